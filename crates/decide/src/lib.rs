@@ -1,0 +1,13 @@
+//! The rules of Godel: pure functions from data to data.
+//!
+//! # Invariants
+//! - Nothing here does IO, reads a clock or draws a random number.
+//! - A decider returns what is to be done; `app` and `server` do it.
+
+mod admission;
+mod backlog;
+mod health;
+
+pub use admission::{Admission, Bucket, Limit, Tier};
+pub use backlog::{BUFFER_DEFAULT_EVENTS, BUFFER_MAX_EVENTS, Policy, Skip, shed};
+pub use health::{Health, Verdict, overall};

@@ -1,0 +1,132 @@
+//! The stable error codes. Each has a page `docs/errors/<code>.md`, shown by `godel explain`.
+
+use std::fmt;
+
+use crate::Kind;
+
+/// A stable, lower snake case error code; it decides the [`Kind`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Code {
+    name: &'static str,
+    kind: Kind,
+}
+
+impl Code {
+    /// Returns the code as text.
+    pub const fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Returns the kind of failure.
+    pub const fn kind(self) -> Kind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])+ $constant:ident = $name:literal, $kind:ident;)+) => {
+        $($(#[$doc])+ pub const $constant: Code = Code { name: $name, kind: Kind::$kind };)+
+
+        /// Every code that Godel can return.
+        pub const ALL: &[Code] = &[$($constant),+];
+    };
+}
+
+codes! {
+    /// The request is wrong in a way that has no code of its own.
+    INVALID_REQUEST = "invalid_request", InvalidRequest;
+    /// The body is not JSON.
+    INVALID_JSON = "invalid_json", InvalidRequest;
+    /// A field is missing, unknown or of the wrong type.
+    INVALID_FIELD = "invalid_field", InvalidRequest;
+    /// An id is not a UUID.
+    INVALID_ID = "invalid_id", InvalidRequest;
+    /// A query parameter is not understood.
+    INVALID_QUERY = "invalid_query", InvalidRequest;
+    /// A cursor was not made by this list.
+    INVALID_CURSOR = "invalid_cursor", InvalidRequest;
+    /// An event type is not of the form `noun:verb`.
+    INVALID_EVENT_TYPE = "invalid_event_type", InvalidRequest;
+    /// An event type belongs to Godel itself.
+    EVENT_TYPE_RESERVED = "event_type_reserved", InvalidRequest;
+    /// A subscription pattern is malformed.
+    INVALID_PATTERN = "invalid_pattern", InvalidRequest;
+    /// A name is empty, too long or has characters that names cannot have.
+    INVALID_NAME = "invalid_name", InvalidRequest;
+    /// A header is malformed.
+    INVALID_HEADER = "invalid_header", InvalidRequest;
+    /// The body is larger than the limit.
+    BODY_TOO_LARGE = "body_too_large", InvalidRequest;
+    /// The body is not declared as JSON.
+    UNSUPPORTED_MEDIA_TYPE = "unsupported_media_type", InvalidRequest;
+    /// The path exists, but not for this method.
+    METHOD_NOT_ALLOWED = "method_not_allowed", InvalidRequest;
+    /// The request took longer to arrive or to be answered than allowed.
+    REQUEST_TIMEOUT = "request_timeout", GatewayTimeout;
+    /// An `Idempotency-Key` was used before for another request.
+    IDEMPOTENCY_KEY_REUSED = "idempotency_key_reused", Conflict;
+    /// The caller is not known.
+    UNAUTHORIZED = "unauthorized", Unauthorized;
+    /// A login link was used before, or is too old.
+    LOGIN_LINK_INVALID = "login_link_invalid", Unauthorized;
+    /// The caller may not do this.
+    FORBIDDEN = "forbidden", Forbidden;
+    /// A browser sent a changing request without proof that it came from the dashboard.
+    CSRF_REFUSED = "csrf_refused", Forbidden;
+    /// The `Host` header does not name this server.
+    HOST_REFUSED = "host_refused", Forbidden;
+    /// There is no such path.
+    ROUTE_NOT_FOUND = "route_not_found", NotFound;
+    /// There is no such project.
+    PROJECT_NOT_FOUND = "project_not_found", NotFound;
+    /// There is no such event.
+    EVENT_NOT_FOUND = "event_not_found", NotFound;
+    /// There is no such tenant.
+    TENANT_NOT_FOUND = "tenant_not_found", NotFound;
+    /// No page explains this code.
+    CODE_NOT_FOUND = "code_not_found", NotFound;
+    /// Another project has this name.
+    PROJECT_NAME_TAKEN = "project_name_taken", Conflict;
+    /// Another tenant has this name.
+    TENANT_NAME_TAKEN = "tenant_name_taken", Conflict;
+    /// The thing was changed by somebody else in between.
+    VERSION_MISMATCH = "version_mismatch", Conflict;
+    /// Another process uses the data directory.
+    DATA_DIR_LOCKED = "data_dir_locked", Conflict;
+    /// Another program listens on the address.
+    ADDRESS_IN_USE = "address_in_use", Conflict;
+    /// Too many requests.
+    RATE_LIMITED = "rate_limited", RateLimited;
+    /// Too many WebSocket connections.
+    TOO_MANY_CONNECTIONS = "too_many_connections", RateLimited;
+    /// Something failed inside Godel.
+    INTERNAL_ERROR = "internal_error", InternalError;
+    /// The database was written by another version of Godel.
+    SCHEMA_MISMATCH = "schema_mismatch", InternalError;
+    /// The database failed.
+    DATABASE_FAILED = "database_failed", InternalError;
+    /// The database is damaged.
+    DATABASE_CORRUPT = "database_corrupt", InternalError;
+    /// The database cannot be reached.
+    DATABASE_UNAVAILABLE = "database_unavailable", ServiceUnavailable;
+    /// The connection broke while a change was being saved.
+    COMMIT_UNKNOWN = "commit_unknown", ServiceUnavailable;
+    /// The disk is full.
+    DISK_FULL = "disk_full", ServiceUnavailable;
+    /// Redis cannot be reached.
+    REDIS_UNAVAILABLE = "redis_unavailable", ServiceUnavailable;
+    /// The server is stopping.
+    SHUTTING_DOWN = "shutting_down", ServiceUnavailable;
+    /// No server answers.
+    SERVER_UNREACHABLE = "server_unreachable", ServiceUnavailable;
+    /// A setting is wrong.
+    INVALID_CONFIG = "invalid_config", InvalidRequest;
+    /// A file could not be read or written.
+    FILE_FAILED = "file_failed", InternalError;
+}

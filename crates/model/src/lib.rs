@@ -1,0 +1,39 @@
+//! The nouns of Godel: typed ids, entities, events and the changes that are legal.
+//!
+//! # Invariants
+//! - Nothing here does IO, spawns a task or blocks; [`SystemClock`] and [`Mint`] are the only two
+//!   places of the whole workspace that read the clock or draw a random number.
+//! - Text from outside becomes a newtype here ([`EventType`], [`ProjectName`], [`ApiKey`], ..);
+//!   a value of such a type is valid by construction.
+//! - The state of a tenant equals its last snapshot plus the fold of its later events
+//!   ([`TenantState`]).
+
+mod actor;
+mod clock;
+pub mod code;
+mod event;
+mod filter;
+mod id;
+mod key;
+mod mint;
+mod name;
+mod pattern;
+mod project;
+mod report;
+mod state;
+mod tenant;
+
+pub use actor::Actor;
+pub use clock::{Clock, SystemClock, TestClock, from_micros, micros};
+pub use code::Code;
+pub use event::{Event, EventType, Metadata, NewEvent, Payload, Seq, Source};
+pub use filter::EventFilter;
+pub use id::{EventId, KeyId, ProjectId, TenantId};
+pub use key::{ApiKey, KeyHash, LoginToken};
+pub use mint::Mint;
+pub use name::{Name, ProjectName, TenantName};
+pub use pattern::Pattern;
+pub use project::{Project, ProjectChange};
+pub use report::{Invalid, Kind, Report};
+pub use state::{Illegal, TenantState};
+pub use tenant::Tenant;

@@ -1,0 +1,82 @@
+//! Projects: what a tenant works on.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{Invalid, ProjectId, ProjectName, code};
+
+/// The longest description of a project, in characters.
+const DESCRIPTION_MAX_CHARS: usize = 2_000;
+
+/// Something that a tenant works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Project {
+    /// The id.
+    pub id: ProjectId,
+    /// The name, unique in its tenant.
+    pub name: ProjectName,
+    /// What it is about.
+    pub description: String,
+    /// Counts the changes, from 1; it is the entity tag of the API.
+    pub version: i64,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it was last changed.
+    pub updated_at: Timestamp,
+}
+
+/// What may be changed of a project; `None` leaves the field as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectChange {
+    /// The new name.
+    pub name: Option<ProjectName>,
+    /// The new description.
+    pub description: Option<String>,
+}
+
+impl Project {
+    /// Makes a new project.
+    ///
+    /// # Errors
+    /// If the description is too long.
+    pub fn new(
+        id: ProjectId,
+        name: ProjectName,
+        description: String,
+        now: Timestamp,
+    ) -> Result<Self, Invalid> {
+        check_description(&description)?;
+        Ok(Self { id, name, description, version: 1, created_at: now, updated_at: now })
+    }
+
+    /// Returns the project as it is after a change.
+    ///
+    /// # Errors
+    /// If the description is too long.
+    pub fn changed(&self, change: ProjectChange, now: Timestamp) -> Result<Self, Invalid> {
+        let description = change.description.unwrap_or_else(|| self.description.clone());
+        check_description(&description)?;
+        Ok(Self {
+            id: self.id,
+            name: change.name.unwrap_or_else(|| self.name.clone()),
+            description,
+            version: self.version + 1,
+            created_at: self.created_at,
+            updated_at: now.max(self.updated_at),
+        })
+    }
+}
+
+fn check_description(text: &str) -> Result<(), Invalid> {
+    if text.chars().count() > DESCRIPTION_MAX_CHARS {
+        return Err(Invalid::new(
+            code::INVALID_FIELD,
+            format!("a description must have at most {DESCRIPTION_MAX_CHARS} characters"),
+        ));
+    }
+    if text.contains('\0') {
+        return Err(Invalid::new(code::INVALID_FIELD, "a description must not have NUL characters"));
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+DROP TABLE idempotency;
+DROP TABLE login;
+DROP TABLE api_key;

@@ -1,0 +1,112 @@
+//! Where the data is.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::{Error, Result};
+
+/// The address of a database.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// A SQLite file.
+    Sqlite(PathBuf),
+    /// A PostgreSQL server, as `postgres://..`; may hold a password, so it is never shown whole.
+    Postgres(String),
+}
+
+impl FromStr for DatabaseUrl {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        if let Some(path) = text.strip_prefix("sqlite://") {
+            if path.is_empty() {
+                return Err(Error::BadUrl("a sqlite:// address needs a path".to_owned()));
+            }
+            return Ok(Self::Sqlite(path.into()));
+        }
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            text.parse::<postgres::Config>().map_err(|error| Error::BadUrl(error.to_string()))?;
+            return Ok(Self::Postgres(text.to_owned()));
+        }
+        Err(Error::BadUrl("it begins neither with sqlite:// nor with postgres://".to_owned()))
+    }
+}
+
+impl DatabaseUrl {
+    /// Returns the address without user and password, for people to read.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Sqlite(path) => format!("sqlite://{}", path.display()),
+            Self::Postgres(url) => {
+                let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+                let (before, _) = rest.split_once('?').unwrap_or((rest, ""));
+                let place = before.rsplit_once('@').map_or(before, |(_, place)| place);
+                format!("postgres://{place}")
+            }
+        }
+    }
+
+    /// Returns `sqlite` or `postgres`.
+    pub const fn engine(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "sqlite",
+            Self::Postgres(_) => "postgres",
+        }
+    }
+}
+
+impl std::fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.shown())
+    }
+}
+
+/// What a finished write survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// A power cut.
+    #[default]
+    Full,
+    /// A crash of the process, but not a power cut. For tests and throw-away data only.
+    Relaxed,
+}
+
+/// How to open a store.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The address.
+    pub url: DatabaseUrl,
+    /// What a finished write survives.
+    pub durability: Durability,
+    /// How many reads run at the same time.
+    pub readers: usize,
+    /// How many PostgreSQL transactions that write run at the same time.
+    pub lanes: usize,
+}
+
+impl Config {
+    /// Opens the given address with the defaults.
+    pub fn new(url: DatabaseUrl) -> Self {
+        Self { url, durability: Durability::Full, readers: 4, lanes: 4 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_shown_without_its_password() {
+        for (given, shown) in [
+            ("postgres://ann:s3cret@db:5432/godel?sslmode=disable", "postgres://db:5432/godel"),
+            ("postgresql://db/godel", "postgres://db/godel"),
+            ("sqlite:///var/lib/godel.db", "sqlite:///var/lib/godel.db"),
+        ] {
+            let url: DatabaseUrl = given.parse().unwrap();
+            assert_eq!(format!("{url:?}"), shown);
+        }
+        for bad in ["", "mysql://x", "sqlite://", "postgres://[::bad"] {
+            assert!(bad.parse::<DatabaseUrl>().is_err(), "{bad}");
+        }
+    }
+}

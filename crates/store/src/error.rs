@@ -1,0 +1,199 @@
+//! What can go wrong in the store.
+
+use std::path::PathBuf;
+
+use godel_model::{Code, Report, code};
+
+/// The result of a store call.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A cause that is logged and never shown to a caller.
+pub(crate) type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// What can go wrong in the store.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database cannot be reached.
+    #[error("the database cannot be reached")]
+    Unavailable(#[source] Option<Cause>),
+    /// The connection broke during a commit and its outcome could not be found out.
+    #[error("the connection to the database broke while the change was being saved")]
+    CommitUnknown(#[source] Option<Cause>),
+    /// The disk is full.
+    #[error("the disk that holds the database is full")]
+    DiskFull,
+    /// The database file is damaged.
+    #[error("the database is damaged: {0}")]
+    Corrupt(String),
+    /// A row with this key is there already.
+    #[error("a row with this key is there already")]
+    Duplicate,
+    /// A statement failed.
+    #[error("the database refused the statement `{statement}`")]
+    Failed {
+        /// The name of the statement.
+        statement: &'static str,
+        /// What the engine said.
+        #[source]
+        cause: Cause,
+    },
+    /// A stored row cannot be read back.
+    #[error("a stored {what} cannot be read")]
+    Unreadable {
+        /// What it should have been.
+        what: &'static str,
+        /// Why it is not.
+        #[source]
+        cause: Cause,
+    },
+    /// Another process uses the data directory.
+    #[error("the data directory {} is in use by another godel ({holder})", dir.display())]
+    Locked {
+        /// The directory.
+        dir: PathBuf,
+        /// Who holds it.
+        holder: String,
+    },
+    /// The schema was written by a newer Godel.
+    #[error("the database has schema version {found}, this godel knows {known}")]
+    SchemaNewer {
+        /// The version in the database.
+        found: i64,
+        /// The version of this binary.
+        known: i64,
+    },
+    /// A migration was changed after it had been applied, or failed.
+    #[error("migration {version} ({name}) cannot be applied: {why}")]
+    Migration {
+        /// The version.
+        version: i64,
+        /// The name.
+        name: String,
+        /// What went wrong.
+        why: String,
+    },
+    /// The database user may not do what Godel needs.
+    #[error("the database user may not {what}")]
+    Privilege {
+        /// What it may not do.
+        what: String,
+        /// The commands that an administrator runs once.
+        remedy: String,
+    },
+    /// The database address is not understood.
+    #[error("the database address is not understood: {0}")]
+    BadUrl(String),
+    /// A file could not be used.
+    #[error("{} could not be used: {cause}", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// A tenant's row was asked for without a tenant.
+    #[error("a tenant's data was asked for outside of any tenant")]
+    NoTenant,
+    /// A change was tried in a read.
+    #[error("a change was tried in a read-only transaction")]
+    ReadOnly,
+    /// The store was closed.
+    #[error("the server is stopping")]
+    Closed,
+    /// The work on the transaction panicked; it was rolled back.
+    #[error("the work on a transaction failed unexpectedly and was undone")]
+    Panicked,
+    /// Redis cannot be reached.
+    #[error("redis cannot be reached")]
+    Redis(#[source] Cause),
+}
+
+impl Report for Error {
+    fn code(&self) -> Code {
+        match self {
+            Self::Unavailable(_) => code::DATABASE_UNAVAILABLE,
+            Self::CommitUnknown(_) => code::COMMIT_UNKNOWN,
+            Self::DiskFull => code::DISK_FULL,
+            Self::Corrupt(_) | Self::Unreadable { .. } => code::DATABASE_CORRUPT,
+            Self::Duplicate | Self::Failed { .. } | Self::Migration { .. } => code::DATABASE_FAILED,
+            Self::Locked { .. } => code::DATA_DIR_LOCKED,
+            Self::SchemaNewer { .. } => code::SCHEMA_MISMATCH,
+            Self::Privilege { .. } | Self::BadUrl(_) => code::INVALID_CONFIG,
+            Self::File { .. } => code::FILE_FAILED,
+            Self::NoTenant | Self::ReadOnly | Self::Panicked => code::INTERNAL_ERROR,
+            Self::Closed => code::SHUTTING_DOWN,
+            Self::Redis(_) => code::REDIS_UNAVAILABLE,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::Unavailable(_) => "check that the database is running and that its address is right; `godel doctor` tells more",
+            Self::CommitUnknown(_) => "send the same request again with the same Idempotency-Key: it is carried out once at most",
+            Self::DiskFull => "free some space; nothing that was answered is lost",
+            Self::Corrupt(_) | Self::Unreadable { .. } => "stop godel, keep a copy of the data directory, and restore a backup",
+            Self::Locked { .. } => "stop the other one, or choose another directory with --data",
+            Self::SchemaNewer { .. } => "use the newer godel, or let it go back first with `godel db migrate --to VERSION`",
+            Self::BadUrl(_) => "use sqlite:///path/to/godel.db or postgres://user@host:5432/database",
+            Self::Privilege { remedy, .. } => return Some(remedy.clone()),
+            Self::Duplicate
+            | Self::Failed { .. }
+            | Self::Migration { .. }
+            | Self::File { .. }
+            | Self::NoTenant
+            | Self::ReadOnly
+            | Self::Closed
+            | Self::Panicked
+            | Self::Redis(_) => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl Error {
+    /// Wraps what a SQLite call said, under the name of the statement.
+    pub(crate) fn sqlite(statement: &'static str, cause: rusqlite::Error) -> Self {
+        use rusqlite::ffi::ErrorCode;
+        let Some(error) = cause.sqlite_error() else {
+            return Self::Failed { statement, cause: cause.into() };
+        };
+        match (error.code, error.extended_code) {
+            (ErrorCode::ConstraintViolation, 1555 | 2067) => Self::Duplicate,
+            (ErrorCode::DiskFull, _) => Self::DiskFull,
+            (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase, _) => {
+                Self::Corrupt(cause.to_string())
+            }
+            _ => Self::Failed { statement, cause: cause.into() },
+        }
+    }
+
+    /// Wraps what a PostgreSQL call said, under the name of the statement.
+    pub(crate) fn postgres(statement: &'static str, cause: ::postgres::Error) -> Self {
+        use ::postgres::error::SqlState;
+        match cause.code() {
+            Some(&SqlState::UNIQUE_VIOLATION) => Self::Duplicate,
+            Some(&SqlState::DISK_FULL) => Self::DiskFull,
+            Some(&SqlState::DATA_CORRUPTED | &SqlState::INDEX_CORRUPTED) => {
+                Self::Corrupt(cause.to_string())
+            }
+            Some(state) if is_shutdown(state) => Self::Unavailable(Some(cause.into())),
+            Some(_) => Self::Failed { statement, cause: cause.into() },
+            None => Self::Unavailable(Some(cause.into())),
+        }
+    }
+}
+
+/// Tells whether the server said that it is going away or not there yet.
+pub(crate) fn is_shutdown(state: &::postgres::error::SqlState) -> bool {
+    use ::postgres::error::SqlState;
+    [
+        SqlState::ADMIN_SHUTDOWN,
+        SqlState::CRASH_SHUTDOWN,
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::TOO_MANY_CONNECTIONS,
+        SqlState::CONNECTION_EXCEPTION,
+        SqlState::CONNECTION_DOES_NOT_EXIST,
+        SqlState::CONNECTION_FAILURE,
+    ]
+    .contains(state)
+}

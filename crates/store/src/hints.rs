@@ -1,0 +1,97 @@
+//! Redis, where loss is harmless: token buckets that several servers share.
+//!
+//! A `FLUSHALL` may cost latency, never a fact.
+
+use std::time::{Duration, Instant};
+
+use godel_model::TenantId;
+use redis::Script;
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+
+use crate::{Error, Result};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Takes one token of a bucket that refills by the clock of Redis. All servers share it.
+const TAKE: &str = "
+    local burst, per_ms = tonumber(ARGV[1]), tonumber(ARGV[2])
+    local time = redis.call('TIME')
+    local now = time[1] * 1000 + time[2] / 1000
+    local kept = redis.call('HMGET', KEYS[1], 'tokens', 'at')
+    local tokens, at = tonumber(kept[1]) or burst, tonumber(kept[2]) or now
+    tokens = math.min(burst, tokens + math.max(0, now - at) * per_ms)
+    local allowed = tokens >= 1
+    if allowed then tokens = tokens - 1 end
+    redis.call('HSET', KEYS[1], 'tokens', tostring(tokens), 'at', tostring(now))
+    redis.call('PEXPIRE', KEYS[1], math.ceil(burst / per_ms) + 1000)
+    return { allowed and 1 or 0, tostring(tokens) }";
+
+/// A connection to Redis that comes back by itself.
+#[derive(Clone)]
+pub struct Hints {
+    connection: ConnectionManager,
+    take: std::sync::Arc<Script>,
+}
+
+impl std::fmt::Debug for Hints {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hints").finish_non_exhaustive()
+    }
+}
+
+impl Hints {
+    /// Connects, or says why not; later interruptions heal by themselves.
+    ///
+    /// # Errors
+    /// If the address is wrong or nobody answers.
+    pub async fn connect(url: &str) -> Result<Self> {
+        let fail = |cause: redis::RedisError| Error::Redis(cause.into());
+        let client = redis::Client::open(url).map_err(fail)?;
+        let config = ConnectionManagerConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT))
+            .set_response_timeout(Some(ANSWER_TIMEOUT))
+            .set_number_of_retries(2);
+        let connection =
+            ConnectionManager::new_with_config(client, config).await.map_err(fail)?;
+        Ok(Self { connection, take: std::sync::Arc::new(Script::new(TAKE)) })
+    }
+
+    /// Takes a token from a tenant's shared bucket: whether there was one, and how many are left.
+    ///
+    /// # Errors
+    /// If Redis does not answer; the caller then falls back to its own bucket.
+    pub async fn take(
+        &self,
+        tenant: TenantId,
+        caller: &str,
+        burst: u32,
+        per_minute: u32,
+    ) -> Result<(bool, f64)> {
+        let mut connection = self.connection.clone();
+        let key = format!("{{{tenant}}}:rate:{caller}");
+        let per_ms = f64::from(per_minute.max(1)) / 60_000.0;
+        let (allowed, tokens): (i64, String) = self
+            .take
+            .key(key)
+            .arg(burst.max(1))
+            .arg(per_ms)
+            .invoke_async(&mut connection)
+            .await
+            .map_err(|cause| Error::Redis(cause.into()))?;
+        Ok((allowed == 1, tokens.parse().unwrap_or_default()))
+    }
+
+    /// Asks Redis for a sign of life and returns how long it took.
+    ///
+    /// # Errors
+    /// If Redis does not answer.
+    pub async fn probe(&self) -> Result<Duration> {
+        let start = Instant::now();
+        let mut connection = self.connection.clone();
+        let answer: redis::RedisResult<String> =
+            redis::cmd("PING").query_async(&mut connection).await;
+        answer.map_err(|cause| Error::Redis(cause.into()))?;
+        Ok(start.elapsed())
+    }
+}

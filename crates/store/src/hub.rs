@@ -1,0 +1,239 @@
+//! The hub: wakes those who wait for events, and keeps the newest ones in memory for them.
+//!
+//! Subscribers with the same filter share a group, so an event is matched once per filter and wakes
+//! only those who want it. The log itself stays the truth: whoever is further behind than the ring
+//! reads the database.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+use godel_model::{Event, EventFilter, Seq, TenantId};
+use tokio::sync::watch;
+
+/// How many of a tenant's newest events are kept in memory.
+const RING_MAX_EVENTS: usize = 4_096;
+/// How many bytes of payload the ring of a tenant may hold.
+const RING_MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// A committed event, with room for its rendered form so that it is rendered once for all readers.
+#[derive(Debug)]
+pub struct Logged {
+    /// The event.
+    pub event: Event,
+    rendered: OnceLock<Box<str>>,
+}
+
+impl Logged {
+    pub(crate) fn new(event: Event) -> Arc<Self> {
+        Arc::new(Self { event, rendered: OnceLock::new() })
+    }
+
+    /// Returns the rendered form, made by `render` at the first call.
+    pub fn rendered(&self, render: impl FnOnce(&Event) -> String) -> &str {
+        self.rendered.get_or_init(|| render(&self.event).into_boxed_str())
+    }
+}
+
+/// All streams of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Hub {
+    streams: Mutex<HashMap<TenantId, Arc<Stream>>>,
+}
+
+/// The live end of one tenant's log.
+#[derive(Debug, Default)]
+pub(crate) struct Stream {
+    live: Mutex<Live>,
+}
+
+#[derive(Debug, Default)]
+struct Live {
+    /// The newest position up to which all is known; `None` until it was read from the database.
+    head: Option<Seq>,
+    ring: VecDeque<Arc<Logged>>,
+    ring_bytes: usize,
+    /// Events that arrived before the ones in front of them.
+    early: BTreeMap<Seq, Arc<Logged>>,
+    groups: HashMap<EventFilter, Weak<Group>>,
+}
+
+/// Those who wait for the same events.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pub(crate) filter: EventFilter,
+    /// The newest position at which something for this group may be found.
+    newest: watch::Sender<Seq>,
+}
+
+/// What the ring holds behind a cursor.
+pub(crate) enum Recent {
+    /// All matching events behind the cursor, and the position up to which was looked.
+    Events(Vec<Arc<Logged>>, Seq),
+    /// The cursor is older than the ring, which begins behind this position.
+    Older(Seq),
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // The data is valid after each single step, so a panic elsewhere does not spoil it.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Hub {
+    /// Returns the stream of a tenant, made new if nobody listened before.
+    pub(crate) fn stream(&self, tenant: TenantId) -> Arc<Stream> {
+        Arc::clone(lock(&self.streams).entry(tenant).or_default())
+    }
+
+    /// Tells the tenants to which somebody listens, with the newest known position.
+    pub(crate) fn listening(&self) -> Vec<(TenantId, Seq)> {
+        let streams: Vec<_> =
+            lock(&self.streams).iter().map(|(tenant, stream)| (*tenant, Arc::clone(stream))).collect();
+        streams
+            .into_iter()
+            .filter_map(|(tenant, stream)| lock(&stream.live).head.map(|head| (tenant, head)))
+            .collect()
+    }
+
+    /// Hands committed events of one tenant, in order, to those who listen.
+    pub(crate) fn publish(&self, tenant: TenantId, events: &[Arc<Logged>]) {
+        let Some(stream) = lock(&self.streams).get(&tenant).map(Arc::clone) else { return };
+        if !stream.push(events) {
+            let mut streams = lock(&self.streams);
+            // Nobody else may have come in between: two owners are this function and the map.
+            if streams.get(&tenant).is_some_and(|known| {
+                Arc::ptr_eq(known, &stream) && Arc::strong_count(known) == 2
+            }) {
+                streams.remove(&tenant);
+            }
+        }
+    }
+}
+
+impl Stream {
+    /// Joins the group of a filter.
+    pub(crate) fn join(&self, filter: EventFilter) -> (Arc<Group>, watch::Receiver<Seq>) {
+        let mut live = lock(&self.live);
+        let known = live.groups.get(&filter).and_then(Weak::upgrade);
+        let group = known.unwrap_or_else(|| {
+            let newest = watch::Sender::new(live.head.unwrap_or_default());
+            let group = Arc::new(Group { filter: filter.clone(), newest });
+            live.groups.insert(filter, Arc::downgrade(&group));
+            group
+        });
+        let receiver = group.newest.subscribe();
+        (group, receiver)
+    }
+
+    /// Returns the newest position, if it is known.
+    pub(crate) fn head(&self) -> Option<Seq> {
+        lock(&self.live).head
+    }
+
+    /// Tells the newest position that was read from the database.
+    pub(crate) fn start_at(&self, head: Seq) {
+        let mut live = lock(&self.live);
+        if live.head.is_none() {
+            live.head = Some(head);
+            live.early.retain(|seq, _| *seq > head);
+            live.drain_early();
+            let newest = live.head.unwrap_or(head);
+            live.groups.values().filter_map(Weak::upgrade).for_each(|group| group.wake(newest));
+        }
+    }
+
+    /// Returns the range that is missing in front of events that came early.
+    pub(crate) fn missing(&self) -> Option<(Seq, Seq)> {
+        let live = lock(&self.live);
+        let (first, _) = live.early.first_key_value()?;
+        Some((live.head?, Seq(first.0 - 1)))
+    }
+
+    /// Takes events in; `false` if nobody listens any more.
+    fn push(&self, events: &[Arc<Logged>]) -> bool {
+        let mut live = lock(&self.live);
+        let before = live.head;
+        for logged in events {
+            live.take(logged);
+        }
+        live.drain_early();
+        let Some(before) = before else { return true };
+        let fresh: Vec<Arc<Logged>> =
+            live.ring.iter().rev().take_while(|logged| logged.event.seq > before).cloned().collect();
+        live.groups.retain(|_, group| match group.upgrade() {
+            None => false,
+            Some(group) => {
+                // `fresh` is newest first.
+                if let Some(last) = fresh.iter().find(|logged| group.filter.matches(&logged.event)) {
+                    group.wake(last.event.seq);
+                }
+                true
+            }
+        });
+        !live.groups.is_empty()
+    }
+
+    /// Returns what lies behind the cursor, or that the ring does not reach back so far.
+    pub(crate) fn after(&self, cursor: Seq, filter: &EventFilter, limit: usize) -> Recent {
+        let live = lock(&self.live);
+        let head = live.head.unwrap_or_default();
+        let begin = live.ring.front().map_or(head, |first| Seq(first.event.seq.0 - 1));
+        if cursor < begin {
+            return Recent::Older(begin);
+        }
+        let skip = usize::try_from(cursor.0 - begin.0).unwrap_or(usize::MAX);
+        let mut found = Vec::new();
+        for logged in live.ring.iter().skip(skip) {
+            if filter.matches(&logged.event) {
+                found.push(Arc::clone(logged));
+                if found.len() >= limit {
+                    return Recent::Events(found, logged.event.seq);
+                }
+            }
+        }
+        Recent::Events(found, head.max(cursor))
+    }
+}
+
+impl Live {
+    fn take(&mut self, logged: &Arc<Logged>) {
+        let seq = logged.event.seq;
+        match self.head {
+            Some(head) if seq == head.next() => {
+                self.head = Some(seq);
+                self.ring_bytes += logged.event.payload.as_str().len();
+                self.ring.push_back(Arc::clone(logged));
+                while self.ring.len() > RING_MAX_EVENTS || self.ring_bytes > RING_MAX_BYTES {
+                    let Some(old) = self.ring.pop_front() else { break };
+                    self.ring_bytes -= old.event.payload.as_str().len();
+                }
+            }
+            Some(head) if seq <= head => {}
+            Some(_) | None => {
+                self.early.insert(seq, Arc::clone(logged));
+            }
+        }
+    }
+
+    fn drain_early(&mut self) {
+        while let (Some(head), Some(first)) = (self.head, self.early.first_entry()) {
+            match first.key().cmp(&head.next()) {
+                std::cmp::Ordering::Greater => break,
+                std::cmp::Ordering::Less => drop(first.remove()),
+                std::cmp::Ordering::Equal => {
+                    let logged = first.remove();
+                    self.take(&logged);
+                }
+            }
+        }
+    }
+}
+
+impl Group {
+    fn wake(&self, newest: Seq) {
+        self.newest.send_if_modified(|known| {
+            let later = newest > *known;
+            *known = newest.max(*known);
+            later
+        });
+    }
+}

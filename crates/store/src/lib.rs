@@ -1,0 +1,41 @@
+//! SQLite and PostgreSQL behind one [`Store`].
+//!
+//! A write is a closure over a visible transaction. On SQLite it runs on the one writer thread,
+//! grouped with what arrived during the last fsync; on PostgreSQL on one of a few lanes, grouped
+//! in the same way. A read is a closure over a read-only transaction.
+//!
+//! # Invariants
+//! - A write that returned is on disk (`synchronous=FULL`, `synchronous_commit=on`).
+//! - An event is committed with the change it tells of; a tenant's sequence has no gap and is in
+//!   commit order on both engines.
+//! - Every statement is a [`statement::Statement`] in a list that a test prepares on both engines.
+//! - A tenant's rows are reached only through [`Scope::Tenant`]; PostgreSQL enforces it again by
+//!   row-level security, and fails closed when no tenant is set.
+
+mod config;
+mod error;
+pub mod hints;
+mod hub;
+mod job;
+mod migrate;
+mod postgres;
+mod scope;
+mod sqlite;
+mod statement;
+mod store;
+mod tables;
+mod tail;
+mod tx;
+
+pub use config::{Config, DatabaseUrl, Durability};
+pub use error::{Error, Result};
+pub use hub::Logged;
+pub use migrate::{Migration, SchemaStatus, known as known_migrations};
+pub use scope::Scope;
+pub use store::{Probe, Store, Written};
+pub use tables::events::{Direction, Page, SCAN_MAX_EVENTS};
+pub use tables::idempotency::Claim;
+pub use tables::keys::KeyRecord;
+pub use tables::logins::{Login, Purpose};
+pub use tail::{Batch, Gap, Tail};
+pub use tx::Tx;

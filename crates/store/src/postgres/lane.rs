@@ -1,0 +1,307 @@
+//! Lanes: threads that each own a connection and take what waits in the shared queue.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use godel_model::{NewEvent, TenantId};
+
+use super::Queue;
+use super::append::append;
+use super::follower::Bell;
+use super::session::Session;
+use crate::error::Cause;
+use crate::hub::{Hub, Logged};
+use crate::job::Job;
+use crate::statement::Conn;
+use crate::{Error, Result, Scope, Tx};
+
+/// Asks what became of a transaction.
+pub(super) const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
+
+/// How many jobs share one commit, at most.
+const BATCH_MAX_JOBS: usize = 64;
+/// How long a lane tries to reach the database before it tells those who wait.
+const PATIENCE: Duration = Duration::from_secs(10);
+const RECONNECT_PAUSE: Duration = Duration::from_millis(100);
+/// How often a transaction is tried that the database asked to repeat.
+const TRIES_MAX: usize = 5;
+
+/// A connection that comes back by itself.
+#[derive(Debug)]
+struct Line {
+    url: String,
+    session: Option<Session>,
+}
+
+impl Line {
+    /// Returns a connection that works as far as known, or gives up at the deadline.
+    fn session(&mut self, deadline: Instant) -> Result<&mut Session> {
+        if self.session.as_ref().is_some_and(Session::is_closed) {
+            self.session = None;
+        }
+        while self.session.is_none() {
+            match Session::open(&self.url) {
+                Ok(session) => self.session = Some(session),
+                Err(error) if Instant::now() >= deadline => return Err(error),
+                Err(Error::Unavailable(_)) => std::thread::sleep(RECONNECT_PAUSE),
+                Err(error) => return Err(error),
+            }
+        }
+        self.session.as_mut().ok_or(Error::Unavailable(None))
+    }
+}
+
+/// The text that opens a transaction or a part of it in the given scope.
+fn enter(scope: Scope) -> String {
+    match scope {
+        // The id is a UUID, so nothing in it can be taken for SQL.
+        Scope::Tenant(tenant) => format!(
+            "SET LOCAL ROLE godel_app; SELECT set_config('app.tenant', '{tenant}', true);"
+        ),
+        Scope::System => "SET LOCAL ROLE godel_system;".to_owned(),
+    }
+}
+
+/// Takes the first job and, up to `most`, what else waits.
+fn take(queue: &Queue, most: usize) -> Vec<Box<dyn Job>> {
+    let mut jobs = queue.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(first) = jobs.blocking_recv() else { return Vec::new() };
+    let mut taken = vec![first];
+    while taken.len() < most {
+        let Ok(job) = jobs.try_recv() else { break };
+        taken.push(job);
+    }
+    taken
+}
+
+/// Runs reads.
+#[derive(Debug)]
+pub(super) struct ReadLane {
+    line: Line,
+}
+
+impl ReadLane {
+    pub(super) fn new(url: &str) -> Self {
+        Self { line: Line { url: url.to_owned(), session: None } }
+    }
+
+    pub(super) fn run(mut self, queue: &Queue) {
+        loop {
+            let Some(mut job) = take(queue, 1).pop() else { return };
+            if !job.abandoned() {
+                let read = self.read(job.as_mut());
+                job.finish(read.map(|()| Vec::new()));
+            }
+        }
+    }
+
+    fn read(&mut self, job: &mut dyn Job) -> Result<()> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let session = self.line.session(deadline)?;
+            session.retry = false;
+            let begin = format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {}", enter(job.scope()));
+            let begun = session.batch("begin", &begin);
+            if begun.is_ok() {
+                job.run(&mut Tx::new(Conn::Postgres(session), job.scope(), false));
+            }
+            let ended = session.batch("commit", "COMMIT");
+            if !session.retry || Instant::now() >= deadline {
+                return begun.and(ended);
+            }
+            self.line.session = None;
+        }
+    }
+}
+
+/// Runs writes, several in one transaction.
+#[derive(Debug)]
+pub(super) struct WriteLane {
+    line: Line,
+    hub: Arc<Hub>,
+    bell: Bell,
+}
+
+/// What a transaction brought.
+#[derive(Debug, Default)]
+struct Ran {
+    /// For each job its events, as tenant and place among that tenant's; `None` if it was undone.
+    jobs: Vec<Option<Vec<(TenantId, usize)>>>,
+    drafts: BTreeMap<TenantId, Vec<NewEvent>>,
+    logged: BTreeMap<TenantId, Vec<Arc<Logged>>>,
+    /// The id by which the database knows the transaction.
+    id: Option<String>,
+}
+
+/// Why a transaction did not go through.
+enum Failed {
+    /// Nothing was committed, and another try may work.
+    Again(Error),
+    /// Nothing was committed.
+    Final(Error),
+    /// The connection broke during the commit.
+    Unknown(Ran, Error),
+}
+
+impl WriteLane {
+    pub(super) fn new(url: &str, hub: Arc<Hub>, bell: Bell) -> Self {
+        Self { line: Line { url: url.to_owned(), session: None }, hub, bell }
+    }
+
+    pub(super) fn run(mut self, queue: &Queue) {
+        loop {
+            let mut jobs = take(queue, BATCH_MAX_JOBS);
+            if jobs.is_empty() {
+                return;
+            }
+            jobs.retain(|job| !job.abandoned());
+            if !jobs.is_empty() {
+                self.commit(jobs);
+            }
+        }
+    }
+
+    /// Commits all jobs together; what keeps failing together is tried one by one.
+    fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) {
+        let deadline = Instant::now() + PATIENCE;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let patient = tries < TRIES_MAX && Instant::now() < deadline;
+            match self.attempt(&mut jobs, deadline) {
+                Ok(ran) => return self.answer(jobs, &ran),
+                Err(Failed::Again(_)) if patient => {
+                    // A deadlock comes from what the jobs lock together: apart they cannot.
+                    if jobs.len() > 1 && tries > 1 {
+                        return jobs.into_iter().for_each(|job| self.commit(vec![job]));
+                    }
+                }
+                Err(Failed::Again(error) | Failed::Final(error)) => return fail_all(jobs, &error),
+                Err(Failed::Unknown(ran, error)) => {
+                    match self.was_committed(ran.id.as_deref(), deadline) {
+                        Some(true) => return self.answer(jobs, &ran),
+                        Some(false) if patient => {}
+                        Some(false) => return fail_all(jobs, &error),
+                        None => {
+                            let unknown = Error::CommitUnknown(Some(error.to_string().into()));
+                            return fail_all(jobs, &unknown);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn attempt(&mut self, jobs: &mut [Box<dyn Job>], deadline: Instant) -> Result<Ran, Failed> {
+        let session = self.line.session(deadline).map_err(Failed::Final)?;
+        session.retry = false;
+        let mut ran = Ran::default();
+        if let Err(error) = run_all(session, jobs, &mut ran) {
+            let again = session.retry;
+            if session.batch("rollback", "ROLLBACK").is_err() {
+                self.line.session = None;
+            }
+            return Err(if again { Failed::Again(error) } else { Failed::Final(error) });
+        }
+        match session.batch("commit", "COMMIT") {
+            Ok(()) => Ok(ran),
+            Err(error @ Error::Unavailable(_)) => {
+                self.line.session = None;
+                Err(Failed::Unknown(ran, error))
+            }
+            Err(error) => Err(Failed::Final(error)),
+        }
+    }
+
+    /// Asks what became of a transaction whose commit was not answered.
+    fn was_committed(&mut self, id: Option<&str>, deadline: Instant) -> Option<bool> {
+        let id = id?;
+        loop {
+            let session = self.line.session(deadline).ok()?;
+            let status: Option<String> = session
+                .query_raw("transaction_status", STATUS, &[&id])
+                .ok()
+                .and_then(|rows| rows.first().and_then(|row| row.try_get(0).ok()));
+            match status.as_deref() {
+                Some("committed") => return Some(true),
+                Some("aborted") => return Some(false),
+                _ if Instant::now() >= deadline => return None,
+                // Still in progress on the server, or the connection broke again.
+                _ => std::thread::sleep(RECONNECT_PAUSE),
+            }
+        }
+    }
+
+    /// Tells everybody what was committed: those who listen here, those who asked, other servers.
+    fn answer(&self, jobs: Vec<Box<dyn Job>>, ran: &Ran) {
+        for (tenant, events) in &ran.logged {
+            self.hub.publish(*tenant, events);
+        }
+        for (job, places) in jobs.into_iter().zip(&ran.jobs) {
+            let events = places.iter().flatten().filter_map(|(tenant, place)| {
+                ran.logged.get(tenant).and_then(|events| events.get(*place)).map(Arc::clone)
+            });
+            job.finish(Ok(events.collect()));
+        }
+        for tenant in ran.logged.keys() {
+            self.bell.ring(*tenant);
+        }
+    }
+}
+
+/// Runs the jobs one after the other, each under a savepoint, and appends their events at the end.
+fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> Result<()> {
+    let mut prefix = "BEGIN;";
+    for job in jobs {
+        session.batch("savepoint", &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())))?;
+        let mut tx = Tx::new(Conn::Postgres(session), job.scope(), true);
+        let keep = job.run(&mut tx);
+        let drafts = tx.take_drafts();
+        if session.retry {
+            return Err(Error::Unavailable(None));
+        }
+        prefix = if keep {
+            "RELEASE SAVEPOINT job;"
+        } else {
+            "ROLLBACK TO SAVEPOINT job; RELEASE SAVEPOINT job;"
+        };
+        ran.jobs.push(keep.then(|| {
+            drafts
+                .into_iter()
+                .map(|(tenant, draft)| {
+                    let own = ran.drafts.entry(tenant).or_default();
+                    own.push(draft);
+                    (tenant, own.len() - 1)
+                })
+                .collect()
+        }));
+    }
+    // Tenants come in order, so two lanes never wait for each other in a circle.
+    for (tenant, drafts) in std::mem::take(&mut ran.drafts) {
+        session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;
+        prefix = "";
+        let (base, id) = append(session, tenant, &drafts)?;
+        ran.id = Some(id);
+        let positions = (base.0 + 1..).map(godel_model::Seq);
+        let logged = drafts.into_iter().zip(positions).map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
+        ran.logged.insert(tenant, logged.collect());
+    }
+    if !prefix.is_empty() {
+        session.batch("savepoint", prefix)?;
+    }
+    Ok(())
+}
+
+/// Answers all with the same error.
+fn fail_all(jobs: Vec<Box<dyn Job>>, error: &Error) {
+    tracing::error!(error = %error, cause = ?std::error::Error::source(error), "a commit failed");
+    for job in jobs {
+        job.finish(Err(match error {
+            Error::CommitUnknown(_) => Error::CommitUnknown(None),
+            Error::DiskFull => Error::DiskFull,
+            Error::Duplicate => Error::Duplicate,
+            other => Error::Unavailable(Some(Cause::from(other.to_string()))),
+        }));
+    }
+}

@@ -1,0 +1,110 @@
+//! PostgreSQL: a few lanes that each own a connection and group what waits, and a follower that
+//! hears of what other servers committed.
+
+mod append;
+mod follower;
+mod lane;
+mod roles;
+mod schema;
+pub(crate) mod session;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use tokio::sync::mpsc;
+
+pub(crate) use self::schema::{migrate, schema};
+use self::session::Session;
+use crate::hub::Hub;
+use crate::job::Job;
+use crate::{Config, Error, Result};
+
+/// How many jobs may wait; beyond it callers wait before they may queue.
+const QUEUE_MAX_JOBS: usize = 4_096;
+
+/// The queue that lanes share: whoever is free takes what waits.
+type Queue = Arc<Mutex<mpsc::Receiver<Box<dyn Job>>>>;
+
+/// An open PostgreSQL database.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    writers: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
+    readers: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
+    follower: follower::Follower,
+    threads: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Engine {
+    pub(crate) fn open(url: &str, config: &Config, hub: Arc<Hub>) -> Result<Self> {
+        schema::open_migrated(url)?;
+        let (writers, write_jobs) = mpsc::channel(QUEUE_MAX_JOBS);
+        let (readers, read_jobs) = mpsc::channel(QUEUE_MAX_JOBS);
+        let (write_jobs, read_jobs): (Queue, Queue) =
+            (Arc::new(Mutex::new(write_jobs)), Arc::new(Mutex::new(read_jobs)));
+        let follower = follower::Follower::start(url, Arc::clone(&hub))?;
+        let mut threads = Vec::new();
+        for _ in 0..config.lanes.max(1) {
+            let lane = lane::WriteLane::new(url, Arc::clone(&hub), follower.bell());
+            let jobs = Arc::clone(&write_jobs);
+            threads.push(spawn("godel-pg-write", move || lane.run(&jobs))?);
+        }
+        for _ in 0..config.readers.max(1) {
+            let lane = lane::ReadLane::new(url);
+            let jobs = Arc::clone(&read_jobs);
+            threads.push(spawn("godel-pg-read", move || lane.run(&jobs))?);
+        }
+        Ok(Self {
+            writers: Mutex::new(Some(writers)),
+            readers: Mutex::new(Some(readers)),
+            follower,
+            threads: Mutex::new(threads),
+        })
+    }
+
+    pub(crate) fn writers(&self) -> mpsc::Sender<Box<dyn Job>> {
+        sender(&self.writers)
+    }
+
+    pub(crate) fn readers(&self) -> mpsc::Sender<Box<dyn Job>> {
+        sender(&self.readers)
+    }
+
+    /// Finishes the queues, then disconnects.
+    pub(crate) fn close(&self) {
+        for queue in [&self.writers, &self.readers] {
+            drop(queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        }
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a database lane ended unexpectedly");
+            }
+        }
+        self.follower.close();
+    }
+}
+
+/// Returns the way to the lanes; after closing, one that leads nowhere.
+fn sender(queue: &Mutex<Option<mpsc::Sender<Box<dyn Job>>>>) -> mpsc::Sender<Box<dyn Job>> {
+    let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+    queue.clone().unwrap_or_else(|| mpsc::channel(1).0)
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    std::thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map_err(|cause| Error::Unavailable(Some(cause.into())))
+}
+
+/// Lets the database check every statement; returns how many there are.
+pub(crate) fn check_statements(url: &str) -> Result<usize> {
+    let mut session = Session::open(url)?;
+    let own = [("event_append", append::APPEND), ("stream_heads", follower::HEADS),
+        ("transaction_status", lane::STATUS)];
+    let shared = crate::tables::statements().map(|statement| (statement.name, statement.postgres));
+    let all: Vec<_> = own.into_iter().chain(shared).collect();
+    all.iter().try_for_each(|(name, text)| session.check(name, text))?;
+    Ok(all.len())
+}

@@ -1,0 +1,81 @@
+//! The schema of a PostgreSQL database.
+
+use postgres::Client;
+
+use super::roles;
+use super::session::connect;
+use crate::migrate::{self, Migration, Migrator, SchemaStatus};
+use crate::{Error, Result};
+
+/// Two servers that start at the same time migrate one after the other.
+const MIGRATION_LOCK: i64 = 0x676f_6465_6c00;
+
+struct Steps<'c>(&'c mut Client);
+
+impl Migrator for Steps<'_> {
+    const ENGINE: &'static str = "postgres";
+
+    fn applied(&mut self) -> Result<Vec<(i64, String)>> {
+        let fail = |cause| Error::postgres("migration_list", cause);
+        self.0
+            .batch_execute(
+                "CREATE TABLE IF NOT EXISTS migration (
+                     version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
+            )
+            .map_err(fail)?;
+        let rows = self
+            .0
+            .query("SELECT version, checksum FROM migration ORDER BY version", &[])
+            .map_err(fail)?;
+        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+    }
+
+    fn step(&mut self, migration: &Migration, script: &str, checksum: Option<&str>) -> Result<()> {
+        let fail = |cause: postgres::Error| Error::Migration {
+            version: migration.version,
+            name: migration.name.to_owned(),
+            why: cause.as_db_error().map_or_else(|| cause.to_string(), ToString::to_string),
+        };
+        let mut tx = self.0.transaction().map_err(fail)?;
+        tx.batch_execute(script).map_err(fail)?;
+        tx.batch_execute(roles::SECURE_TABLES).map_err(fail)?;
+        match checksum {
+            Some(checksum) => tx.execute(
+                "INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)",
+                &[&migration.version, &migration.name, &checksum],
+            ),
+            None => {
+                tx.execute("DELETE FROM migration WHERE version = $1", &[&migration.version])
+            }
+        }
+        .map_err(fail)?;
+        tx.commit().map_err(fail)
+    }
+}
+
+/// Brings the schema up to date.
+pub(super) fn open_migrated(url: &str) -> Result<()> {
+    migrate(url, migrate::newest()).map(drop)
+}
+
+/// Brings the schema to a version.
+pub(crate) fn migrate(url: &str, to: i64) -> Result<SchemaStatus> {
+    let mut client = connect(url)?;
+    roles::ensure(&mut client)?;
+    client
+        .execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK])
+        .map_err(|cause| Error::postgres("migration_lock", cause))?;
+    // The lock goes with the connection.
+    migrate::migrate(&mut Steps(&mut client), to)
+}
+
+/// Reads the version of a database; 0 if it is empty.
+pub(crate) fn schema(url: &str) -> Result<SchemaStatus> {
+    let mut client = connect(url)?;
+    let found = match client.query_one("SELECT MAX(version) FROM migration", &[]) {
+        Ok(row) => row.get::<_, Option<i64>>(0).unwrap_or_default(),
+        Err(error) if error.code() == Some(&postgres::error::SqlState::UNDEFINED_TABLE) => 0,
+        Err(error) => return Err(Error::postgres("schema_version", error)),
+    };
+    Ok(SchemaStatus { found, known: migrate::newest() })
+}

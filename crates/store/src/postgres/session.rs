@@ -1,0 +1,130 @@
+//! One connection to PostgreSQL with its prepared statements.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use postgres::error::SqlState;
+use postgres::types::ToSql;
+use postgres::{Client, Config, NoTls, Row};
+
+use crate::error::{Error, Result, is_shutdown};
+use crate::statement::{Param, Statement};
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long data may wait for the other side's kernel before the connection counts as broken.
+const TCP_USER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A connection that works under the role of the application.
+pub(crate) struct Session {
+    client: Client,
+    prepared: HashMap<&'static str, postgres::Statement>,
+    /// Whether a statement failed in a way that makes the whole transaction worth another try.
+    pub(crate) retry: bool,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
+}
+
+/// Connects as the user of the address, with all timeouts set.
+pub(super) fn connect(url: &str) -> Result<Client> {
+    let mut config: Config =
+        url.parse().map_err(|error: postgres::Error| Error::BadUrl(error.to_string()))?;
+    if config.get_ssl_mode() == postgres::config::SslMode::Require {
+        return Err(Error::BadUrl("this version cannot speak TLS to PostgreSQL yet".to_owned()));
+    }
+    config
+        .application_name("godel")
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_user_timeout(TCP_USER_TIMEOUT)
+        .keepalives_idle(Duration::from_secs(15));
+    config.connect(NoTls).map_err(|cause| Error::postgres("connect", cause))
+}
+
+impl Session {
+    /// Connects and takes the role that row-level security binds.
+    pub(crate) fn open(url: &str) -> Result<Self> {
+        let mut client = connect(url)?;
+        client
+            .batch_execute(
+                "SET SESSION synchronous_commit = on;
+                 SET SESSION idle_in_transaction_session_timeout = '30s';
+                 SET SESSION statement_timeout = '60s';
+                 SET SESSION lock_timeout = '20s';
+                 SET SESSION ROLE godel_app;",
+            )
+            .map_err(|cause| Error::postgres("session_start", cause))?;
+        Ok(Self { client, prepared: HashMap::new(), retry: false })
+    }
+
+    /// Tells whether the connection is gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Runs plain text, in one round trip.
+    pub(super) fn batch(&mut self, name: &'static str, text: &str) -> Result<()> {
+        let result = self.client.batch_execute(text);
+        result.map_err(|cause| self.failed(name, cause))
+    }
+
+    pub(crate) fn query(
+        &mut self,
+        statement: &'static Statement,
+        params: &[Param<'_>],
+    ) -> Result<Vec<Row>> {
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|p| p as _).collect();
+        self.query_raw(statement.name, statement.postgres, &params)
+    }
+
+    pub(super) fn query_raw(
+        &mut self,
+        name: &'static str,
+        text: &'static str,
+        params: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        let prepared = self.prepare(name, text)?;
+        let result = self.client.query(&prepared, params);
+        result.map_err(|cause| self.failed(name, cause))
+    }
+
+    pub(crate) fn execute(
+        &mut self,
+        statement: &'static Statement,
+        params: &[Param<'_>],
+    ) -> Result<u64> {
+        let params: Vec<&(dyn ToSql + Sync)> = params.iter().map(|p| p as _).collect();
+        let prepared = self.prepare(statement.name, statement.postgres)?;
+        let result = self.client.execute(&prepared, &params);
+        result.map_err(|cause| self.failed(statement.name, cause))
+    }
+
+    /// Lets the server check a statement.
+    pub(super) fn check(&mut self, name: &'static str, text: &'static str) -> Result<()> {
+        self.prepare(name, text).map(drop)
+    }
+
+    fn prepare(&mut self, name: &'static str, text: &'static str) -> Result<postgres::Statement> {
+        if let Some(known) = self.prepared.get(text) {
+            return Ok(known.clone());
+        }
+        let result = self.client.prepare(text);
+        let prepared = result.map_err(|cause| self.failed(name, cause))?;
+        self.prepared.insert(text, prepared.clone());
+        Ok(prepared)
+    }
+
+    /// Notes whether another try is worth it, and wraps the error.
+    fn failed(&mut self, name: &'static str, cause: postgres::Error) -> Error {
+        let again = cause.code().is_none_or(|state| {
+            is_shutdown(state)
+                || *state == SqlState::T_R_DEADLOCK_DETECTED
+                || *state == SqlState::T_R_SERIALIZATION_FAILURE
+                || *state == SqlState::LOCK_NOT_AVAILABLE
+        });
+        self.retry |= again;
+        Error::postgres(name, cause)
+    }
+}

@@ -1,0 +1,156 @@
+//! SQLite: one writer thread that groups commits, a few read connections, one process per file.
+
+mod lock;
+mod schema;
+mod writer;
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, OpenFlags};
+use tokio::sync::mpsc;
+
+pub(crate) use self::schema::{migrate, schema};
+use crate::hub::Hub;
+use crate::job::Job;
+use crate::statement::Conn;
+use crate::{Config, Durability, Error, Result, Scope, Tx};
+
+/// How many writes may wait; beyond it callers wait before they may queue.
+const QUEUE_MAX_JOBS: usize = 4_096;
+const STATEMENT_CACHE: usize = 128;
+
+/// An open SQLite database.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    queue: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
+    readers: Vec<Mutex<Connection>>,
+    next_reader: AtomicUsize,
+    writer: Mutex<Option<JoinHandle<()>>>,
+    durable: bool,
+    lock: Mutex<Option<lock::DirLock>>,
+}
+
+impl Engine {
+    pub(crate) fn open(path: &Path, config: &Config, hub: Arc<Hub>) -> Result<Self> {
+        let dir = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(dir)
+            .map_err(|cause| Error::File { path: dir.to_owned(), cause })?;
+        let lock = lock::DirLock::take(path)?;
+        let writer = schema::open_migrated(path, config.durability)?;
+        let readers = (0..config.readers.max(1))
+            .map(|_| open_reader(path).map(Mutex::new))
+            .collect::<Result<_>>()?;
+        let (queue, jobs) = mpsc::channel(QUEUE_MAX_JOBS);
+        let thread = std::thread::Builder::new()
+            .name("godel-writer".to_owned())
+            .spawn(move || writer::Writer::new(writer, hub).run(jobs))
+            .map_err(|cause| Error::File { path: path.to_owned(), cause })?;
+        Ok(Self {
+            queue: Mutex::new(Some(queue)),
+            readers,
+            next_reader: AtomicUsize::new(0),
+            writer: Mutex::new(Some(thread)),
+            durable: config.durability == Durability::Full,
+            lock: Mutex::new(Some(lock)),
+        })
+    }
+
+    pub(crate) fn durable(&self) -> bool {
+        self.durable
+    }
+
+    /// Returns the way to the writer; after closing, one that leads nowhere.
+    pub(crate) fn writer(&self) -> mpsc::Sender<Box<dyn Job>> {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.clone().unwrap_or_else(|| mpsc::channel(1).0)
+    }
+
+    /// Runs a read on the calling thread.
+    ///
+    /// Reads are bounded (indexed, with a limit) and take tens of microseconds from the page cache;
+    /// handing them to another thread would cost more than it saves.
+    pub(crate) async fn read<T, E, F>(&self, scope: Scope, mut work: F) -> Result<T, E>
+    where
+        E: From<Error>,
+        F: FnMut(&mut Tx<'_>) -> Result<T, E>,
+    {
+        // Not `tokio::Mutex`: the lock is never held across an await.
+        let start = self.next_reader.fetch_add(1, Ordering::Relaxed);
+        let count = self.readers.len();
+        let free = (0..count).find_map(|step| self.readers[(start + step) % count].try_lock().ok());
+        let conn = free.unwrap_or_else(|| {
+            self.readers[start % count].lock().unwrap_or_else(PoisonError::into_inner)
+        });
+        conn.execute_batch("BEGIN").map_err(|cause| Error::sqlite("begin", cause))?;
+        let result = work(&mut Tx::new(Conn::Sqlite(&conn), scope, false));
+        conn.execute_batch("COMMIT").map_err(|cause| Error::sqlite("commit", cause))?;
+        result
+    }
+
+    /// Finishes the queue, then lets go of the files.
+    pub(crate) fn close(&self) {
+        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the writer thread ended unexpectedly");
+        }
+        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+}
+
+fn open_reader(path: &Path) -> Result<Connection> {
+    let conn = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )
+    .map_err(|cause| Error::sqlite("open", cause))?;
+    conn.execute_batch(
+        "PRAGMA busy_timeout = 5000; PRAGMA query_only = ON; PRAGMA cache_size = -4096;
+         PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0;",
+    )
+    .map_err(|cause| Error::sqlite("pragma", cause))?;
+    conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    Ok(conn)
+}
+
+/// Opens the connection of the writer.
+fn open_writer(path: &Path, durability: Durability) -> Result<Connection> {
+    let fail = |cause| Error::sqlite("open", cause);
+    let conn = Connection::open(path).map_err(fail)?;
+    let synchronous = match durability {
+        Durability::Full => "FULL",
+        Durability::Relaxed => "NORMAL",
+    };
+    conn.execute_batch(&format!(
+        "PRAGMA journal_mode = WAL;
+         PRAGMA synchronous = {synchronous}; PRAGMA fullfsync = ON;
+         PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -16384; PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0;
+         PRAGMA journal_size_limit = 67108864;"
+    ))
+    .map_err(fail)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    Ok(conn)
+}
+
+/// Lets SQLite check every statement, and that parameters first appear in the order of their
+/// numbers, since SQLite numbers them by appearance; returns how many statements there are.
+pub(crate) fn check_statements(path: &Path) -> Result<usize> {
+    let conn = open_reader(path)?;
+    let mut count = 0;
+    for statement in crate::tables::statements() {
+        let prepared =
+            conn.prepare(statement.sqlite).map_err(|cause| Error::sqlite(statement.name, cause))?;
+        for place in 1..=prepared.parameter_count() {
+            if prepared.parameter_name(place) != Some(&format!("${place}")) {
+                let cause = format!("parameter ${place} does not come in order").into();
+                return Err(Error::Failed { statement: statement.name, cause });
+            }
+        }
+        count += 1;
+    }
+    Ok(count)
+}

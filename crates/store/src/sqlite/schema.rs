@@ -1,0 +1,79 @@
+//! The schema of a SQLite file.
+
+use std::path::Path;
+
+use rusqlite::{Connection, params};
+
+use super::{lock, open_writer};
+use crate::migrate::{self, Migration, Migrator, SchemaStatus};
+use crate::{Durability, Error, Result};
+
+struct Steps<'c>(&'c mut Connection);
+
+impl Migrator for Steps<'_> {
+    const ENGINE: &'static str = "sqlite";
+
+    fn applied(&mut self) -> Result<Vec<(i64, String)>> {
+        let fail = |cause| Error::sqlite("migration_list", cause);
+        self.0
+            .execute_batch(
+                "CREATE TABLE IF NOT EXISTS migration (
+                     version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
+            )
+            .map_err(fail)?;
+        let mut list =
+            self.0.prepare("SELECT version, checksum FROM migration ORDER BY version").map_err(fail)?;
+        let rows = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fail)
+    }
+
+    fn step(&mut self, migration: &Migration, script: &str, checksum: Option<&str>) -> Result<()> {
+        let fail = |cause: rusqlite::Error| Error::Migration {
+            version: migration.version,
+            name: migration.name.to_owned(),
+            why: cause.to_string(),
+        };
+        let tx = self.0.transaction().map_err(fail)?;
+        tx.execute_batch(script).map_err(fail)?;
+        match checksum {
+            Some(checksum) => tx.execute(
+                "INSERT INTO migration (version, name, checksum) VALUES (?1, ?2, ?3)",
+                params![migration.version, migration.name, checksum],
+            ),
+            None => {
+                tx.execute("DELETE FROM migration WHERE version = ?1", params![migration.version])
+            }
+        }
+        .map_err(fail)?;
+        tx.commit().map_err(fail)
+    }
+}
+
+/// Opens the writer's connection with the newest schema.
+pub(super) fn open_migrated(path: &Path, durability: Durability) -> Result<Connection> {
+    let mut conn = open_writer(path, durability)?;
+    migrate::migrate(&mut Steps(&mut conn), migrate::newest())?;
+    Ok(conn)
+}
+
+/// Reads the version of a database file; 0 if there is none.
+pub(crate) fn schema(path: &Path) -> Result<SchemaStatus> {
+    if !path.exists() {
+        return Ok(SchemaStatus { found: 0, known: migrate::newest() });
+    }
+    let fail = |cause| Error::sqlite("schema_version", cause);
+    let conn = super::open_reader(path)?;
+    let found = match conn.query_row("SELECT MAX(version) FROM migration", [], |row| row.get(0)) {
+        Ok(found) => Option::<i64>::unwrap_or_default(found),
+        Err(error) if error.to_string().contains("no such table") => 0,
+        Err(error) => return Err(fail(error)),
+    };
+    Ok(SchemaStatus { found, known: migrate::newest() })
+}
+
+/// Migrates a database file that no server uses.
+pub(crate) fn migrate(path: &Path, to: i64) -> Result<SchemaStatus> {
+    let _lock = lock::DirLock::take(path)?;
+    let mut conn = open_writer(path, Durability::Full)?;
+    migrate::migrate(&mut Steps(&mut conn), to)
+}

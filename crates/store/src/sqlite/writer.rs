@@ -1,0 +1,203 @@
+//! The writer: one thread, one connection, one fsync for all that arrived during the last one.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use godel_model::{Seq, TenantId};
+use rusqlite::Connection;
+use tokio::sync::mpsc;
+
+use crate::hub::{Hub, Logged};
+use crate::job::Job;
+use crate::statement::Conn;
+use crate::tables::events;
+use crate::{Error, Result, Tx};
+
+/// How many jobs share one commit, at most.
+const BATCH_MAX_JOBS: usize = 512;
+/// Above this size the log of SQLite is moved into the database between two batches.
+const CHECKPOINT_BYTES: i64 = 16 * 1024 * 1024;
+
+type Heads = HashMap<TenantId, Seq>;
+
+/// Owns the only connection that writes.
+pub(super) struct Writer {
+    conn: Connection,
+    hub: Arc<Hub>,
+    /// The newest position of each tenant that was written to, as committed.
+    heads: Heads,
+    page_bytes: i64,
+}
+
+/// A job that ran and waits for the commit.
+struct Done {
+    job: Box<dyn Job>,
+    outcome: Result<Vec<(TenantId, Arc<Logged>)>>,
+}
+
+impl Writer {
+    pub(super) fn new(conn: Connection, hub: Arc<Hub>) -> Self {
+        let page_bytes =
+            conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap_or(4_096);
+        Self { conn, hub, heads: Heads::new(), page_bytes }
+    }
+
+    /// Works until the queue is closed and empty.
+    ///
+    /// There is no timer: a batch is what arrived while the last one was being written, so an idle
+    /// store answers after one fsync and a busy one groups by itself.
+    pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+        while let Some(first) = jobs.blocking_recv() {
+            let mut batch = vec![first];
+            while batch.len() < BATCH_MAX_JOBS {
+                let Ok(job) = jobs.try_recv() else { break };
+                batch.push(job);
+            }
+            self.commit(batch);
+            self.checkpoint_if_large();
+        }
+        if let Err(error) = self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
+            tracing::warn!(%error, "the last checkpoint failed; the next start repeats it");
+        }
+    }
+
+    fn commit(&mut self, batch: Vec<Box<dyn Job>>) {
+        let batch: Vec<_> = batch.into_iter().filter(|job| !job.abandoned()).collect();
+        if batch.is_empty() {
+            return;
+        }
+        if let Err(cause) = self.conn.execute_batch("BEGIN IMMEDIATE") {
+            let error = Error::sqlite("begin", cause);
+            return fail_all(batch, &error);
+        }
+        let mut heads = Heads::new();
+        let mut done = Vec::with_capacity(batch.len());
+        for mut job in batch {
+            let outcome = self.run_one(job.as_mut(), &mut heads);
+            done.push(Done { job, outcome });
+        }
+        let committed = self.store_heads(&heads).and_then(|()| {
+            self.conn.execute_batch("COMMIT").map_err(|cause| Error::sqlite("commit", cause))
+        });
+        match committed {
+            Ok(()) => self.answer(done, heads),
+            Err(error) => {
+                stop_if_disk_failed(&error);
+                drop(self.conn.execute_batch("ROLLBACK"));
+                fail_all(done.into_iter().map(|done| done.job), &error);
+            }
+        }
+    }
+
+    /// Runs one job under a savepoint, so that its failure undoes nothing of its neighbours.
+    fn run_one(
+        &self,
+        job: &mut dyn Job,
+        heads: &mut Heads,
+    ) -> Result<Vec<(TenantId, Arc<Logged>)>> {
+        let sql = |text: &str| {
+            self.conn.prepare_cached(text).and_then(|mut statement| statement.execute([])).map(drop)
+        };
+        sql("SAVEPOINT job").map_err(|cause| Error::sqlite("savepoint", cause))?;
+        let mut tx = Tx::new(Conn::Sqlite(&self.conn), job.scope(), true);
+        let outcome = if job.run(&mut tx) {
+            let drafts = tx.take_drafts();
+            self.append(&mut tx, drafts, heads)
+        } else {
+            Err(Error::Closed)
+        };
+        if outcome.is_err() {
+            sql("ROLLBACK TO job").map_err(|cause| Error::sqlite("rollback", cause))?;
+        }
+        sql("RELEASE job").map_err(|cause| Error::sqlite("release", cause))?;
+        outcome
+    }
+
+    /// Gives events their positions and stores them.
+    fn append(
+        &self,
+        tx: &mut Tx<'_>,
+        drafts: Vec<(TenantId, godel_model::NewEvent)>,
+        heads: &mut Heads,
+    ) -> Result<Vec<(TenantId, Arc<Logged>)>> {
+        // Counted apart until all are in: a failed job must not leave a hole behind it.
+        let mut own = Heads::new();
+        let mut logged = Vec::with_capacity(drafts.len());
+        for (tenant, draft) in drafts {
+            let known = own.get(&tenant).or_else(|| heads.get(&tenant));
+            let head = match known.or_else(|| self.heads.get(&tenant)) {
+                Some(head) => *head,
+                None => events::bounds(&mut tx.conn, tenant)?.0,
+            };
+            let seq = head.next();
+            events::insert(&mut tx.conn, tenant, seq, &draft)?;
+            own.insert(tenant, seq);
+            logged.push((tenant, Logged::new(draft.at_seq(seq))));
+        }
+        heads.extend(own);
+        Ok(logged)
+    }
+
+    fn store_heads(&self, heads: &Heads) -> Result<()> {
+        let mut conn = Conn::Sqlite(&self.conn);
+        heads.iter().try_for_each(|(tenant, head)| events::set_head(&mut conn, *tenant, *head))
+    }
+
+    /// Tells everybody what was committed: first those who listen, then those who asked.
+    fn answer(&mut self, done: Vec<Done>, heads: Heads) {
+        self.heads.extend(heads);
+        let mut by_tenant: BTreeMap<TenantId, Vec<Arc<Logged>>> = BTreeMap::new();
+        for (tenant, logged) in done.iter().filter_map(|done| done.outcome.as_ref().ok()).flatten() {
+            by_tenant.entry(*tenant).or_default().push(Arc::clone(logged));
+        }
+        for (tenant, events) in by_tenant {
+            self.hub.publish(tenant, &events);
+        }
+        for Done { job, outcome } in done {
+            let events = outcome.map(|logged| logged.into_iter().map(|(_, event)| event).collect());
+            job.finish(events);
+        }
+    }
+
+    fn checkpoint_if_large(&self) {
+        // A checkpoint that does nothing tells the size of the log for next to nothing.
+        let pages = self
+            .conn
+            .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
+            .and_then(|mut noop| noop.query_row([], |row| row.get::<_, i64>(1)));
+        if pages.is_ok_and(|pages| pages * self.page_bytes > CHECKPOINT_BYTES)
+            && let Err(error) =
+                self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+        {
+            tracing::warn!(%error, "a checkpoint failed; it is tried again after the next batch");
+        }
+    }
+}
+
+/// Answers all with the same error.
+fn fail_all(jobs: impl IntoIterator<Item = Box<dyn Job>>, error: &Error) {
+    tracing::error!(error = %error, cause = ?std::error::Error::source(error), "a commit failed");
+    for job in jobs {
+        job.finish(Err(match error {
+            Error::DiskFull => Error::DiskFull,
+            Error::Corrupt(why) => Error::Corrupt(why.clone()),
+            other => Error::Unavailable(Some(other.to_string().into())),
+        }));
+    }
+}
+
+/// Ends the process if the disk did not take an fsync.
+///
+/// After a failed fsync nobody knows which pages are on the disk, and asking again may be answered
+/// with a false yes. Recovery on the next start is the only safe way on.
+fn stop_if_disk_failed(error: &Error) {
+    let source = std::error::Error::source(error);
+    let code = source
+        .and_then(|cause| cause.downcast_ref::<rusqlite::Error>())
+        .and_then(rusqlite::Error::sqlite_error)
+        .map(|error| error.code);
+    if code == Some(rusqlite::ffi::ErrorCode::SystemIoFailure) {
+        tracing::error!("the disk failed during a commit; stopping so that the next start recovers");
+        std::process::abort();
+    }
+}

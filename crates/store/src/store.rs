@@ -1,0 +1,228 @@
+//! The store: one handle, two engines.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use godel_model::{EventFilter, Seq, TenantId};
+
+use crate::hub::{Hub, Logged};
+use crate::job::{Answer, Job, job};
+use crate::migrate::SchemaStatus;
+use crate::tail::Tail;
+use crate::{Config, DatabaseUrl, Error, Result, Scope, Tx, postgres, sqlite};
+
+/// A committed change.
+#[derive(Debug)]
+pub struct Written<T> {
+    /// What the work returned.
+    pub value: T,
+    /// The events it recorded, with their positions.
+    pub events: Vec<Arc<Logged>>,
+}
+
+/// What a health probe of the database found.
+#[derive(Debug, Clone)]
+pub struct Probe {
+    /// How long a round trip took.
+    pub latency: Duration,
+    /// The engine.
+    pub engine: &'static str,
+    /// Whether a finished write survives a power cut.
+    pub durable: bool,
+}
+
+/// The handle of the store; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    engine: Engine,
+    hub: Arc<Hub>,
+    url: DatabaseUrl,
+}
+
+#[derive(Debug)]
+enum Engine {
+    Sqlite(sqlite::Engine),
+    Postgres(postgres::Engine),
+}
+
+impl Store {
+    /// Opens the database, takes its lock and brings its schema up to date.
+    ///
+    /// # Errors
+    /// If it cannot be opened, is in use, or was written by a newer Godel.
+    pub async fn open(config: &Config) -> Result<Self> {
+        let (config, hub) = (config.clone(), Arc::new(Hub::default()));
+        blocking(move || {
+            let engine = match &config.url {
+                DatabaseUrl::Sqlite(path) => {
+                    Engine::Sqlite(sqlite::Engine::open(path, &config, Arc::clone(&hub))?)
+                }
+                DatabaseUrl::Postgres(url) => {
+                    Engine::Postgres(postgres::Engine::open(url, &config, Arc::clone(&hub))?)
+                }
+            };
+            Ok(Self { inner: Arc::new(Inner { engine, hub, url: config.url }) })
+        })
+        .await
+    }
+
+    /// Reads the schema's version without changing anything.
+    ///
+    /// # Errors
+    /// If the database cannot be opened.
+    pub async fn schema(config: &Config) -> Result<SchemaStatus> {
+        let config = config.clone();
+        blocking(move || match &config.url {
+            DatabaseUrl::Sqlite(path) => sqlite::schema(path),
+            DatabaseUrl::Postgres(url) => postgres::schema(url),
+        })
+        .await
+    }
+
+    /// Migrates the schema to a version, forward or back. No server may run on it.
+    ///
+    /// # Errors
+    /// If the database is in use, or a step fails; a failed step changes nothing.
+    pub async fn migrate(config: &Config, to: i64) -> Result<SchemaStatus> {
+        let config = config.clone();
+        blocking(move || match &config.url {
+            DatabaseUrl::Sqlite(path) => sqlite::migrate(path, to),
+            DatabaseUrl::Postgres(url) => postgres::migrate(url, to),
+        })
+        .await
+    }
+
+    /// Runs read-only work on one consistent view of the data.
+    ///
+    /// # Errors
+    /// What the work returns, or that the database cannot be read.
+    pub async fn read<T, E, F>(&self, scope: Scope, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    {
+        if let Engine::Sqlite(engine) = &self.inner.engine {
+            return engine.read(scope, work).await;
+        }
+        let (job, answer) = job(scope, work);
+        self.submit(job, answer, false).await.map(|(value, _)| value)
+    }
+
+    /// Runs work as one transaction; it is durable when this returns.
+    ///
+    /// The work may run again if the database asked for it (a deadlock, a lost connection before
+    /// the commit), so it must have no effect but on the transaction.
+    ///
+    /// # Errors
+    /// What the work returns (then nothing was changed), or that it could not be committed.
+    pub async fn write<T, E, F>(&self, scope: Scope, work: F) -> Result<Written<T>, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    {
+        let (job, answer) = job(scope, work);
+        let (value, events) = self.submit(job, answer, true).await?;
+        Ok(Written { value, events })
+    }
+
+    async fn submit<T, E: From<Error>>(
+        &self,
+        job: Box<dyn Job>,
+        answer: Answer<T, E>,
+        write: bool,
+    ) -> Result<(T, Vec<Arc<Logged>>), E> {
+        let queue = match &self.inner.engine {
+            Engine::Sqlite(engine) => engine.writer(),
+            Engine::Postgres(engine) if write => engine.writers(),
+            Engine::Postgres(engine) => engine.readers(),
+        };
+        // A full queue makes the caller wait: back-pressure instead of memory.
+        queue.send(job).await.map_err(|_| Error::Closed)?;
+        answer.await.map_err(|_| Error::Closed)?
+    }
+
+    /// Follows a tenant's log: from behind `after`, or from its end.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub async fn tail(
+        &self,
+        tenant: TenantId,
+        after: Option<Seq>,
+        filter: EventFilter,
+    ) -> Result<Tail> {
+        Tail::open(self.clone(), tenant, after, filter).await
+    }
+
+    pub(crate) fn hub(&self) -> &Hub {
+        &self.inner.hub
+    }
+
+    /// Returns the address of the database.
+    pub fn url(&self) -> &DatabaseUrl {
+        &self.inner.url
+    }
+
+    /// Returns the directory that holds the database, if it is a file.
+    pub fn directory(&self) -> Option<PathBuf> {
+        match &self.inner.url {
+            DatabaseUrl::Sqlite(path) => path.parent().map(PathBuf::from),
+            DatabaseUrl::Postgres(_) => None,
+        }
+    }
+
+    /// Asks the database for a sign of life.
+    ///
+    /// # Errors
+    /// If it does not answer.
+    pub async fn probe(&self) -> Result<Probe> {
+        let start = Instant::now();
+        self.read(Scope::System, |tx| tx.tenants().count()).await?;
+        let durable = match &self.inner.engine {
+            Engine::Sqlite(engine) => engine.durable(),
+            Engine::Postgres(_) => true,
+        };
+        Ok(Probe { latency: start.elapsed(), engine: self.inner.url.engine(), durable })
+    }
+
+    /// Lets the database check every statement that Godel uses; returns how many there are.
+    ///
+    /// # Errors
+    /// If it does not understand one of them, which means that the schema is not what it should be.
+    pub async fn check_statements(&self) -> Result<usize> {
+        let url = self.inner.url.clone();
+        blocking(move || match &url {
+            DatabaseUrl::Sqlite(path) => sqlite::check_statements(path),
+            DatabaseUrl::Postgres(url) => postgres::check_statements(url),
+        })
+        .await
+    }
+
+    /// Finishes what was accepted, then closes the database.
+    pub async fn close(&self) {
+        let store = self.clone();
+        let closed = blocking(move || {
+            match &store.inner.engine {
+                Engine::Sqlite(engine) => engine.close(),
+                Engine::Postgres(engine) => engine.close(),
+            }
+            Ok(())
+        });
+        if let Err(error) = closed.await {
+            tracing::warn!(%error, "the store did not close cleanly");
+        }
+    }
+}
+
+/// Runs blocking work beside the async runtime.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Error::Panicked)?
+}

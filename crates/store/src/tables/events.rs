@@ -1,0 +1,228 @@
+//! The event log.
+
+use std::collections::BTreeMap;
+
+use godel_model::{
+    Event, EventFilter, EventId, Invalid, Metadata, NewEvent, Payload, Seq, Source, TenantId,
+    from_micros, micros,
+};
+
+use crate::statement::{Conn, Param, Row, statements};
+use crate::{Error, Result, Tx};
+
+/// How many events one page looks at, at most: a rare match must not make a request walk the log.
+pub const SCAN_MAX_EVENTS: usize = 5_000;
+
+/// How many rows one statement of a scan reads.
+const SCAN_CHUNK_EVENTS: usize = 500;
+
+statements! {
+    INSERT = "event_insert":
+        "INSERT INTO event (tenant, seq, id, kind, at, source, instance, version, payload,
+                            correlation, causation, actor, trace, refs)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+    HEAD = "stream_head_read": "SELECT seq, trimmed FROM stream_head WHERE tenant = $1";
+    SET_HEAD = "stream_head_set": "UPDATE stream_head SET seq = $1 WHERE tenant = $2";
+    SET_TRIMMED = "stream_head_set_trimmed":
+        "UPDATE stream_head SET trimmed = $1 WHERE tenant = $2";
+    FORWARD = "event_page_forward":
+        "SELECT seq, id, kind, at, source, instance, version, payload,
+                correlation, causation, actor, trace, refs
+         FROM event WHERE tenant = $1 AND seq > $2 ORDER BY seq LIMIT $3";
+    BACKWARD = "event_page_backward":
+        "SELECT seq, id, kind, at, source, instance, version, payload,
+                correlation, causation, actor, trace, refs
+         FROM event WHERE tenant = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
+    BY_ID = "event_by_id":
+        "SELECT seq, id, kind, at, source, instance, version, payload,
+                correlation, causation, actor, trace, refs
+         FROM event WHERE tenant = $1 AND id = $2";
+    TRIM = "event_trim": "DELETE FROM event WHERE tenant = $1 AND seq <= $2";
+    TIME_AT = "event_time_at": "SELECT at FROM event WHERE tenant = $1 AND seq = $2";
+}
+
+/// The direction in which the log is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Oldest first.
+    Forward,
+    /// Newest first.
+    Backward,
+}
+
+/// A page of the log.
+#[derive(Debug)]
+pub struct Page {
+    /// The events that match, in the order asked for.
+    pub events: Vec<Event>,
+    /// The position up to which the log was looked at.
+    pub reached: Seq,
+    /// Whether there may be more behind it.
+    pub more: bool,
+}
+
+/// The event log of one tenant.
+pub struct Events<'t, 'c> {
+    pub(crate) tx: &'t mut Tx<'c>,
+}
+
+impl Events<'_, '_> {
+    /// Returns the newest position, and the newest one that was trimmed.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn bounds(&mut self) -> Result<(Seq, Seq)> {
+        let tenant = self.tx.tenant()?;
+        bounds(&mut self.tx.conn, tenant)
+    }
+
+    /// Reads events behind (or, backward, before) a position.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn page(
+        &mut self,
+        filter: &EventFilter,
+        direction: Direction,
+        from: Seq,
+        limit: usize,
+    ) -> Result<Page> {
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        let statement = match direction {
+            Direction::Forward => &FORWARD,
+            Direction::Backward => &BACKWARD,
+        };
+        // Without a filter every row counts, so one more than wanted tells whether there is more.
+        let chunk = if filter.is_all() { limit.saturating_add(1) } else { SCAN_CHUNK_EVENTS };
+        let chunk = chunk.min(SCAN_MAX_EVENTS);
+        let mut page = Page { events: Vec::new(), reached: from, more: true };
+        let mut looked = 0;
+        while looked < SCAN_MAX_EVENTS {
+            let params = [tenant, Param::Int(page.reached.0), Param::Int(chunk as i64)];
+            let rows = self.tx.conn.query(statement, &params, read)?;
+            let full = rows.len() == chunk;
+            for event in rows {
+                if page.events.len() == limit {
+                    return Ok(page);
+                }
+                looked += 1;
+                page.reached = event.seq;
+                if filter.matches(&event) {
+                    page.events.push(event);
+                }
+            }
+            if !full {
+                page.more = false;
+                break;
+            }
+        }
+        Ok(page)
+    }
+
+    /// Finds an event by its id.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn by_id(&mut self, id: EventId) -> Result<Option<Event>> {
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        self.tx.conn.first(&BY_ID, &[tenant, Param::Uuid(id.uuid())], read)
+    }
+
+    /// Returns when the event at a position happened.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn time_at(&mut self, seq: Seq) -> Result<Option<jiff::Timestamp>> {
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        let params = [tenant, Param::Int(seq.0)];
+        self.tx.conn.first(&TIME_AT, &params, |row| Ok(from_micros(row.int(0)?)))
+    }
+
+    /// Deletes all events up to a position. Their sum must be in the snapshot already.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn trim(&mut self, upto: Seq) -> Result<u64> {
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        let gone = self.tx.conn.execute(&TRIM, &[tenant, Param::Int(upto.0)])?;
+        self.tx.conn.execute(&SET_TRIMMED, &[Param::Int(upto.0), tenant])?;
+        Ok(gone)
+    }
+}
+
+/// Returns the head of a tenant's log and what was trimmed of it.
+pub(crate) fn bounds(conn: &mut Conn<'_>, tenant: TenantId) -> Result<(Seq, Seq)> {
+    let found = conn.first(&HEAD, &[Param::Uuid(tenant.uuid())], |row| {
+        Ok((Seq(row.int(0)?), Seq(row.int(1)?)))
+    })?;
+    Ok(found.unwrap_or_default())
+}
+
+/// Stores the head of a tenant's log.
+pub(crate) fn set_head(conn: &mut Conn<'_>, tenant: TenantId, head: Seq) -> Result<()> {
+    conn.execute(&SET_HEAD, &[Param::Int(head.0), Param::Uuid(tenant.uuid())])?;
+    Ok(())
+}
+
+/// Inserts one event at its position.
+pub(crate) fn insert(
+    conn: &mut Conn<'_>,
+    tenant: TenantId,
+    seq: Seq,
+    event: &NewEvent,
+) -> Result<()> {
+    let refs = refs_text(&event.metadata);
+    let params = [
+        Param::Uuid(tenant.uuid()),
+        Param::Int(seq.0),
+        Param::Uuid(event.id.uuid()),
+        Param::Text(event.kind.as_str()),
+        Param::Int(micros(event.at)),
+        Param::Text(&event.source.component),
+        event.source.instance.as_deref().into(),
+        event.source.version.as_deref().into(),
+        Param::Text(event.payload.as_str()),
+        event.metadata.correlation_id.as_deref().into(),
+        event.metadata.causation_id.map(EventId::uuid).into(),
+        event.metadata.actor.as_deref().into(),
+        event.metadata.trace_id.as_deref().into(),
+        refs.as_deref().into(),
+    ];
+    conn.execute(&INSERT, &params)?;
+    Ok(())
+}
+
+/// Returns the references as JSON text, if there are any.
+pub(crate) fn refs_text(metadata: &Metadata) -> Option<String> {
+    (!metadata.refs.is_empty()).then(|| serde_json::json!(metadata.refs).to_string())
+}
+
+fn read(row: &Row<'_>) -> Result<Event> {
+    let refs = match row.opt_text(12)? {
+        None => BTreeMap::new(),
+        Some(text) => serde_json::from_str(&text).map_err(|cause| broken("references", cause))?,
+    };
+    Ok(Event {
+        seq: Seq(row.int(0)?),
+        id: row.uuid(1)?.into(),
+        kind: row.text(2)?.parse().map_err(|cause: Invalid| broken("event type", cause))?,
+        at: from_micros(row.int(3)?),
+        source: Source {
+            component: row.text(4)?,
+            instance: row.opt_text(5)?,
+            version: row.opt_text(6)?,
+        },
+        payload: Payload::from_stored(row.text(7)?).map_err(|cause| broken("payload", cause))?,
+        metadata: Metadata {
+            correlation_id: row.opt_text(8)?,
+            causation_id: row.opt_uuid(9)?.map(EventId::from),
+            actor: row.opt_text(10)?,
+            trace_id: row.opt_text(11)?,
+            refs,
+        },
+    })
+}
+
+fn broken(what: &'static str, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
+    Error::Unreadable { what, cause: Box::new(cause) }
+}

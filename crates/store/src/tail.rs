@@ -1,0 +1,145 @@
+//! A tail: a cursor in one tenant's log that waits at its end.
+
+use std::sync::Arc;
+
+use godel_model::{EventFilter, Seq, TenantId};
+use tokio::sync::watch;
+
+use crate::hub::{Group, Logged, Recent, Stream};
+use crate::{Direction, Error, Result, Scope, Store};
+
+/// A run of the log that was trimmed before the cursor reached it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The first position that is gone.
+    pub from: Seq,
+    /// The last position that is gone.
+    pub to: Seq,
+}
+
+/// What a tail returns: events in order, and what was trimmed in front of them.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// What retention took away in front of the events.
+    pub gap: Option<Gap>,
+    /// The events, in order.
+    pub events: Vec<Arc<Logged>>,
+}
+
+/// A cursor in one tenant's log. Dropping it ends the subscription.
+#[derive(Debug)]
+pub struct Tail {
+    store: Store,
+    tenant: TenantId,
+    stream: Arc<Stream>,
+    group: Arc<Group>,
+    newest: watch::Receiver<Seq>,
+    cursor: Seq,
+}
+
+impl Tail {
+    pub(crate) async fn open(
+        store: Store,
+        tenant: TenantId,
+        after: Option<Seq>,
+        filter: EventFilter,
+    ) -> Result<Self> {
+        let stream = store.hub().stream(tenant);
+        // Joined before the head is read: what commits in between is not missed.
+        let (group, newest) = stream.join(filter);
+        if stream.head().is_none() {
+            let (head, _) =
+                store.read(Scope::Tenant(tenant), |tx| tx.events().bounds()).await?;
+            stream.start_at(head);
+        }
+        let head = stream.head().unwrap_or_default();
+        let cursor = after.unwrap_or(head);
+        // A fresh look at the log is due if the cursor is not at its end.
+        let mut newest = newest;
+        if cursor < head {
+            newest.mark_changed();
+        }
+        Ok(Self { store, tenant, stream, group, newest, cursor })
+    }
+
+    /// Returns the position up to which everything was returned.
+    pub fn cursor(&self) -> Seq {
+        self.cursor
+    }
+
+    /// Returns the newest position of the log.
+    pub fn head(&self) -> Seq {
+        self.stream.head().unwrap_or_default()
+    }
+
+    /// Moves the cursor forward without returning what lies between.
+    pub fn skip_to(&mut self, seq: Seq) {
+        self.cursor = self.cursor.max(seq);
+    }
+
+    /// Returns the positions of matching events behind the cursor that are in memory, or `None` if
+    /// the cursor is older than what is in memory.
+    pub fn backlog(&self) -> Option<Vec<Seq>> {
+        match self.stream.after(self.cursor, &self.group.filter, usize::MAX) {
+            Recent::Events(events, _) => {
+                Some(events.iter().map(|logged| logged.event.seq).collect())
+            }
+            Recent::Older(_) => None,
+        }
+    }
+
+    /// Returns the position behind which all events are in memory.
+    pub fn recent_from(&self) -> Seq {
+        match self.stream.after(Seq::START, &self.group.filter, 0) {
+            Recent::Older(begin) => begin,
+            Recent::Events(..) => Seq::START,
+        }
+    }
+
+    /// Waits for events behind the cursor and returns up to `limit` of them.
+    ///
+    /// Cancel safe: an event that was not returned is returned by the next call.
+    ///
+    /// # Errors
+    /// If the database cannot be read; the cursor has not moved then, and the call can be repeated.
+    pub async fn next(&mut self, limit: usize) -> Result<Batch> {
+        loop {
+            if self.head() > self.cursor {
+                let batch = self.look(limit).await?;
+                if batch.gap.is_some() || !batch.events.is_empty() {
+                    return Ok(batch);
+                }
+                if self.head() > self.cursor {
+                    continue;
+                }
+            }
+            self.newest.changed().await.map_err(|_| Error::Closed)?;
+        }
+    }
+
+    async fn look(&mut self, limit: usize) -> Result<Batch> {
+        match self.stream.after(self.cursor, &self.group.filter, limit) {
+            Recent::Events(events, looked) => {
+                self.cursor = looked;
+                Ok(Batch { gap: None, events })
+            }
+            Recent::Older(_) => self.look_back(limit).await,
+        }
+    }
+
+    /// Reads the next page of the log from the database.
+    async fn look_back(&mut self, limit: usize) -> Result<Batch> {
+        let (cursor, filter) = (self.cursor, self.group.filter.clone());
+        let (trimmed, page) = self
+            .store
+            .read(Scope::Tenant(self.tenant), move |tx| {
+                let (_, trimmed) = tx.events().bounds()?;
+                let from = cursor.max(trimmed);
+                Ok::<_, Error>((trimmed, tx.events().page(&filter, Direction::Forward, from, limit)?))
+            })
+            .await?;
+        let gap = (trimmed > cursor).then_some(Gap { from: cursor.next(), to: trimmed });
+        self.cursor = page.reached.max(cursor);
+        Ok(Batch { gap, events: page.events.into_iter().map(Logged::new).collect() })
+    }
+}

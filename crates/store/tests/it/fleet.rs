@@ -1,0 +1,31 @@
+//! Several servers on one PostgreSQL.
+
+use std::time::Duration;
+
+use godel_model::EventFilter;
+use godel_store::Store;
+use godel_testkit::{Database, World, postgres_url};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_of_one_server_reach_the_subscribers_of_another() {
+    let Some(server) = postgres_url() else { return };
+    let here = World::on(Database::postgres(server)).await;
+    let there = Store::open(&here.config).await.unwrap();
+    let mut tail = there.tail(here.tenant, None, EventFilter::all()).await.unwrap();
+    let mut seen = Vec::new();
+    for round in 0..50 {
+        here.append(here.tenant, "test:here").await;
+        if round % 3 == 0 {
+            let draft = here.draft("test:there", "{}");
+            let scope = godel_store::Scope::Tenant(here.tenant);
+            there.write(scope, move |tx| tx.record(draft.clone())).await.unwrap();
+        }
+    }
+    while seen.len() < 67 {
+        let batch = tokio::time::timeout(Duration::from_secs(20), tail.next(100)).await;
+        let batch = batch.expect("the other server hears of it").unwrap();
+        seen.extend(batch.events.iter().map(|logged| logged.event.seq.0));
+    }
+    assert_eq!(seen, (1..=67).collect::<Vec<_>>());
+    there.close().await;
+}
