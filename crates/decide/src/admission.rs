@@ -28,9 +28,21 @@ impl Tier {
     /// Returns what the tier allows.
     pub const fn limit(self) -> Limit {
         match self {
-            Self::Free => Limit { per_minute: 60, burst: 10, sockets: Some(1) },
-            Self::Pro => Limit { per_minute: 600, burst: 100, sockets: Some(5) },
-            Self::Enterprise => Limit { per_minute: 6_000, burst: 1_000, sockets: None },
+            Self::Free => Limit {
+                per_minute: 60,
+                burst: 10,
+                sockets: Some(1),
+            },
+            Self::Pro => Limit {
+                per_minute: 600,
+                burst: 100,
+                sockets: Some(5),
+            },
+            Self::Enterprise => Limit {
+                per_minute: 6_000,
+                burst: 1_000,
+                sockets: None,
+            },
         }
     }
 }
@@ -58,14 +70,18 @@ pub struct Admission {
 impl Bucket {
     /// Returns a full bucket.
     pub fn full(limit: Limit, now: Timestamp) -> Self {
-        Self { tokens: f64::from(limit.burst), filled_at: now }
+        Self {
+            tokens: f64::from(limit.burst),
+            filled_at: now,
+        }
     }
 
     /// Takes one token, if there is one.
     pub fn take(&mut self, limit: Limit, now: Timestamp) -> Admission {
         let capacity = f64::from(limit.burst.max(1));
         let per_ms = f64::from(limit.per_minute.max(1)) / 60_000.0;
-        let elapsed_ms = (now.as_microsecond() - self.filled_at.as_microsecond()).max(0) as f64 / 1_000.0;
+        let elapsed_ms =
+            (now.as_microsecond() - self.filled_at.as_microsecond()).max(0) as f64 / 1_000.0;
         self.tokens = (self.tokens + elapsed_ms * per_ms).min(capacity);
         self.filled_at = self.filled_at.max(now);
         let allowed = self.tokens >= 1.0;
@@ -76,7 +92,11 @@ impl Bucket {
         Admission {
             allowed,
             remaining: self.tokens as u32,
-            retry_after_ms: if allowed { 0 } else { (missing / per_ms).ceil() as u64 },
+            retry_after_ms: if allowed {
+                0
+            } else {
+                (missing / per_ms).ceil() as u64
+            },
             reset_ms: ((capacity - self.tokens) / per_ms).ceil() as u64,
         }
     }

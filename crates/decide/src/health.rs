@@ -25,7 +25,11 @@ pub fn overall(verdicts: impl IntoIterator<Item = Verdict>) -> Health {
     verdicts
         .into_iter()
         .map(|verdict| {
-            if verdict.essential { verdict.health } else { verdict.health.min(Health::Degraded) }
+            if verdict.essential {
+                verdict.health
+            } else {
+                verdict.health.min(Health::Degraded)
+            }
         })
         .max()
         .unwrap_or(Health::Healthy)

@@ -28,7 +28,9 @@ impl Pattern {
         let mut wanted = self.0.split(':').peekable();
         let mut found = kind.as_str().split(':');
         while let Some(want) = wanted.next() {
-            let Some(have) = found.next() else { return false };
+            let Some(have) = found.next() else {
+                return false;
+            };
             if want == "*" {
                 if wanted.peek().is_none() {
                     return true;
@@ -92,7 +94,10 @@ mod tests {
     use super::*;
 
     fn check(pattern: &str, kind: &str) -> bool {
-        pattern.parse::<Pattern>().unwrap().matches(&kind.parse().unwrap())
+        pattern
+            .parse::<Pattern>()
+            .unwrap()
+            .matches(&kind.parse().unwrap())
     }
 
     #[test]

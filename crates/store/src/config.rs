@@ -25,10 +25,13 @@ impl FromStr for DatabaseUrl {
             return Ok(Self::Sqlite(path.into()));
         }
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            text.parse::<postgres::Config>().map_err(|error| Error::BadUrl(error.to_string()))?;
+            text.parse::<postgres::Config>()
+                .map_err(|error| Error::BadUrl(error.to_string()))?;
             return Ok(Self::Postgres(text.to_owned()));
         }
-        Err(Error::BadUrl("it begins neither with sqlite:// nor with postgres://".to_owned()))
+        Err(Error::BadUrl(
+            "it begins neither with sqlite:// nor with postgres://".to_owned(),
+        ))
     }
 }
 
@@ -80,14 +83,19 @@ pub struct Config {
     pub durability: Durability,
     /// How many reads run at the same time.
     pub readers: usize,
-    /// How many PostgreSQL transactions that write run at the same time.
+    /// How many PostgreSQL transactions that write run at the same time, each for its own tenants.
     pub lanes: usize,
 }
 
 impl Config {
     /// Opens the given address with the defaults.
     pub fn new(url: DatabaseUrl) -> Self {
-        Self { url, durability: Durability::Full, readers: 4, lanes: 4 }
+        Self {
+            url,
+            durability: Durability::Full,
+            readers: 4,
+            lanes: 2,
+        }
     }
 }
 
@@ -98,7 +106,10 @@ mod tests {
     #[test]
     fn an_address_is_shown_without_its_password() {
         for (given, shown) in [
-            ("postgres://ann:s3cret@db:5432/godel?sslmode=disable", "postgres://db:5432/godel"),
+            (
+                "postgres://ann:s3cret@db:5432/godel?sslmode=disable",
+                "postgres://db:5432/godel",
+            ),
             ("postgresql://db/godel", "postgres://db/godel"),
             ("sqlite:///var/lib/godel.db", "sqlite:///var/lib/godel.db"),
         ] {

@@ -128,13 +128,23 @@ impl Report for Error {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::Unavailable(_) => "check that the database is running and that its address is right; `godel doctor` tells more",
-            Self::CommitUnknown(_) => "send the same request again with the same Idempotency-Key: it is carried out once at most",
+            Self::Unavailable(_) => {
+                "check that the database is running and that its address is right; `godel doctor` tells more"
+            }
+            Self::CommitUnknown(_) => {
+                "send the same request again with the same Idempotency-Key: it is carried out once at most"
+            }
             Self::DiskFull => "free some space; nothing that was answered is lost",
-            Self::Corrupt(_) | Self::Unreadable { .. } => "stop godel, keep a copy of the data directory, and restore a backup",
+            Self::Corrupt(_) | Self::Unreadable { .. } => {
+                "stop godel, keep a copy of the data directory, and restore a backup"
+            }
             Self::Locked { .. } => "stop the other one, or choose another directory with --data",
-            Self::SchemaNewer { .. } => "use the newer godel, or let it go back first with `godel db migrate --to VERSION`",
-            Self::BadUrl(_) => "use sqlite:///path/to/godel.db or postgres://user@host:5432/database",
+            Self::SchemaNewer { .. } => {
+                "use the newer godel, or let it go back first with `godel db migrate --to VERSION`"
+            }
+            Self::BadUrl(_) => {
+                "use sqlite:///path/to/godel.db or postgres://user@host:5432/database"
+            }
             Self::Privilege { remedy, .. } => return Some(remedy.clone()),
             Self::Duplicate
             | Self::Failed { .. }
@@ -155,7 +165,10 @@ impl Error {
     pub(crate) fn sqlite(statement: &'static str, cause: rusqlite::Error) -> Self {
         use rusqlite::ffi::ErrorCode;
         let Some(error) = cause.sqlite_error() else {
-            return Self::Failed { statement, cause: cause.into() };
+            return Self::Failed {
+                statement,
+                cause: cause.into(),
+            };
         };
         match (error.code, error.extended_code) {
             (ErrorCode::ConstraintViolation, 1555 | 2067) => Self::Duplicate,
@@ -163,7 +176,10 @@ impl Error {
             (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase, _) => {
                 Self::Corrupt(cause.to_string())
             }
-            _ => Self::Failed { statement, cause: cause.into() },
+            _ => Self::Failed {
+                statement,
+                cause: cause.into(),
+            },
         }
     }
 
@@ -177,7 +193,10 @@ impl Error {
                 Self::Corrupt(cause.to_string())
             }
             Some(state) if is_shutdown(state) => Self::Unavailable(Some(cause.into())),
-            Some(_) => Self::Failed { statement, cause: cause.into() },
+            Some(_) => Self::Failed {
+                statement,
+                cause: cause.into(),
+            },
             None => Self::Unavailable(Some(cause.into())),
         }
     }

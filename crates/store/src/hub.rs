@@ -25,12 +25,16 @@ pub struct Logged {
 
 impl Logged {
     pub(crate) fn new(event: Event) -> Arc<Self> {
-        Arc::new(Self { event, rendered: OnceLock::new() })
+        Arc::new(Self {
+            event,
+            rendered: OnceLock::new(),
+        })
     }
 
     /// Returns the rendered form, made by `render` at the first call.
     pub fn rendered(&self, render: impl FnOnce(&Event) -> String) -> &str {
-        self.rendered.get_or_init(|| render(&self.event).into_boxed_str())
+        self.rendered
+            .get_or_init(|| render(&self.event).into_boxed_str())
     }
 }
 
@@ -86,8 +90,10 @@ impl Hub {
 
     /// Tells the tenants to which somebody listens, with the newest known position.
     pub(crate) fn listening(&self) -> Vec<(TenantId, Seq)> {
-        let streams: Vec<_> =
-            lock(&self.streams).iter().map(|(tenant, stream)| (*tenant, Arc::clone(stream))).collect();
+        let streams: Vec<_> = lock(&self.streams)
+            .iter()
+            .map(|(tenant, stream)| (*tenant, Arc::clone(stream)))
+            .collect();
         streams
             .into_iter()
             .filter_map(|(tenant, stream)| lock(&stream.live).head.map(|head| (tenant, head)))
@@ -96,13 +102,16 @@ impl Hub {
 
     /// Hands committed events of one tenant, in order, to those who listen.
     pub(crate) fn publish(&self, tenant: TenantId, events: &[Arc<Logged>]) {
-        let Some(stream) = lock(&self.streams).get(&tenant).map(Arc::clone) else { return };
+        let Some(stream) = lock(&self.streams).get(&tenant).map(Arc::clone) else {
+            return;
+        };
         if !stream.push(events) {
             let mut streams = lock(&self.streams);
             // Nobody else may have come in between: two owners are this function and the map.
-            if streams.get(&tenant).is_some_and(|known| {
-                Arc::ptr_eq(known, &stream) && Arc::strong_count(known) == 2
-            }) {
+            if streams
+                .get(&tenant)
+                .is_some_and(|known| Arc::ptr_eq(known, &stream) && Arc::strong_count(known) == 2)
+            {
                 streams.remove(&tenant);
             }
         }
@@ -116,7 +125,10 @@ impl Stream {
         let known = live.groups.get(&filter).and_then(Weak::upgrade);
         let group = known.unwrap_or_else(|| {
             let newest = watch::Sender::new(live.head.unwrap_or_default());
-            let group = Arc::new(Group { filter: filter.clone(), newest });
+            let group = Arc::new(Group {
+                filter: filter.clone(),
+                newest,
+            });
             live.groups.insert(filter, Arc::downgrade(&group));
             group
         });
@@ -137,15 +149,11 @@ impl Stream {
             live.early.retain(|seq, _| *seq > head);
             live.drain_early();
             let newest = live.head.unwrap_or(head);
-            live.groups.values().filter_map(Weak::upgrade).for_each(|group| group.wake(newest));
+            live.groups
+                .values()
+                .filter_map(Weak::upgrade)
+                .for_each(|group| group.wake(newest));
         }
-    }
-
-    /// Returns the range that is missing in front of events that came early.
-    pub(crate) fn missing(&self) -> Option<(Seq, Seq)> {
-        let live = lock(&self.live);
-        let (first, _) = live.early.first_key_value()?;
-        Some((live.head?, Seq(first.0 - 1)))
     }
 
     /// Takes events in; `false` if nobody listens any more.
@@ -157,13 +165,21 @@ impl Stream {
         }
         live.drain_early();
         let Some(before) = before else { return true };
-        let fresh: Vec<Arc<Logged>> =
-            live.ring.iter().rev().take_while(|logged| logged.event.seq > before).cloned().collect();
+        let fresh: Vec<Arc<Logged>> = live
+            .ring
+            .iter()
+            .rev()
+            .take_while(|logged| logged.event.seq > before)
+            .cloned()
+            .collect();
         live.groups.retain(|_, group| match group.upgrade() {
             None => false,
             Some(group) => {
                 // `fresh` is newest first.
-                if let Some(last) = fresh.iter().find(|logged| group.filter.matches(&logged.event)) {
+                if let Some(last) = fresh
+                    .iter()
+                    .find(|logged| group.filter.matches(&logged.event))
+                {
                     group.wake(last.event.seq);
                 }
                 true
@@ -176,7 +192,10 @@ impl Stream {
     pub(crate) fn after(&self, cursor: Seq, filter: &EventFilter, limit: usize) -> Recent {
         let live = lock(&self.live);
         let head = live.head.unwrap_or_default();
-        let begin = live.ring.front().map_or(head, |first| Seq(first.event.seq.0 - 1));
+        let begin = live
+            .ring
+            .front()
+            .map_or(head, |first| Seq(first.event.seq.0 - 1));
         if cursor < begin {
             return Recent::Older(begin);
         }
@@ -203,7 +222,9 @@ impl Live {
                 self.ring_bytes += logged.event.payload.as_str().len();
                 self.ring.push_back(Arc::clone(logged));
                 while self.ring.len() > RING_MAX_EVENTS || self.ring_bytes > RING_MAX_BYTES {
-                    let Some(old) = self.ring.pop_front() else { break };
+                    let Some(old) = self.ring.pop_front() else {
+                        break;
+                    };
                     self.ring_bytes -= old.event.payload.as_str().len();
                 }
             }

@@ -42,7 +42,15 @@ where
     F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    (Box::new(Work { scope, closure, result: None, reply }), answer)
+    (
+        Box::new(Work {
+            scope,
+            closure,
+            result: None,
+            reply,
+        }),
+        answer,
+    )
 }
 
 impl<T, E, F> Job for Work<T, E, F>

@@ -47,12 +47,6 @@ impl<'a> From<Option<&'a str>> for Param<'a> {
     }
 }
 
-impl From<Option<i64>> for Param<'_> {
-    fn from(int: Option<i64>) -> Self {
-        int.map_or(Self::Null, Self::Int)
-    }
-}
-
 impl From<Option<Uuid>> for Param<'_> {
     fn from(uuid: Option<Uuid>) -> Self {
         uuid.map_or(Self::Null, Self::Uuid)
@@ -110,30 +104,42 @@ macro_rules! getter {
 impl Row<'_> {
     getter! {
         int -> i64;
-        opt_int -> Option<i64>;
         text -> String;
         opt_text -> Option<String>;
         bytes -> Vec<u8>;
     }
 
     pub(crate) fn uuid(&self, column: usize) -> Result<Uuid> {
-        self.opt_uuid(column)?.ok_or_else(|| unreadable("an id is missing".into()))
+        self.opt_uuid(column)?
+            .ok_or_else(|| unreadable("an id is missing".into()))
     }
 
     pub(crate) fn opt_uuid(&self, column: usize) -> Result<Option<Uuid>> {
         match self {
             Self::Sqlite(row) => {
-                let value = row.get_ref(column).map_err(|cause| unreadable(cause.into()))?;
-                let bytes = value.as_blob_or_null().map_err(|cause| unreadable(cause.into()))?;
-                bytes.map(Uuid::from_slice).transpose().map_err(|cause| unreadable(cause.into()))
+                let value = row
+                    .get_ref(column)
+                    .map_err(|cause| unreadable(cause.into()))?;
+                let bytes = value
+                    .as_blob_or_null()
+                    .map_err(|cause| unreadable(cause.into()))?;
+                bytes
+                    .map(Uuid::from_slice)
+                    .transpose()
+                    .map_err(|cause| unreadable(cause.into()))
             }
-            Self::Postgres(row) => row.try_get(column).map_err(|cause| unreadable(cause.into())),
+            Self::Postgres(row) => row
+                .try_get(column)
+                .map_err(|cause| unreadable(cause.into())),
         }
     }
 }
 
 fn unreadable(cause: Cause) -> Error {
-    Error::Unreadable { what: "column", cause }
+    Error::Unreadable {
+        what: "column",
+        cause,
+    }
 }
 
 /// A connection inside a transaction.
@@ -154,17 +160,20 @@ impl Conn<'_> {
             Self::Sqlite(conn) => {
                 let fail = |cause| Error::sqlite(statement.name, cause);
                 let mut prepared = conn.prepare_cached(statement.sqlite).map_err(fail)?;
-                let mut rows =
-                    prepared.query(rusqlite::params_from_iter(params)).map_err(fail)?;
+                let mut rows = prepared
+                    .query(rusqlite::params_from_iter(params))
+                    .map_err(fail)?;
                 let mut found = Vec::new();
                 while let Some(row) = rows.next().map_err(fail)? {
                     found.push(map(&Row::Sqlite(row))?);
                 }
                 Ok(found)
             }
-            Self::Postgres(session) => {
-                session.query(statement, params)?.iter().map(|row| map(&Row::Postgres(row))).collect()
-            }
+            Self::Postgres(session) => session
+                .query(statement, params)?
+                .iter()
+                .map(|row| map(&Row::Postgres(row)))
+                .collect(),
         }
     }
 
@@ -188,8 +197,9 @@ impl Conn<'_> {
             Self::Sqlite(conn) => {
                 let fail = |cause| Error::sqlite(statement.name, cause);
                 let mut prepared = conn.prepare_cached(statement.sqlite).map_err(fail)?;
-                let touched =
-                    prepared.execute(rusqlite::params_from_iter(params)).map_err(fail)?;
+                let touched = prepared
+                    .execute(rusqlite::params_from_iter(params))
+                    .map_err(fail)?;
                 Ok(touched as u64)
             }
             Self::Postgres(session) => session.execute(statement, params),

@@ -67,7 +67,13 @@ impl Store {
                     Engine::Postgres(postgres::Engine::open(url, &config, Arc::clone(&hub))?)
                 }
             };
-            Ok(Self { inner: Arc::new(Inner { engine, hub, url: config.url }) })
+            Ok(Self {
+                inner: Arc::new(Inner {
+                    engine,
+                    hub,
+                    url: config.url,
+                }),
+            })
         })
         .await
     }
@@ -112,7 +118,9 @@ impl Store {
             return engine.read(scope, work).await;
         }
         let (job, answer) = job(scope, work);
-        self.submit(job, answer, false).await.map(|(value, _)| value)
+        self.submit(job, answer, false)
+            .await
+            .map(|(value, _)| value)
     }
 
     /// Runs work as one transaction; it is durable when this returns.
@@ -141,7 +149,7 @@ impl Store {
     ) -> Result<(T, Vec<Arc<Logged>>), E> {
         let queue = match &self.inner.engine {
             Engine::Sqlite(engine) => engine.writer(),
-            Engine::Postgres(engine) if write => engine.writers(),
+            Engine::Postgres(engine) if write => engine.writer(job.scope()),
             Engine::Postgres(engine) => engine.readers(),
         };
         // A full queue makes the caller wait: back-pressure instead of memory.
@@ -186,11 +194,20 @@ impl Store {
     pub async fn probe(&self) -> Result<Probe> {
         let start = Instant::now();
         self.read(Scope::System, |tx| tx.tenants().count()).await?;
-        let durable = match &self.inner.engine {
+        let durable = self.is_durable();
+        Ok(Probe {
+            latency: start.elapsed(),
+            engine: self.inner.url.engine(),
+            durable,
+        })
+    }
+
+    /// Tells whether a finished write survives a power cut.
+    pub fn is_durable(&self) -> bool {
+        match &self.inner.engine {
             Engine::Sqlite(engine) => engine.durable(),
             Engine::Postgres(_) => true,
-        };
-        Ok(Probe { latency: start.elapsed(), engine: self.inner.url.engine(), durable })
+        }
     }
 
     /// Lets the database check every statement that Godel uses; returns how many there are.
@@ -223,6 +240,10 @@ impl Store {
 }
 
 /// Runs blocking work beside the async runtime.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| Error::Panicked)?
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|_| Error::Panicked)?
 }

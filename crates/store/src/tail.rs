@@ -48,18 +48,20 @@ impl Tail {
         // Joined before the head is read: what commits in between is not missed.
         let (group, newest) = stream.join(filter);
         if stream.head().is_none() {
-            let (head, _) =
-                store.read(Scope::Tenant(tenant), |tx| tx.events().bounds()).await?;
+            let (head, _) = store
+                .read(Scope::Tenant(tenant), |tx| tx.events().bounds())
+                .await?;
             stream.start_at(head);
         }
-        let head = stream.head().unwrap_or_default();
-        let cursor = after.unwrap_or(head);
-        // A fresh look at the log is due if the cursor is not at its end.
-        let mut newest = newest;
-        if cursor < head {
-            newest.mark_changed();
-        }
-        Ok(Self { store, tenant, stream, group, newest, cursor })
+        let cursor = after.unwrap_or_else(|| stream.head().unwrap_or_default());
+        Ok(Self {
+            store,
+            tenant,
+            stream,
+            group,
+            newest,
+            cursor,
+        })
     }
 
     /// Returns the position up to which everything was returned.
@@ -80,7 +82,10 @@ impl Tail {
     /// Returns the positions of matching events behind the cursor that are in memory, or `None` if
     /// the cursor is older than what is in memory.
     pub fn backlog(&self) -> Option<Vec<Seq>> {
-        match self.stream.after(self.cursor, &self.group.filter, usize::MAX) {
+        match self
+            .stream
+            .after(self.cursor, &self.group.filter, usize::MAX)
+        {
             Recent::Events(events, _) => {
                 Some(events.iter().map(|logged| logged.event.seq).collect())
             }
@@ -96,24 +101,42 @@ impl Tail {
         }
     }
 
+    /// Waits until there is something behind the cursor; cheap, and safe to cancel.
+    pub async fn ready(&mut self) {
+        while self.head() <= self.cursor || *self.newest.borrow() <= self.cursor {
+            if self.newest.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Returns up to `limit` events behind the cursor without waiting for new ones.
+    ///
+    /// # Errors
+    /// If the database cannot be read; the cursor has not moved then, and the call can be repeated.
+    pub async fn take(&mut self, limit: usize) -> Result<Batch> {
+        while self.head() > self.cursor {
+            let batch = self.look(limit).await?;
+            if batch.gap.is_some() || !batch.events.is_empty() {
+                return Ok(batch);
+            }
+        }
+        Ok(Batch::default())
+    }
+
     /// Waits for events behind the cursor and returns up to `limit` of them.
     ///
-    /// Cancel safe: an event that was not returned is returned by the next call.
+    /// Safe to cancel: an event that was not returned is returned by the next call.
     ///
     /// # Errors
     /// If the database cannot be read; the cursor has not moved then, and the call can be repeated.
     pub async fn next(&mut self, limit: usize) -> Result<Batch> {
         loop {
-            if self.head() > self.cursor {
-                let batch = self.look(limit).await?;
-                if batch.gap.is_some() || !batch.events.is_empty() {
-                    return Ok(batch);
-                }
-                if self.head() > self.cursor {
-                    continue;
-                }
+            self.ready().await;
+            let batch = self.take(limit).await?;
+            if batch.gap.is_some() || !batch.events.is_empty() {
+                return Ok(batch);
             }
-            self.newest.changed().await.map_err(|_| Error::Closed)?;
         }
     }
 
@@ -135,11 +158,20 @@ impl Tail {
             .read(Scope::Tenant(self.tenant), move |tx| {
                 let (_, trimmed) = tx.events().bounds()?;
                 let from = cursor.max(trimmed);
-                Ok::<_, Error>((trimmed, tx.events().page(&filter, Direction::Forward, from, limit)?))
+                Ok::<_, Error>((
+                    trimmed,
+                    tx.events().page(&filter, Direction::Forward, from, limit)?,
+                ))
             })
             .await?;
-        let gap = (trimmed > cursor).then_some(Gap { from: cursor.next(), to: trimmed });
+        let gap = (trimmed > cursor).then_some(Gap {
+            from: cursor.next(),
+            to: trimmed,
+        });
         self.cursor = page.reached.max(cursor);
-        Ok(Batch { gap, events: page.events.into_iter().map(Logged::new).collect() })
+        Ok(Batch {
+            gap,
+            events: page.events.into_iter().map(Logged::new).collect(),
+        })
     }
 }

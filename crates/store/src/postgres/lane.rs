@@ -56,9 +56,9 @@ impl Line {
 fn enter(scope: Scope) -> String {
     match scope {
         // The id is a UUID, so nothing in it can be taken for SQL.
-        Scope::Tenant(tenant) => format!(
-            "SET LOCAL ROLE godel_app; SELECT set_config('app.tenant', '{tenant}', true);"
-        ),
+        Scope::Tenant(tenant) => {
+            format!("SET LOCAL ROLE godel_app; SELECT set_config('app.tenant', '{tenant}', true);")
+        }
         Scope::System => "SET LOCAL ROLE godel_system;".to_owned(),
     }
 }
@@ -66,7 +66,9 @@ fn enter(scope: Scope) -> String {
 /// Takes the first job and, up to `most`, what else waits.
 fn take(queue: &Queue, most: usize) -> Vec<Box<dyn Job>> {
     let mut jobs = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(first) = jobs.blocking_recv() else { return Vec::new() };
+    let Some(first) = jobs.blocking_recv() else {
+        return Vec::new();
+    };
     let mut taken = vec![first];
     while taken.len() < most {
         let Ok(job) = jobs.try_recv() else { break };
@@ -83,12 +85,19 @@ pub(super) struct ReadLane {
 
 impl ReadLane {
     pub(super) fn new(url: &str) -> Self {
-        Self { line: Line { url: url.to_owned(), session: None } }
+        Self {
+            line: Line {
+                url: url.to_owned(),
+                session: None,
+            },
+        }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
         loop {
-            let Some(mut job) = take(queue, 1).pop() else { return };
+            let Some(mut job) = take(queue, 1).pop() else {
+                return;
+            };
             if !job.abandoned() {
                 let read = self.read(job.as_mut());
                 job.finish(read.map(|()| Vec::new()));
@@ -101,7 +110,10 @@ impl ReadLane {
         loop {
             let session = self.line.session(deadline)?;
             session.retry = false;
-            let begin = format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {}", enter(job.scope()));
+            let begin = format!(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {}",
+                enter(job.scope())
+            );
             let begun = session.batch("begin", &begin);
             if begun.is_ok() {
                 job.run(&mut Tx::new(Conn::Postgres(session), job.scope(), false));
@@ -146,7 +158,14 @@ enum Failed {
 
 impl WriteLane {
     pub(super) fn new(url: &str, hub: Arc<Hub>, bell: Bell) -> Self {
-        Self { line: Line { url: url.to_owned(), session: None }, hub, bell }
+        Self {
+            line: Line {
+                url: url.to_owned(),
+                session: None,
+            },
+            hub,
+            bell,
+        }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -202,7 +221,11 @@ impl WriteLane {
             if session.batch("rollback", "ROLLBACK").is_err() {
                 self.line.session = None;
             }
-            return Err(if again { Failed::Again(error) } else { Failed::Final(error) });
+            return Err(if again {
+                Failed::Again(error)
+            } else {
+                Failed::Final(error)
+            });
         }
         match session.batch("commit", "COMMIT") {
             Ok(()) => Ok(ran),
@@ -240,7 +263,10 @@ impl WriteLane {
         }
         for (job, places) in jobs.into_iter().zip(&ran.jobs) {
             let events = places.iter().flatten().filter_map(|(tenant, place)| {
-                ran.logged.get(tenant).and_then(|events| events.get(*place)).map(Arc::clone)
+                ran.logged
+                    .get(tenant)
+                    .and_then(|events| events.get(*place))
+                    .map(Arc::clone)
             });
             job.finish(Ok(events.collect()));
         }
@@ -254,7 +280,10 @@ impl WriteLane {
 fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> Result<()> {
     let mut prefix = "BEGIN;";
     for job in jobs {
-        session.batch("savepoint", &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())))?;
+        session.batch(
+            "savepoint",
+            &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())),
+        )?;
         let mut tx = Tx::new(Conn::Postgres(session), job.scope(), true);
         let keep = job.run(&mut tx);
         let drafts = tx.take_drafts();
@@ -279,12 +308,18 @@ fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> R
     }
     // Tenants come in order, so two lanes never wait for each other in a circle.
     for (tenant, drafts) in std::mem::take(&mut ran.drafts) {
-        session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;
+        session.batch(
+            "savepoint",
+            &format!("{prefix} {}", enter(Scope::Tenant(tenant))),
+        )?;
         prefix = "";
         let (base, id) = append(session, tenant, &drafts)?;
         ran.id = Some(id);
         let positions = (base.0 + 1..).map(godel_model::Seq);
-        let logged = drafts.into_iter().zip(positions).map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
+        let logged = drafts
+            .into_iter()
+            .zip(positions)
+            .map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
         ran.logged.insert(tenant, logged.collect());
     }
     if !prefix.is_empty() {

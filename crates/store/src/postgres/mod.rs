@@ -17,19 +17,22 @@ pub(crate) use self::schema::{migrate, schema};
 use self::session::Session;
 use crate::hub::Hub;
 use crate::job::Job;
-use crate::{Config, Error, Result};
+use crate::{Config, Error, Result, Scope};
 
 /// How many jobs may wait; beyond it callers wait before they may queue.
 const QUEUE_MAX_JOBS: usize = 4_096;
 
-/// The queue that lanes share: whoever is free takes what waits.
+/// The queue of one or more lanes: whoever is free takes what waits.
 type Queue = Arc<Mutex<mpsc::Receiver<Box<dyn Job>>>>;
+type Sender = mpsc::Sender<Box<dyn Job>>;
 
 /// An open PostgreSQL database.
 #[derive(Debug)]
 pub(crate) struct Engine {
-    writers: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
-    readers: Mutex<Option<mpsc::Sender<Box<dyn Job>>>>,
+    /// One queue a lane. A tenant always takes the same lane: its writes are grouped there, and
+    /// two lanes never wait for each other's rows of one tenant.
+    writers: Mutex<Vec<Sender>>,
+    readers: Mutex<Option<Sender>>,
     follower: follower::Follower,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -37,15 +40,16 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn open(url: &str, config: &Config, hub: Arc<Hub>) -> Result<Self> {
         schema::open_migrated(url)?;
-        let (writers, write_jobs) = mpsc::channel(QUEUE_MAX_JOBS);
         let (readers, read_jobs) = mpsc::channel(QUEUE_MAX_JOBS);
-        let (write_jobs, read_jobs): (Queue, Queue) =
-            (Arc::new(Mutex::new(write_jobs)), Arc::new(Mutex::new(read_jobs)));
+        let read_jobs: Queue = Arc::new(Mutex::new(read_jobs));
+        let mut writers = Vec::new();
         let follower = follower::Follower::start(url, Arc::clone(&hub))?;
         let mut threads = Vec::new();
         for _ in 0..config.lanes.max(1) {
             let lane = lane::WriteLane::new(url, Arc::clone(&hub), follower.bell());
-            let jobs = Arc::clone(&write_jobs);
+            let (writer, jobs) = mpsc::channel(QUEUE_MAX_JOBS);
+            let jobs: Queue = Arc::new(Mutex::new(jobs));
+            writers.push(writer);
             threads.push(spawn("godel-pg-write", move || lane.run(&jobs))?);
         }
         for _ in 0..config.readers.max(1) {
@@ -54,26 +58,43 @@ impl Engine {
             threads.push(spawn("godel-pg-read", move || lane.run(&jobs))?);
         }
         Ok(Self {
-            writers: Mutex::new(Some(writers)),
+            writers: Mutex::new(writers),
             readers: Mutex::new(Some(readers)),
             follower,
             threads: Mutex::new(threads),
         })
     }
 
-    pub(crate) fn writers(&self) -> mpsc::Sender<Box<dyn Job>> {
-        sender(&self.writers)
+    /// Returns the way to the lane of a scope; after closing, one that leads nowhere.
+    pub(crate) fn writer(&self, scope: Scope) -> Sender {
+        let writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let lane = match scope {
+            Scope::System => 0,
+            Scope::Tenant(tenant) => tenant.uuid().as_u128() as usize % writers.len().max(1),
+        };
+        writers
+            .get(lane)
+            .cloned()
+            .unwrap_or_else(|| mpsc::channel(1).0)
     }
 
-    pub(crate) fn readers(&self) -> mpsc::Sender<Box<dyn Job>> {
-        sender(&self.readers)
+    pub(crate) fn readers(&self) -> Sender {
+        let readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        readers.clone().unwrap_or_else(|| mpsc::channel(1).0)
     }
 
     /// Finishes the queues, then disconnects.
     pub(crate) fn close(&self) {
-        for queue in [&self.writers, &self.readers] {
-            drop(queue.lock().unwrap_or_else(PoisonError::into_inner).take());
-        }
+        self.writers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+        drop(
+            self.readers
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take(),
+        );
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
@@ -83,12 +104,6 @@ impl Engine {
         }
         self.follower.close();
     }
-}
-
-/// Returns the way to the lanes; after closing, one that leads nowhere.
-fn sender(queue: &Mutex<Option<mpsc::Sender<Box<dyn Job>>>>) -> mpsc::Sender<Box<dyn Job>> {
-    let queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    queue.clone().unwrap_or_else(|| mpsc::channel(1).0)
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
@@ -101,10 +116,14 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 /// Lets the database check every statement; returns how many there are.
 pub(crate) fn check_statements(url: &str) -> Result<usize> {
     let mut session = Session::open(url)?;
-    let own = [("event_append", append::APPEND), ("stream_heads", follower::HEADS),
-        ("transaction_status", lane::STATUS)];
+    let own = [
+        ("event_append", append::APPEND),
+        ("stream_heads", follower::HEADS),
+        ("transaction_status", lane::STATUS),
+    ];
     let shared = crate::tables::statements().map(|statement| (statement.name, statement.postgres));
     let all: Vec<_> = own.into_iter().chain(shared).collect();
-    all.iter().try_for_each(|(name, text)| session.check(name, text))?;
+    all.iter()
+        .try_for_each(|(name, text)| session.check(name, text))?;
     Ok(all.len())
 }

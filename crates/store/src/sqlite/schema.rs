@@ -21,9 +21,13 @@ impl Migrator for Steps<'_> {
                      version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
             )
             .map_err(fail)?;
-        let mut list =
-            self.0.prepare("SELECT version, checksum FROM migration ORDER BY version").map_err(fail)?;
-        let rows = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
+        let mut list = self
+            .0
+            .prepare("SELECT version, checksum FROM migration ORDER BY version")
+            .map_err(fail)?;
+        let rows = list
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .map_err(fail)?;
         rows.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
@@ -40,9 +44,10 @@ impl Migrator for Steps<'_> {
                 "INSERT INTO migration (version, name, checksum) VALUES (?1, ?2, ?3)",
                 params![migration.version, migration.name, checksum],
             ),
-            None => {
-                tx.execute("DELETE FROM migration WHERE version = ?1", params![migration.version])
-            }
+            None => tx.execute(
+                "DELETE FROM migration WHERE version = ?1",
+                params![migration.version],
+            ),
         }
         .map_err(fail)?;
         tx.commit().map_err(fail)
@@ -59,7 +64,10 @@ pub(super) fn open_migrated(path: &Path, durability: Durability) -> Result<Conne
 /// Reads the version of a database file; 0 if there is none.
 pub(crate) fn schema(path: &Path) -> Result<SchemaStatus> {
     if !path.exists() {
-        return Ok(SchemaStatus { found: 0, known: migrate::newest() });
+        return Ok(SchemaStatus {
+            found: 0,
+            known: migrate::newest(),
+        });
     }
     let fail = |cause| Error::sqlite("schema_version", cause);
     let conn = super::open_reader(path)?;
@@ -68,7 +76,10 @@ pub(crate) fn schema(path: &Path) -> Result<SchemaStatus> {
         Err(error) if error.to_string().contains("no such table") => 0,
         Err(error) => return Err(fail(error)),
     };
-    Ok(SchemaStatus { found, known: migrate::newest() })
+    Ok(SchemaStatus {
+        found,
+        known: migrate::newest(),
+    })
 }
 
 /// Migrates a database file that no server uses.

@@ -38,9 +38,12 @@ impl Idempotency<'_, '_> {
     /// If the database fails.
     pub fn claim(&mut self, key: &str, fingerprint: &[u8]) -> Result<Claim> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let found = self.tx.conn.first(&FIND, &[tenant, Param::Text(key)], |row| {
-            Ok((row.bytes(0)?, row.text(1)?))
-        })?;
+        let found = self
+            .tx
+            .conn
+            .first(&FIND, &[tenant, Param::Text(key)], |row| {
+                Ok((row.bytes(0)?, row.text(1)?))
+            })?;
         Ok(match found {
             None => Claim::Fresh,
             Some((known, result)) if known == fingerprint => Claim::Known(result),
@@ -52,7 +55,13 @@ impl Idempotency<'_, '_> {
     ///
     /// # Errors
     /// If the database fails; [`crate::Error::Duplicate`] if the key was used in between.
-    pub fn settle(&mut self, key: &str, fingerprint: &[u8], result: &str, now: Timestamp) -> Result<()> {
+    pub fn settle(
+        &mut self,
+        key: &str,
+        fingerprint: &[u8],
+        result: &str,
+        now: Timestamp,
+    ) -> Result<()> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
         let params = [
             tenant,
@@ -71,6 +80,8 @@ impl Idempotency<'_, '_> {
     /// If the database fails.
     pub fn purge(&mut self, before: Timestamp) -> Result<u64> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        self.tx.conn.execute(&PURGE, &[tenant, Param::Int(micros(before))])
+        self.tx
+            .conn
+            .execute(&PURGE, &[tenant, Param::Int(micros(before))])
     }
 }

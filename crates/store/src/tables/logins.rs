@@ -72,10 +72,18 @@ impl Logins<'_, '_> {
     ///
     /// # Errors
     /// If the scope is not the system, or the database fails.
-    pub fn find(&mut self, purpose: Purpose, hash: KeyHash, now: Timestamp) -> Result<Option<Login>> {
+    pub fn find(
+        &mut self,
+        purpose: Purpose,
+        hash: KeyHash,
+        now: Timestamp,
+    ) -> Result<Option<Login>> {
         self.tx.system()?;
-        let params =
-            [Param::Bytes(&hash.0), Param::Text(purpose.as_str()), Param::Int(micros(now))];
+        let params = [
+            Param::Bytes(&hash.0),
+            Param::Text(purpose.as_str()),
+            Param::Int(micros(now)),
+        ];
         self.tx.conn.first(&FIND, &params, read)
     }
 

@@ -1,6 +1,6 @@
 //! Projects.
 
-use godel_model::{Project, ProjectId, from_micros, micros};
+use godel_model::{Project, ProjectId, ProjectName, from_micros, micros};
 
 use crate::statement::{Param, Row, statements};
 use crate::{Error, Result, Tx};
@@ -19,6 +19,9 @@ statements! {
     BY_ID = "project_by_id":
         "SELECT id, name, description, version, created_at, updated_at
          FROM project WHERE tenant = $1 AND id = $2";
+    BY_NAME = "project_by_name":
+        "SELECT id, name, description, version, created_at, updated_at
+         FROM project WHERE tenant = $1 AND name = $2";
     PAGE_UP = "project_page_up":
         "SELECT id, name, description, version, created_at, updated_at
          FROM project WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3";
@@ -57,8 +60,16 @@ impl Projects<'_, '_> {
     /// If the database fails.
     pub fn name_taken(&mut self, project: &Project) -> Result<bool> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let params = [tenant, Param::Text(project.name.as_str()), Param::Uuid(project.id.uuid())];
-        Ok(self.tx.conn.first(&NAME_TAKEN, &params, |_| Ok(()))?.is_some())
+        let params = [
+            tenant,
+            Param::Text(project.name.as_str()),
+            Param::Uuid(project.id.uuid()),
+        ];
+        Ok(self
+            .tx
+            .conn
+            .first(&NAME_TAKEN, &params, |_| Ok(()))?
+            .is_some())
     }
 
     /// Stores the next version of a project; `false` if the stored one is not the one before it.
@@ -85,7 +96,11 @@ impl Projects<'_, '_> {
     /// If the database fails.
     pub fn delete(&mut self, project: &Project) -> Result<bool> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let params = [tenant, Param::Uuid(project.id.uuid()), Param::Int(project.version)];
+        let params = [
+            tenant,
+            Param::Uuid(project.id.uuid()),
+            Param::Int(project.version),
+        ];
         Ok(self.tx.conn.execute(&DELETE, &params)? == 1)
     }
 
@@ -95,7 +110,20 @@ impl Projects<'_, '_> {
     /// If the database fails.
     pub fn by_id(&mut self, id: ProjectId) -> Result<Option<Project>> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        self.tx.conn.first(&BY_ID, &[tenant, Param::Uuid(id.uuid())], read)
+        self.tx
+            .conn
+            .first(&BY_ID, &[tenant, Param::Uuid(id.uuid())], read)
+    }
+
+    /// Finds the project with a name.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn by_name(&mut self, name: &ProjectName) -> Result<Option<Project>> {
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        self.tx
+            .conn
+            .first(&BY_NAME, &[tenant, Param::Text(name.as_str())], read)
     }
 
     /// Lists up to `limit` projects by age, behind (or, `newest_first`, before) the given one.
@@ -123,10 +151,13 @@ impl Projects<'_, '_> {
 fn read(row: &Row<'_>) -> Result<Project> {
     Ok(Project {
         id: row.uuid(0)?.into(),
-        name: row.text(1)?.parse().map_err(|cause: godel_model::Invalid| Error::Unreadable {
-            what: "project name",
-            cause: cause.into(),
-        })?,
+        name: row
+            .text(1)?
+            .parse()
+            .map_err(|cause: godel_model::Invalid| Error::Unreadable {
+                what: "project name",
+                cause: cause.into(),
+            })?,
         description: row.text(2)?,
         version: row.int(3)?,
         created_at: from_micros(row.int(4)?),

@@ -6,7 +6,13 @@ use godel_model::{EventFilter, Seq};
 use godel_store::{Direction, Error, Page, SCAN_MAX_EVENTS, Scope};
 use godel_testkit::{World, worlds};
 
-async fn page(world: &World, filter: &EventFilter, direction: Direction, from: i64, limit: usize) -> Page {
+async fn page(
+    world: &World,
+    filter: &EventFilter,
+    direction: Direction,
+    from: i64,
+    limit: usize,
+) -> Page {
     let filter = filter.clone();
     world
         .store
@@ -24,7 +30,16 @@ fn seqs(page: &Page) -> Vec<i64> {
 
 async fn fill(world: &World, count: usize) {
     let drafts: Vec<_> = (1..=count)
-        .map(|n| world.draft(if n % 100 == 0 { "rare:thing" } else { "common:thing" }, "{}"))
+        .map(|n| {
+            world.draft(
+                if n % 100 == 0 {
+                    "rare:thing"
+                } else {
+                    "common:thing"
+                },
+                "{}",
+            )
+        })
         .collect();
     world
         .store
@@ -58,10 +73,17 @@ async fn a_rare_match_does_not_make_one_page_walk_the_whole_log() {
         let rare = EventFilter::new(vec!["rare:*".parse().unwrap()], BTreeMap::new()).unwrap();
         let none = EventFilter::new(vec!["never:*".parse().unwrap()], BTreeMap::new()).unwrap();
         let few = page(&world, &rare, Direction::Forward, 0, 5).await;
-        assert_eq!((seqs(&few), few.more), (vec![100, 200, 300, 400, 500], true));
+        assert_eq!(
+            (seqs(&few), few.more),
+            (vec![100, 200, 300, 400, 500], true)
+        );
         let empty = page(&world, &none, Direction::Forward, 0, 5).await;
         assert!(empty.events.is_empty() && empty.more);
-        assert_eq!(empty.reached.0 as usize, SCAN_MAX_EVENTS, "{}", world.engine);
+        assert_eq!(
+            empty.reached.0 as usize, SCAN_MAX_EVENTS,
+            "{}",
+            world.engine
+        );
         let end = page(&world, &none, Direction::Forward, empty.reached.0, 5).await;
         assert!(end.events.is_empty() && !end.more);
     }

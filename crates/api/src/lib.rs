@@ -1,0 +1,33 @@
+//! The public contract of Godel: what goes over the wire, and the typed client.
+//!
+//! # Invariants
+//! - Fields are camelCase, times RFC 3339, money integer micro-dollars.
+//! - A body from outside with an unknown field is refused.
+//! - Nothing here knows how a request is carried out.
+
+mod auth;
+mod client;
+mod cursor;
+mod discovery;
+mod envelope;
+mod events;
+mod frames;
+mod health;
+mod projects;
+mod sse;
+mod system;
+
+pub use auth::{LoginRequest, Session, TenantRef};
+pub use client::{Client, ClientError, EventStream, StreamItem};
+pub use cursor::Cursor;
+pub use discovery::{Discovery, OWNER_KEY_FILE};
+pub use envelope::{ErrorBody, Failure, Meta, Page, Pagination, Success};
+pub use events::{Event, EventMetadata, EventSource, NewEvent, NewEventMetadata};
+pub use frames::{
+    ClientFrame, Command, EVENTS_PROTOCOL, FrameKind, Lagged, LaggedReason, Policy, ServerFrame,
+    Subscribe, Unsubscribe,
+};
+pub use health::{Capabilities, Check, DetailedHealth, Health, HealthStatus, Live, Ready};
+pub use projects::{NewProject, Project, ProjectPatch};
+pub use sse::{SseDecoder, SseMessage};
+pub use system::SystemMetrics;

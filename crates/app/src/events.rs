@@ -1,0 +1,120 @@
+//! The event log.
+
+use godel_model::{
+    Event, EventFilter, EventId, EventType, Metadata, NewEvent, Payload, Seq, Source,
+};
+use godel_store::{Direction, Page, Tail};
+
+use crate::once::{Outcome, once};
+use crate::{App, Call, Error, Result};
+
+/// An event that a caller publishes.
+#[derive(Debug, Clone)]
+pub struct Publication {
+    /// The type; not one of Godel's own.
+    pub kind: EventType,
+    /// What happened in detail.
+    pub payload: Payload,
+    /// What it belongs to; who acts and the trace are filled in.
+    pub metadata: Metadata,
+    /// The instance of the caller's program.
+    pub instance: Option<String>,
+}
+
+/// Records an event of a caller.
+///
+/// # Errors
+/// If its type is Godel's own, or its metadata too large.
+pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result<Event> {
+    let Publication {
+        kind,
+        payload,
+        metadata,
+        instance,
+    } = publication;
+    metadata.check()?;
+    let event = NewEvent {
+        id: app.mint.id(),
+        kind: kind.from_outside()?,
+        at: app.clock.now(),
+        source: Source {
+            component: "api".to_owned(),
+            instance,
+            version: None,
+        },
+        payload,
+        metadata: Metadata {
+            actor: Some(call.actor.name.clone()),
+            trace_id: call.trace_id.clone(),
+            ..metadata
+        },
+    };
+    let outcome = once(app, call, move |tx| {
+        tx.record(event.clone())?;
+        Ok(event.id)
+    });
+    match outcome.await? {
+        Outcome::Fresh(written) => {
+            let logged = written
+                .events
+                .first()
+                .ok_or(Error::NoEvent(written.value))?;
+            Ok(logged.event.clone())
+        }
+        Outcome::Known(id) => get(app, call, id).await,
+    }
+}
+
+/// Finds an event.
+///
+/// # Errors
+/// If there is none with this id in the tenant's log.
+pub async fn get(app: &App, call: &Call, id: EventId) -> Result<Event> {
+    let found = app
+        .store
+        .read(call.scope(), move |tx| tx.events().by_id(id))
+        .await;
+    found.map_err(Error::Store)?.ok_or(Error::NoEvent(id))
+}
+
+/// Reads a page of the log.
+///
+/// # Errors
+/// If the store fails.
+pub async fn list(
+    app: &App,
+    call: &Call,
+    filter: EventFilter,
+    direction: Direction,
+    from: Seq,
+    limit: usize,
+) -> Result<Page> {
+    app.store
+        .read(call.scope(), move |tx| {
+            Ok(tx.events().page(&filter, direction, from, limit)?)
+        })
+        .await
+}
+
+/// Follows the log from behind a position, or from its end.
+///
+/// # Errors
+/// If the store fails.
+pub async fn follow(
+    app: &App,
+    call: &Call,
+    after: Option<Seq>,
+    filter: EventFilter,
+) -> Result<Tail> {
+    Ok(app.store.tail(call.actor.tenant, after, filter).await?)
+}
+
+/// Returns the newest position of the log, and the newest one that retention took away.
+///
+/// # Errors
+/// If the store fails.
+pub async fn bounds(app: &App, call: &Call) -> Result<(Seq, Seq)> {
+    app.store
+        .read(call.scope(), |tx| Ok(tx.events().bounds()?))
+        .await
+}

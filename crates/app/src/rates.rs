@@ -1,0 +1,118 @@
+//! Who may make how many requests, and hold how many sockets.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use godel_decide::{Admission, Bucket, Limit};
+use godel_model::{Actor, KeyId};
+use godel_store::hints::Hints;
+use jiff::Timestamp;
+
+/// Above this number of callers, buckets that are full again are forgotten.
+const BUCKETS_MAX: usize = 10_000;
+
+/// The buckets of all callers: in Redis if there is one, so that several servers share them.
+#[derive(Debug)]
+pub struct Rates {
+    limit: Limit,
+    hints: Option<Hints>,
+    buckets: Mutex<HashMap<KeyId, Bucket>>,
+    sockets: Mutex<HashMap<KeyId, u32>>,
+}
+
+/// A place for one open socket; it is free again when this is dropped.
+#[derive(Debug)]
+pub struct SocketPlace {
+    rates: std::sync::Arc<Rates>,
+    key: KeyId,
+}
+
+impl Rates {
+    pub(crate) fn new(limit: Limit, hints: Option<Hints>) -> Self {
+        Self {
+            limit,
+            hints,
+            buckets: Mutex::default(),
+            sockets: Mutex::default(),
+        }
+    }
+
+    /// Returns what each caller may use.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Takes a token for a request of this caller.
+    pub async fn admit(&self, actor: &Actor, now: Timestamp) -> Admission {
+        if let Some(hints) = &self.hints {
+            let caller = actor.key.to_string();
+            let (burst, rate) = (self.limit.burst, self.limit.per_minute);
+            match hints.take(actor.tenant, &caller, burst, rate).await {
+                Ok((allowed, tokens)) => return admission(self.limit, allowed, tokens),
+                // Without Redis each server counts for itself: stricter or laxer, never closed.
+                Err(error) => tracing::warn!(%error, "rate limits are not shared at the moment"),
+            }
+        }
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() > BUCKETS_MAX {
+            buckets.retain(|_, bucket| !bucket.is_idle(self.limit, now));
+        }
+        let full = || Bucket::full(self.limit, now);
+        buckets
+            .entry(actor.key)
+            .or_insert_with(full)
+            .take(self.limit, now)
+    }
+
+    /// Takes a place for one more socket of this caller, if there is one.
+    pub fn socket(self: &std::sync::Arc<Self>, actor: &Actor) -> Option<SocketPlace> {
+        let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = sockets.entry(actor.key).or_default();
+        if self.limit.sockets.is_some_and(|most| *open >= most) {
+            return None;
+        }
+        *open += 1;
+        Some(SocketPlace {
+            rates: std::sync::Arc::clone(self),
+            key: actor.key,
+        })
+    }
+
+    /// Counts all open sockets.
+    pub fn open_sockets(&self) -> u64 {
+        let sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
+        sockets.values().map(|open| u64::from(*open)).sum()
+    }
+}
+
+impl Drop for SocketPlace {
+    fn drop(&mut self) {
+        let mut sockets = self
+            .rates
+            .sockets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = sockets.get_mut(&self.key) {
+            *open = open.saturating_sub(1);
+            if *open == 0 {
+                sockets.remove(&self.key);
+            }
+        }
+    }
+}
+
+/// Says in the words of a bucket what Redis counted.
+fn admission(limit: Limit, allowed: bool, tokens: f64) -> Admission {
+    let per_ms = f64::from(limit.per_minute.max(1)) / 60_000.0;
+    let missing = (1.0 - tokens).max(0.0);
+    Admission {
+        allowed,
+        remaining: tokens.max(0.0) as u32,
+        retry_after_ms: if allowed {
+            0
+        } else {
+            (missing / per_ms).ceil() as u64
+        },
+        reset_ms: ((f64::from(limit.burst) - tokens).max(0.0) / per_ms).ceil() as u64,
+    }
+}

@@ -1,0 +1,262 @@
+//! Booting: wires everything, in one place.
+
+use std::future::Future;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use godel_api::{Discovery, OWNER_KEY_FILE};
+use godel_app::{App, Crew, auth, retention, tenants};
+use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
+use godel_store::hints::Hints;
+use godel_store::{Config as StoreConfig, Store};
+use tokio::net::TcpListener;
+
+use crate::state::{Parts, Shared};
+use crate::{Config, listen, metrics, openapi, router};
+
+/// Why a server did not start or stop as it should.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// Another program listens on the address.
+    #[error("another program listens on {0}")]
+    AddressInUse(SocketAddr),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {cause}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        cause: std::io::Error,
+    },
+    /// Other machines could reach the address.
+    #[error("{0} can be reached from other machines, which this version does not protect yet")]
+    NotLoopback(SocketAddr),
+    /// A file could not be used.
+    #[error("{} could not be used: {cause}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// A use case failed.
+    #[error(transparent)]
+    App(#[from] godel_app::Error),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] godel_store::Error),
+    /// Metrics could not be set up.
+    #[error("metrics could not be set up: {0}")]
+    Metrics(String),
+}
+
+impl Report for StartError {
+    fn code(&self) -> Code {
+        match self {
+            Self::AddressInUse(_) => code::ADDRESS_IN_USE,
+            Self::Listen { .. } | Self::NotLoopback(_) => code::INVALID_CONFIG,
+            Self::File { .. } => code::FILE_FAILED,
+            Self::App(error) => error.code(),
+            Self::Store(error) => error.code(),
+            Self::Metrics(_) => code::INTERNAL_ERROR,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::AddressInUse(_) => {
+                Some("stop it, or choose another address with --listen 127.0.0.1:PORT".to_owned())
+            }
+            Self::Listen { .. } => Some("choose another address with --listen".to_owned()),
+            Self::NotLoopback(_) => Some("listen on 127.0.0.1 or [::1]".to_owned()),
+            Self::File { .. } => Some("choose a directory you may write to with --data".to_owned()),
+            Self::App(error) => error.hint(),
+            Self::Store(error) => error.hint(),
+            Self::Metrics(_) => None,
+        }
+    }
+}
+
+/// A running server.
+#[derive(Debug)]
+pub struct Server {
+    app: App,
+    crew: Crew,
+    discovery: Discovery,
+    data_dir: PathBuf,
+    drain: Duration,
+    tenant: TenantId,
+    login_link: String,
+    first_start: bool,
+}
+
+impl Server {
+    /// Starts a server; when this returns, it is ready.
+    ///
+    /// # Errors
+    /// If the address, the data directory or the database cannot be used.
+    pub async fn start(config: Config) -> Result<Self, StartError> {
+        if !config.listen.ip().is_loopback() {
+            return Err(StartError::NotLoopback(config.listen));
+        }
+        make_private_dir(&config.data_dir)?;
+        // First the lock and the data, then the address: two servers never touch the same data.
+        let mut store_config = StoreConfig::new(config.database_url());
+        store_config.durability = config.durability;
+        let store = Store::open(&store_config).await?;
+        let hints = match &config.redis {
+            Some(url) => Some(Hints::connect(&url.0).await?),
+            None => None,
+        };
+        let app = App::new(store, hints, Arc::new(SystemClock), config.app);
+        let listener = bind(config.listen).await?;
+        let address = listener.local_addr().unwrap_or(config.listen);
+        let tenant = tenants::ensure_first(&app).await?.id;
+        let (key, first_start) = owner_key(&app, tenant, &config.data_dir).await?;
+        let crew = Crew::default();
+        let shared = shared(&app, &crew, &config)?;
+        let routes = router::build(&shared, address.ip().is_loopback());
+        retention::start(&app, &crew);
+        crew.spawn(listen::serve(listener, routes, crew.clone()));
+        tenants::record_server(&app, tenant, "server:start").await?;
+        let url = format!("http://{address}");
+        let login_link = login_link(&app, &url, &key).await?;
+        let discovery = Discovery {
+            url,
+            pid: std::process::id(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            started_at: shared.started_at,
+        };
+        let path = Discovery::path(&config.data_dir);
+        discovery
+            .write(&config.data_dir)
+            .map_err(|cause| StartError::File { path, cause })?;
+        tracing::info!(
+            url = discovery.url,
+            database = app.store.url().shown(),
+            "ready"
+        );
+        let (drain, data_dir) = (config.drain, config.data_dir);
+        Ok(Self {
+            app,
+            crew,
+            discovery,
+            data_dir,
+            drain,
+            tenant,
+            login_link,
+            first_start,
+        })
+    }
+
+    /// Returns where it listens.
+    pub fn url(&self) -> &str {
+        &self.discovery.url
+    }
+
+    /// Returns a link that logs a browser in, once.
+    pub fn login_link(&self) -> &str {
+        &self.login_link
+    }
+
+    /// Tells whether the owner's key was made just now.
+    pub fn is_first_start(&self) -> bool {
+        self.first_start
+    }
+
+    /// Returns the application, for tests that look behind the door.
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// Serves until `shutdown` is done, then lets requests finish and closes everything.
+    ///
+    /// # Errors
+    /// If the discovery file cannot be removed.
+    pub async fn run_until(self, shutdown: impl Future<Output = ()>) -> Result<(), StartError> {
+        shutdown.await;
+        tracing::info!("stopping");
+        if let Err(error) = tenants::record_server(&self.app, self.tenant, "server:stop").await {
+            tracing::warn!(%error, "the stop was not recorded");
+        }
+        if !self.crew.stop(self.drain).await {
+            tracing::warn!("some requests did not finish in time");
+        }
+        self.app.store.close().await;
+        let path = Discovery::path(&self.data_dir);
+        let removed = self.discovery.remove(&self.data_dir);
+        removed.map_err(|cause| StartError::File { path, cause })
+    }
+}
+
+fn shared(app: &App, crew: &Crew, config: &Config) -> Result<Shared, StartError> {
+    let prometheus = metrics::install().map_err(|error| StartError::Metrics(error.to_string()))?;
+    Ok(Shared::new(Parts {
+        app: app.clone(),
+        crew: crew.clone(),
+        data_dir: config.data_dir.clone(),
+        request_timeout: config.request_timeout,
+        body_max_bytes: config.body_max_bytes,
+        started_at: app.clock.now(),
+        prometheus,
+        openapi: Bytes::from(openapi::openapi_json()),
+    }))
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address)
+        .await
+        .map_err(|cause| match cause.kind() {
+            std::io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
+            _ => StartError::Listen { address, cause },
+        })
+}
+
+async fn login_link(app: &App, url: &str, key: &ApiKey) -> Result<String, StartError> {
+    // Behind the `#` it stays in the browser: no server, proxy or log ever sees it.
+    let token = auth::new_link(app, key).await?;
+    Ok(format!("{url}/dashboard/#token={}", token.expose()))
+}
+
+/// Returns the owner's key: the one in the data directory if it works, else a new one.
+async fn owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<(ApiKey, bool), StartError> {
+    let path = dir.join(OWNER_KEY_FILE);
+    if let Ok(text) = std::fs::read_to_string(&path)
+        && let Ok(key) = text.trim().parse::<ApiKey>()
+        && auth::by_key(app, &key).await.is_ok()
+    {
+        return Ok((key, false));
+    }
+    let key = tenants::replace_key(app, tenant, tenants::OWNER_KEY).await?;
+    write_private(&path, key.expose()).map_err(|cause| StartError::File { path, cause })?;
+    Ok((key, true))
+}
+
+/// Writes a file that only its user can read, whole or not at all.
+fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+    let part = path.with_extension("part");
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(&part)?;
+    writeln!(file, "{text}")?;
+    file.sync_all()?;
+    std::fs::rename(part, path)
+}
+
+/// Makes the data directory; a new one is readable by its user only.
+fn make_private_dir(dir: &Path) -> Result<(), StartError> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir).map_err(|cause| StartError::File {
+        path: dir.to_owned(),
+        cause,
+    })
+}

@@ -1,0 +1,67 @@
+//! How a server runs.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use godel_app::AppConfig;
+use godel_store::{DatabaseUrl, Durability};
+
+/// How a server runs.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The directory for the database, the owner's key and the discovery file.
+    pub data_dir: PathBuf,
+    /// Where to listen; port 0 takes a free one.
+    pub listen: SocketAddr,
+    /// The database; `None` for SQLite in the data directory.
+    pub database: Option<DatabaseUrl>,
+    /// Redis, if there is one; may hold a password.
+    pub redis: Option<RedisUrl>,
+    /// What a finished write survives.
+    pub durability: Durability,
+    /// How the application behaves.
+    pub app: AppConfig,
+    /// How long shutdown waits for requests that are under way.
+    pub drain: Duration,
+    /// How long a request may take.
+    pub request_timeout: Duration,
+    /// How many bytes a body may have.
+    pub body_max_bytes: usize,
+}
+
+/// The address of Redis, which is never shown.
+#[derive(Clone)]
+pub struct RedisUrl(pub String);
+
+impl std::fmt::Debug for RedisUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RedisUrl(..)")
+    }
+}
+
+impl Config {
+    /// The address on which a server listens unless told otherwise.
+    pub const DEFAULT_LISTEN: &'static str = "127.0.0.1:7373";
+
+    /// Serves a data directory with the defaults.
+    pub fn new(data_dir: PathBuf, listen: SocketAddr) -> Self {
+        Self {
+            data_dir,
+            listen,
+            database: None,
+            redis: None,
+            durability: Durability::Full,
+            app: AppConfig::default(),
+            drain: Duration::from_secs(10),
+            request_timeout: Duration::from_secs(30),
+            body_max_bytes: 1024 * 1024,
+        }
+    }
+
+    /// Returns the address of the database.
+    pub fn database_url(&self) -> DatabaseUrl {
+        let own = || DatabaseUrl::Sqlite(self.data_dir.join("godel.db"));
+        self.database.clone().unwrap_or_else(own)
+    }
+}

@@ -1,0 +1,230 @@
+//! What handlers take in: bodies, queries and paths that were checked at the door.
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use godel_app::OnceKey;
+use godel_model::code;
+use http::header;
+use http::request::Parts;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+use sha2::{Digest as _, Sha256};
+
+use crate::error::{ApiError, ApiResult};
+use crate::state::Shared;
+
+/// How deep JSON from outside may be nested.
+const JSON_MAX_DEPTH: usize = 64;
+const ONCE_KEY_MAX_CHARS: usize = 200;
+
+/// A JSON body, and the idempotency key that came with it.
+#[derive(Debug)]
+pub(crate) struct JsonBody<T> {
+    pub(crate) value: T,
+    pub(crate) once: Option<OnceKey>,
+}
+
+impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, shared: &Shared) -> ApiResult<Self> {
+        let (parts, body) = request.into_parts();
+        check_content_type(&parts)?;
+        let key = once_key(&parts)?;
+        let bytes = Limited::new(body, shared.body_max_bytes)
+            .collect()
+            .await
+            .map_err(|error| body_failed(error.as_ref(), shared.body_max_bytes))?
+            .to_bytes();
+        check_depth(&bytes)?;
+        let value = serde_json::from_slice(&bytes).map_err(|error| refuse_json(&error))?;
+        let once = key.map(|key| OnceKey {
+            fingerprint: fingerprint(&parts, &bytes),
+            key,
+        });
+        Ok(Self { value, once })
+    }
+}
+
+fn check_content_type(parts: &Parts) -> ApiResult<()> {
+    let given = parts
+        .headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = given
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(
+        ApiError::new(code::UNSUPPORTED_MEDIA_TYPE, "the body must be JSON")
+            .with_hint("send the header `Content-Type: application/json`"),
+    )
+}
+
+fn body_failed(error: &(dyn std::error::Error + 'static), most: usize) -> ApiError {
+    if error.is::<LengthLimitError>() {
+        return ApiError::new(
+            code::BODY_TOO_LARGE,
+            format!("the body must have at most {most} bytes"),
+        );
+    }
+    ApiError::new(code::INVALID_REQUEST, "the body did not arrive whole")
+}
+
+/// Refuses deep nesting before anything is built from it.
+fn check_depth(bytes: &[u8]) -> ApiResult<()> {
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for byte in bytes {
+        match (in_text, byte) {
+            (true, _) if escaped => escaped = false,
+            (true, b'\\') => escaped = true,
+            (_, b'"') => in_text = !in_text,
+            (false, b'{' | b'[') => {
+                depth += 1;
+                if depth > JSON_MAX_DEPTH {
+                    return Err(ApiError::new(
+                        code::INVALID_JSON,
+                        format!("the body is nested deeper than {JSON_MAX_DEPTH} levels"),
+                    ));
+                }
+            }
+            (false, b'}' | b']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Says what is wrong with a body, and where.
+pub(crate) fn refuse_json(error: &serde_json::Error) -> ApiError {
+    let code = match error.classify() {
+        serde_json::error::Category::Data => code::INVALID_FIELD,
+        _ => code::INVALID_JSON,
+    };
+    ApiError::new(code, format!("the body is not understood: {error}"))
+}
+
+fn once_key(parts: &Parts) -> ApiResult<Option<String>> {
+    let Some(value) = parts.headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let sane = |text: &&str| {
+        (1..=ONCE_KEY_MAX_CHARS).contains(&text.len())
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_graphic() || byte == b' ')
+    };
+    match value.to_str().ok().filter(sane) {
+        Some(text) => Ok(Some(text.to_owned())),
+        None => Err(ApiError::new(
+            code::INVALID_HEADER,
+            "an Idempotency-Key must have 1 to 200 printable ASCII characters",
+        )),
+    }
+}
+
+fn fingerprint(parts: &Parts, body: &[u8]) -> [u8; 32] {
+    // Under `/api` and under `/api/v1` it is the same request.
+    let path = parts.uri.path();
+    let path = path
+        .strip_prefix("/api/v1")
+        .or_else(|| path.strip_prefix("/api"))
+        .unwrap_or(path);
+    let mut hash = Sha256::new();
+    for part in [parts.method.as_str().as_bytes(), path.as_bytes(), body] {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// A query, with unknown and malformed parameters refused.
+#[derive(Debug)]
+pub(crate) struct Query<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        match axum::extract::Query::try_from_uri(&parts.uri) {
+            Ok(axum::extract::Query(value)) => Ok(Self(value)),
+            Err(rejection) => {
+                let why = std::error::Error::source(&rejection)
+                    .map_or_else(|| "it is malformed".to_owned(), ToString::to_string);
+                Err(ApiError::new(
+                    code::INVALID_QUERY,
+                    format!("the query is not understood: {why}"),
+                )
+                .with_hint("/docs lists the parameters of this path"))
+            }
+        }
+    }
+}
+
+/// An id of the path.
+#[derive(Debug)]
+pub(crate) struct Id<T>(pub(crate) T);
+
+impl<T, S> FromRequestParts<S> for Id<T>
+where
+    T: std::str::FromStr<Err = godel_model::Invalid>,
+    S: Send + Sync,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let text: Result<axum::extract::Path<String>, PathRejection> =
+            axum::extract::Path::from_request_parts(parts, state).await;
+        let malformed = |_| ApiError::new(code::INVALID_ID, "the id in the path is malformed");
+        let axum::extract::Path(text) = text.map_err(malformed)?;
+        Ok(Self(text.parse()?))
+    }
+}
+
+/// The version that the caller knows, from the `If-Match` header.
+#[derive(Debug)]
+pub(crate) struct IfMatch(pub(crate) Option<i64>);
+
+impl<S: Sync> FromRequestParts<S> for IfMatch {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        let Some(value) = parts.headers.get(header::IF_MATCH) else {
+            return Ok(Self(None));
+        };
+        let text = value.to_str().unwrap_or_default().trim();
+        if text == "*" {
+            return Ok(Self(None));
+        }
+        let version = text
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        match version.and_then(|version| version.parse().ok()) {
+            Some(version) => Ok(Self(Some(version))),
+            None => Err(ApiError::new(
+                code::INVALID_HEADER,
+                "If-Match must be the ETag of an earlier answer, such as \"3\"",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brackets_in_texts_do_not_count_as_depth() {
+        let flat = format!("{{\"a\": \"{}\\\"{}\"}}", "[".repeat(200), "{".repeat(200));
+        assert!(check_depth(flat.as_bytes()).is_ok());
+        let deep = format!("{}{}", "[".repeat(64), "]".repeat(64));
+        assert!(check_depth(deep.as_bytes()).is_ok());
+        let deeper = format!("{}{}", "[".repeat(65), "]".repeat(65));
+        assert!(check_depth(deeper.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,228 @@
+//! The guard: who is calling, and may this request be served now?
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use godel_app::Call;
+use godel_app::auth::{self, Identity};
+use godel_decide::{Admission, Limit};
+use godel_model::{ApiKey, LoginToken, code};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use jiff::Timestamp;
+
+use crate::error::{ApiError, ApiResult};
+use crate::state::Shared;
+use crate::trace::TraceContext;
+
+/// The cookie of a browser session.
+pub(crate) const SESSION_COOKIE: &str = "godel_session";
+/// The header that proves that a request comes from the dashboard's own code.
+const CSRF: HeaderName = HeaderName::from_static("x-godel-csrf");
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+
+/// The call of a known caller, put there by the guard.
+#[derive(Debug, Clone)]
+pub(crate) struct Caller {
+    pub(crate) call: Call,
+    pub(crate) expires_at: Option<Timestamp>,
+}
+
+impl<S: Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        // A route outside of the guard that asks for a caller is refused, not served.
+        parts.extensions.get::<Self>().cloned().ok_or_else(unknown)
+    }
+}
+
+/// Lets known callers in, as fast as their limits allow.
+pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    let (mut parts, body) = request.into_parts();
+    let identity = match identify(&shared, &parts).await {
+        Ok(identity) => identity,
+        Err(error) => return error.into_response(),
+    };
+    let now = shared.app.clock.now();
+    let admission = shared.app.rates.admit(&identity.actor, now).await;
+    let limit = shared.app.rates.limit();
+    let mut response = if admission.allowed {
+        let trace_id = parts
+            .extensions
+            .get::<TraceContext>()
+            .map(|trace| trace.trace_id.clone());
+        let call = Call {
+            actor: identity.actor,
+            trace_id,
+            once: None,
+        };
+        parts.extensions.insert(Caller {
+            call,
+            expires_at: identity.expires_at,
+        });
+        next.run(Request::from_parts(parts, body)).await
+    } else {
+        ApiError::new(
+            code::RATE_LIMITED,
+            format!(
+                "more than {} requests a minute from this caller",
+                limit.per_minute
+            ),
+        )
+        .with_hint("wait as long as the Retry-After header says")
+        .retry_after_ms(admission.retry_after_ms)
+        .into_response()
+    };
+    add_limits(response.headers_mut(), limit, admission, now);
+    response
+}
+
+fn add_limits(headers: &mut HeaderMap, limit: Limit, admission: Admission, now: Timestamp) {
+    let reset = now
+        .as_second()
+        .saturating_add_unsigned(admission.reset_ms.div_ceil(1_000));
+    headers.insert(LIMIT, HeaderValue::from(limit.per_minute));
+    headers.insert(REMAINING, HeaderValue::from(admission.remaining));
+    headers.insert(RESET, HeaderValue::from(reset));
+}
+
+fn unknown() -> ApiError {
+    ApiError::report(&godel_app::Error::Unauthorized)
+}
+
+async fn identify(shared: &Shared, parts: &Parts) -> ApiResult<Identity> {
+    if let Some(key) = presented_key(&parts.headers)? {
+        return Ok(auth::by_key(&shared.app, &key).await?);
+    }
+    let Some(token) = session_token(&parts.headers) else {
+        return Err(unknown());
+    };
+    let identity = auth::by_session(&shared.app, &token).await?;
+    prove_same_site(parts)?;
+    Ok(identity)
+}
+
+/// Returns the key of the `Authorization` or `X-API-Key` header.
+fn presented_key(headers: &HeaderMap) -> ApiResult<Option<ApiKey>> {
+    let bearer = headers.get(header::AUTHORIZATION);
+    let Some(value) = bearer.or_else(|| headers.get(&API_KEY)) else {
+        return Ok(None);
+    };
+    let text = value.to_str().map_err(|_| unknown())?;
+    let key = match bearer {
+        Some(_) => text
+            .split_once(' ')
+            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+            .map(|(_, key)| key.trim())
+            .ok_or_else(unknown)?,
+        None => text,
+    };
+    // What is no key at all gets the same answer as a key that nobody has.
+    key.parse().map(Some).map_err(|_| unknown())
+}
+
+/// Returns the token of the session cookie.
+pub(crate) fn session_token(headers: &HeaderMap) -> Option<LoginToken> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|cookies| cookies.split(';'))
+        .filter_map(|cookie| cookie.trim().split_once('='))
+        .find(|(name, _)| *name == SESSION_COOKIE)
+        .and_then(|(_, token)| token.parse().ok())
+}
+
+/// A cookie is sent by the browser whoever asked for the request, so more proof is needed.
+fn prove_same_site(parts: &Parts) -> ApiResult<()> {
+    let refuse = || {
+        ApiError::new(
+            code::CSRF_REFUSED,
+            "this request did not come from the dashboard",
+        )
+        .with_hint("programs authenticate with an API key instead of the cookie")
+    };
+    let host = parts
+        .headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let origin = parts
+        .headers
+        .get(header::ORIGIN)
+        .map(|origin| origin.to_str().unwrap_or("?"));
+    if let Some(origin) = origin
+        && origin.split_once("://").map(|(_, place)| place) != host
+    {
+        return Err(refuse());
+    }
+    let upgrade = parts.headers.contains_key(header::UPGRADE);
+    let safe = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    match (safe, upgrade) {
+        // A page of another site can open a socket with the cookie, but cannot hide its origin.
+        (_, true) if origin.is_none() => Err(refuse()),
+        (false, _) if !parts.headers.contains_key(&CSRF) => Err(refuse()),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses requests that reached a loopback address under another name: DNS rebinding.
+pub(crate) async fn check_host(request: Request, next: Next) -> Response {
+    let host = request
+        .headers()
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .or_else(|| request.uri().authority().map(http::uri::Authority::as_str));
+    if host.is_none_or(is_loopback_name) {
+        return next.run(request).await;
+    }
+    ApiError::new(
+        code::HOST_REFUSED,
+        "this server answers only under its loopback address",
+    )
+    .with_hint("use http://127.0.0.1 or http://localhost with the server's port")
+    .into_response()
+}
+
+fn is_loopback_name(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    name.eq_ignore_ascii_case("localhost")
+        || name
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|ip| ip.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_loopback_names_are_loopback() {
+        for good in [
+            "localhost",
+            "LOCALHOST:7373",
+            "127.0.0.1:7373",
+            "127.1.2.3",
+            "[::1]:80",
+            "[::1]",
+        ] {
+            assert!(is_loopback_name(good), "{good}");
+        }
+        for bad in [
+            "evil.example",
+            "localhost.evil.example",
+            "10.0.0.1",
+            "",
+            "[::2]:80",
+            "127.0.0.1.evil.example",
+        ] {
+            assert!(!is_loopback_name(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The front door of Godel: REST, WebSocket, server-sent events and the dashboard.
+//!
+//! # Invariants
+//! - Every route is declared through `routes!`, so the OpenAPI document knows it; clippy refuses
+//!   `Router::route` elsewhere and a test compares the two.
+//! - Every failure leaves through [`error::ApiError`]; no stack, SQL or secret is ever shown.
+//! - Nothing behind the guard runs without a known caller.
+//! - A slow client holds its own cursor, never the writer.
+
+mod boot;
+mod config;
+mod error;
+mod extract;
+mod guard;
+mod listen;
+mod metrics;
+mod observe;
+mod openapi;
+mod router;
+mod routes;
+mod state;
+pub mod telemetry;
+mod trace;
+mod web;
+mod ws;
+
+pub use boot::{Server, StartError};
+pub use config::{Config, RedisUrl};
+pub use openapi::openapi_json;
+pub use router::route_inventory;
+pub use web::has_dashboard;

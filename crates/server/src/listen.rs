@@ -1,0 +1,80 @@
+//! Listening: accepts connections, serves them, and lets them finish.
+
+use std::time::Duration;
+
+use axum::Router;
+use godel_app::Crew;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+
+/// How long a client may take to send the head of a request.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
+/// How large the head of a request may be.
+const HEADERS_MAX_BYTES: usize = 64 * 1024;
+const HEADERS_MAX: usize = 100;
+/// How long to wait when the system has no more file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Accepts connections until the crew stops; each is a task of the crew.
+pub(crate) async fn serve(listener: TcpListener, router: Router, crew: Crew) {
+    let stopping = crew.stopping();
+    let builder = builder();
+    loop {
+        let accepted = tokio::select! {
+            () = stopping.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => connection(stream, router.clone(), builder.clone(), &crew),
+            Err(error) => {
+                tracing::warn!(%error, "a connection could not be accepted");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+fn builder() -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_buf_size(HEADERS_MAX_BYTES)
+        .max_headers(HEADERS_MAX)
+        .http2()
+        .timer(TokioTimer::new())
+        .max_header_list_size(HEADERS_MAX_BYTES as u32)
+        .max_concurrent_streams(200);
+    builder
+}
+
+fn connection(stream: TcpStream, router: Router, builder: Builder<TokioExecutor>, crew: &Crew) {
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection keeps its delay");
+    }
+    let stopping = crew.stopping();
+    crew.spawn(async move {
+        let service = TowerToHyperService::new(router);
+        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let mut connection = std::pin::pin!(connection);
+        let mut finishing = false;
+        loop {
+            tokio::select! {
+                ended = &mut connection => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, "a connection ended");
+                    }
+                    return;
+                }
+                () = stopping.cancelled(), if !finishing => {
+                    // The request that is under way is answered, the next one is not taken.
+                    connection.as_mut().graceful_shutdown();
+                    finishing = true;
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,140 @@
+//! The outermost layer: names each request, follows its trace, counts it, and writes its failure.
+
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use godel_api::{ErrorBody, Failure, Meta};
+use godel_model::{EventId, code};
+use http::{HeaderMap, HeaderName, HeaderValue, header};
+use tracing::Instrument as _;
+
+use crate::error::ApiError;
+use crate::metrics;
+use crate::state::Shared;
+use crate::telemetry;
+use crate::trace::TraceContext;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+const REQUEST_ID_MAX_CHARS: usize = 64;
+
+/// Names, follows, counts and finishes one request.
+pub(crate) async fn observe(
+    State(shared): State<Shared>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let start = Instant::now();
+    let request_id = request_id(&shared, request.headers());
+    let trace = TraceContext::of(request.headers(), shared.app.mint);
+    let method = request.method().clone();
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let route = route.as_ref().map_or("unmatched", MatchedPath::as_str);
+    let span = tracing::info_span!(
+        "api.request",
+        otel.kind = "server",
+        http.request.method = %method,
+        http.route = route,
+        trace_id = %trace.trace_id,
+        request_id = %request_id,
+    );
+    telemetry::join_trace(&span, &trace);
+    let traceparent = HeaderValue::try_from(trace.traceparent());
+    request.extensions_mut().insert(trace);
+    let mut response = next.run(request).instrument(span).await;
+    let status = response.status();
+    if let Some(error) = response.extensions_mut().remove::<ApiError>() {
+        response = write_failure(&shared, &error, &request_id, response);
+    }
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::try_from(request_id) {
+        headers.insert(REQUEST_ID, id);
+    }
+    if let Ok(traceparent) = traceparent {
+        headers.insert(TRACEPARENT, traceparent);
+    }
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    metrics::request(&method, route, status, start.elapsed());
+    tracing::debug!(%method, route, status = status.as_u16(), "answered");
+    response
+}
+
+/// Takes the caller's name for the request, if it is a sane one, or makes one.
+fn request_id(shared: &Shared, headers: &HeaderMap) -> String {
+    let sane = |text: &&str| {
+        !text.is_empty()
+            && text.len() <= REQUEST_ID_MAX_CHARS
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
+    };
+    let given = headers
+        .get(&REQUEST_ID)
+        .and_then(|value| value.to_str().ok())
+        .filter(sane);
+    given.map_or_else(
+        || shared.app.mint.id::<EventId>().to_string(),
+        ToOwned::to_owned,
+    )
+}
+
+fn write_failure(
+    shared: &Shared,
+    error: &ApiError,
+    request_id: &str,
+    response: Response,
+) -> Response {
+    metrics::failure(error.code);
+    let failure = Failure {
+        success: false,
+        error: ErrorBody {
+            code: error.code.name().to_owned(),
+            message: error.message.clone(),
+            hint: error.hint.clone(),
+            details: error.details.clone(),
+        },
+        meta: Meta {
+            request_id: request_id.to_owned(),
+            timestamp: shared.app.clock.now(),
+        },
+    };
+    let (mut parts, _) = response.into_parts();
+    let Ok(body) = serde_json::to_vec(&failure) else {
+        return http::StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    parts.headers.remove(header::CONTENT_LENGTH);
+    parts.headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/json"),
+    );
+    Response::from_parts(parts, Body::from(body))
+}
+
+/// Answers when nothing else does.
+pub(crate) async fn no_route() -> ApiError {
+    ApiError::new(code::ROUTE_NOT_FOUND, "there is nothing at this path")
+        .with_hint("/docs lists every path of the API")
+}
+
+/// Answers when the path is right and the method is not.
+pub(crate) async fn wrong_method() -> ApiError {
+    ApiError::new(
+        code::METHOD_NOT_ALLOWED,
+        "this path does not take this method",
+    )
+    .with_hint("the Allow header and /docs tell which it takes")
+}
+
+/// Turns a panic of a handler into an answer.
+pub(crate) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    tracing::error!("a handler panicked");
+    ApiError::new(code::INTERNAL_ERROR, "something failed inside Godel")
+        .with_hint("the log has the details under this request id; please report it")
+        .into_response()
+}

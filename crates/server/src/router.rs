@@ -1,0 +1,163 @@
+//! The router: every path, and the layers around it.
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::{IntoResponse, Response};
+use godel_model::code;
+use http::{HeaderValue, header};
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
+use utoipa::openapi::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::error::ApiError;
+use crate::guard::{check_host, guard};
+use crate::observe::{no_route, observe, panicked, wrong_method};
+use crate::routes::{auth, events, health, projects, stream, system};
+use crate::state::Shared;
+use crate::{openapi, web, ws};
+
+/// Answers smaller than this are not worth compressing.
+const COMPRESS_MIN_BYTES: u64 = 1_024;
+/// Since when `/api` is deprecated, and when it goes.
+const DEPRECATED_SINCE: &str = "@1794700800";
+const SUNSET: &str = "Sat, 15 May 2027 00:00:00 GMT";
+
+/// The paths of the API that need no caller.
+fn open_api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(health::health))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::capabilities))
+        .routes(routes!(web::openapi))
+}
+
+/// The paths of the API behind the guard.
+fn guarded_api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(events::list, events::publish))
+        .routes(routes!(stream::stream))
+        .routes(routes!(events::get))
+        .routes(routes!(projects::list, projects::create))
+        .routes(routes!(projects::get, projects::update, projects::delete))
+        .routes(routes!(system::system))
+        .routes(routes!(health::detailed))
+}
+
+/// The paths outside of the API that need no caller.
+fn open_root() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(health::health))
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready))
+        .routes(routes!(health::capabilities))
+        .routes(routes!(auth::login))
+}
+
+/// The paths outside of the API behind the guard.
+fn guarded_root() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(health::detailed))
+        .routes(routes!(system::prometheus))
+        .routes(routes!(auth::logout))
+        .routes(routes!(auth::me))
+        .routes(routes!(ws::upgrade))
+}
+
+/// All paths, each behind the layer that `protect` puts around guarded ones.
+fn assemble(protect: impl Fn(Router<Shared>) -> Router<Shared>) -> (Router<Shared>, OpenApi) {
+    let (open, open_doc) = open_api().split_for_parts();
+    let (guarded, guarded_doc) = guarded_api().split_for_parts();
+    let (root, root_doc) = open_root().split_for_parts();
+    let (guarded_root, guarded_root_doc) = guarded_root().split_for_parts();
+    let api = open.merge(protect(guarded));
+    let mut document = openapi::base();
+    let api_doc = openapi::base()
+        .nest("/api/v1", open_doc)
+        .nest("/api/v1", guarded_doc);
+    document.merge(api_doc);
+    document.merge(root_doc);
+    document.merge(guarded_root_doc);
+    openapi::finish(&mut document);
+    let router = Router::new()
+        .nest("/api/v1", api.clone())
+        .nest("/api", api.layer(from_fn(deprecated)))
+        .merge(root)
+        .merge(protect(guarded_root))
+        .merge(web::pages());
+    (router, document)
+}
+
+/// Returns the OpenAPI document.
+pub(crate) fn document() -> OpenApi {
+    assemble(|router| router).1
+}
+
+/// Returns the path of every route, as the router itself lists them; for tests.
+pub fn route_inventory() -> Vec<String> {
+    let shown = format!("{:?}", assemble(|router| router).0);
+    let quoted = shown.split('"').skip(1).step_by(2);
+    let mut paths: Vec<String> = quoted
+        .filter(|text| text.starts_with('/'))
+        .map(ToOwned::to_owned)
+        .collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+/// Puts the layers around the router.
+pub(crate) fn build(shared: &Shared, loopback: bool) -> Router {
+    let guard = from_fn_with_state(shared.clone(), guard);
+    let (router, _) = assemble(move |router| router.layer(guard.clone()));
+    let small_or_streamed = SizeAbove::new(COMPRESS_MIN_BYTES)
+        .and(NotForContentType::const_new("text/event-stream"))
+        .and(NotForContentType::IMAGES);
+    let mut router = router
+        .fallback(no_route)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(CompressionLayer::new().compress_when(small_or_streamed))
+        .layer(from_fn_with_state(shared.clone(), in_time));
+    if loopback {
+        router = router.layer(from_fn(check_host));
+    }
+    router
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(from_fn_with_state(shared.clone(), observe))
+        .with_state(shared.clone())
+}
+
+/// Ends a request that takes too long. Streams begin in time and may then go on.
+async fn in_time(State(shared): State<Shared>, request: Request, next: Next) -> Response {
+    match tokio::time::timeout(shared.request_timeout, next.run(request)).await {
+        Ok(response) => response,
+        Err(_) => ApiError::new(code::REQUEST_TIMEOUT, "the request took too long")
+            .with_hint("repeat it with the same Idempotency-Key; `godel status` tells what is slow")
+            .into_response(),
+    }
+}
+
+/// Marks the older path of the API.
+async fn deprecated(request: Request, next: Next) -> Response {
+    let path = request
+        .extensions()
+        .get::<axum::extract::OriginalUri>()
+        .map(|uri| uri.path().to_owned());
+    let path = path.unwrap_or_else(|| request.uri().path().to_owned());
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    headers.insert("deprecation", HeaderValue::from_static(DEPRECATED_SINCE));
+    headers.insert("sunset", HeaderValue::from_static(SUNSET));
+    let newer = format!(
+        "</api/v1{}>; rel=\"successor-version\"",
+        path.trim_start_matches("/api")
+    );
+    if let Ok(link) = HeaderValue::try_from(newer) {
+        headers.insert(header::LINK, link);
+    }
+    response
+}

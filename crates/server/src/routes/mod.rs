@@ -1,0 +1,9 @@
+//! One file a resource: translate in, call the use case, translate out.
+
+pub(crate) mod auth;
+pub(crate) mod events;
+pub(crate) mod health;
+pub(crate) mod list;
+pub(crate) mod projects;
+pub(crate) mod stream;
+pub(crate) mod system;

@@ -1,0 +1,128 @@
+//! Pages: the dashboard, the API reference, and the OpenAPI document.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::get;
+use http::{HeaderValue, StatusCode, header};
+use rust_embed::{EmbeddedFile, RustEmbed};
+
+use crate::observe::no_route;
+use crate::state::Shared;
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The dashboard as `web/` was built; empty if it was not.
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/../../web/dist"]
+#[allow_missing = true]
+struct Dashboard;
+
+/// Pages that are always there.
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/assets"]
+struct Assets;
+
+/// Tells whether this binary has the dashboard inside.
+pub fn has_dashboard() -> bool {
+    Dashboard::get("index.html").is_some()
+}
+
+/// Get the OpenAPI document
+#[utoipa::path(get, path = "/openapi.json", tag = "health", operation_id = "openapi", security(()),
+    responses((status = 200, description = "This document", body = Object)))]
+pub(crate) async fn openapi(State(shared): State<Shared>) -> impl IntoResponse {
+    (
+        [(header::CONTENT_TYPE, "application/json")],
+        shared.openapi.clone(),
+    )
+}
+
+/// The pages. They are no API, so they are not in the OpenAPI document.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "pages for people are not part of the API"
+)]
+pub(crate) fn pages() -> Router<Shared> {
+    Router::new()
+        .route("/", get(|| async { Redirect::temporary("/dashboard/") }))
+        .route(
+            "/dashboard",
+            get(|| async { Redirect::temporary("/dashboard/") }),
+        )
+        .route("/dashboard/", get(|| async { dashboard("index.html") }))
+        .route(
+            "/dashboard/{*path}",
+            get(|Path(path): Path<String>| async move { dashboard(&path) }),
+        )
+        .route(
+            "/docs",
+            get(|| async { page(Assets::get("docs.html"), "docs.html") }),
+        )
+        .route("/docs/{file}", get(docs_file))
+}
+
+async fn docs_file(Path(file): Path<String>) -> Response {
+    match Assets::get(&file) {
+        Some(found) => page(Some(found), &file),
+        None => no_route().await.into_response(),
+    }
+}
+
+/// Serves a file of the dashboard; other paths are its own routes and get its page.
+fn dashboard(path: &str) -> Response {
+    if !has_dashboard() {
+        return page(Assets::get("no-dashboard.html"), "no-dashboard.html");
+    }
+    if let Some(found) = Dashboard::get(path) {
+        return page(Some(found), path);
+    }
+    if path.starts_with("assets/") {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    page(Dashboard::get("index.html"), "index.html")
+}
+
+fn page(file: Option<EmbeddedFile>, path: &str) -> Response {
+    let Some(file) = file else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let mut response = Response::new(Body::from(file.data.into_owned()));
+    let headers = response.headers_mut();
+    headers.insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static(content_type(path)),
+    );
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(POLICY),
+    );
+    headers.insert(
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
+    // Names of built files change with their content; pages must be asked for each time.
+    let cache = if path.starts_with("assets/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cache));
+    response
+}
+
+fn content_type(path: &str) -> &'static str {
+    match path.rsplit('.').next().unwrap_or_default() {
+        "html" => "text/html; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "ico" => "image/x-icon",
+        "woff2" => "font/woff2",
+        "json" | "map" => "application/json",
+        _ => "application/octet-stream",
+    }
+}

@@ -1,0 +1,1 @@
+//! The front door, as clients see it.

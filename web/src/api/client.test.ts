@@ -1,0 +1,68 @@
+import { describe, expect, it, vi } from "vitest";
+import { ApiError, get, post } from "./client";
+
+function answer(status: number, body: unknown): void {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(async () => new Response(text, { status })),
+  );
+}
+
+async function failure(promise: Promise<unknown>): Promise<ApiError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw new Error("expected an ApiError");
+  return error;
+}
+
+describe("the api client", () => {
+  it("unwraps the data of a good answer", async () => {
+    answer(200, { success: true, data: { name: "acme" } });
+    expect(await get("/auth/me")).toEqual({ name: "acme" });
+  });
+
+  it("sends the csrf header with every unsafe request", async () => {
+    answer(200, { success: true, data: null });
+    await post("/auth/logout");
+    const init = vi.mocked(fetch).mock.calls[0]?.[1];
+    expect(new Headers(init?.headers).get("X-Godel-Csrf")).toBe("1");
+    expect(init?.credentials).toBe("same-origin");
+  });
+
+  it("keeps the server's sentence, hint and request id", async () => {
+    answer(403, {
+      success: false,
+      error: { code: "link_used", message: "this link was used", hint: "ask for a new one" },
+      meta: { requestId: "req-1", timestamp: "2026-11-15T00:00:00Z" },
+    });
+    const error = await failure(post("/auth/login", { token: "t" }));
+    expect(error).toMatchObject({
+      status: 403,
+      code: "link_used",
+      message: "this link was used",
+      hint: "ask for a new one",
+      requestId: "req-1",
+    });
+  });
+
+  it("accepts an empty answer", async () => {
+    vi.stubGlobal(
+      "fetch",
+      vi.fn(async () => new Response(null, { status: 204 })),
+    );
+    await expect(post("/auth/logout")).resolves.toBeUndefined();
+  });
+
+  it("explains an answer that is not ours", async () => {
+    answer(502, "<html>bad gateway</html>");
+    expect((await failure(get("/auth/me"))).message).toContain("502");
+  });
+
+  it("explains a server that does not answer", async () => {
+    vi.stubGlobal("fetch", vi.fn().mockRejectedValue(new TypeError("failed to fetch")));
+    expect(await failure(get("/auth/me"))).toMatchObject({ status: 0, code: "unreachable" });
+  });
+});

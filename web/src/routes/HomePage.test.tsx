@@ -1,0 +1,214 @@
+import { act, fireEvent, screen, waitFor, within } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { fakeServer, HEALTH, ok, SESSION } from "../../tests/fakeServer";
+import { FakeWire } from "../../tests/fakeWire";
+import { renderApp } from "../../tests/renderApp";
+
+beforeEach(() => {
+  FakeWire.all = [];
+  vi.stubGlobal("WebSocket", FakeWire);
+  window.history.replaceState(null, "", "/dashboard/");
+});
+
+/** A signed-in page whose stream is live behind sequence `head`. */
+async function livePage({ head = 10, health = HEALTH as object, status = 200 } = {}) {
+  fakeServer({
+    "GET /auth/me": () => ok(SESSION),
+    "GET /health": () => ({ status, body: health }),
+  });
+  renderApp();
+  await screen.findByText("acme");
+  const wire = FakeWire.last;
+  let subscription = "";
+  await act(async () => {
+    wire.open();
+    subscription = wire.accept(head);
+    if (wire.frames("subscribe").length > 1) subscription = wire.accept(head);
+  });
+  return {
+    wire,
+    subscription,
+    async publish(sequence: number, type = "agent:start") {
+      await act(async () => wire.event(subscription, sequence, type));
+    },
+  };
+}
+
+const rows = () =>
+  screen.queryAllByRole("button", { expanded: false }).map((row) => row.textContent);
+const badge = () => within(screen.getByRole("banner")).getByRole("status").textContent;
+
+describe("the event stream", () => {
+  it("connects to the server the page came from", async () => {
+    const { wire } = await livePage();
+    expect(wire.url).toMatch(/^ws:\/\/[^/]+\/events$/);
+    expect(wire.protocol).toBe("godel-events-v1");
+    expect(badge()).toBe("Live");
+  });
+
+  it("shows new events first, with all their parts", async () => {
+    const page = await livePage({ head: 0 });
+    await page.publish(1, "agent:start");
+    await page.publish(2, "task:queued");
+    await waitFor(() => expect(rows()).toHaveLength(2));
+    expect(rows()[0]).toContain("task:queued");
+    expect(rows()[1]).toMatch(/\d\d:\d\d:\d\d\.\d{3}agent:start.*test1$/);
+    expect(screen.getByText("2 events")).toBeTruthy();
+  });
+
+  it("opens a row to the whole event", async () => {
+    const page = await livePage({ head: 0 });
+    await page.publish(1);
+    const row = await screen.findByRole("button", { expanded: false });
+    fireEvent.click(row);
+    expect(row.getAttribute("aria-expanded")).toBe("true");
+    expect(screen.getByText("event-1")).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Copy event" })).toBeTruthy();
+  });
+
+  it("stands still while paused and shows what waits", async () => {
+    const user = userEvent.setup();
+    const page = await livePage({ head: 0 });
+    await page.publish(1);
+    await waitFor(() => expect(rows()).toHaveLength(1));
+    await user.click(screen.getByRole("button", { name: "Pause" }));
+    await page.publish(2);
+    await page.publish(3);
+    expect(await screen.findByRole("button", { name: "2 new events" })).toBeTruthy();
+    expect(rows()).toHaveLength(1);
+    await user.click(screen.getByRole("button", { name: "Resume" }));
+    await waitFor(() => expect(rows()).toHaveLength(3));
+    expect(screen.queryByText(/new event/)).toBeNull();
+  });
+
+  it("does not move under the mouse", async () => {
+    const page = await livePage({ head: 0 });
+    await page.publish(1);
+    const list = await screen.findByRole("list", { name: "Events, newest first" });
+    const box = list.parentElement?.parentElement;
+    if (!box) throw new Error("the list has no box");
+    act(() => {
+      box.dispatchEvent(new PointerEvent("pointerenter", { pointerType: "mouse" }));
+    });
+    await page.publish(2);
+    const fresh = await screen.findByRole("button", { name: "1 new event" });
+    expect(rows()).toHaveLength(1);
+    fireEvent.click(fresh);
+    await waitFor(() => expect(rows()).toHaveLength(2));
+  });
+
+  it("filters on the server and remembers it in the address", async () => {
+    const user = userEvent.setup();
+    const page = await livePage({ head: 0 });
+    await page.publish(1, "agent:start");
+    await page.publish(2, "task:queued");
+    await user.type(screen.getByLabelText("Filter by type pattern"), "task");
+    await waitFor(() => expect(page.wire.subscribe.payload.patterns).toEqual(["task:*"]));
+    expect(rows()).toHaveLength(1);
+    expect(window.location.search).toBe("?events=task%3A*");
+    await user.click(screen.getByRole("button", { name: "Clear the filter" }));
+    await waitFor(() => expect(page.wire.subscribe.payload.patterns).toEqual(["*"]));
+    expect(window.location.search).toBe("");
+  });
+
+  it("moves again when a filter took away the row that was open", async () => {
+    const user = userEvent.setup();
+    const page = await livePage({ head: 0 });
+    await page.publish(1, "agent:start");
+    fireEvent.click(await screen.findByRole("button", { expanded: false }));
+    await user.type(screen.getByLabelText("Filter by type pattern"), "task");
+    await screen.findByText(/No recent event matches/);
+    await act(async () => {
+      const narrowed = page.wire.accept(1);
+      page.wire.event(narrowed, 2, "task:queued");
+    });
+    await waitFor(() => expect(rows()).toHaveLength(1));
+  });
+
+  it("starts with the filter from the address", async () => {
+    window.history.replaceState(null, "", "/dashboard/?events=agent%3A*");
+    const { wire } = await livePage();
+    expect(wire.subscribe.payload.patterns).toEqual(["agent:*"]);
+    expect(screen.getByText(/No recent event matches/)).toBeTruthy();
+  });
+
+  it("explains a pattern it cannot read and keeps the old one", async () => {
+    const user = userEvent.setup();
+    const { wire } = await livePage();
+    const field = screen.getByLabelText("Filter by type pattern");
+    await user.type(field, "agent start");
+    expect(field.getAttribute("aria-invalid")).toBe("true");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(wire.subscribe.payload.patterns).not.toContain("agent start");
+  });
+
+  it("resumes after a lost connection, each event once", async () => {
+    const user = userEvent.setup();
+    const page = await livePage({ head: 0 });
+    await page.publish(1);
+    await act(async () => page.wire.drop());
+    expect(badge()).toBe("Reconnecting");
+    await user.click(screen.getByRole("button", { name: "Retry now" }));
+    await act(async () => {
+      FakeWire.last.open();
+      const again = FakeWire.last.accept(3);
+      FakeWire.last.events(again, [1, 2, 3]);
+    });
+    expect(FakeWire.last.subscribe.payload.after).toBe(1);
+    await waitFor(() => expect(rows()).toHaveLength(3));
+    expect(badge()).toBe("Live");
+  });
+
+  it("says what is missing", async () => {
+    const page = await livePage({ head: 0 });
+    await page.publish(1);
+    await act(async () =>
+      page.wire.receive({
+        type: "lagged",
+        payload: { fromSequence: 2, toSequence: 38, reason: "slow" },
+        metadata: { subscriptionId: page.subscription },
+      }),
+    );
+    expect(await screen.findByText(/37 events not shown \(2 to 38\)/)).toBeTruthy();
+  });
+
+  it("draws few rows of many", async () => {
+    const page = await livePage({ head: 0 });
+    const many = Array.from({ length: 1_500 }, (_, index) => index + 1);
+    await act(async () => page.wire.events(page.subscription, many));
+    await screen.findByText("1,500 events");
+    expect(rows().length).toBeGreaterThan(5);
+    expect(rows().length).toBeLessThan(60);
+  });
+
+  it("helps when nothing has happened yet", async () => {
+    await livePage({ head: 0 });
+    expect(screen.getByText(/Publish the first event/)).toBeTruthy();
+  });
+});
+
+describe("server health", () => {
+  it("shows the verdict and each probe", async () => {
+    await livePage();
+    const panel = screen.getByRole("region", { name: "Server health" });
+    expect(await within(panel).findByText("Healthy")).toBeTruthy();
+    expect(panel.textContent).toContain("Godel 1.2.3");
+    expect(panel.textContent).toContain("0.40 ms");
+    expect(panel.textContent).toContain("500 GB free");
+  });
+
+  it("reads the body of an unhealthy answer", async () => {
+    const checks = { database: { status: "unhealthy", latencyMs: 5_000 } };
+    await livePage({ status: 503, health: { ...HEALTH, status: "unhealthy", checks } });
+    const panel = screen.getByRole("region", { name: "Server health" });
+    expect(await within(panel).findByText("Unhealthy")).toBeTruthy();
+    expect(panel.textContent).toContain("5.0 s");
+  });
+
+  it("stays on the page when the health check itself fails", async () => {
+    await livePage({ status: 502, health: {} });
+    expect(await screen.findByText("Not reachable")).toBeTruthy();
+    expect(screen.getByText("Events")).toBeTruthy();
+  });
+});

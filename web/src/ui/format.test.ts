@@ -1,0 +1,40 @@
+import { describe, expect, it } from "vitest";
+import { bytes, count, latency, plural } from "./format";
+import { asSentence } from "./Sentence";
+
+describe("formats", () => {
+  it("writes bytes as disks are sold", () => {
+    expect([0, 999, 1_500, 212_345_678_901, 4e18].map(bytes)).toEqual([
+      "0 B",
+      "999 B",
+      "1.5 KB",
+      "212 GB",
+      "4000 PB",
+    ]);
+  });
+
+  it("writes waiting times with useful digits", () => {
+    expect([0.4217, 3.14, 12.6, 1_340].map(latency)).toEqual([
+      "0.42 ms",
+      "3.1 ms",
+      "13 ms",
+      "1.3 s",
+    ]);
+  });
+
+  it("counts things", () => {
+    expect(count(12_408)).toBe("12,408");
+    expect([0, 1, 2].map((value) => plural(value, "event"))).toEqual([
+      "0 events",
+      "1 event",
+      "2 events",
+    ]);
+  });
+
+  it("makes a sentence of a server message", () => {
+    expect(asSentence("this link was used")).toBe("This link was used.");
+    expect(asSentence("Why?")).toBe("Why?");
+    expect(asSentence("`godel up` is not running")).toBe("`godel up` is not running.");
+    expect(asSentence(" ")).toBe("");
+  });
+});

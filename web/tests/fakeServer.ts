@@ -1,0 +1,56 @@
+import { vi } from "vitest";
+
+interface Call {
+  method: string;
+  path: string;
+  headers: Headers;
+  body: unknown;
+}
+
+type Answer = { status: number; body: unknown };
+
+export const SESSION = {
+  tenant: { id: "t1", name: "acme" },
+  actor: "key:owner",
+  expiresAt: "2026-12-01T00:00:00Z",
+};
+
+export const HEALTH = {
+  status: "healthy",
+  version: "1.2.3",
+  checks: {
+    database: { status: "healthy", latencyMs: 0.4 },
+    disk: { status: "healthy", freeBytes: 5e11 },
+  },
+  timestamp: "2026-11-15T10:00:00Z",
+};
+
+export const ok = (data: unknown): Answer => ({ status: 200, body: { success: true, data } });
+
+export const refuse = (status: number, message: string, hint?: string): Answer => ({
+  status,
+  body: {
+    success: false,
+    error: { code: "refused", message, hint },
+    meta: { requestId: "req-7", timestamp: "2026-11-15T10:00:00Z" },
+  },
+});
+
+/** Plays the HTTP side of the server; routes are `METHOD /path`. Returns the calls it saw. */
+export function fakeServer(routes: Record<string, (call: Call) => Answer>): Call[] {
+  const calls: Call[] = [];
+  vi.stubGlobal("fetch", async (path: string, init: RequestInit = {}) => {
+    const call: Call = {
+      method: init.method ?? "GET",
+      path,
+      headers: new Headers(init.headers),
+      body: typeof init.body === "string" ? JSON.parse(init.body) : undefined,
+    };
+    calls.push(call);
+    const route = routes[`${call.method} ${path}`];
+    if (!route) throw new TypeError(`no route for ${call.method} ${path}`);
+    const { status, body } = route(call);
+    return new Response(JSON.stringify(body), { status });
+  });
+  return calls;
+}

@@ -1,0 +1,92 @@
+//! The smaller chores: bench, torture, codegen, dev.
+
+use std::time::Duration;
+
+use crate::engines::Engines;
+use crate::failure::{Failure, Result, Told};
+use crate::options::Options;
+use crate::provision;
+use crate::shop::Shop;
+use crate::steps::{cargo, web};
+
+const POLL: Duration = Duration::from_millis(100);
+
+/// Builds everything for release and runs a benchmark with the remaining arguments.
+pub(crate) fn bench(options: &Options) -> Result<()> {
+    if options.rest.is_empty() {
+        return Err(Failure::new("which benchmark?").hint("for example `cargo xtask bench server`"));
+    }
+    let shop = Shop::open(false)?;
+    println!("building the dashboard");
+    web::install(&shop)?;
+    web::build(&shop)?;
+    shop.shown(&mut shop.cargo(&["build", "--release", "--bin", "godel"]))?;
+    let engines = engines(&shop)?;
+    let mut command = shop.cargo(&["run", "--release", "--package", "godel-bench", "--"]);
+    engines.tell(&mut command, &shop.godel("release"));
+    shop.shown(command.args(&options.rest))
+}
+
+/// Runs the crash tests for many rounds.
+pub(crate) fn torture(options: &Options) -> Result<()> {
+    let shop = Shop::open(options.verbose)?;
+    shop.shown(&mut shop.cargo(&["build", "--bin", "godel"]))?;
+    let engines = engines(&shop)?;
+    // Whatever crate they are in: a crash test is one in the module `crash` of a test program.
+    let start: &[&str] = if cargo::has_nextest() {
+        &["nextest", "run"]
+    } else {
+        &["test"]
+    };
+    let rest = ["--workspace", "--test", "it", "--no-fail-fast", "crash"];
+    let mut command = shop.cargo(&[start, &rest].concat());
+    engines.tell(&mut command, &shop.godel("debug"));
+    println!("{} rounds", options.rounds);
+    shop.shown(command.env("GODEL_TORTURE_ROUNDS", options.rounds.to_string()))
+}
+
+/// Writes the generated files.
+pub(crate) fn codegen(options: &Options) -> Result<()> {
+    let shop = Shop::open(options.verbose)?;
+    let arguments = [
+        "run",
+        "--quiet",
+        "--package",
+        "godel-server",
+        "--bin",
+        "codegen",
+    ];
+    shop.shown(&mut shop.cargo(&arguments))?;
+    web::install(&shop)?;
+    shop.shown(&mut shop.npm(&["run", "codegen"]))
+}
+
+/// Runs the server and the dashboard's own server until one of them ends or Ctrl-C is pressed.
+pub(crate) fn dev(options: &Options) -> Result<()> {
+    let shop = Shop::open(options.verbose)?;
+    web::install(&shop)?;
+    shop.shown(&mut shop.cargo(&["build", "--bin", "godel"]))?;
+    let data = shop.target.join("xtask/dev-data");
+    std::fs::create_dir_all(&data).told(format!("create {}", data.display()))?;
+    let mut up = std::process::Command::new(shop.godel("debug"));
+    let mut server = shop.nursery.spawn(up.arg("up").arg("--data").arg(&data))?;
+    let mut pages = shop.nursery.spawn(&mut shop.npm(&["run", "dev"]))?;
+    println!("Ctrl-C ends both; the data stays in {}", data.display());
+    loop {
+        if let Some(status) = server.wait(POLL)? {
+            return Err(Failure::new(format!("godel up ended with {status}")));
+        }
+        if let Some(status) = pages.wait(POLL)? {
+            return Err(Failure::new(format!("npm run dev ended with {status}")));
+        }
+    }
+}
+
+/// Gets and starts the servers, and says which are left out.
+fn engines(shop: &Shop) -> Result<Engines> {
+    let (binaries, done) = provision::services(shop)?;
+    for line in done.skipped {
+        println!("skipped: {line}");
+    }
+    Engines::start(&binaries)
+}

@@ -1,0 +1,101 @@
+//! `cargo xtask demo`: shows the product, act by act, in a temporary folder.
+//!
+//! An act is a file in `demo/` with a function `fn(&mut Stage) -> Result<()>`, and a line in
+//! [`ACTS`]. It uses the product as a person would, and checks what it claims.
+
+mod crash;
+mod events;
+mod server;
+
+use crate::failure::{Failure, Result};
+use crate::godel::{Godel, Server};
+use crate::options::Options;
+use crate::shop::{Shop, line_of};
+use crate::steps::web;
+use crate::tools;
+
+/// The acts, in order; the server of the first serves the others.
+const ACTS: [Act; 3] = [
+    Act {
+        title: "A server of your own",
+        play: server::play,
+    },
+    Act {
+        title: "Events: everything that happens is written down",
+        play: events::play,
+    },
+    Act {
+        title: "kill -9: what was answered is kept",
+        play: crash::play,
+    },
+];
+
+struct Act {
+    title: &'static str,
+    play: fn(&mut Stage) -> Result<()>,
+}
+
+/// What the acts share.
+struct Stage {
+    godel: Godel,
+    server: Option<Server>,
+}
+
+impl Stage {
+    /// Starts the server, or starts it again, on the same data.
+    fn raise(&mut self) -> Result<&Server> {
+        // The earlier one first: two servers never share a data folder.
+        self.server = None;
+        Ok(self.server.insert(self.godel.up()?))
+    }
+
+    /// Takes the running server off the stage.
+    fn take_server(&mut self) -> Result<Server> {
+        self.server
+            .take()
+            .ok_or_else(|| Failure::new("no server is running in this act"))
+    }
+
+    /// Runs a client command and shows it together with what it prints.
+    fn show(&self, arguments: &[&str]) -> Result<()> {
+        let mut typed = std::process::Command::new("godel");
+        println!("  $ {}", line_of(typed.args(arguments)));
+        for line in self.godel.call(arguments)?.lines() {
+            println!("    {line}");
+        }
+        Ok(())
+    }
+}
+
+/// Builds the product and plays every act.
+pub(crate) fn run(options: &Options) -> Result<()> {
+    let shop = Shop::open(options.verbose)?;
+    println!("Building godel (the first time takes a few minutes)");
+    if tools::has("npm") && shop.web().join("package.json").is_file() {
+        web::install(&shop)?;
+        web::build(&shop)?;
+    } else {
+        println!("  npm is missing: the dashboard is left out, all else works");
+    }
+    shop.captured("build", &mut shop.cargo(&["build", "--bin", "godel"]))?;
+    let data = shop.nursery.folder("demo")?.join("data");
+    println!(
+        "  all data lives in {} and goes away at the end",
+        data.display()
+    );
+    println!("  (each command below also gets --data with that folder)");
+    let mut stage = Stage {
+        godel: Godel::new(&shop, data),
+        server: None,
+    };
+    for (number, act) in ACTS.iter().enumerate() {
+        println!("\n{}. {}", number + 1, act.title);
+        (act.play)(&mut stage)?;
+    }
+    if let Some(server) = stage.server.take() {
+        server.stop()?;
+    }
+    drop(shop);
+    println!("\n{}", server::next_steps());
+    Ok(())
+}

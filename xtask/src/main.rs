@@ -1,0 +1,92 @@
+//! The chores of this workspace; `cargo xtask help` lists them.
+//!
+//! # Invariants
+//! - What a chore starts, it ends: also when it fails, is interrupted or is killed.
+//! - Nothing outside the workspace, the cache folder and the temporary folder is changed, except
+//!   that root on Debian or Ubuntu gets missing packages installed by `test`.
+//! - `xtask` itself builds in seconds: it knows the product only through its `godel` binary.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a chore runner talks to the terminal"
+)]
+
+mod chores;
+mod counts;
+mod demo;
+mod engines;
+mod failure;
+mod godel;
+mod nursery;
+mod options;
+mod provision;
+mod report;
+mod shop;
+mod steps;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+use crate::failure::{Failure, Result};
+use crate::options::Options;
+
+const HELP: &str = "\
+The chores of this workspace
+
+Usage: cargo xtask <chore> [options]
+
+Chores:
+  test      Check everything: format, lints, tests on every database, dashboard, API fuzz
+  demo      Show the product: a server, a login, and events that survive kill -9
+  bench     Measure; `cargo xtask bench server` (further arguments go to the benchmark)
+  torture   Crash the server and its databases again and again
+  codegen   Write the generated files: OpenAPI, API types, reference pages
+  dev       Run the server and the dashboard together; the pages follow your edits
+  help      Show this
+
+Options:
+  --only <step>   test: one step and what it needs (`--only list` names them)
+  --rounds <n>    torture: how many crashes [default: 200]
+  --verbose       Show the output of every command while it runs
+
+Examples:
+  cargo xtask test
+  cargo xtask test --only fuzz
+  cargo xtask torture --rounds 1000
+
+Environment:
+  CI=true                       test: skip nothing, a part that is missing is a failure
+  GODEL_DEV_IGNORE_INSTALLED=1  Use only what is in the cache, as if nothing were installed
+  XDG_CACHE_HOME                Where the cache folder godel-dev is [default: ~/.cache]";
+
+fn main() -> ExitCode {
+    match Options::parse(std::env::args().skip(1)).and_then(|options| run(&options)) {
+        Ok(code) => code,
+        Err(failure) => {
+            for line in failure.lines() {
+                eprintln!("{line}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(options: &Options) -> Result<ExitCode> {
+    let done = |()| ExitCode::SUCCESS;
+    match options.chore.as_str() {
+        "test" => test::run(options),
+        "demo" => demo::run(options).map(done),
+        "bench" => chores::bench(options).map(done),
+        "torture" => chores::torture(options).map(done),
+        "codegen" => chores::codegen(options).map(done),
+        "dev" => chores::dev(options).map(done),
+        "" | "help" | "--help" | "-h" => {
+            println!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        other => Err(Failure::new(format!("there is no chore called {other}"))
+            .hint("`cargo xtask help` lists them")),
+    }
+}

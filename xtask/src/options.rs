@@ -1,0 +1,94 @@
+//! The command line of the chore runner.
+
+use crate::failure::{Failure, Result};
+
+/// How many crashes a torture run makes unless told otherwise.
+const ROUNDS: u32 = 200;
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Options {
+    pub(crate) chore: String,
+    /// The one step of `test` that is wanted.
+    pub(crate) only: Option<String>,
+    pub(crate) rounds: u32,
+    pub(crate) verbose: bool,
+    /// What `bench` hands on.
+    pub(crate) rest: Vec<String>,
+}
+
+impl Options {
+    /// Reads the arguments after the program's name.
+    pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self> {
+        let mut arguments = arguments.into_iter();
+        let chore = arguments.next().unwrap_or_default();
+        let mut options = Self {
+            chore,
+            only: None,
+            rounds: ROUNDS,
+            verbose: false,
+            rest: Vec::new(),
+        };
+        if options.chore == "bench" {
+            options.rest = arguments.collect();
+            return Ok(options);
+        }
+        while let Some(argument) = arguments.next() {
+            let mut value = || {
+                arguments
+                    .next()
+                    .ok_or_else(|| Failure::new(format!("{argument} needs a value")))
+            };
+            match argument.as_str() {
+                "--only" if options.chore == "test" => options.only = Some(value()?),
+                "--rounds" if options.chore == "torture" => {
+                    let text = value()?;
+                    options.rounds = text
+                        .parse()
+                        .map_err(|_| Failure::new(format!("--rounds is not a number: {text}")))?;
+                }
+                "--verbose" | "-v" => options.verbose = true,
+                other => {
+                    let what = format!("cargo xtask {} does not know {other}", options.chore);
+                    return Err(Failure::new(what).hint("see `cargo xtask help`"));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Options> {
+        Options::parse(line.split_whitespace().map(str::to_owned))
+    }
+
+    #[test]
+    fn each_chore_knows_its_own_options() {
+        assert_eq!(
+            parse("test --only fuzz").unwrap().only.as_deref(),
+            Some("fuzz")
+        );
+        assert_eq!(parse("torture --rounds 7").unwrap().rounds, 7);
+        assert_eq!(parse("torture").unwrap().rounds, ROUNDS);
+        assert_eq!(
+            parse("bench server --rounds x").unwrap().rest,
+            ["server", "--rounds", "x"]
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused() {
+        for line in [
+            "test --rounds 7",
+            "demo --only fuzz",
+            "test --only",
+            "torture --rounds many",
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

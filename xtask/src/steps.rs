@@ -1,0 +1,5 @@
+//! The single steps that chores are made of.
+
+pub(crate) mod cargo;
+pub(crate) mod fuzz;
+pub(crate) mod web;
