@@ -82,11 +82,20 @@ pub async fn get(app: &App, id: TenantId) -> Result<Tenant> {
     found.map_err(Error::Store)?.ok_or(Error::NoTenant(id))
 }
 
-/// Makes a new key with this name for a tenant; older keys of the same name end.
+/// What becomes of older keys with the same name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Older {
+    /// They go on working.
+    Stay,
+    /// They end.
+    End,
+}
+
+/// Makes a new key with this name for a tenant.
 ///
 /// # Errors
 /// If the store fails.
-pub async fn replace_key(app: &App, tenant: TenantId, name: &str) -> Result<ApiKey> {
+pub async fn new_key(app: &App, tenant: TenantId, name: &str, older: Older) -> Result<ApiKey> {
     let key = ApiKey::new(app.mint);
     let record = KeyRecord {
         tenant,
@@ -101,7 +110,9 @@ pub async fn replace_key(app: &App, tenant: TenantId, name: &str) -> Result<ApiK
     };
     let event = system_event(app, "key:create", &shown);
     let work = move |tx: &mut Tx<'_>| {
-        tx.keys().revoke(tenant, &record.name, now)?;
+        if older == Older::End {
+            tx.keys().revoke(tenant, &record.name, now)?;
+        }
         tx.keys().insert(&record, hash, &prefix, now)?;
         tx.record_for(tenant, event.clone())
     };

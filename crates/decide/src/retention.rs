@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn the_oldest_go_by_age_or_by_count() {
         let now = "2026-06-01T00:00:00Z".parse().unwrap();
-        let keep = |days, max_events| Retention {
+        let keep = |days: i64, max_events| Retention {
             max_age: SignedDuration::from_hours(24 * days),
             max_events,
         };

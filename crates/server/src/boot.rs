@@ -12,7 +12,7 @@ use godel_api::{Discovery, OWNER_KEY_FILE};
 use godel_app::{App, Crew, auth, retention, tenants};
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
-use godel_store::{Config as StoreConfig, Store};
+use godel_store::{Config as StoreConfig, DatabaseUrl, Store};
 use tokio::net::TcpListener;
 
 use crate::state::{Parts, Shared};
@@ -231,7 +231,13 @@ async fn owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<(ApiKey, b
     {
         return Ok((key, false));
     }
-    let key = tenants::replace_key(app, tenant, tenants::OWNER_KEY).await?;
+    // A file belongs to this data directory alone; a server's database is shared with other
+    // servers, whose owner keys must go on working.
+    let older = match app.store.url() {
+        DatabaseUrl::Sqlite(_) => tenants::Older::End,
+        DatabaseUrl::Postgres(_) => tenants::Older::Stay,
+    };
+    let key = tenants::new_key(app, tenant, tenants::OWNER_KEY, older).await?;
     write_private(&path, key.expose()).map_err(|cause| StartError::File { path, cause })?;
     Ok((key, true))
 }

@@ -101,10 +101,8 @@ pub(crate) fn document() -> OpenApi {
 pub fn route_inventory() -> Vec<String> {
     let shown = format!("{:?}", assemble(|router| router).0);
     let quoted = shown.split('"').skip(1).step_by(2);
-    let mut paths: Vec<String> = quoted
-        .filter(|text| text.starts_with('/'))
-        .map(ToOwned::to_owned)
-        .collect();
+    let own = |text: &&str| text.starts_with('/') && !text.contains("__private__");
+    let mut paths: Vec<String> = quoted.filter(own).map(ToOwned::to_owned).collect();
     paths.sort();
     paths.dedup();
     paths

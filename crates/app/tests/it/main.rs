@@ -1,1 +1,5 @@
-//! Use cases on real stores.
+//! Use cases on real stores, both engines.
+#![cfg(test)]
+
+mod integrity;
+mod retention;

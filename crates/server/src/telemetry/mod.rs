@@ -130,6 +130,11 @@ pub fn init(config: &Config) -> Result<Guard, Error> {
 }
 
 fn tracer_provider(endpoint: &str) -> Result<SdkTracerProvider, Error> {
+    if !endpoint.starts_with("http://") {
+        return Err(Error::Otlp(
+            "this version sends to http:// addresses only".to_owned(),
+        ));
+    }
     let endpoint = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
     let exporter = opentelemetry_otlp::SpanExporter::builder()
         .with_http()

@@ -1,1 +1,16 @@
-//! The front door, as clients see it.
+//! The front door, as clients see it: real servers on both engines, over real sockets.
+#![cfg(test)]
+
+mod auth;
+mod bad_input;
+mod conventions;
+mod harness;
+mod health;
+mod openapi;
+mod otlp;
+mod projects;
+mod redis;
+mod shutdown;
+mod sse;
+mod tenancy;
+mod ws;

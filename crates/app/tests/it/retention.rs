@@ -1,0 +1,100 @@
+//! Old events go; what they added up to stays.
+
+use std::sync::Arc;
+
+use godel_app::{App, AppConfig, Call, integrity, projects, retention};
+use godel_decide::Retention;
+use godel_model::{Actor, Mint, ProjectChange, Seq};
+use godel_store::Error as StoreError;
+use godel_testkit::{World, worlds};
+use jiff::SignedDuration;
+
+pub(crate) fn app(world: &World) -> App {
+    let clock = Arc::clone(&world.clock);
+    App::new(world.store.clone(), None, clock, AppConfig::default())
+}
+
+pub(crate) fn call(world: &World) -> Call {
+    let actor = Actor {
+        tenant: world.tenant,
+        key: Mint::system().id(),
+        name: "key:test".to_owned(),
+    };
+    Call {
+        actor,
+        trace_id: None,
+        once: None,
+    }
+}
+
+#[tokio::test]
+async fn the_state_is_the_snapshot_plus_the_rest_of_the_log_after_any_trim() {
+    for world in worlds().await {
+        let (app, call) = (app(&world), call(&world));
+        let mut kept = Vec::new();
+        for number in 0..40 {
+            let name = format!("p{number}").parse().unwrap();
+            let project = projects::create(&app, &call, name, String::new())
+                .await
+                .unwrap();
+            match number % 4 {
+                0 => projects::delete(&app, &call, project.id, None)
+                    .await
+                    .unwrap(),
+                1 => {
+                    let change = ProjectChange {
+                        description: Some("new".into()),
+                        ..Default::default()
+                    };
+                    kept.push(
+                        projects::update(&app, &call, project.id, Some(1), change)
+                            .await
+                            .unwrap(),
+                    );
+                }
+                _ => kept.push(project),
+            }
+            world.clock.advance(SignedDuration::from_hours(1));
+        }
+        let head = world.log(world.tenant).await.last().unwrap().seq;
+        for max_events in [50, 49, 17, 1, 0] {
+            let policy = Retention {
+                max_age: SignedDuration::from_hours(10_000),
+                max_events,
+            };
+            retention::trim(&app, world.tenant, policy).await.unwrap();
+            let log = world.log(world.tenant).await;
+            assert_eq!(log.len() as u64, max_events, "{}", world.engine);
+            let folded = integrity::check(&app, world.tenant).await.unwrap();
+            assert_eq!(folded, max_events);
+        }
+        let listed = projects::list(&app, &call, false, None, 100).await.unwrap();
+        assert_eq!(listed, kept, "{}", world.engine);
+        let next = world.append(world.tenant, "test:next").await;
+        assert_eq!(
+            next.seq,
+            Seq(head.0 + 1),
+            "counting goes on after everything was trimmed"
+        );
+        integrity::check(&app, world.tenant).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn events_go_by_age_in_chunks() {
+    for world in worlds().await {
+        let app = app(&world);
+        let drafts: Vec<_> = (0..1_300).map(|_| world.draft("test:old", "{}")).collect();
+        let scope = godel_store::Scope::Tenant(world.tenant);
+        let work = world.store.write(scope, move |tx| {
+            drafts.iter().try_for_each(|draft| tx.record(draft.clone()))
+        });
+        work.await.map_err(|error: StoreError| error).unwrap();
+        world.clock.advance(SignedDuration::from_hours(31 * 24));
+        world.append(world.tenant, "test:young").await;
+        let removed = retention::sweep(&app).await.unwrap();
+        assert_eq!(removed, 1_300, "{}", world.engine);
+        assert_eq!(world.log(world.tenant).await.len(), 1);
+        integrity::check(&app, world.tenant).await.unwrap();
+    }
+}

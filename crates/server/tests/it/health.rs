@@ -1,0 +1,130 @@
+//! Health, metrics and pages.
+
+use std::time::Duration;
+
+use godel_engines::{Binaries, Places, Postgres};
+use godel_testkit::{Database, postgres_url};
+use reqwest::StatusCode;
+use serde_json::Value;
+
+use crate::harness::{Running, data, server_with, servers};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_probes_what_the_server_needs() {
+    for server in servers().await {
+        let open = |path: &str| server.http.get(format!("{}{path}", server.url)).send();
+        let health: Value = open("/health").await.unwrap().json().await.unwrap();
+        assert_eq!(
+            health["checks"]["database"]["status"], "healthy",
+            "{health}"
+        );
+        assert!(health["checks"]["database"]["latencyMs"].as_f64().unwrap() > 0.0);
+        assert!(health["checks"]["disk"]["freeBytes"].as_u64().unwrap() > 0);
+        let live: Value = open("/health/live").await.unwrap().json().await.unwrap();
+        assert_eq!(live["status"], "alive");
+        let ready: Value = open("/health/ready").await.unwrap().json().await.unwrap();
+        assert_eq!(ready["status"], "ready");
+        assert_eq!(open("/health/detailed").await.unwrap().status(), 401);
+        let detailed: Value = server.get("/health/detailed").await.json().await.unwrap();
+        assert_eq!(detailed["pid"], std::process::id());
+        assert!(!detailed.to_string().contains("postgres@"), "{detailed}");
+        let can: Value = open("/capabilities").await.unwrap().json().await.unwrap();
+        assert_eq!(can["eventProtocols"][0], "godel-events-v1");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_is_gone_makes_the_server_unhealthy_until_it_is_back() {
+    if postgres_url().is_none() {
+        return;
+    }
+    let start = || Postgres::start(&Binaries::find(&Places::from_env())).unwrap();
+    let mut engine = tokio::task::spawn_blocking(start).await.unwrap();
+    let server = Running::on(Database::postgres(engine.url("postgres")), &|_| {}).await;
+    server.publish("test:before").await;
+    engine.kill_postmaster().unwrap();
+    let health = server
+        .http
+        .get(format!("{}/health", server.url))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(health.status(), 503);
+    let body: Value = health.json().await.unwrap();
+    assert_eq!(body["status"], "unhealthy", "{body}");
+    let ready = server
+        .http
+        .get(format!("{}/health/ready", server.url))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(ready.status(), 503);
+    engine.restart().unwrap();
+    for _ in 0..100 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        if server
+            .http
+            .get(format!("{}/health/ready", server.url))
+            .send()
+            .await
+            .unwrap()
+            .status()
+            == 200
+        {
+            server.publish("test:after").await;
+            return;
+        }
+    }
+    panic!("the server does not find its database again");
+}
+
+#[tokio::test]
+async fn metrics_count_what_happened() {
+    let server = server_with(|_| {}).await;
+    server.publish("test:counted").await;
+    let text = server.get("/metrics").await.text().await.unwrap();
+    let line = r#"godel_api_requests_total{method="POST",route="/api/v1/events",status="201"}"#;
+    assert!(text.contains(line), "{text}");
+    assert!(text.contains("godel_api_request_duration_seconds_bucket"));
+    assert!(text.contains("godel_memory_usage_bytes"));
+    let system = data(server.get("/api/v1/metrics/system").await, StatusCode::OK).await;
+    assert!(system["memoryBytes"].as_u64().unwrap() > 1_000_000);
+    assert!(system["eventHead"].as_i64().unwrap() >= 2);
+}
+
+#[tokio::test]
+async fn pages_work_without_the_network_and_under_a_strict_policy() {
+    let server = server_with(|_| {}).await;
+    for path in ["/docs", "/docs/docs.js", "/docs/docs.css", "/dashboard/"] {
+        let page = server
+            .http
+            .get(format!("{}{path}", server.url))
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(page.status(), 200, "{path}");
+        assert!(
+            page.headers()["content-security-policy"]
+                .to_str()
+                .unwrap()
+                .contains("default-src 'none'")
+        );
+        let text = page.text().await.unwrap();
+        assert!(
+            !text.contains("https://cdn") && !text.contains("//unpkg"),
+            "{path} loads from elsewhere"
+        );
+    }
+    let home = server.http.get(&server.url).send().await.unwrap();
+    assert_eq!(
+        (home.status().as_u16(), &home.headers()["location"]),
+        (307, &"/dashboard/".parse().unwrap())
+    );
+    let lost = server
+        .http
+        .get(format!("{}/docs/nothing.js", server.url))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(lost.status(), 404);
+}
