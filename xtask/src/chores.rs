@@ -33,11 +33,7 @@ pub(crate) fn torture(options: &Options) -> Result<()> {
     shop.shown(&mut shop.cargo(&["build", "--bin", "godel"]))?;
     let engines = engines(&shop)?;
     // Whatever crate they are in: a crash test is one in the module `crash` of a test program.
-    let start: &[&str] = if cargo::has_nextest() {
-        &["nextest", "run"]
-    } else {
-        &["test"]
-    };
+    let start: &[&str] = if cargo::has_nextest() { &["nextest", "run"] } else { &["test"] };
     let rest = ["--workspace", "--test", "it", "--no-fail-fast", "crash"];
     let mut command = shop.cargo(&[start, &rest].concat());
     engines.tell(&mut command, &shop.godel("debug"));
@@ -48,14 +44,7 @@ pub(crate) fn torture(options: &Options) -> Result<()> {
 /// Writes the generated files.
 pub(crate) fn codegen(options: &Options) -> Result<()> {
     let shop = Shop::open(options.verbose)?;
-    let arguments = [
-        "run",
-        "--quiet",
-        "--package",
-        "godel-server",
-        "--bin",
-        "codegen",
-    ];
+    let arguments = ["run", "--quiet", "--package", "godel-server", "--bin", "codegen"];
     shop.shown(&mut shop.cargo(&arguments))?;
     web::install(&shop)?;
     shop.shown(&mut shop.npm(&["run", "codegen"]))

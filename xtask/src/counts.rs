@@ -43,10 +43,7 @@ impl Counts {
 
 /// Reads `cargo nextest`: `Summary [ 1.2s] 4 tests run: 3 passed (1 slow), 1 failed, 2 skipped`.
 pub(crate) fn of_nextest(output: &str) -> Option<Counts> {
-    let line = output
-        .lines()
-        .rev()
-        .find(|line| line.trim_start().starts_with("Summary ["))?;
+    let line = output.lines().rev().find(|line| line.trim_start().starts_with("Summary ["))?;
     let mut counts = Counts::default();
     counts.add_items(line.split_once("run:")?.1, ',');
     Some(counts)
@@ -56,13 +53,10 @@ pub(crate) fn of_nextest(output: &str) -> Option<Counts> {
 pub(crate) fn of_cargo_test(output: &str) -> Option<Counts> {
     let mut counts = None;
     for line in output.lines() {
-        if let Some((_, items)) = line
-            .strip_prefix("test result: ")
-            .and_then(|l| l.split_once(". "))
+        if let Some((_, items)) =
+            line.strip_prefix("test result: ").and_then(|l| l.split_once(". "))
         {
-            counts
-                .get_or_insert_with(Counts::default)
-                .add_items(items, ';');
+            counts.get_or_insert_with(Counts::default).add_items(items, ';');
         }
     }
     counts
@@ -70,10 +64,7 @@ pub(crate) fn of_cargo_test(output: &str) -> Option<Counts> {
 
 /// Reads Vitest: `Tests  1 failed | 10 passed | 2 skipped (13)`.
 pub(crate) fn of_vitest(output: &str) -> Option<Counts> {
-    let line = output
-        .lines()
-        .rev()
-        .find_map(|line| line.trim_start().strip_prefix("Tests "))?;
+    let line = output.lines().rev().find_map(|line| line.trim_start().strip_prefix("Tests "))?;
     let mut counts = Counts::default();
     counts.add_items(line, '|');
     Some(counts)
@@ -96,11 +87,7 @@ pub(crate) fn of_schemathesis(output: &str) -> Option<Counts> {
             _ => {}
         }
     }
-    Some(Counts {
-        passed: generated.saturating_sub(failed),
-        failed,
-        skipped: 0,
-    })
+    Some(Counts { passed: generated.saturating_sub(failed), failed, skipped: 0 })
 }
 
 #[cfg(test)]
@@ -108,11 +95,7 @@ mod tests {
     use super::*;
 
     fn counts(passed: u64, failed: u64, skipped: u64) -> Option<Counts> {
-        Some(Counts {
-            passed,
-            failed,
-            skipped,
-        })
+        Some(Counts { passed, failed, skipped })
     }
 
     #[test]

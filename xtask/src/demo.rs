@@ -16,18 +16,9 @@ use crate::tools;
 
 /// The acts, in order; the server of the first serves the others.
 const ACTS: [Act; 3] = [
-    Act {
-        title: "A server of your own",
-        play: server::play,
-    },
-    Act {
-        title: "Events: everything that happens is written down",
-        play: events::play,
-    },
-    Act {
-        title: "kill -9: what was answered is kept",
-        play: crash::play,
-    },
+    Act { title: "A server of your own", play: server::play },
+    Act { title: "Events: everything that happens is written down", play: events::play },
+    Act { title: "kill -9: what was answered is kept", play: crash::play },
 ];
 
 struct Act {
@@ -51,9 +42,7 @@ impl Stage {
 
     /// Takes the running server off the stage.
     fn take_server(&mut self) -> Result<Server> {
-        self.server
-            .take()
-            .ok_or_else(|| Failure::new("no server is running in this act"))
+        self.server.take().ok_or_else(|| Failure::new("no server is running in this act"))
     }
 
     /// Runs a client command and shows it together with what it prints.
@@ -79,15 +68,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     }
     shop.captured("build", &mut shop.cargo(&["build", "--bin", "godel"]))?;
     let data = shop.nursery.folder("demo")?.join("data");
-    println!(
-        "  all data lives in {} and goes away at the end",
-        data.display()
-    );
+    println!("  all data lives in {} and goes away at the end", data.display());
     println!("  (each command below also gets --data with that folder)");
-    let mut stage = Stage {
-        godel: Godel::new(&shop, data),
-        server: None,
-    };
+    let mut stage = Stage { godel: Godel::new(&shop, data), server: None };
     for (number, act) in ACTS.iter().enumerate() {
         println!("\n{}. {}", number + 1, act.title);
         (act.play)(&mut stage)?;

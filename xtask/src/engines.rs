@@ -17,16 +17,9 @@ pub(crate) struct Engines {
 impl Engines {
     /// Starts what is installed.
     pub(crate) fn start(binaries: &Binaries) -> Result<Self> {
-        let postgres = binaries
-            .postgres
-            .is_some()
-            .then(|| Postgres::start(binaries))
-            .transpose()?;
-        let redis = binaries
-            .redis
-            .is_some()
-            .then(|| Redis::start(binaries))
-            .transpose()?;
+        let postgres =
+            binaries.postgres.is_some().then(|| Postgres::start(binaries)).transpose()?;
+        let redis = binaries.redis.is_some().then(|| Redis::start(binaries)).transpose()?;
         Ok(Self { postgres, redis })
     }
 

@@ -18,10 +18,7 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 impl Failure {
     /// Says what failed: lower case, no period.
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self {
-            what: what.into(),
-            ..Self::default()
-        }
+        Self { what: what.into(), ..Self::default() }
     }
 
     /// Adds what to do next.
@@ -53,9 +50,7 @@ impl Failure {
         let from = output.len().saturating_sub(SHOWN_LINES);
         let mut lines = Vec::new();
         if from > 0 {
-            lines.push(format!(
-                "    ({from} earlier lines are in the log, see target/xtask)"
-            ));
+            lines.push(format!("    ({from} earlier lines are in the log, see target/xtask)"));
         }
         lines.extend(output[from..].iter().map(|line| format!("    {line}")));
         lines.push(format!("error: {self}"));

@@ -39,11 +39,7 @@ pub(crate) struct Server {
 impl Godel {
     /// Uses the built program with `data`, which need not exist yet.
     pub(crate) fn new(shop: &Shop, data: PathBuf) -> Self {
-        Self {
-            program: shop.godel("debug"),
-            data,
-            nursery: shop.nursery.clone(),
-        }
+        Self { program: shop.godel("debug"), data, nursery: shop.nursery.clone() }
     }
 
     /// The data folder.
@@ -54,11 +50,7 @@ impl Godel {
     /// Prepares a command; the data folder is named last.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command
-            .args(arguments)
-            .arg("--data")
-            .arg(&self.data)
-            .env("NO_COLOR", "1");
+        command.args(arguments).arg("--data").arg(&self.data).env("NO_COLOR", "1");
         command
     }
 
@@ -101,9 +93,8 @@ impl Godel {
     pub(crate) fn call(&self, arguments: &[&str]) -> Result<String> {
         let mut command = self.command(arguments);
         let shown = line_of(&command);
-        let mut process = self
-            .nursery
-            .spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
+        let mut process =
+            self.nursery.spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
         process.finish(CALL, &shown)
     }
 

@@ -43,10 +43,7 @@ impl Nursery {
     pub(crate) fn open() -> Result<Self> {
         sweep(PREFIX);
         let scratch = Scratch::create(PREFIX, "TERM")?;
-        Ok(Self(Arc::new(Mutex::new(Inner {
-            scratch,
-            groups: Vec::new(),
-        }))))
+        Ok(Self(Arc::new(Mutex::new(Inner { scratch, groups: Vec::new() }))))
     }
 
     /// Makes a folder in the temporary folder.
@@ -57,20 +54,13 @@ impl Nursery {
     /// Starts a process that reads nothing from the terminal.
     pub(crate) fn spawn(&self, command: &mut Command) -> Result<Process> {
         let name = command.get_program().to_string_lossy().into_owned();
-        let child = command
-            .stdin(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .told(format!("run {name}"))?;
+        let child =
+            command.stdin(Stdio::null()).process_group(0).spawn().told(format!("run {name}"))?;
         let mut inner = self.lock();
         inner.groups.push(child.id());
         inner.tell();
         drop(inner);
-        Ok(Process {
-            child,
-            nursery: self.clone(),
-            ended: false,
-        })
+        Ok(Process { child, nursery: self.clone(), ended: false })
     }
 
     fn forget(&self, group: Pid) {
@@ -86,11 +76,7 @@ impl Nursery {
 
 impl Inner {
     fn tell(&mut self) {
-        let targets: Vec<Target> = self
-            .groups
-            .iter()
-            .map(|group| Target::Group(*group))
-            .collect();
+        let targets: Vec<Target> = self.groups.iter().map(|group| Target::Group(*group)).collect();
         self.scratch.watch(&targets);
     }
 }
@@ -140,10 +126,7 @@ impl Process {
         let complained = collect(self.child.stderr.take());
         let Some(status) = self.wait(patience)? else {
             self.end();
-            return Err(Failure::new(format!(
-                "`{shown}` did not end in {} s",
-                patience.as_secs()
-            )));
+            return Err(Failure::new(format!("`{shown}` did not end in {} s", patience.as_secs())));
         };
         let printed = printed.join().unwrap_or_default();
         if status.success() {
@@ -192,17 +175,11 @@ mod tests {
         let nursery = Nursery::open().unwrap();
         let folder = nursery.folder("here").unwrap();
         let mut command = Command::new("sh");
-        command
-            .args(["-c", "sleep 600 & echo $! > child; wait"])
-            .current_dir(&folder);
+        command.args(["-c", "sleep 600 & echo $! > child; wait"]).current_dir(&folder);
         let mut process = nursery.spawn(&mut command).unwrap();
         let file = folder.join("child");
         let child: Pid = loop {
-            match std::fs::read_to_string(&file)
-                .unwrap_or_default()
-                .trim()
-                .parse()
-            {
+            match std::fs::read_to_string(&file).unwrap_or_default().trim().parse() {
                 Ok(pid) => break pid,
                 Err(_) => assert!(process.wait(POLL).unwrap().is_none()),
             }

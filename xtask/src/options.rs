@@ -22,22 +22,15 @@ impl Options {
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut arguments = arguments.into_iter();
         let chore = arguments.next().unwrap_or_default();
-        let mut options = Self {
-            chore,
-            only: None,
-            rounds: ROUNDS,
-            verbose: false,
-            rest: Vec::new(),
-        };
+        let mut options =
+            Self { chore, only: None, rounds: ROUNDS, verbose: false, rest: Vec::new() };
         if options.chore == "bench" {
             options.rest = arguments.collect();
             return Ok(options);
         }
         while let Some(argument) = arguments.next() {
             let mut value = || {
-                arguments
-                    .next()
-                    .ok_or_else(|| Failure::new(format!("{argument} needs a value")))
+                arguments.next().ok_or_else(|| Failure::new(format!("{argument} needs a value")))
             };
             match argument.as_str() {
                 "--only" if options.chore == "test" => options.only = Some(value()?),
@@ -68,26 +61,16 @@ mod tests {
 
     #[test]
     fn each_chore_knows_its_own_options() {
-        assert_eq!(
-            parse("test --only fuzz").unwrap().only.as_deref(),
-            Some("fuzz")
-        );
+        assert_eq!(parse("test --only fuzz").unwrap().only.as_deref(), Some("fuzz"));
         assert_eq!(parse("torture --rounds 7").unwrap().rounds, 7);
         assert_eq!(parse("torture").unwrap().rounds, ROUNDS);
-        assert_eq!(
-            parse("bench server --rounds x").unwrap().rest,
-            ["server", "--rounds", "x"]
-        );
+        assert_eq!(parse("bench server --rounds x").unwrap().rest, ["server", "--rounds", "x"]);
     }
 
     #[test]
     fn what_is_not_known_is_refused() {
-        for line in [
-            "test --rounds 7",
-            "demo --only fuzz",
-            "test --only",
-            "torture --rounds many",
-        ] {
+        for line in ["test --rounds 7", "demo --only fuzz", "test --only", "torture --rounds many"]
+        {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -42,12 +42,7 @@ impl Part {
     /// The package to ask each package manager for: apt, dnf, pacman, brew.
     fn packages(self) -> [&'static str; 4] {
         match self {
-            Self::Postgres => [
-                "postgresql",
-                "postgresql-server",
-                "postgresql",
-                "postgresql@17",
-            ],
+            Self::Postgres => ["postgresql", "postgresql-server", "postgresql", "postgresql@17"],
             Self::Redis => ["redis-server", "redis", "redis", "redis"],
             Self::Python => ["python3-venv", "python3", "python", "python3"],
         }
@@ -68,11 +63,7 @@ pub(crate) fn services(shop: &Shop) -> Result<(Binaries, Done)> {
     let places = Places::from_env();
     let is_missing = |part: &Part| !part.is_there(shop, &places);
     let wanted: Vec<Part> = Part::ALL.into_iter().filter(is_missing).collect();
-    let reasons = if wanted.is_empty() {
-        Vec::new()
-    } else {
-        fetch_all(shop, &wanted)
-    };
+    let reasons = if wanted.is_empty() { Vec::new() } else { fetch_all(shop, &wanted) };
     let left: Vec<Part> = wanted.into_iter().filter(is_missing).collect();
     let binaries = Binaries::find(&places);
     let note = versions(&binaries);
@@ -81,36 +72,17 @@ pub(crate) fn services(shop: &Shop) -> Result<(Binaries, Done)> {
         reason.map_or("it does not run here", |(_, reason)| reason.as_str())
     };
     if shop.ci && !left.is_empty() {
-        let said: Vec<String> = left
-            .iter()
-            .map(|part| format!("{}: {}", part.name(), why(part)))
-            .collect();
+        let said: Vec<String> =
+            left.iter().map(|part| format!("{}: {}", part.name(), why(part))).collect();
         return Err(Failure::new("a part that the tests need could not be had")
             .output(said.join("\n"))
-            .hint(format!(
-                "run `{}`; with CI=true nothing is skipped",
-                advice(&left)
-            )));
+            .hint(format!("run `{}`; with CI=true nothing is skipped", advice(&left))));
     }
     let skipped = left
         .iter()
-        .map(|part| {
-            format!(
-                "{} ({}); to have it: {}",
-                part.name(),
-                why(part),
-                advice(&[*part])
-            )
-        })
+        .map(|part| format!("{} ({}); to have it: {}", part.name(), why(part), advice(&[*part])))
         .collect();
-    Ok((
-        binaries,
-        Done {
-            note,
-            skipped,
-            ..Done::default()
-        },
-    ))
+    Ok((binaries, Done { note, skipped, ..Done::default() }))
 }
 
 /// Fetches the parts together, or, so that one bad apple spoils nothing, one by one; returns why
@@ -120,12 +92,7 @@ fn fetch_all(shop: &Shop, wanted: &[Part]) -> Vec<(Part, String)> {
         return Vec::new();
     }
     // The package lists were renewed just now, if that could be done at all.
-    let alone = |part: &Part| {
-        Some((
-            *part,
-            fetch(shop, &[*part], false).err()?.brief().to_owned(),
-        ))
-    };
+    let alone = |part: &Part| Some((*part, fetch(shop, &[*part], false).err()?.brief().to_owned()));
     wanted.iter().filter_map(alone).collect()
 }
 
@@ -151,10 +118,7 @@ fn advice(parts: &[Part]) -> String {
         ("pacman", "sudo pacman -S"),
         ("brew", "brew install"),
     ];
-    let known = managers
-        .iter()
-        .enumerate()
-        .find(|(_, (program, _))| tools::has(program));
+    let known = managers.iter().enumerate().find(|(_, (program, _))| tools::has(program));
     let (column, start) =
         known.map_or((0, "sudo apt-get install"), |(at, (_, start))| (at, *start));
     let packages: Vec<&str> = parts.iter().map(|part| part.packages()[column]).collect();
@@ -162,19 +126,9 @@ fn advice(parts: &[Part]) -> String {
 }
 
 fn versions(binaries: &Binaries) -> String {
-    let postgres = binaries
-        .postgres
-        .as_ref()
-        .map(|one| format!("PostgreSQL {}", one.version));
-    let redis = binaries
-        .redis
-        .as_ref()
-        .map(|one| format!("Redis {}", one.version));
-    postgres
-        .into_iter()
-        .chain(redis)
-        .collect::<Vec<_>>()
-        .join(", ")
+    let postgres = binaries.postgres.as_ref().map(|one| format!("PostgreSQL {}", one.version));
+    let redis = binaries.redis.as_ref().map(|one| format!("Redis {}", one.version));
+    postgres.into_iter().chain(redis).collect::<Vec<_>>().join(", ")
 }
 
 /// The cache folder, made if it is not there.

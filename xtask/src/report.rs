@@ -18,26 +18,17 @@ pub(crate) struct Done {
 impl Done {
     /// A success with a few words.
     pub(crate) fn noted(note: impl Into<String>) -> Self {
-        Self {
-            note: note.into(),
-            ..Self::default()
-        }
+        Self { note: note.into(), ..Self::default() }
     }
 
     /// A success with test counts.
     pub(crate) fn counted(counts: Counts) -> Self {
-        Self {
-            counts,
-            ..Self::default()
-        }
+        Self { counts, ..Self::default() }
     }
 
     /// A step that was left out as a whole.
     pub(crate) fn skipped(why: impl Into<String>) -> Self {
-        Self {
-            skipped: vec![why.into()],
-            ..Self::default()
-        }
+        Self { skipped: vec![why.into()], ..Self::default() }
     }
 }
 
@@ -58,11 +49,7 @@ pub(crate) struct Report {
 impl Report {
     /// Starts the clock.
     pub(crate) fn start() -> Self {
-        Self {
-            started: Instant::now(),
-            rows: Vec::new(),
-            skipped: Vec::new(),
-        }
+        Self { started: Instant::now(), rows: Vec::new(), skipped: Vec::new() }
     }
 
     /// Runs one step with a heading and a closing line.
@@ -85,12 +72,7 @@ impl Report {
                 // A step that fails without a failed test, such as a lint, is one failure.
                 counts.failed = counts.failed.max(1);
                 let name = name.to_owned();
-                self.rows.push(Row {
-                    name,
-                    took,
-                    counts,
-                    note: "FAILED".to_owned(),
-                });
+                self.rows.push(Row { name, took, counts, note: "FAILED".to_owned() });
                 Err(failure)
             }
         }
@@ -100,30 +82,15 @@ impl Report {
         for line in &done.skipped {
             println!("    skipped: {line}");
         }
-        let word = if done.skipped.is_empty() {
-            "ok"
-        } else {
-            "done"
-        };
+        let word = if done.skipped.is_empty() { "ok" } else { "done" };
         let tests = tests_of(done.counts);
-        let said: Vec<&str> = [done.note.as_str(), tests.as_str()]
-            .into_iter()
-            .filter(|s| !s.is_empty())
-            .collect();
-        let tail = if said.is_empty() {
-            String::new()
-        } else {
-            format!(" ({})", said.join(", "))
-        };
+        let said: Vec<&str> =
+            [done.note.as_str(), tests.as_str()].into_iter().filter(|s| !s.is_empty()).collect();
+        let tail = if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) };
         println!("    {word} in {:.1} s{tail}", took.as_secs_f64());
         let mut counts = done.counts;
         counts.skipped += done.skipped.len() as u64;
-        self.rows.push(Row {
-            name: name.to_owned(),
-            took,
-            counts,
-            note: done.note,
-        });
+        self.rows.push(Row { name: name.to_owned(), took, counts, note: done.note });
         self.skipped.extend(done.skipped);
     }
 
@@ -136,18 +103,11 @@ impl Report {
 
     fn lines(&self) -> Vec<String> {
         let mut total = Counts::default();
-        let mut lines = vec![
-            String::new(),
-            format!("{:<12} {:>8}  tests", "step", "seconds"),
-        ];
+        let mut lines = vec![String::new(), format!("{:<12} {:>8}  tests", "step", "seconds")];
         for row in &self.rows {
             total += row.counts;
             let tests = tests_of(row.counts);
-            let gap = if tests.is_empty() || row.note.is_empty() {
-                ""
-            } else {
-                "  "
-            };
+            let gap = if tests.is_empty() || row.note.is_empty() { "" } else { "  " };
             let line = format!(
                 "{:<12} {:>8.1}  {tests}{gap}{}",
                 row.name,
@@ -156,11 +116,7 @@ impl Report {
             );
             lines.push(line.trim_end().to_owned());
         }
-        lines.push(format!(
-            "{:<12} {:>8.1}",
-            "total",
-            self.started.elapsed().as_secs_f64()
-        ));
+        lines.push(format!("{:<12} {:>8.1}", "total", self.started.elapsed().as_secs_f64()));
         lines.extend(self.skipped.iter().map(|line| format!("skipped: {line}")));
         lines.push(String::new());
         lines.push(format!(
@@ -172,15 +128,9 @@ impl Report {
 }
 
 fn tests_of(counts: Counts) -> String {
-    let parts = [
-        (counts.passed, "passed"),
-        (counts.failed, "failed"),
-        (counts.skipped, "skipped"),
-    ];
+    let parts = [(counts.passed, "passed"), (counts.failed, "failed"), (counts.skipped, "skipped")];
     let said = parts.iter().filter(|(number, _)| *number > 0);
-    said.map(|(number, word)| format!("{number} {word}"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    said.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Reads the counts out of a failed step's output, whichever runner it was.
@@ -213,14 +163,8 @@ mod tests {
     fn the_last_line_sums_all_steps() {
         let mut report = Report::start();
         for passed in [3, 4] {
-            let counts = Counts {
-                passed,
-                failed: 0,
-                skipped: 1,
-            };
-            report
-                .step("tests", || Ok(((), Done::counted(counts))))
-                .unwrap();
+            let counts = Counts { passed, failed: 0, skipped: 1 };
+            report.step("tests", || Ok(((), Done::counted(counts)))).unwrap();
         }
         report.step("lint", || Ok(((), Done::default()))).unwrap();
         assert_eq!(last(&report), "7 passed, 0 failed, 2 skipped");
@@ -229,24 +173,16 @@ mod tests {
     #[test]
     fn a_part_that_was_left_out_counts_and_is_named() {
         let mut report = Report::start();
-        report
-            .step("redis", || Ok(((), Done::skipped("Redis: not here"))))
-            .unwrap();
+        report.step("redis", || Ok(((), Done::skipped("Redis: not here")))).unwrap();
         assert_eq!(last(&report), "0 passed, 0 failed, 1 skipped");
-        assert!(
-            report
-                .lines()
-                .contains(&"skipped: Redis: not here".to_owned())
-        );
+        assert!(report.lines().contains(&"skipped: Redis: not here".to_owned()));
     }
 
     #[test]
     fn a_failed_step_counts_its_failed_tests_or_itself() {
         let mut report = Report::start();
         let red = "test result: FAILED. 5 passed; 2 failed; 0 ignored; 0 measured\n";
-        let step = report.step("tests", || {
-            Err::<((), Done), _>(Failure::new("x").output(red))
-        });
+        let step = report.step("tests", || Err::<((), Done), _>(Failure::new("x").output(red)));
         assert!(step.is_err());
         assert_eq!(last(&report), "5 passed, 2 failed, 0 skipped");
         let step = report.step("lint", || Err::<((), Done), _>(Failure::new("x")));

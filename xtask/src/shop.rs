@@ -37,13 +37,7 @@ impl Shop {
         let nursery = Nursery::open()?;
         let ci =
             std::env::var("CI").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"));
-        Ok(Self {
-            root,
-            target,
-            nursery,
-            ci,
-            verbose,
-        })
+        Ok(Self { root, target, nursery, ci, verbose })
     }
 
     /// The folder of the dashboard.
@@ -80,17 +74,11 @@ impl Shop {
         let log = File::create(&path).told(format!("create {}", path.display()))?;
         let errors = log.try_clone().told(format!("open {}", path.display()))?;
         let shown = line_of(command);
-        command
-            .stdout(log)
-            .stderr(errors)
-            .env("NO_COLOR", "1")
-            .env("CARGO_TERM_COLOR", "never");
+        command.stdout(log).stderr(errors).env("NO_COLOR", "1").env("CARGO_TERM_COLOR", "never");
         command.env("TERM", "dumb").env_remove("FORCE_COLOR");
         let mut process = self.nursery.spawn(command)?;
         let end = self.follow(&mut process, &path)?;
-        let output = plain(&String::from_utf8_lossy(
-            &fs::read(&path).unwrap_or_default(),
-        ));
+        let output = plain(&String::from_utf8_lossy(&fs::read(&path).unwrap_or_default()));
         let status = match end {
             Some(status) if status.success() => return Ok(output),
             Some(status) => status.to_string(),
@@ -150,10 +138,7 @@ pub(crate) fn line_of(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(program.as_os_str());
     let words = std::iter::once(name).chain(command.get_args());
-    words
-        .map(|word| quoted(&word.to_string_lossy()))
-        .collect::<Vec<_>>()
-        .join(" ")
+    words.map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
 }
 
 /// Removes terminal colours: `ESC [ ... letter`, and the two characters after any other `ESC`.
@@ -186,13 +171,7 @@ fn cargo_program() -> std::ffi::OsString {
 
 fn target_folder(root: &Path) -> Result<PathBuf> {
     let output = Command::new(cargo_program())
-        .args([
-            "metadata",
-            "--no-deps",
-            "--offline",
-            "--format-version",
-            "1",
-        ])
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
         .current_dir(root)
         .output()
         .told("run cargo")?;
@@ -203,9 +182,7 @@ fn target_folder(root: &Path) -> Result<PathBuf> {
     let metadata: serde_json::Value =
         serde_json::from_slice(&output.stdout).told("read what cargo metadata says")?;
     let folder = metadata["target_directory"].as_str();
-    Ok(PathBuf::from(folder.ok_or_else(|| {
-        Failure::new("cargo metadata names no target folder")
-    })?))
+    Ok(PathBuf::from(folder.ok_or_else(|| Failure::new("cargo metadata names no target folder"))?))
 }
 
 #[cfg(test)]
@@ -214,10 +191,7 @@ mod tests {
 
     #[test]
     fn colours_are_removed_and_text_stays() {
-        assert_eq!(
-            plain("\u{1b}[32m 3 passed\u{1b}[39m ok \u{1b}[1;2m"),
-            " 3 passed ok "
-        );
+        assert_eq!(plain("\u{1b}[32m 3 passed\u{1b}[39m ok \u{1b}[1;2m"), " 3 passed ok ");
         assert_eq!(plain("\u{1b}(B\u{1b}[mnothing"), "nothing");
     }
 
@@ -225,9 +199,6 @@ mod tests {
     fn a_shown_command_can_be_typed() {
         let mut command = Command::new("/usr/bin/godel");
         command.args(["publish", "--payload", "{\"n\":1}", "it's"]);
-        assert_eq!(
-            line_of(&command),
-            r#"godel publish --payload '{"n":1}' 'it'\''s'"#
-        );
+        assert_eq!(line_of(&command), r#"godel publish --payload '{"n":1}' 'it'\''s'"#);
     }
 }

@@ -61,17 +61,13 @@ type Stopped = (&'static str, Failure);
 impl Plan {
     fn of(only: Option<&str>) -> Result<Self> {
         let Some(only) = only else {
-            return Ok(Self {
-                steps: STEPS.iter().map(|(name, _)| *name).collect(),
-            });
+            return Ok(Self { steps: STEPS.iter().map(|(name, _)| *name).collect() });
         };
         let Some((name, needs)) = STEPS.iter().find(|(name, _)| *name == only) else {
             return Err(Failure::new(format!("there is no step called {only}"))
                 .hint("`cargo xtask test --only list` names them"));
         };
-        Ok(Self {
-            steps: needs.iter().copied().chain([*name]).collect(),
-        })
+        Ok(Self { steps: needs.iter().copied().chain([*name]).collect() })
     }
 
     /// Runs a step if it is wanted; otherwise its result is the default.
@@ -114,10 +110,7 @@ mod tests {
 
     #[test]
     fn one_step_brings_what_it_needs_in_order() {
-        assert_eq!(
-            Plan::of(Some("fuzz")).unwrap().steps,
-            ["services", "python", "build", "fuzz"]
-        );
+        assert_eq!(Plan::of(Some("fuzz")).unwrap().steps, ["services", "python", "build", "fuzz"]);
         assert_eq!(Plan::of(Some("fmt")).unwrap().steps, ["fmt"]);
         assert_eq!(Plan::of(None).unwrap().steps.len(), STEPS.len());
         assert!(Plan::of(Some("nothing")).is_err());

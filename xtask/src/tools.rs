@@ -14,12 +14,7 @@ struct Tool {
 }
 
 const TOOLS: [Tool; 5] = [
-    Tool {
-        name: "Rust",
-        program: "rustc",
-        at_least: 1,
-        get: "see https://rustup.rs",
-    },
+    Tool { name: "Rust", program: "rustc", at_least: 1, get: "see https://rustup.rs" },
     Tool {
         name: "Node",
         program: "node",
@@ -32,12 +27,7 @@ const TOOLS: [Tool; 5] = [
         at_least: 0,
         get: "it comes with Node: https://nodejs.org",
     },
-    Tool {
-        name: "git",
-        program: "git",
-        at_least: 2,
-        get: "`sudo apt-get install git`",
-    },
+    Tool { name: "git", program: "git", at_least: 2, get: "`sudo apt-get install git`" },
     Tool {
         name: "a C compiler",
         program: "cc",
@@ -61,10 +51,9 @@ pub(crate) fn check() -> Result<String> {
                     tool.name, tool.at_least, tool.get
                 ));
             }
-            None => missing.push(format!(
-                "{} ({}) is missing: {}",
-                tool.name, tool.program, tool.get
-            )),
+            None => {
+                missing.push(format!("{} ({}) is missing: {}", tool.name, tool.program, tool.get));
+            }
         }
     }
     if missing.is_empty() {

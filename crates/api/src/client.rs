@@ -111,10 +111,7 @@ impl Client {
             .user_agent(concat!("godel/", env!("CARGO_PKG_VERSION")))
             .no_proxy()
             .build()
-            .map_err(|cause| ClientError::Unreachable {
-                url: url.clone(),
-                cause,
-            })?;
+            .map_err(|cause| ClientError::Unreachable { url: url.clone(), cause })?;
         Ok(Self { http, url, key })
     }
 
@@ -132,10 +129,7 @@ impl Client {
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
-        let unreachable = |cause| ClientError::Unreachable {
-            url: self.url.clone(),
-            cause,
-        };
+        let unreachable = |cause| ClientError::Unreachable { url: self.url.clone(), cause };
         let response = request.send().await.map_err(unreachable)?;
         let status = response.status();
         if status.is_success() {
@@ -145,20 +139,14 @@ impl Client {
         match serde_json::from_str::<Failure>(&text) {
             Ok(failure) => {
                 let code = known_code(&failure.error.code, status);
-                Err(ClientError::Refused {
-                    body: Box::new(failure.error),
-                    code,
-                })
+                Err(ClientError::Refused { body: Box::new(failure.error), code })
             }
             Err(_) => Err(self.strange(format!("status {status} without an error body"))),
         }
     }
 
     fn strange(&self, why: impl ToString) -> ClientError {
-        ClientError::Strange {
-            url: self.url.clone(),
-            why: why.to_string(),
-        }
+        ClientError::Strange { url: self.url.clone(), why: why.to_string() }
     }
 
     async fn read<T: DeserializeOwned>(&self, request: RequestBuilder) -> Result<T, ClientError> {
@@ -193,10 +181,7 @@ impl Client {
         let response = request
             .send()
             .await
-            .map_err(|cause| ClientError::Unreachable {
-                url: self.url.clone(),
-                cause,
-            })?;
+            .map_err(|cause| ClientError::Unreachable { url: self.url.clone(), cause })?;
         let text = response.text().await.map_err(|error| self.strange(error))?;
         serde_json::from_str(&text).map_err(|error| self.strange(error))
     }
@@ -206,8 +191,7 @@ impl Client {
     /// # Errors
     /// If the server cannot be reached or refuses.
     pub async fn detailed_health(&self) -> Result<DetailedHealth, ClientError> {
-        self.read(self.request(Method::GET, "/health/detailed"))
-            .await
+        self.read(self.request(Method::GET, "/health/detailed")).await
     }
 
     /// Returns numbers about the server.
@@ -215,8 +199,7 @@ impl Client {
     /// # Errors
     /// If the server cannot be reached or refuses.
     pub async fn system_metrics(&self) -> Result<SystemMetrics, ClientError> {
-        self.call(Method::GET, "/api/v1/metrics/system", None::<&()>)
-            .await
+        self.call(Method::GET, "/api/v1/metrics/system", None::<&()>).await
     }
 
     /// Records an event, once for each idempotency key.
@@ -286,9 +269,7 @@ pub struct EventStream {
 
 impl std::fmt::Debug for EventStream {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("EventStream")
-            .field("after", &self.after)
-            .finish_non_exhaustive()
+        f.debug_struct("EventStream").field("after", &self.after).finish_non_exhaustive()
     }
 }
 
@@ -334,16 +315,10 @@ impl EventStream {
     }
 
     async fn connect(&mut self) -> Result<(), ClientError> {
-        let mut query: Vec<(&str, String)> = self
-            .patterns
-            .iter()
-            .map(|pattern| ("pattern", pattern.clone()))
-            .collect();
+        let mut query: Vec<(&str, String)> =
+            self.patterns.iter().map(|pattern| ("pattern", pattern.clone())).collect();
         query.extend(self.after.map(|after| ("after", after.to_string())));
-        let request = self
-            .client
-            .request(Method::GET, "/api/v1/events/stream")
-            .query(&query);
+        let request = self.client.request(Method::GET, "/api/v1/events/stream").query(&query);
         let response = self.client.send(request).await?;
         self.body = Some(Box::pin(response.bytes_stream()));
         Ok(())

@@ -16,10 +16,7 @@ pub struct Cursor {
 impl Cursor {
     /// Marks a position in a list.
     pub fn new(list: impl Into<String>, position: impl ToString) -> Self {
-        Self {
-            list: list.into(),
-            position: position.to_string(),
-        }
+        Self { list: list.into(), position: position.to_string() }
     }
 
     /// Writes the cursor as one opaque word.
@@ -47,9 +44,7 @@ impl Cursor {
         if of != list {
             return Err(refuse("the cursor belongs to another list"));
         }
-        position
-            .parse()
-            .map_err(|_| refuse("the cursor is not one that this server made"))
+        position.parse().map_err(|_| refuse("the cursor is not one that this server made"))
     }
 }
 
@@ -60,10 +55,7 @@ mod tests {
     #[test]
     fn a_cursor_is_read_only_by_its_own_list() {
         let text = Cursor::new("events -sequence {}", 42).encode();
-        assert_eq!(
-            Cursor::decode::<i64>(&text, "events -sequence {}").unwrap(),
-            42
-        );
+        assert_eq!(Cursor::decode::<i64>(&text, "events -sequence {}").unwrap(), 42);
         for (text, list) in [
             (text.as_str(), "events sequence {}"),
             ("", "events"),

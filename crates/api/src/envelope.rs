@@ -16,10 +16,7 @@ pub struct Success<T> {
 impl<T> Success<T> {
     /// Wraps an answer.
     pub const fn new(data: T) -> Self {
-        Self {
-            success: true,
-            data,
-        }
+        Self { success: true, data }
     }
 }
 

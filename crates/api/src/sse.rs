@@ -26,9 +26,8 @@ impl SseDecoder {
         for byte in bytes {
             match byte {
                 b'\n' => {
-                    let line = String::from_utf8_lossy(&self.line)
-                        .trim_end_matches('\r')
-                        .to_owned();
+                    let line =
+                        String::from_utf8_lossy(&self.line).trim_end_matches('\r').to_owned();
                     self.line.clear();
                     done.extend(self.take(&line));
                 }

@@ -20,9 +20,7 @@ pub struct RateConfig {
 impl Default for RateConfig {
     /// A self-hosted server serves its owner: the Enterprise tier.
     fn default() -> Self {
-        Self {
-            limit: Tier::Enterprise.limit(),
-        }
+        Self { limit: Tier::Enterprise.limit() }
     }
 }
 
@@ -55,9 +53,7 @@ pub struct App {
 
 impl std::fmt::Debug for App {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("App")
-            .field("store", &self.store)
-            .finish_non_exhaustive()
+        f.debug_struct("App").field("store", &self.store).finish_non_exhaustive()
     }
 }
 

@@ -37,16 +37,11 @@ pub(crate) struct Callers {
 impl Callers {
     fn get(&self, hash: &KeyHash, now: Timestamp) -> Option<Identity> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known
-            .get(hash)
-            .filter(|(_, until)| *until > now)
-            .map(|(identity, _)| identity.clone())
+        known.get(hash).filter(|(_, until)| *until > now).map(|(identity, _)| identity.clone())
     }
 
     fn put(&self, hash: KeyHash, identity: Identity, now: Timestamp) {
-        let until = now
-            .saturating_add(SignedDuration::from_secs(CACHE_SECS))
-            .unwrap_or(now);
+        let until = now.saturating_add(SignedDuration::from_secs(CACHE_SECS)).unwrap_or(now);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= CACHE_MAX_CALLERS {
             known.retain(|_, (_, until)| *until > now);
@@ -57,19 +52,12 @@ impl Callers {
     }
 
     pub(crate) fn forget_all(&self) {
-        self.known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
 fn actor(key: KeyRecord) -> Actor {
-    Actor {
-        tenant: key.tenant,
-        name: format!("key:{}", key.name),
-        key: key.id,
-    }
+    Actor { tenant: key.tenant, name: format!("key:{}", key.name), key: key.id }
 }
 
 /// Finds out who holds an API key.
@@ -81,15 +69,9 @@ pub async fn by_key(app: &App, key: &ApiKey) -> Result<Identity> {
     if let Some(identity) = app.callers.get(&hash, now) {
         return Ok(identity);
     }
-    let found = app
-        .store
-        .read(Scope::System, move |tx| tx.keys().by_hash(hash))
-        .await;
+    let found = app.store.read(Scope::System, move |tx| tx.keys().by_hash(hash)).await;
     let record = found.map_err(Error::Store)?.ok_or(Error::Unauthorized)?;
-    let identity = Identity {
-        actor: actor(record),
-        expires_at: None,
-    };
+    let identity = Identity { actor: actor(record), expires_at: None };
     app.callers.put(hash, identity.clone(), now);
     Ok(identity)
 }
@@ -114,10 +96,7 @@ pub async fn by_session(app: &App, token: &LoginToken) -> Result<Identity> {
         })
         .await?;
     let (key, expires_at) = found.ok_or(Error::Unauthorized)?;
-    let identity = Identity {
-        actor: actor(key),
-        expires_at: Some(expires_at),
-    };
+    let identity = Identity { actor: actor(key), expires_at: Some(expires_at) };
     app.callers.put(hash, identity.clone(), now);
     Ok(identity)
 }
@@ -132,23 +111,14 @@ pub async fn new_link(app: &App, key: &ApiKey) -> Result<LoginToken> {
     let login = login_of(app, &identity.actor, LINK_HOURS);
     let hash = token.hash();
     let work = move |tx: &mut Tx<'_>| tx.logins().insert(Purpose::Link, hash, &login);
-    app.store
-        .write(Scope::System, work)
-        .await
-        .map_err(Error::Store)?;
+    app.store.write(Scope::System, work).await.map_err(Error::Store)?;
     Ok(token)
 }
 
 fn login_of(app: &App, actor: &Actor, hours: i64) -> Login {
     let now = app.clock.now();
-    let expires_at = now
-        .saturating_add(SignedDuration::from_hours(hours))
-        .unwrap_or(now);
-    Login {
-        tenant: actor.tenant,
-        key: actor.key,
-        expires_at,
-    }
+    let expires_at = now.saturating_add(SignedDuration::from_hours(hours)).unwrap_or(now);
+    Login { tenant: actor.tenant, key: actor.key, expires_at }
 }
 
 #[derive(Serialize)]
@@ -206,13 +176,7 @@ async fn open_session(
         Ok(tx.record_for(tenant, event.clone())?)
     };
     app.store.write(Scope::System, work).await?;
-    Ok((
-        token,
-        Identity {
-            actor,
-            expires_at: Some(expires_at),
-        },
-    ))
+    Ok((token, Identity { actor, expires_at: Some(expires_at) }))
 }
 
 /// Ends a browser session.
@@ -228,10 +192,7 @@ pub async fn logout(app: &App, tenant: TenantId, token: &LoginToken) -> Result<(
         }
         Ok(())
     };
-    app.store
-        .write(Scope::System, work)
-        .await
-        .map_err(Error::Store)?;
+    app.store.write(Scope::System, work).await.map_err(Error::Store)?;
     app.callers.forget_all();
     Ok(())
 }

@@ -26,22 +26,13 @@ pub struct Publication {
 /// # Errors
 /// If its type is Godel's own, or its metadata too large.
 pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result<Event> {
-    let Publication {
-        kind,
-        payload,
-        metadata,
-        instance,
-    } = publication;
+    let Publication { kind, payload, metadata, instance } = publication;
     metadata.check()?;
     let event = NewEvent {
         id: app.mint.id(),
         kind: kind.from_outside()?,
         at: app.clock.now(),
-        source: Source {
-            component: "api".to_owned(),
-            instance,
-            version: None,
-        },
+        source: Source { component: "api".to_owned(), instance, version: None },
         payload,
         metadata: Metadata {
             actor: Some(call.actor.name.clone()),
@@ -55,10 +46,7 @@ pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result
     });
     match outcome.await? {
         Outcome::Fresh(written) => {
-            let logged = written
-                .events
-                .first()
-                .ok_or(Error::NoEvent(written.value))?;
+            let logged = written.events.first().ok_or(Error::NoEvent(written.value))?;
             Ok(logged.event.clone())
         }
         Outcome::Known(id) => get(app, call, id).await,
@@ -70,29 +58,31 @@ pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result
 /// # Errors
 /// If there is none with this id in the tenant's log.
 pub async fn get(app: &App, call: &Call, id: EventId) -> Result<Event> {
-    let found = app
-        .store
-        .read(call.scope(), move |tx| tx.events().by_id(id))
-        .await;
+    let found = app.store.read(call.scope(), move |tx| tx.events().by_id(id)).await;
     found.map_err(Error::Store)?.ok_or(Error::NoEvent(id))
+}
+
+/// Which part of the log is wanted.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Which events.
+    pub filter: EventFilter,
+    /// In which order.
+    pub direction: Direction,
+    /// From behind (or, backward, before) which position.
+    pub from: Seq,
+    /// How many at most.
+    pub limit: usize,
 }
 
 /// Reads a page of the log.
 ///
 /// # Errors
 /// If the store fails.
-pub async fn list(
-    app: &App,
-    call: &Call,
-    filter: EventFilter,
-    direction: Direction,
-    from: Seq,
-    limit: usize,
-) -> Result<Page> {
+pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
+    let Window { filter, direction, from, limit } = window;
     app.store
-        .read(call.scope(), move |tx| {
-            Ok(tx.events().page(&filter, direction, from, limit)?)
-        })
+        .read(call.scope(), move |tx| Ok(tx.events().page(&filter, direction, from, limit)?))
         .await
 }
 
@@ -114,7 +104,5 @@ pub async fn follow(
 /// # Errors
 /// If the store fails.
 pub async fn bounds(app: &App, call: &Call) -> Result<(Seq, Seq)> {
-    app.store
-        .read(call.scope(), |tx| Ok(tx.events().bounds()?))
-        .await
+    app.store.read(call.scope(), |tx| Ok(tx.events().bounds()?)).await
 }

@@ -42,14 +42,8 @@ pub struct Findings {
 /// Probes everything, at the same time.
 pub async fn probe(app: &App, data_dir: &Path) -> Findings {
     let (database, redis, disk) = tokio::join!(database(app), redis(app), disk(data_dir));
-    let probes: Vec<Probe> = [Some(database), redis, Some(disk)]
-        .into_iter()
-        .flatten()
-        .collect();
-    Findings {
-        health: overall(probes.iter().map(|probe| probe.verdict)),
-        probes,
-    }
+    let probes: Vec<Probe> = [Some(database), redis, Some(disk)].into_iter().flatten().collect();
+    Findings { health: overall(probes.iter().map(|probe| probe.verdict)), probes }
 }
 
 /// Probes the database.
@@ -57,14 +51,8 @@ pub async fn database(app: &App) -> Probe {
     let start = Instant::now();
     let answer = tokio::time::timeout(PROBE_TIMEOUT, app.store.probe()).await;
     let (health, message) = match answer {
-        Err(_) => (
-            Health::Unhealthy,
-            Some("the database does not answer".to_owned()),
-        ),
-        Ok(Err(error)) => (
-            Health::Unhealthy,
-            Some(format!("{error} ({})", error.code())),
-        ),
+        Err(_) => (Health::Unhealthy, Some("the database does not answer".to_owned())),
+        Ok(Err(error)) => (Health::Unhealthy, Some(format!("{error} ({})", error.code()))),
         Ok(Ok(probe)) if !probe.durable => (
             Health::Degraded,
             Some("relaxed mode: a power cut may lose answered writes".to_owned()),
@@ -74,17 +62,8 @@ pub async fn database(app: &App) -> Probe {
         }
         Ok(Ok(_)) => (Health::Healthy, None),
     };
-    let verdict = Verdict {
-        health,
-        essential: true,
-    };
-    Probe {
-        name: "database",
-        verdict,
-        latency: start.elapsed(),
-        message,
-        free_bytes: None,
-    }
+    let verdict = Verdict { health, essential: true };
+    Probe { name: "database", verdict, latency: start.elapsed(), message, free_bytes: None }
 }
 
 async fn redis(app: &App) -> Option<Probe> {
@@ -97,51 +76,25 @@ async fn redis(app: &App) -> Option<Probe> {
             Some("redis does not answer; rate limits are not shared between servers".to_owned()),
         ),
     };
-    let verdict = Verdict {
-        health,
-        essential: false,
-    };
-    Some(Probe {
-        name: "redis",
-        verdict,
-        latency: start.elapsed(),
-        message,
-        free_bytes: None,
-    })
+    let verdict = Verdict { health, essential: false };
+    Some(Probe { name: "redis", verdict, latency: start.elapsed(), message, free_bytes: None })
 }
 
 async fn disk(data_dir: &Path) -> Probe {
     let start = Instant::now();
     let path = data_dir.to_owned();
     let stat = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&path)).await;
-    let free = stat
-        .ok()
-        .and_then(Result::ok)
-        .map(|stat| stat.f_bavail * stat.f_frsize);
+    let free = stat.ok().and_then(Result::ok).map(|stat| stat.f_bavail * stat.f_frsize);
     let (health, message) = match free {
-        None => (
-            Health::Degraded,
-            Some("the free space is not known".to_owned()),
-        ),
-        Some(free) if free < DISK_OUT_BYTES => (
-            Health::Unhealthy,
-            Some("the disk is almost full".to_owned()),
-        ),
-        Some(free) if free < DISK_LOW_BYTES => (
-            Health::Degraded,
-            Some("the disk has less than 1 GiB left".to_owned()),
-        ),
+        None => (Health::Degraded, Some("the free space is not known".to_owned())),
+        Some(free) if free < DISK_OUT_BYTES => {
+            (Health::Unhealthy, Some("the disk is almost full".to_owned()))
+        }
+        Some(free) if free < DISK_LOW_BYTES => {
+            (Health::Degraded, Some("the disk has less than 1 GiB left".to_owned()))
+        }
         Some(_) => (Health::Healthy, None),
     };
-    let verdict = Verdict {
-        health,
-        essential: true,
-    };
-    Probe {
-        name: "disk",
-        verdict,
-        latency: start.elapsed(),
-        message,
-        free_bytes: free,
-    }
+    let verdict = Verdict { health, essential: true };
+    Probe { name: "disk", verdict, latency: start.elapsed(), message, free_bytes: free }
 }

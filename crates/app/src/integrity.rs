@@ -13,9 +13,7 @@ const PAGE: usize = 1_000;
 /// # Errors
 /// If they differ, or the log has a hole.
 pub async fn check(app: &App, tenant: TenantId) -> Result<u64> {
-    app.store
-        .read(Scope::Tenant(tenant), move |tx| compare(tx, tenant))
-        .await
+    app.store.read(Scope::Tenant(tenant), move |tx| compare(tx, tenant)).await
 }
 
 fn compare(tx: &mut Tx<'_>, tenant: TenantId) -> Result<u64> {
@@ -30,13 +28,9 @@ fn compare(tx: &mut Tx<'_>, tenant: TenantId) -> Result<u64> {
     }
     let mut folded = 0;
     loop {
-        let page = tx
-            .events()
-            .page(&EventFilter::all(), Direction::Forward, state.seq, PAGE)?;
+        let page = tx.events().page(&EventFilter::all(), Direction::Forward, state.seq, PAGE)?;
         for event in &page.events {
-            state
-                .apply(event)
-                .map_err(|illegal| differ(illegal.to_string()))?;
+            state.apply(event).map_err(|illegal| differ(illegal.to_string()))?;
             folded += 1;
         }
         if !page.more {
@@ -44,10 +38,7 @@ fn compare(tx: &mut Tx<'_>, tenant: TenantId) -> Result<u64> {
         }
     }
     if state.seq != head {
-        return Err(differ(format!(
-            "the log ends at {}, its head is {head}",
-            state.seq
-        )));
+        return Err(differ(format!("the log ends at {}, its head is {head}", state.seq)));
     }
     let stored = tables(tx, &state)?;
     if stored != state {
@@ -62,10 +53,7 @@ fn compare(tx: &mut Tx<'_>, tenant: TenantId) -> Result<u64> {
 
 /// Reads the state as the tables have it.
 fn tables(tx: &mut Tx<'_>, folded: &TenantState) -> Result<TenantState> {
-    let mut state = TenantState {
-        seq: folded.seq,
-        ..TenantState::default()
-    };
+    let mut state = TenantState { seq: folded.seq, ..TenantState::default() };
     let mut from = None;
     loop {
         let page = tx.projects().page(false, from, PAGE)?;
@@ -73,8 +61,6 @@ fn tables(tx: &mut Tx<'_>, folded: &TenantState) -> Result<TenantState> {
             return Ok(state);
         };
         from = Some(last.id);
-        state
-            .projects
-            .extend(page.into_iter().map(|project| (project.id, project)));
+        state.projects.extend(page.into_iter().map(|project| (project.id, project)));
     }
 }

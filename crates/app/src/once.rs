@@ -47,22 +47,14 @@ where
                 Claim::Fresh => {
                     let value = work(tx)?;
                     let result = serde_json::to_string(&value).map_err(unreadable)?;
-                    tx.idempotency()
-                        .settle(&once.key, &once.fingerprint, &result, now)?;
+                    tx.idempotency().settle(&once.key, &once.fingerprint, &result, now)?;
                     Ok((value, true))
                 }
             }
         })
         .await?;
-    let Written {
-        value: (value, fresh),
-        events,
-    } = written;
-    Ok(if fresh {
-        Outcome::Fresh(Written { value, events })
-    } else {
-        Outcome::Known(value)
-    })
+    let Written { value: (value, fresh), events } = written;
+    Ok(if fresh { Outcome::Fresh(Written { value, events }) } else { Outcome::Known(value) })
 }
 
 fn read<T: DeserializeOwned>(result: &str) -> Result<T> {
@@ -70,9 +62,6 @@ fn read<T: DeserializeOwned>(result: &str) -> Result<T> {
 }
 
 fn unreadable(cause: serde_json::Error) -> Error {
-    godel_store::Error::Unreadable {
-        what: "result of an earlier request",
-        cause: cause.into(),
-    }
-    .into()
+    godel_store::Error::Unreadable { what: "result of an earlier request", cause: cause.into() }
+        .into()
 }

@@ -41,10 +41,7 @@ pub async fn create(
 /// # Errors
 /// If there is none with this id in the tenant.
 pub async fn get(app: &App, call: &Call, id: ProjectId) -> Result<Project> {
-    let found = app
-        .store
-        .read(call.scope(), move |tx| tx.projects().by_id(id))
-        .await;
+    let found = app.store.read(call.scope(), move |tx| tx.projects().by_id(id)).await;
     found.map_err(Error::Store)?.ok_or(Error::NoProject(id))
 }
 
@@ -53,9 +50,7 @@ pub async fn get(app: &App, call: &Call, id: ProjectId) -> Result<Project> {
 /// # Errors
 /// If the store fails.
 pub async fn find(app: &App, call: &Call, name: ProjectName) -> Result<Option<Project>> {
-    app.store
-        .read(call.scope(), move |tx| Ok(tx.projects().by_name(&name)?))
-        .await
+    app.store.read(call.scope(), move |tx| Ok(tx.projects().by_name(&name)?)).await
 }
 
 /// Lists projects by age, up to `limit` behind (or, newest first, before) the given one.
@@ -69,11 +64,7 @@ pub async fn list(
     from: Option<ProjectId>,
     limit: usize,
 ) -> Result<Vec<Project>> {
-    app.store
-        .read(call.scope(), move |tx| {
-            Ok(tx.projects().page(newest_first, from, limit)?)
-        })
-        .await
+    app.store.read(call.scope(), move |tx| Ok(tx.projects().page(newest_first, from, limit)?)).await
 }
 
 /// Changes a project; with `expected`, only if that is still its version.
@@ -122,20 +113,14 @@ pub async fn delete(app: &App, call: &Call, id: ProjectId, expected: Option<i64>
 fn expect(found: Option<Project>, id: ProjectId, expected: Option<i64>) -> Result<Project> {
     let project = found.ok_or(Error::NoProject(id))?;
     match expected {
-        Some(expected) if expected != project.version => Err(Error::ProjectVersion {
-            id,
-            expected,
-            found: project.version,
-        }),
+        Some(expected) if expected != project.version => {
+            Err(Error::ProjectVersion { id, expected, found: project.version })
+        }
         _ => Ok(project),
     }
 }
 
 /// Says that another transaction was faster.
 fn stale(id: ProjectId, expected: i64) -> Error {
-    Error::ProjectVersion {
-        id,
-        expected,
-        found: expected + 1,
-    }
+    Error::ProjectVersion { id, expected, found: expected + 1 }
 }

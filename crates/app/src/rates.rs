@@ -29,12 +29,7 @@ pub struct SocketPlace {
 
 impl Rates {
     pub(crate) fn new(limit: Limit, hints: Option<Hints>) -> Self {
-        Self {
-            limit,
-            hints,
-            buckets: Mutex::default(),
-            sockets: Mutex::default(),
-        }
+        Self { limit, hints, buckets: Mutex::default(), sockets: Mutex::default() }
     }
 
     /// Returns what each caller may use.
@@ -58,10 +53,7 @@ impl Rates {
             buckets.retain(|_, bucket| !bucket.is_idle(self.limit, now));
         }
         let full = || Bucket::full(self.limit, now);
-        buckets
-            .entry(actor.key)
-            .or_insert_with(full)
-            .take(self.limit, now)
+        buckets.entry(actor.key).or_insert_with(full).take(self.limit, now)
     }
 
     /// Takes a place for one more socket of this caller, if there is one.
@@ -72,10 +64,7 @@ impl Rates {
             return None;
         }
         *open += 1;
-        Some(SocketPlace {
-            rates: std::sync::Arc::clone(self),
-            key: actor.key,
-        })
+        Some(SocketPlace { rates: std::sync::Arc::clone(self), key: actor.key })
     }
 
     /// Counts all open sockets.
@@ -87,11 +76,7 @@ impl Rates {
 
 impl Drop for SocketPlace {
     fn drop(&mut self) {
-        let mut sockets = self
-            .rates
-            .sockets
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut sockets = self.rates.sockets.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = sockets.get_mut(&self.key) {
             *open = open.saturating_sub(1);
             if *open == 0 {
@@ -108,11 +93,7 @@ fn admission(limit: Limit, allowed: bool, tokens: f64) -> Admission {
     Admission {
         allowed,
         remaining: tokens.max(0.0) as u32,
-        retry_after_ms: if allowed {
-            0
-        } else {
-            (missing / per_ms).ceil() as u64
-        },
+        retry_after_ms: if allowed { 0 } else { (missing / per_ms).ceil() as u64 },
         reset_ms: ((f64::from(limit.burst) - tokens).max(0.0) / per_ms).ceil() as u64,
     }
 }

@@ -36,24 +36,14 @@ pub async fn trim(app: &App, tenant: TenantId, retention: Retention) -> Result<u
 fn trim_chunk(tx: &mut Tx<'_>, retention: Retention, now: Timestamp) -> Result<u64> {
     let tenant = tx.tenant()?;
     let (head, trimmed) = tx.events().bounds()?;
-    let oldest = tx
-        .events()
-        .page(
-            &EventFilter::all(),
-            Direction::Forward,
-            trimmed,
-            CHUNK_EVENTS,
-        )?
-        .events;
+    let oldest =
+        tx.events().page(&EventFilter::all(), Direction::Forward, trimmed, CHUNK_EVENTS)?.events;
     let Some(upto) = cut(retention, &oldest, head, now) else {
         return Ok(0);
     };
     let mut state = tx.snapshots().load()?;
     for event in oldest.iter().take_while(|event| event.seq <= upto) {
-        let differ = |illegal: Illegal| Error::Disagreement {
-            tenant,
-            why: illegal.to_string(),
-        };
+        let differ = |illegal: Illegal| Error::Disagreement { tenant, why: illegal.to_string() };
         state.apply(event).map_err(differ)?;
     }
     tx.snapshots().save(&state)?;
@@ -78,9 +68,7 @@ pub async fn sweep(app: &App) -> Result<u64> {
     let mut removed = 0;
     for tenant in tenants {
         removed += trim(app, tenant.id, app.config.retention).await?;
-        let before = now
-            .saturating_sub(SignedDuration::from_hours(ONCE_HOURS))
-            .unwrap_or(now);
+        let before = now.saturating_sub(SignedDuration::from_hours(ONCE_HOURS)).unwrap_or(now);
         let work = move |tx: &mut Tx<'_>| tx.idempotency().purge(before);
         let purged = app.store.write(Scope::Tenant(tenant.id), work).await;
         purged.map_err(Error::Store)?;

@@ -27,23 +27,15 @@ struct NewKey<'a> {
 pub async fn ensure_first(app: &App) -> Result<Tenant> {
     let name: TenantName = FIRST_TENANT.parse()?;
     let wanted = name.clone();
-    let found = app
-        .store
-        .read(Scope::System, move |tx| tx.tenants().by_name(&wanted))
-        .await;
+    let found = app.store.read(Scope::System, move |tx| tx.tenants().by_name(&wanted)).await;
     if let Some(tenant) = found.map_err(Error::Store)? {
         return Ok(tenant);
     }
     match create(app, name.clone()).await {
         // Another server on the same database was faster.
         Err(Error::TenantNameTaken(_)) => {
-            let found = app
-                .store
-                .read(Scope::System, move |tx| tx.tenants().by_name(&name))
-                .await;
-            found
-                .map_err(Error::Store)?
-                .ok_or(Error::TenantNameTaken(FIRST_TENANT.to_owned()))
+            let found = app.store.read(Scope::System, move |tx| tx.tenants().by_name(&name)).await;
+            found.map_err(Error::Store)?.ok_or(Error::TenantNameTaken(FIRST_TENANT.to_owned()))
         }
         other => other,
     }
@@ -54,11 +46,7 @@ pub async fn ensure_first(app: &App) -> Result<Tenant> {
 /// # Errors
 /// If the name is taken.
 pub async fn create(app: &App, name: TenantName) -> Result<Tenant> {
-    let tenant = Tenant {
-        id: app.mint.id(),
-        name,
-        created_at: app.clock.now(),
-    };
+    let tenant = Tenant { id: app.mint.id(), name, created_at: app.clock.now() };
     let event = system_event(app, "tenant:create", &tenant);
     let written = app.store.write(Scope::System, move |tx| {
         if !tx.tenants().insert(&tenant)? {
@@ -75,10 +63,7 @@ pub async fn create(app: &App, name: TenantName) -> Result<Tenant> {
 /// # Errors
 /// If it is not there.
 pub async fn get(app: &App, id: TenantId) -> Result<Tenant> {
-    let found = app
-        .store
-        .read(Scope::Tenant(id), move |tx| tx.tenants().by_id(id))
-        .await;
+    let found = app.store.read(Scope::Tenant(id), move |tx| tx.tenants().by_id(id)).await;
     found.map_err(Error::Store)?.ok_or(Error::NoTenant(id))
 }
 
@@ -97,17 +82,9 @@ pub enum Older {
 /// If the store fails.
 pub async fn new_key(app: &App, tenant: TenantId, name: &str, older: Older) -> Result<ApiKey> {
     let key = ApiKey::new(app.mint);
-    let record = KeyRecord {
-        tenant,
-        id: app.mint.id(),
-        name: name.to_owned(),
-    };
+    let record = KeyRecord { tenant, id: app.mint.id(), name: name.to_owned() };
     let (hash, prefix, now) = (key.hash(), key.prefix().to_owned(), app.clock.now());
-    let shown = NewKey {
-        id: record.id,
-        name,
-        prefix: &prefix,
-    };
+    let shown = NewKey { id: record.id, name, prefix: &prefix };
     let event = system_event(app, "key:create", &shown);
     let work = move |tx: &mut Tx<'_>| {
         if older == Older::End {
@@ -134,10 +111,7 @@ pub(crate) fn system_event(app: &App, kind: &'static str, payload: &impl Seriali
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         },
         payload: Payload::of(payload),
-        metadata: Metadata {
-            actor: Some("system".to_owned()),
-            ..Metadata::default()
-        },
+        metadata: Metadata { actor: Some("system".to_owned()), ..Metadata::default() },
     }
 }
 
@@ -150,16 +124,7 @@ pub async fn record_server(app: &App, tenant: TenantId, kind: &'static str) -> R
     struct Process {
         pid: u32,
     }
-    let event = system_event(
-        app,
-        kind,
-        &Process {
-            pid: std::process::id(),
-        },
-    );
+    let event = system_event(app, kind, &Process { pid: std::process::id() });
     let scope = Scope::Tenant(tenant);
-    app.store
-        .write(scope, move |tx| Ok(tx.record(event.clone())?))
-        .await
-        .map(drop)
+    app.store.write(scope, move |tx| Ok(tx.record(event.clone())?)).await.map(drop)
 }

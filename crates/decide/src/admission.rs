@@ -28,21 +28,9 @@ impl Tier {
     /// Returns what the tier allows.
     pub const fn limit(self) -> Limit {
         match self {
-            Self::Free => Limit {
-                per_minute: 60,
-                burst: 10,
-                sockets: Some(1),
-            },
-            Self::Pro => Limit {
-                per_minute: 600,
-                burst: 100,
-                sockets: Some(5),
-            },
-            Self::Enterprise => Limit {
-                per_minute: 6_000,
-                burst: 1_000,
-                sockets: None,
-            },
+            Self::Free => Limit { per_minute: 60, burst: 10, sockets: Some(1) },
+            Self::Pro => Limit { per_minute: 600, burst: 100, sockets: Some(5) },
+            Self::Enterprise => Limit { per_minute: 6_000, burst: 1_000, sockets: None },
         }
     }
 }
@@ -70,10 +58,7 @@ pub struct Admission {
 impl Bucket {
     /// Returns a full bucket.
     pub fn full(limit: Limit, now: Timestamp) -> Self {
-        Self {
-            tokens: f64::from(limit.burst),
-            filled_at: now,
-        }
+        Self { tokens: f64::from(limit.burst), filled_at: now }
     }
 
     /// Takes one token, if there is one.
@@ -92,11 +77,7 @@ impl Bucket {
         Admission {
             allowed,
             remaining: self.tokens as u32,
-            retry_after_ms: if allowed {
-                0
-            } else {
-                (missing / per_ms).ceil() as u64
-            },
+            retry_after_ms: if allowed { 0 } else { (missing / per_ms).ceil() as u64 },
             reset_ms: ((capacity - self.tokens) / per_ms).ceil() as u64,
         }
     }

@@ -58,12 +58,7 @@ mod tests {
     #[test]
     fn drop_keeps_the_oldest_and_sliding_the_newest() {
         let waiting = seqs(11..=20);
-        let skip = |from, to| {
-            Some(Skip {
-                from: Seq(from),
-                to: Seq(to),
-            })
-        };
+        let skip = |from, to| Some(Skip { from: Seq(from), to: Seq(to) });
         assert_eq!(shed(Policy::Drop, 4, &waiting), skip(15, 20));
         assert_eq!(shed(Policy::Sliding, 4, &waiting), skip(11, 16));
         assert_eq!(shed(Policy::Block, 4, &waiting), None);

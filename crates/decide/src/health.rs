@@ -24,13 +24,15 @@ pub struct Verdict {
 pub fn overall(verdicts: impl IntoIterator<Item = Verdict>) -> Health {
     verdicts
         .into_iter()
-        .map(|verdict| {
-            if verdict.essential {
-                verdict.health
-            } else {
-                verdict.health.min(Health::Degraded)
-            }
-        })
+        .map(
+            |verdict| {
+                if verdict.essential {
+                    verdict.health
+                } else {
+                    verdict.health.min(Health::Degraded)
+                }
+            },
+        )
         .max()
         .unwrap_or(Health::Healthy)
 }

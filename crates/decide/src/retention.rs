@@ -15,10 +15,7 @@ pub struct Retention {
 impl Default for Retention {
     /// 30 days, at 100,000 events a day.
     fn default() -> Self {
-        Self {
-            max_age: SignedDuration::from_hours(30 * 24),
-            max_events: 3_000_000,
-        }
+        Self { max_age: SignedDuration::from_hours(30 * 24), max_events: 3_000_000 }
     }
 }
 
@@ -27,9 +24,7 @@ impl Default for Retention {
 /// Only a run at the beginning goes: an old event behind a young one (a clock was wrong) stays.
 pub fn cut(retention: Retention, oldest: &[Event], head: Seq, now: Timestamp) -> Option<Seq> {
     let kept_by_count = head.0.saturating_sub_unsigned(retention.max_events);
-    let kept_by_age = now
-        .saturating_sub(retention.max_age)
-        .unwrap_or(Timestamp::MIN);
+    let kept_by_age = now.saturating_sub(retention.max_age).unwrap_or(Timestamp::MIN);
     oldest
         .iter()
         .take_while(|event| event.seq.0 <= kept_by_count || event.at < kept_by_age)
@@ -65,11 +60,7 @@ mod tests {
         };
         let log = log(&[40, 35, 20, 31, 1], now);
         let head = Seq(5);
-        assert_eq!(
-            cut(keep(30, 100), &log, head, now),
-            Some(Seq(2)),
-            "a young one stops the cut"
-        );
+        assert_eq!(cut(keep(30, 100), &log, head, now), Some(Seq(2)), "a young one stops the cut");
         assert_eq!(cut(keep(100, 1), &log, head, now), Some(Seq(4)));
         assert_eq!(cut(keep(100, 5), &log, head, now), None);
         assert_eq!(cut(keep(0, 100), &log, head, now), Some(Seq(5)));

@@ -27,17 +27,11 @@ impl Account {
             .into_iter()
             .find_map(Self::named)
             .map(Some)
-            .ok_or_else(|| Error::NoAccount {
-                engine,
-                tried: NAMES.join(" nor "),
-            })
+            .ok_or_else(|| Error::NoAccount { engine, tried: NAMES.join(" nor ") })
     }
 
     fn named(name: &str) -> Option<Self> {
-        Some(Self {
-            uid: ask_id("-u", name)?,
-            gid: ask_id("-g", name)?,
-        })
+        Some(Self { uid: ask_id("-u", name)?, gid: ask_id("-g", name)? })
     }
 
     /// Gives `path` to this account.
@@ -53,10 +47,6 @@ impl Account {
 
 /// `id` knows every source of accounts, not only `/etc/passwd`.
 fn ask_id(flag: &str, name: &str) -> Option<u32> {
-    let output = Command::new("id")
-        .args([flag, name])
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
+    let output = Command::new("id").args([flag, name]).stderr(Stdio::null()).output().ok()?;
     String::from_utf8(output.stdout).ok()?.trim().parse().ok()
 }

@@ -23,9 +23,7 @@ impl Version {
             .map(|word| word.trim_start_matches("v=").trim_start_matches('v'))
             .find(|word| word.starts_with(|first: char| first.is_ascii_digit()))?;
         let numbers = word.split('.').map_while(|part| {
-            let end = part
-                .find(|c: char| !c.is_ascii_digit())
-                .unwrap_or(part.len());
+            let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
             part[..end].parse().ok()
         });
         Some(Self(numbers.collect()))
@@ -57,17 +55,10 @@ impl Places {
     pub fn from_env() -> Self {
         let unpacked = cache_dir().map(|cache| cache.join("packages"));
         if ignores_installed() {
-            return Self {
-                unpacked,
-                ..Self::default()
-            };
+            return Self { unpacked, ..Self::default() };
         }
         let path = env::var_os("PATH").unwrap_or_default();
-        Self {
-            path: env::split_paths(&path).collect(),
-            system: Some(PathBuf::from("/")),
-            unpacked,
-        }
+        Self { path: env::split_paths(&path).collect(), system: Some(PathBuf::from("/")), unpacked }
     }
 
     /// Finds a program in `PATH`, then among the unpacked packages.
@@ -98,17 +89,9 @@ impl Installed {
     pub fn at(bin: &Path, program: &str, libraries: Vec<PathBuf>) -> Option<Self> {
         // Through links, to the folder that holds the sister programs as well.
         let file = fs::canonicalize(bin.join(program)).ok()?;
-        let mut found = Self {
-            bin: file.parent()?.to_owned(),
-            version: Version::default(),
-            libraries,
-        };
-        let output = found
-            .command(program)
-            .arg("--version")
-            .stderr(Stdio::null())
-            .output()
-            .ok()?;
+        let mut found =
+            Self { bin: file.parent()?.to_owned(), version: Version::default(), libraries };
+        let output = found.command(program).arg("--version").stderr(Stdio::null()).output().ok()?;
         found.version = Version::find(&String::from_utf8_lossy(&output.stdout))?;
         Some(found)
     }
@@ -146,23 +129,15 @@ impl Binaries {
         };
         let libraries = unpacked_libraries(root);
         Self {
-            postgres: installed
-                .postgres
-                .or_else(|| newest_postgres(&[], Some(root), &libraries)),
-            redis: installed
-                .redis
-                .or_else(|| redis_at(&root.join("usr/bin"), &libraries)),
+            postgres: installed.postgres.or_else(|| newest_postgres(&[], Some(root), &libraries)),
+            redis: installed.redis.or_else(|| redis_at(&root.join("usr/bin"), &libraries)),
         }
     }
 }
 
 /// The folder for what `xtask` downloads: `$XDG_CACHE_HOME/godel-dev` or `~/.cache/godel-dev`.
 pub fn cache_dir() -> Option<PathBuf> {
-    let set = |name| {
-        env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let base = set("XDG_CACHE_HOME").or_else(|| Some(set("HOME")?.join(".cache")))?;
     Some(base.join("godel-dev"))
 }
@@ -171,12 +146,9 @@ pub fn cache_dir() -> Option<PathBuf> {
 pub fn unpacked_libraries(root: &Path) -> Vec<PathBuf> {
     let bases = [root.join("usr/lib"), root.join("lib")];
     let per_machine = bases.iter().flat_map(|base| folders(base)).filter(|dir| {
-        dir.file_name()
-            .is_some_and(|name| name.to_string_lossy().contains("-linux-"))
+        dir.file_name().is_some_and(|name| name.to_string_lossy().contains("-linux-"))
     });
-    per_machine
-        .chain(bases.iter().filter(|base| base.is_dir()).cloned())
-        .collect()
+    per_machine.chain(bases.iter().filter(|base| base.is_dir()).cloned()).collect()
 }
 
 fn ignores_installed() -> bool {
@@ -198,14 +170,7 @@ fn newest_postgres(
         .iter()
         .cloned()
         .chain(packaged)
-        .filter_map(|bin| {
-            Some(
-                fs::canonicalize(bin.join("postgres"))
-                    .ok()?
-                    .parent()?
-                    .to_owned(),
-            )
-        })
+        .filter_map(|bin| Some(fs::canonicalize(bin.join("postgres")).ok()?.parent()?.to_owned()))
         .filter(|bin| bin.join("initdb").is_file())
         .collect();
     real.iter()
@@ -219,10 +184,7 @@ fn redis_at(bin: &Path, libraries: &[PathBuf]) -> Option<Installed> {
 
 fn folders(base: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(base).into_iter().flatten().flatten();
-    entries
-        .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
-        .collect()
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
 #[cfg(test)]
@@ -234,15 +196,9 @@ mod tests {
     #[test]
     fn versions_are_read_from_what_the_programs_say() {
         let find = |text| Version::find(text).unwrap().0;
-        assert_eq!(
-            find("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"),
-            [15, 18]
-        );
+        assert_eq!(find("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)"), [15, 18]);
         assert_eq!(find("postgres (PostgreSQL) 19beta1"), [19]);
-        assert_eq!(
-            find("Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc"),
-            [7, 0, 15]
-        );
+        assert_eq!(find("Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc"), [7, 0, 15]);
         assert_eq!(find("v20.20.2"), [20, 20, 2]);
         assert_eq!(Version::find("no number here"), None);
         assert!(Version(vec![9, 6]) < Version(vec![15, 1]));
@@ -253,11 +209,8 @@ mod tests {
         fs::create_dir_all(&bin).unwrap();
         for program in ["postgres", "initdb"] {
             let file = bin.join(program);
-            fs::write(
-                &file,
-                format!("#!/bin/sh\necho 'postgres (PostgreSQL) {version}.1'\n"),
-            )
-            .unwrap();
+            fs::write(&file, format!("#!/bin/sh\necho 'postgres (PostgreSQL) {version}.1'\n"))
+                .unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
         }
     }
@@ -268,10 +221,7 @@ mod tests {
         for version in ["9", "17", "15"] {
             pretend(root.path(), version);
         }
-        let places = Places {
-            system: Some(root.path().to_owned()),
-            ..Places::default()
-        };
+        let places = Places { system: Some(root.path().to_owned()), ..Places::default() };
         let found = Binaries::find(&places).postgres.unwrap();
         assert_eq!(found.version.to_string(), "17.1");
     }
@@ -290,10 +240,7 @@ mod tests {
         };
         let installed = Binaries::find(&places).postgres.unwrap();
         assert_eq!(
-            (
-                installed.version.to_string().as_str(),
-                installed.libraries.len()
-            ),
+            (installed.version.to_string().as_str(), installed.libraries.len()),
             ("14.1", 0)
         );
         places.system = None;
@@ -305,10 +252,7 @@ mod tests {
     #[test]
     fn an_empty_machine_has_nothing() {
         let root = tempfile::tempdir().unwrap();
-        let places = Places {
-            system: Some(root.path().to_owned()),
-            ..Places::default()
-        };
+        let places = Places { system: Some(root.path().to_owned()), ..Places::default() };
         let found = Binaries::find(&places);
         assert!(found.postgres.is_none() && found.redis.is_none());
     }

@@ -102,14 +102,10 @@ impl Error {
     /// Says what to do next.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::NotFound {
-                engine: Engine::Postgres,
-            } => {
+            Self::NotFound { engine: Engine::Postgres } => {
                 "run `cargo xtask test`, which gets it, or install it: `sudo apt-get install postgresql`"
             }
-            Self::NotFound {
-                engine: Engine::Redis,
-            } => {
+            Self::NotFound { engine: Engine::Redis } => {
                 "run `cargo xtask test`, which gets it, or install it: `sudo apt-get install redis-server`"
             }
             Self::NoAccount { .. } => "run as an ordinary user, or create the account `postgres`",
@@ -125,10 +121,6 @@ impl Error {
 
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| Self::Io { action, path, source }
     }
 }

@@ -7,7 +7,5 @@ use std::net::{Ipv4Addr, TcpListener};
 ///
 /// Another process may take it before the server does; the callers try again with a new one.
 pub(crate) fn free() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
-        .local_addr()?
-        .port())
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }

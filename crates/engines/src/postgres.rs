@@ -36,20 +36,11 @@ impl Postgres {
     /// Creates a new cluster and starts it.
     pub fn start(binaries: &Binaries) -> Result<Self, Error> {
         let engine = Engine::Postgres;
-        let installed = binaries
-            .postgres
-            .clone()
-            .ok_or(Error::NotFound { engine })?;
+        let installed = binaries.postgres.clone().ok_or(Error::NotFound { engine })?;
         let server = Server::prepare(engine)?;
         let data = server.folder("data")?;
         let socket = server.folder("socket")?;
-        let mut postgres = Self {
-            server,
-            installed,
-            data,
-            socket,
-            port: 0,
-        };
+        let mut postgres = Self { server, installed, data, socket, port: 0 };
         postgres.create_cluster()?;
         postgres.start_on_a_free_port()?;
         Ok(postgres)
@@ -124,16 +115,7 @@ impl Postgres {
         let mut command = self.installed.command("initdb");
         // What initdb writes need not outlive a power cut; what the server writes is synced.
         command
-            .args([
-                "--auth=trust",
-                "-U",
-                "postgres",
-                "-E",
-                "UTF8",
-                "--locale=C",
-                "--no-sync",
-                "-D",
-            ])
+            .args(["--auth=trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
             .arg(&self.data);
         self.server.run(&mut command)?;
         let path = self.data.join("postgresql.conf");
@@ -164,14 +146,9 @@ impl Postgres {
 
     fn launch(&mut self) -> Result<(), Error> {
         let mut command = self.installed.command("postgres");
-        command
-            .arg("-D")
-            .arg(&self.data)
-            .arg("-p")
-            .arg(self.port.to_string());
+        command.arg("-D").arg(&self.data).arg("-p").arg(self.port.to_string());
         let lock = self.data.join("postmaster.pid");
-        self.server
-            .start(&mut command, |pid| says_ready(&lock, pid))
+        self.server.start(&mut command, |pid| says_ready(&lock, pid))
     }
 }
 
@@ -180,10 +157,7 @@ impl Drop for Postgres {
         self.server.stop(Signal::QUIT);
         // A postmaster that was killed could not give its System V segment back.
         let lock = fs::read_to_string(self.data.join("postmaster.pid")).unwrap_or_default();
-        let segment = lock
-            .lines()
-            .nth(6)
-            .and_then(|line| line.split_whitespace().nth(1));
+        let segment = lock.lines().nth(6).and_then(|line| line.split_whitespace().nth(1));
         if let Some(segment) = segment {
             let _ = Command::new("ipcrm")
                 .args(["-m", segment])

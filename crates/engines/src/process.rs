@@ -24,19 +24,13 @@ pub(crate) struct Identity {
 impl Identity {
     /// Identifies the process `pid`, if there is one.
     pub(crate) fn of(pid: Pid) -> Option<Self> {
-        Some(Self {
-            pid,
-            started: started(pid)?,
-        })
+        Some(Self { pid, started: started(pid)? })
     }
 
     /// Reads what [`Identity::to_line`] wrote.
     pub(crate) fn from_line(line: &str) -> Option<Self> {
         let (pid, started) = line.trim().split_once(' ')?;
-        Some(Self {
-            pid: pid.parse().ok()?,
-            started: started.to_owned(),
-        })
+        Some(Self { pid: pid.parse().ok()?, started: started.to_owned() })
     }
 
     /// Writes the identity as one line of text.
@@ -91,10 +85,7 @@ pub(crate) fn children(parent: Pid) -> Vec<Identity> {
 
 fn raw(pid: Pid) -> Option<RawPid> {
     // 0 and 1 would mean "my own group" and init: never what a caller here wants.
-    i32::try_from(pid)
-        .ok()
-        .filter(|pid| *pid > 1)
-        .and_then(RawPid::from_raw)
+    i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(RawPid::from_raw)
 }
 
 /// When a process started, in the system's own words; none if it is gone or a zombie.
@@ -128,11 +119,7 @@ fn table() -> Vec<(Pid, Pid)> {
 }
 
 fn ps(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("ps")
-        .args(arguments)
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
+    let output = Command::new("ps").args(arguments).stderr(Stdio::null()).output().ok()?;
     String::from_utf8(output.stdout).ok()
 }
 
@@ -154,11 +141,7 @@ impl Stat {
         let state = fields.next()?.to_owned();
         let parent = fields.next()?.parse().ok()?;
         let started = fields.nth(17)?.to_owned();
-        Some(Self {
-            state,
-            parent,
-            started,
-        })
+        Some(Self { state, parent, started })
     }
 }
 
@@ -170,10 +153,7 @@ mod tests {
     fn a_name_with_brackets_does_not_confuse_the_reader() {
         let text = "42 (a) b (c)) S 7 42 42 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765 9 9";
         let stat = Stat::parse(text).unwrap();
-        assert_eq!(
-            (stat.state.as_str(), stat.parent, stat.started.as_str()),
-            ("S", 7, "98765")
-        );
+        assert_eq!((stat.state.as_str(), stat.parent, stat.started.as_str()), ("S", 7, "98765"));
     }
 
     #[test]
@@ -187,10 +167,7 @@ mod tests {
     #[test]
     fn the_same_number_with_another_start_is_another_process() {
         let me = Identity::of(std::process::id()).unwrap();
-        let earlier = Identity {
-            started: "an earlier life".to_owned(),
-            ..me
-        };
+        let earlier = Identity { started: "an earlier life".to_owned(), ..me };
         assert!(!earlier.is_alive());
     }
 

@@ -32,12 +32,7 @@ impl Redis {
         let installed = binaries.redis.clone().ok_or(Error::NotFound { engine })?;
         let server = Server::prepare(engine)?;
         let folder = server.folder("data")?;
-        let mut redis = Self {
-            server,
-            installed,
-            folder,
-            port: 0,
-        };
+        let mut redis = Self { server, installed, folder, port: 0 };
         redis.start_on_a_free_port()?;
         Ok(redis)
     }

@@ -87,12 +87,7 @@ impl Scratch {
         fs::write(&owner, own_mark()).map_err(Error::io("write", &owner))?;
         let (watchdog, pipe) = start_watchdog(folder.path(), polite)?;
         let path = folder.path().to_owned();
-        Ok(Self {
-            folder: Some(folder),
-            path,
-            watchdog,
-            pipe,
-        })
+        Ok(Self { folder: Some(folder), path, watchdog, pipe })
     }
 
     /// The folder.
@@ -188,18 +183,14 @@ fn remove_stale(folder: &Path) {
 }
 
 fn own_mark() -> String {
-    let me = Identity::of(std::process::id())
-        .map(|me| me.to_line())
-        .unwrap_or_default();
+    let me = Identity::of(std::process::id()).map(|me| me.to_line()).unwrap_or_default();
     format!("{me}\n{}\n", namespace())
 }
 
 /// Names the process namespace: a number means nothing in the container next door.
 fn namespace() -> String {
-    fs::read_link("/proc/self/ns/pid").map_or_else(
-        |_| "the only one".to_owned(),
-        |link| link.to_string_lossy().into_owned(),
-    )
+    fs::read_link("/proc/self/ns/pid")
+        .map_or_else(|_| "the only one".to_owned(), |link| link.to_string_lossy().into_owned())
 }
 
 fn start_watchdog(folder: &Path, polite: &str) -> Result<(Child, ChildStdin), Error> {
@@ -215,10 +206,7 @@ fn start_watchdog(folder: &Path, polite: &str) -> Result<(Child, ChildStdin), Er
         // A group of its own: Ctrl-C in the terminal must not end it together with its owner.
         .process_group(0)
         .spawn()
-        .map_err(|source| Error::Run {
-            program: shell.to_owned(),
-            source,
-        })?;
+        .map_err(|source| Error::Run { program: shell.to_owned(), source })?;
     let pipe = child.stdin.take().expect("stdin was asked for as a pipe");
     Ok((child, pipe))
 }
@@ -228,19 +216,12 @@ mod tests {
     use super::*;
 
     fn sleeper() -> Child {
-        Command::new("sleep")
-            .arg("600")
-            .process_group(0)
-            .spawn()
-            .unwrap()
+        Command::new("sleep").arg("600").process_group(0).spawn().unwrap()
     }
 
     /// Leaves a folder behind as an owner does that was killed together with its watchdog.
     fn abandon(prefix: &str, mark: &str) -> PathBuf {
-        let folder = tempfile::Builder::new()
-            .prefix(&format!("{prefix}-"))
-            .tempdir()
-            .unwrap();
+        let folder = tempfile::Builder::new().prefix(&format!("{prefix}-")).tempdir().unwrap();
         let path = folder.keep();
         fs::write(path.join(OWNER_FILE), mark).unwrap();
         path
@@ -263,10 +244,7 @@ mod tests {
         scratch.watch(&[Target::Process(one.id()), Target::Group(other.id())]);
         // What the system does when the owner is killed: the pipe closes without a word.
         let mut idle = Command::new("true").stdin(Stdio::piped()).spawn().unwrap();
-        drop(std::mem::replace(
-            &mut scratch.pipe,
-            idle.stdin.take().unwrap(),
-        ));
+        drop(std::mem::replace(&mut scratch.pipe, idle.stdin.take().unwrap()));
         // Reaped while the watchdog looks: a zombie still counts as alive for `kill -s 0`.
         assert!(!one.wait().unwrap().success() && !other.wait().unwrap().success());
         scratch.watchdog.wait().unwrap();
@@ -278,11 +256,7 @@ mod tests {
     fn a_sweep_removes_what_a_dead_owner_left_and_ends_its_server() {
         let mut server = sleeper();
         let mut owner = sleeper();
-        let mark = format!(
-            "{}\n{}\n",
-            Identity::of(owner.id()).unwrap().to_line(),
-            namespace()
-        );
+        let mark = format!("{}\n{}\n", Identity::of(owner.id()).unwrap().to_line(), namespace());
         let path = abandon("godel-scratch-dead", &mark);
         let line = Identity::of(server.id()).unwrap().to_line();
         fs::write(path.join(SERVER_FILE), line).unwrap();

@@ -73,20 +73,13 @@ impl Server {
         let output = command
             .stdin(Stdio::null())
             .output()
-            .map_err(|source| Error::Run {
-                program: program.clone(),
-                source,
-            })?;
+            .map_err(|source| Error::Run { program: program.clone(), source })?;
         if output.status.success() {
             return Ok(());
         }
         let text = [output.stdout, output.stderr].concat();
         let output_text = last_lines(&String::from_utf8_lossy(&text));
-        Err(Error::Failed {
-            program,
-            status: output.status,
-            output: output_text,
-        })
+        Err(Error::Failed { program, status: output.status, output: output_text })
     }
 
     /// Starts the server and waits until `ready` says so.
@@ -105,10 +98,7 @@ impl Server {
             .stderr(errors)
             .process_group(0)
             .spawn()
-            .map_err(|source| Error::Run {
-                program: command.get_program().into(),
-                source,
-            })?;
+            .map_err(|source| Error::Run { program: command.get_program().into(), source })?;
         let pid = child.id();
         self.running = Some(child);
         self.scratch.watch(&[Target::Process(pid)]);
@@ -123,33 +113,21 @@ impl Server {
                 return Ok(());
             }
             let ended = match &mut self.running {
-                Some(child) => child
-                    .try_wait()
-                    .map_err(Error::io("wait for", Path::new("it")))?,
+                Some(child) => child.try_wait().map_err(Error::io("wait for", Path::new("it")))?,
                 None => {
-                    return Err(Error::NotRunning {
-                        engine: self.engine,
-                    });
+                    return Err(Error::NotRunning { engine: self.engine });
                 }
             };
             let log = || last_lines(&fs::read_to_string(self.log_path()).unwrap_or_default());
             if let Some(status) = ended {
                 let log = log();
                 self.forget();
-                return Err(Error::Ended {
-                    engine: self.engine,
-                    status,
-                    log,
-                });
+                return Err(Error::Ended { engine: self.engine, status, log });
             }
             if Instant::now() >= deadline {
                 let log = log();
                 self.abort();
-                return Err(Error::TooSlow {
-                    engine: self.engine,
-                    seconds: START_SECS,
-                    log,
-                });
+                return Err(Error::TooSlow { engine: self.engine, seconds: START_SECS, log });
             }
             thread::sleep(POLL);
         }
@@ -157,12 +135,7 @@ impl Server {
 
     /// The main process of the server, if it runs.
     pub(crate) fn pid(&self) -> Result<Pid, Error> {
-        self.running
-            .as_ref()
-            .map(Child::id)
-            .ok_or(Error::NotRunning {
-                engine: self.engine,
-            })
+        self.running.as_ref().map(Child::id).ok_or(Error::NotRunning { engine: self.engine })
     }
 
     /// Kills the main process as a crash would, and waits until what it left behind is gone.
@@ -221,10 +194,7 @@ impl Server {
     }
 
     fn thaw(&mut self) {
-        for process in std::mem::take(&mut self.paused)
-            .iter()
-            .filter(|one| one.is_alive())
-        {
+        for process in std::mem::take(&mut self.paused).iter().filter(|one| one.is_alive()) {
             signal_process(process.pid, Signal::CONT);
         }
     }

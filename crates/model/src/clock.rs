@@ -15,10 +15,7 @@ pub trait Clock: Send + Sync {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one place that reads the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
     fn now(&self) -> Timestamp {
         from_micros(micros(Timestamp::now()))
     }

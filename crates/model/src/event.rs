@@ -139,16 +139,10 @@ impl Payload {
     /// If it is larger, or not an object.
     pub fn from_raw(raw: Box<RawValue>) -> Result<Self, Invalid> {
         if raw.get().len() > PAYLOAD_MAX_BYTES {
-            return Err(Invalid::new(
-                code::INVALID_FIELD,
-                "a payload must have at most 64 KiB",
-            ));
+            return Err(Invalid::new(code::INVALID_FIELD, "a payload must have at most 64 KiB"));
         }
         if !raw.get().starts_with('{') {
-            return Err(Invalid::new(
-                code::INVALID_FIELD,
-                "a payload must be a JSON object",
-            ));
+            return Err(Invalid::new(code::INVALID_FIELD, "a payload must be a JSON object"));
         }
         Ok(Self(raw.into()))
     }
@@ -204,11 +198,7 @@ pub struct Source {
 impl Source {
     /// Names a component.
     pub fn component(name: impl Into<String>) -> Self {
-        Self {
-            component: name.into(),
-            instance: None,
-            version: None,
-        }
+        Self { component: name.into(), instance: None, version: None }
     }
 }
 
@@ -290,23 +280,8 @@ pub struct NewEvent {
 impl NewEvent {
     /// Gives the event its position.
     pub fn at_seq(self, seq: Seq) -> Event {
-        let Self {
-            id,
-            kind,
-            at,
-            source,
-            payload,
-            metadata,
-        } = self;
-        Event {
-            id,
-            seq,
-            kind,
-            at,
-            source,
-            payload,
-            metadata,
-        }
+        let Self { id, kind, at, source, payload, metadata } = self;
+        Event { id, seq, kind, at, source, payload, metadata }
     }
 }
 
@@ -340,25 +315,12 @@ mod tests {
 
     #[test]
     fn an_event_type_has_two_to_five_words() {
-        for good in [
-            "agent:start",
-            "workflow:step:complete",
-            "a:b:c:d:e",
-            "x1:y_2-z",
-        ] {
+        for good in ["agent:start", "workflow:step:complete", "a:b:c:d:e", "x1:y_2-z"] {
             assert!(good.parse::<EventType>().is_ok(), "{good}");
         }
-        for bad in [
-            "",
-            "agent",
-            "agent:",
-            ":start",
-            "Agent:start",
-            "a:b:c:d:e:f",
-            "a b:c",
-            "1a:b",
-            "é:b",
-        ] {
+        for bad in
+            ["", "agent", "agent:", ":start", "Agent:start", "a:b:c:d:e:f", "a b:c", "1a:b", "é:b"]
+        {
             assert!(bad.parse::<EventType>().is_err(), "{bad}");
         }
     }

@@ -63,10 +63,7 @@ impl EventFilter {
     /// Tells whether an event is selected.
     pub fn matches(&self, event: &Event) -> bool {
         (self.patterns.is_empty() || self.patterns.iter().any(|p| p.matches(&event.kind)))
-            && self
-                .fields
-                .iter()
-                .all(|(name, value)| field_is(event, name, value))
+            && self.fields.iter().all(|(name, value)| field_is(event, name, value))
     }
 }
 
@@ -75,9 +72,7 @@ fn field_is(event: &Event, name: &str, value: &str) -> bool {
     match name {
         "source" => event.source.component == value,
         "correlationId" => metadata.correlation_id.as_deref() == Some(value),
-        "causationId" => metadata
-            .causation_id
-            .is_some_and(|id| id.to_string() == value),
+        "causationId" => metadata.causation_id.is_some_and(|id| id.to_string() == value),
         "actor" => metadata.actor.as_deref() == Some(value),
         "traceId" => metadata.trace_id.as_deref() == Some(value),
         other => metadata.refs.get(other).is_some_and(|id| id == value),

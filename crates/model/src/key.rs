@@ -20,9 +20,7 @@ fn hash(text: &str) -> KeyHash {
 
 fn is_secret(text: &str) -> bool {
     text.len() == SECRET_CHARS
-        && text
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 /// An API key: `godel_sk_` and 43 base64url characters.
@@ -57,10 +55,8 @@ impl FromStr for ApiKey {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         match text.strip_prefix(KEY_PREFIX) {
             Some(secret) if is_secret(secret) => Ok(Self(text.to_owned())),
-            _ => Err(
-                Invalid::new(code::UNAUTHORIZED, "this is not a Godel API key")
-                    .with_hint("a key begins with godel_sk_ and has 43 more characters"),
-            ),
+            _ => Err(Invalid::new(code::UNAUTHORIZED, "this is not a Godel API key")
+                .with_hint("a key begins with godel_sk_ and has 43 more characters")),
         }
     }
 }
@@ -99,10 +95,8 @@ impl FromStr for LoginToken {
         if is_secret(text) {
             Ok(Self(text.to_owned()))
         } else {
-            Err(
-                Invalid::new(code::LOGIN_LINK_INVALID, "this is not a login token")
-                    .with_hint("`godel up` prints a new link each time it starts"),
-            )
+            Err(Invalid::new(code::LOGIN_LINK_INVALID, "this is not a login token")
+                .with_hint("`godel up` prints a new link each time it starts"))
         }
     }
 }
@@ -135,13 +129,9 @@ mod tests {
 
     #[test]
     fn what_is_no_key_is_refused() {
-        for bad in [
-            "",
-            "godel_sk_",
-            "godel_sk_short",
-            "sk-123",
-            &format!("godel_sk_{}", "é".repeat(22)),
-        ] {
+        for bad in
+            ["", "godel_sk_", "godel_sk_short", "sk-123", &format!("godel_sk_{}", "é".repeat(22))]
+        {
             assert!(bad.parse::<ApiKey>().is_err(), "{bad:?}");
         }
     }

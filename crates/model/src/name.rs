@@ -55,10 +55,7 @@ impl<K> FromStr for Name<K> {
         if text.chars().any(char::is_control) {
             return refuse("a name must not have control characters");
         }
-        Ok(Self {
-            text: text.to_owned(),
-            kind: PhantomData,
-        })
+        Ok(Self { text: text.to_owned(), kind: PhantomData })
     }
 }
 
@@ -78,10 +75,7 @@ impl<K> From<Name<K>> for String {
 
 impl<K> Clone for Name<K> {
     fn clone(&self) -> Self {
-        Self {
-            text: self.text.clone(),
-            kind: PhantomData,
-        }
+        Self { text: self.text.clone(), kind: PhantomData }
     }
 }
 

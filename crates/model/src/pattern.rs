@@ -94,10 +94,7 @@ mod tests {
     use super::*;
 
     fn check(pattern: &str, kind: &str) -> bool {
-        pattern
-            .parse::<Pattern>()
-            .unwrap()
-            .matches(&kind.parse().unwrap())
+        pattern.parse::<Pattern>().unwrap().matches(&kind.parse().unwrap())
     }
 
     #[test]

@@ -47,14 +47,7 @@ impl Project {
         now: Timestamp,
     ) -> Result<Self, Invalid> {
         check_description(&description)?;
-        Ok(Self {
-            id,
-            name,
-            description,
-            version: 1,
-            created_at: now,
-            updated_at: now,
-        })
+        Ok(Self { id, name, description, version: 1, created_at: now, updated_at: now })
     }
 
     /// Returns the project as it is after a change.
@@ -62,9 +55,7 @@ impl Project {
     /// # Errors
     /// If the description is too long.
     pub fn changed(&self, change: ProjectChange, now: Timestamp) -> Result<Self, Invalid> {
-        let description = change
-            .description
-            .unwrap_or_else(|| self.description.clone());
+        let description = change.description.unwrap_or_else(|| self.description.clone());
         check_description(&description)?;
         Ok(Self {
             id: self.id,

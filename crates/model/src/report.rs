@@ -72,11 +72,7 @@ pub struct Invalid {
 impl Invalid {
     /// Says under which code and why a value is refused.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            hint: None,
-        }
+        Self { code, message: message.into(), hint: None }
     }
 
     /// Adds what the caller can do about it.

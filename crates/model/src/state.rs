@@ -39,24 +39,15 @@ impl TenantState {
     /// # Errors
     /// If the event is not the next one, or tells of a change that is not possible.
     pub fn apply(&mut self, event: &Event) -> Result<(), Illegal> {
-        let illegal = |why: String| Illegal {
-            seq: event.seq,
-            kind: event.kind.to_string(),
-            why,
-        };
+        let illegal = |why: String| Illegal { seq: event.seq, kind: event.kind.to_string(), why };
         if event.seq != self.seq.next() {
             return Err(illegal(format!("the one before it is {}", self.seq)));
         }
         match event.kind.as_str() {
             "project:create" | "project:update" => {
-                let project: Project = event
-                    .payload
-                    .read()
-                    .map_err(|error| illegal(error.to_string()))?;
-                let before = self
-                    .projects
-                    .get(&project.id)
-                    .map_or(0, |known| known.version);
+                let project: Project =
+                    event.payload.read().map_err(|error| illegal(error.to_string()))?;
+                let before = self.projects.get(&project.id).map_or(0, |known| known.version);
                 if project.version != before + 1 {
                     return Err(illegal(format!(
                         "project {} goes from version {before} to {}",
@@ -66,10 +57,8 @@ impl TenantState {
                 self.projects.insert(project.id, project);
             }
             "project:delete" => {
-                let gone: DeletedProject = event
-                    .payload
-                    .read()
-                    .map_err(|error| illegal(error.to_string()))?;
+                let gone: DeletedProject =
+                    event.payload.read().map_err(|error| illegal(error.to_string()))?;
                 if self.projects.remove(&gone.id).is_none() {
                     return Err(illegal(format!("there is no project {}", gone.id)));
                 }

@@ -132,25 +132,10 @@ impl Server {
             started_at: shared.started_at,
         };
         let path = Discovery::path(&config.data_dir);
-        discovery
-            .write(&config.data_dir)
-            .map_err(|cause| StartError::File { path, cause })?;
-        tracing::info!(
-            url = discovery.url,
-            database = app.store.url().shown(),
-            "ready"
-        );
+        discovery.write(&config.data_dir).map_err(|cause| StartError::File { path, cause })?;
+        tracing::info!(url = discovery.url, database = app.store.url().shown(), "ready");
         let (drain, data_dir) = (config.drain, config.data_dir);
-        Ok(Self {
-            app,
-            crew,
-            discovery,
-            data_dir,
-            drain,
-            tenant,
-            login_link,
-            first_start,
-        })
+        Ok(Self { app, crew, discovery, data_dir, drain, tenant, login_link, first_start })
     }
 
     /// Returns where it listens.
@@ -208,12 +193,10 @@ fn shared(app: &App, crew: &Crew, config: &Config) -> Result<Shared, StartError>
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
-    TcpListener::bind(address)
-        .await
-        .map_err(|cause| match cause.kind() {
-            std::io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
-            _ => StartError::Listen { address, cause },
-        })
+    TcpListener::bind(address).await.map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::AddrInUse => StartError::AddressInUse(address),
+        _ => StartError::Listen { address, cause },
+    })
 }
 
 async fn login_link(app: &App, url: &str, key: &ApiKey) -> Result<String, StartError> {
@@ -261,8 +244,5 @@ fn make_private_dir(dir: &Path) -> Result<(), StartError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(|cause| StartError::File {
-        path: dir.to_owned(),
-        cause,
-    })
+    builder.create(dir).map_err(|cause| StartError::File { path: dir.to_owned(), cause })
 }

@@ -19,13 +19,7 @@ pub(crate) struct ApiError {
 
 impl ApiError {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            hint: None,
-            details: None,
-            retry_after_secs: None,
-        }
+        Self { code, message: message.into(), hint: None, details: None, retry_after_secs: None }
     }
 
     #[must_use]
@@ -53,10 +47,7 @@ impl ApiError {
             tracing::error!(code = %code, error = %error, causes = ?causes, "a request failed");
         }
         let own = Self::new(code, error.to_string());
-        Self {
-            hint: error.hint(),
-            ..own
-        }
+        Self { hint: error.hint(), ..own }
     }
 
     /// Returns the HTTP status: that of the kind, unless HTTP has a more exact one.

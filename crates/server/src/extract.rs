@@ -38,32 +38,19 @@ impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
             .to_bytes();
         check_depth(&bytes)?;
         let value = serde_json::from_slice(&bytes).map_err(|error| refuse_json(&error))?;
-        let once = key.map(|key| OnceKey {
-            fingerprint: fingerprint(&parts, &bytes),
-            key,
-        });
+        let once = key.map(|key| OnceKey { fingerprint: fingerprint(&parts, &bytes), key });
         Ok(Self { value, once })
     }
 }
 
 fn check_content_type(parts: &Parts) -> ApiResult<()> {
-    let given = parts
-        .headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let essence = given
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
+    let given = parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = given.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
-    Err(
-        ApiError::new(code::UNSUPPORTED_MEDIA_TYPE, "the body must be JSON")
-            .with_hint("send the header `Content-Type: application/json`"),
-    )
+    Err(ApiError::new(code::UNSUPPORTED_MEDIA_TYPE, "the body must be JSON")
+        .with_hint("send the header `Content-Type: application/json`"))
 }
 
 fn body_failed(error: &(dyn std::error::Error + 'static), most: usize) -> ApiError {
@@ -115,9 +102,7 @@ fn once_key(parts: &Parts) -> ApiResult<Option<String>> {
     };
     let sane = |text: &&str| {
         (1..=ONCE_KEY_MAX_CHARS).contains(&text.len())
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_graphic() || byte == b' ')
+            && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
     };
     match value.to_str().ok().filter(sane) {
         Some(text) => Ok(Some(text.to_owned())),
@@ -131,10 +116,7 @@ fn once_key(parts: &Parts) -> ApiResult<Option<String>> {
 fn fingerprint(parts: &Parts, body: &[u8]) -> [u8; 32] {
     // Under `/api` and under `/api/v1` it is the same request.
     let path = parts.uri.path();
-    let path = path
-        .strip_prefix("/api/v1")
-        .or_else(|| path.strip_prefix("/api"))
-        .unwrap_or(path);
+    let path = path.strip_prefix("/api/v1").or_else(|| path.strip_prefix("/api")).unwrap_or(path);
     let mut hash = Sha256::new();
     for part in [parts.method.as_str().as_bytes(), path.as_bytes(), body] {
         hash.update((part.len() as u64).to_le_bytes());
@@ -201,9 +183,7 @@ impl<S: Sync> FromRequestParts<S> for IfMatch {
         if text == "*" {
             return Ok(Self(None));
         }
-        let version = text
-            .strip_prefix('"')
-            .and_then(|text| text.strip_suffix('"'));
+        let version = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
         match version.and_then(|version| version.parse().ok()) {
             Some(version) => Ok(Self(Some(version))),
             None => Err(ApiError::new(

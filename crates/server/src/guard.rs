@@ -51,27 +51,14 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
     let admission = shared.app.rates.admit(&identity.actor, now).await;
     let limit = shared.app.rates.limit();
     let mut response = if admission.allowed {
-        let trace_id = parts
-            .extensions
-            .get::<TraceContext>()
-            .map(|trace| trace.trace_id.clone());
-        let call = Call {
-            actor: identity.actor,
-            trace_id,
-            once: None,
-        };
-        parts.extensions.insert(Caller {
-            call,
-            expires_at: identity.expires_at,
-        });
+        let trace_id = parts.extensions.get::<TraceContext>().map(|trace| trace.trace_id.clone());
+        let call = Call { actor: identity.actor, trace_id, once: None };
+        parts.extensions.insert(Caller { call, expires_at: identity.expires_at });
         next.run(Request::from_parts(parts, body)).await
     } else {
         ApiError::new(
             code::RATE_LIMITED,
-            format!(
-                "more than {} requests a minute from this caller",
-                limit.per_minute
-            ),
+            format!("more than {} requests a minute from this caller", limit.per_minute),
         )
         .with_hint("wait as long as the Retry-After header says")
         .retry_after_ms(admission.retry_after_ms)
@@ -82,9 +69,7 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
 }
 
 fn add_limits(headers: &mut HeaderMap, limit: Limit, admission: Admission, now: Timestamp) {
-    let reset = now
-        .as_second()
-        .saturating_add_unsigned(admission.reset_ms.div_ceil(1_000));
+    let reset = now.as_second().saturating_add_unsigned(admission.reset_ms.div_ceil(1_000));
     headers.insert(LIMIT, HeaderValue::from(limit.per_minute));
     headers.insert(REMAINING, HeaderValue::from(admission.remaining));
     headers.insert(RESET, HeaderValue::from(reset));
@@ -140,20 +125,11 @@ pub(crate) fn session_token(headers: &HeaderMap) -> Option<LoginToken> {
 /// A cookie is sent by the browser whoever asked for the request, so more proof is needed.
 fn prove_same_site(parts: &Parts) -> ApiResult<()> {
     let refuse = || {
-        ApiError::new(
-            code::CSRF_REFUSED,
-            "this request did not come from the dashboard",
-        )
-        .with_hint("programs authenticate with an API key instead of the cookie")
+        ApiError::new(code::CSRF_REFUSED, "this request did not come from the dashboard")
+            .with_hint("programs authenticate with an API key instead of the cookie")
     };
-    let host = parts
-        .headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    let origin = parts
-        .headers
-        .get(header::ORIGIN)
-        .map(|origin| origin.to_str().unwrap_or("?"));
+    let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let origin = parts.headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or("?"));
     if let Some(origin) = origin
         && origin.split_once("://").map(|(_, place)| place) != host
     {
@@ -179,12 +155,9 @@ pub(crate) async fn check_host(request: Request, next: Next) -> Response {
     if host.is_none_or(is_loopback_name) {
         return next.run(request).await;
     }
-    ApiError::new(
-        code::HOST_REFUSED,
-        "this server answers only under its loopback address",
-    )
-    .with_hint("use http://127.0.0.1 or http://localhost with the server's port")
-    .into_response()
+    ApiError::new(code::HOST_REFUSED, "this server answers only under its loopback address")
+        .with_hint("use http://127.0.0.1 or http://localhost with the server's port")
+        .into_response()
 }
 
 fn is_loopback_name(host: &str) -> bool {
@@ -193,9 +166,7 @@ fn is_loopback_name(host: &str) -> bool {
         None => host.split(':').next().unwrap_or_default(),
     };
     name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|ip| ip.is_loopback())
+        || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]
@@ -204,14 +175,9 @@ mod tests {
 
     #[test]
     fn only_loopback_names_are_loopback() {
-        for good in [
-            "localhost",
-            "LOCALHOST:7373",
-            "127.0.0.1:7373",
-            "127.1.2.3",
-            "[::1]:80",
-            "[::1]",
-        ] {
+        for good in
+            ["localhost", "LOCALHOST:7373", "127.0.0.1:7373", "127.1.2.3", "[::1]:80", "[::1]"]
+        {
             assert!(is_loopback_name(good), "{good}");
         }
         for bad in [

@@ -16,9 +16,8 @@ const EVENTS_SENT: &str = "godel_events_processed_total";
 const SOCKETS: &str = "godel_websocket_connections";
 const MEMORY: &str = "godel_memory_usage_bytes";
 const CPU: &str = "godel_cpu_usage_percent";
-const BUCKETS: &[f64] = &[
-    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0,
-];
+const BUCKETS: &[f64] =
+    &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 /// Makes the registry of this process; a second call returns the first one.
 pub(crate) fn install() -> Result<PrometheusHandle, BuildError> {

@@ -56,10 +56,7 @@ pub(crate) async fn observe(
     if let Ok(traceparent) = traceparent {
         headers.insert(TRACEPARENT, traceparent);
     }
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     metrics::request(&method, route, status, start.elapsed());
     tracing::debug!(%method, route, status = status.as_u16(), "answered");
     response
@@ -70,18 +67,10 @@ fn request_id(shared: &Shared, headers: &HeaderMap) -> String {
     let sane = |text: &&str| {
         !text.is_empty()
             && text.len() <= REQUEST_ID_MAX_CHARS
-            && text
-                .bytes()
-                .all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
+            && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.:".contains(&b))
     };
-    let given = headers
-        .get(&REQUEST_ID)
-        .and_then(|value| value.to_str().ok())
-        .filter(sane);
-    given.map_or_else(
-        || shared.app.mint.id::<EventId>().to_string(),
-        ToOwned::to_owned,
-    )
+    let given = headers.get(&REQUEST_ID).and_then(|value| value.to_str().ok()).filter(sane);
+    given.map_or_else(|| shared.app.mint.id::<EventId>().to_string(), ToOwned::to_owned)
 }
 
 fn write_failure(
@@ -99,20 +88,14 @@ fn write_failure(
             hint: error.hint.clone(),
             details: error.details.clone(),
         },
-        meta: Meta {
-            request_id: request_id.to_owned(),
-            timestamp: shared.app.clock.now(),
-        },
+        meta: Meta { request_id: request_id.to_owned(), timestamp: shared.app.clock.now() },
     };
     let (mut parts, _) = response.into_parts();
     let Ok(body) = serde_json::to_vec(&failure) else {
         return http::StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     parts.headers.remove(header::CONTENT_LENGTH);
-    parts.headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static("application/json"),
-    );
+    parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Response::from_parts(parts, Body::from(body))
 }
 
@@ -124,11 +107,8 @@ pub(crate) async fn no_route() -> ApiError {
 
 /// Answers when the path is right and the method is not.
 pub(crate) async fn wrong_method() -> ApiError {
-    ApiError::new(
-        code::METHOD_NOT_ALLOWED,
-        "this path does not take this method",
-    )
-    .with_hint("the Allow header and /docs tell which it takes")
+    ApiError::new(code::METHOD_NOT_ALLOWED, "this path does not take this method")
+        .with_hint("the Allow header and /docs tell which it takes")
 }
 
 /// Turns a panic of a handler into an answer.

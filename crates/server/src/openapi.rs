@@ -46,10 +46,8 @@ pub(crate) fn base() -> OpenApi {
 pub(crate) fn finish(document: &mut OpenApi) {
     let components = document.components.get_or_insert_default();
     let cookie = ApiKey::Cookie(ApiKeyValue::new(crate::guard::SESSION_COOKIE));
-    components.add_security_scheme(
-        "bearer",
-        SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)),
-    );
+    components
+        .add_security_scheme("bearer", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
     components.add_security_scheme(
         "apiKey",
         SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::new("X-API-Key"))),
@@ -60,21 +58,14 @@ pub(crate) fn finish(document: &mut OpenApi) {
     components.schemas.extend(schemas);
     let mut names = std::collections::HashSet::new();
     for item in document.paths.paths.values_mut() {
-        let operations: [&mut Option<Operation>; 5] = [
-            &mut item.get,
-            &mut item.post,
-            &mut item.put,
-            &mut item.patch,
-            &mut item.delete,
-        ];
+        let operations: [&mut Option<Operation>; 5] =
+            [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete];
         for operation in operations.into_iter().flatten() {
             let failure = ResponseBuilder::new()
                 .description("What went wrong, and what to do next")
                 .content(
                     "application/json",
-                    ContentBuilder::new()
-                        .schema(Some(Ref::from_schema_name("Failure")))
-                        .build(),
+                    ContentBuilder::new().schema(Some(Ref::from_schema_name("Failure"))).build(),
                 )
                 .build();
             // Health is there under two paths; its second name must be another one.
@@ -83,10 +74,7 @@ pub(crate) fn finish(document: &mut OpenApi) {
             {
                 name.push_str("AtRoot");
             }
-            operation
-                .responses
-                .responses
-                .insert("default".to_owned(), RefOr::T(failure));
+            operation.responses.responses.insert("default".to_owned(), RefOr::T(failure));
         }
     }
 }

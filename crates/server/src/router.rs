@@ -76,9 +76,7 @@ fn assemble(protect: impl Fn(Router<Shared>) -> Router<Shared>) -> (Router<Share
     let (guarded_root, guarded_root_doc) = guarded_root().split_for_parts();
     let api = open.merge(protect(guarded));
     let mut document = openapi::base();
-    let api_doc = openapi::base()
-        .nest("/api/v1", open_doc)
-        .nest("/api/v1", guarded_doc);
+    let api_doc = openapi::base().nest("/api/v1", open_doc).nest("/api/v1", guarded_doc);
     document.merge(api_doc);
     document.merge(root_doc);
     document.merge(guarded_root_doc);
@@ -141,19 +139,14 @@ async fn in_time(State(shared): State<Shared>, request: Request, next: Next) -> 
 
 /// Marks the older path of the API.
 async fn deprecated(request: Request, next: Next) -> Response {
-    let path = request
-        .extensions()
-        .get::<axum::extract::OriginalUri>()
-        .map(|uri| uri.path().to_owned());
+    let path =
+        request.extensions().get::<axum::extract::OriginalUri>().map(|uri| uri.path().to_owned());
     let path = path.unwrap_or_else(|| request.uri().path().to_owned());
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     headers.insert("deprecation", HeaderValue::from_static(DEPRECATED_SINCE));
     headers.insert("sunset", HeaderValue::from_static(SUNSET));
-    let newer = format!(
-        "</api/v1{}>; rel=\"successor-version\"",
-        path.trim_start_matches("/api")
-    );
+    let newer = format!("</api/v1{}>; rel=\"successor-version\"", path.trim_start_matches("/api"));
     if let Ok(link) = HeaderValue::try_from(newer) {
         headers.insert(header::LINK, link);
     }

@@ -22,22 +22,12 @@ impl TraceContext {
         let fresh = mint.id::<EventId>().uuid().simple().to_string();
         // The random end of a time-ordered id: unique enough for one span of one trace.
         let span_id = fresh[16..].to_owned();
-        let given = headers
-            .get("traceparent")
-            .and_then(|value| value.to_str().ok());
+        let given = headers.get("traceparent").and_then(|value| value.to_str().ok());
         match given.and_then(parse) {
-            Some((trace_id, parent, sampled)) => Self {
-                trace_id,
-                parent_id: Some(parent),
-                span_id,
-                sampled,
-            },
-            None => Self {
-                trace_id: fresh,
-                parent_id: None,
-                span_id,
-                sampled: true,
-            },
+            Some((trace_id, parent, sampled)) => {
+                Self { trace_id, parent_id: Some(parent), span_id, sampled }
+            }
+            None => Self { trace_id: fresh, parent_id: None, span_id, sampled: true },
         }
     }
 
@@ -53,10 +43,7 @@ fn parse(text: &str) -> Option<(String, String, bool)> {
     let (version, trace, parent, flags) =
         (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let hex = |text: &str, len: usize| {
-        text.len() == len
-            && text
-                .bytes()
-                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        text.len() == len && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
     };
     let valid = hex(version, 2)
         && version != "ff"
@@ -78,10 +65,7 @@ mod tests {
     fn a_valid_context_is_taken_and_a_broken_one_is_replaced() {
         let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         let good = format!("00-{trace}-00f067aa0ba902b7-01");
-        assert_eq!(
-            parse(&good),
-            Some((trace.to_owned(), "00f067aa0ba902b7".to_owned(), true))
-        );
+        assert_eq!(parse(&good), Some((trace.to_owned(), "00f067aa0ba902b7".to_owned(), true)));
         for bad in [
             "",
             "00",

@@ -25,13 +25,10 @@ impl FromStr for DatabaseUrl {
             return Ok(Self::Sqlite(path.into()));
         }
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            text.parse::<postgres::Config>()
-                .map_err(|error| Error::BadUrl(error.to_string()))?;
+            text.parse::<postgres::Config>().map_err(|error| Error::BadUrl(error.to_string()))?;
             return Ok(Self::Postgres(text.to_owned()));
         }
-        Err(Error::BadUrl(
-            "it begins neither with sqlite:// nor with postgres://".to_owned(),
-        ))
+        Err(Error::BadUrl("it begins neither with sqlite:// nor with postgres://".to_owned()))
     }
 }
 
@@ -90,12 +87,7 @@ pub struct Config {
 impl Config {
     /// Opens the given address with the defaults.
     pub fn new(url: DatabaseUrl) -> Self {
-        Self {
-            url,
-            durability: Durability::Full,
-            readers: 4,
-            lanes: 2,
-        }
+        Self { url, durability: Durability::Full, readers: 4, lanes: 2 }
     }
 }
 
@@ -106,10 +98,7 @@ mod tests {
     #[test]
     fn an_address_is_shown_without_its_password() {
         for (given, shown) in [
-            (
-                "postgres://ann:s3cret@db:5432/godel?sslmode=disable",
-                "postgres://db:5432/godel",
-            ),
+            ("postgres://ann:s3cret@db:5432/godel?sslmode=disable", "postgres://db:5432/godel"),
             ("postgresql://db/godel", "postgres://db/godel"),
             ("sqlite:///var/lib/godel.db", "sqlite:///var/lib/godel.db"),
         ] {

@@ -165,10 +165,7 @@ impl Error {
     pub(crate) fn sqlite(statement: &'static str, cause: rusqlite::Error) -> Self {
         use rusqlite::ffi::ErrorCode;
         let Some(error) = cause.sqlite_error() else {
-            return Self::Failed {
-                statement,
-                cause: cause.into(),
-            };
+            return Self::Failed { statement, cause: cause.into() };
         };
         match (error.code, error.extended_code) {
             (ErrorCode::ConstraintViolation, 1555 | 2067) => Self::Duplicate,
@@ -176,10 +173,7 @@ impl Error {
             (ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase, _) => {
                 Self::Corrupt(cause.to_string())
             }
-            _ => Self::Failed {
-                statement,
-                cause: cause.into(),
-            },
+            _ => Self::Failed { statement, cause: cause.into() },
         }
     }
 
@@ -193,10 +187,7 @@ impl Error {
                 Self::Corrupt(cause.to_string())
             }
             Some(state) if is_shutdown(state) => Self::Unavailable(Some(cause.into())),
-            Some(_) => Self::Failed {
-                statement,
-                cause: cause.into(),
-            },
+            Some(_) => Self::Failed { statement, cause: cause.into() },
             None => Self::Unavailable(Some(cause.into())),
         }
     }

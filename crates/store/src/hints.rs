@@ -52,13 +52,8 @@ impl Hints {
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
             .set_response_timeout(Some(ANSWER_TIMEOUT))
             .set_number_of_retries(2);
-        let connection = ConnectionManager::new_with_config(client, config)
-            .await
-            .map_err(fail)?;
-        Ok(Self {
-            connection,
-            take: std::sync::Arc::new(Script::new(TAKE)),
-        })
+        let connection = ConnectionManager::new_with_config(client, config).await.map_err(fail)?;
+        Ok(Self { connection, take: std::sync::Arc::new(Script::new(TAKE)) })
     }
 
     /// Takes a token from a tenant's shared bucket: whether there was one, and how many are left.

@@ -25,16 +25,12 @@ pub struct Logged {
 
 impl Logged {
     pub(crate) fn new(event: Event) -> Arc<Self> {
-        Arc::new(Self {
-            event,
-            rendered: OnceLock::new(),
-        })
+        Arc::new(Self { event, rendered: OnceLock::new() })
     }
 
     /// Returns the rendered form, made by `render` at the first call.
     pub fn rendered(&self, render: impl FnOnce(&Event) -> String) -> &str {
-        self.rendered
-            .get_or_init(|| render(&self.event).into_boxed_str())
+        self.rendered.get_or_init(|| render(&self.event).into_boxed_str())
     }
 }
 
@@ -125,10 +121,7 @@ impl Stream {
         let known = live.groups.get(&filter).and_then(Weak::upgrade);
         let group = known.unwrap_or_else(|| {
             let newest = watch::Sender::new(live.head.unwrap_or_default());
-            let group = Arc::new(Group {
-                filter: filter.clone(),
-                newest,
-            });
+            let group = Arc::new(Group { filter: filter.clone(), newest });
             live.groups.insert(filter, Arc::downgrade(&group));
             group
         });
@@ -149,10 +142,7 @@ impl Stream {
             live.early.retain(|seq, _| *seq > head);
             live.drain_early();
             let newest = live.head.unwrap_or(head);
-            live.groups
-                .values()
-                .filter_map(Weak::upgrade)
-                .for_each(|group| group.wake(newest));
+            live.groups.values().filter_map(Weak::upgrade).for_each(|group| group.wake(newest));
         }
     }
 
@@ -176,9 +166,7 @@ impl Stream {
             None => false,
             Some(group) => {
                 // `fresh` is newest first.
-                if let Some(last) = fresh
-                    .iter()
-                    .find(|logged| group.filter.matches(&logged.event))
+                if let Some(last) = fresh.iter().find(|logged| group.filter.matches(&logged.event))
                 {
                     group.wake(last.event.seq);
                 }
@@ -192,10 +180,7 @@ impl Stream {
     pub(crate) fn after(&self, cursor: Seq, filter: &EventFilter, limit: usize) -> Recent {
         let live = lock(&self.live);
         let head = live.head.unwrap_or_default();
-        let begin = live
-            .ring
-            .front()
-            .map_or(head, |first| Seq(first.event.seq.0 - 1));
+        let begin = live.ring.front().map_or(head, |first| Seq(first.event.seq.0 - 1));
         if cursor < begin {
             return Recent::Older(begin);
         }

@@ -28,11 +28,14 @@ pub(crate) struct Work<T, E, F> {
     scope: Scope,
     closure: F,
     result: Option<Result<T, E>>,
-    reply: oneshot::Sender<Result<(T, Vec<Arc<Logged>>), E>>,
+    reply: oneshot::Sender<Finished<T, E>>,
 }
 
+/// What the work returned and recorded, or why it was not committed.
+type Finished<T, E> = Result<(T, Vec<Arc<Logged>>), E>;
+
 /// What a waiting caller holds.
-pub(crate) type Answer<T, E> = oneshot::Receiver<Result<(T, Vec<Arc<Logged>>), E>>;
+pub(crate) type Answer<T, E> = oneshot::Receiver<Finished<T, E>>;
 
 /// Wraps a closure as a job.
 pub(crate) fn job<T, E, F>(scope: Scope, closure: F) -> (Box<dyn Job>, Answer<T, E>)
@@ -42,15 +45,7 @@ where
     F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    (
-        Box::new(Work {
-            scope,
-            closure,
-            result: None,
-            reply,
-        }),
-        answer,
-    )
+    (Box::new(Work { scope, closure, result: None, reply }), answer)
 }
 
 impl<T, E, F> Job for Work<T, E, F>

@@ -65,15 +65,10 @@ pub(crate) fn migrate<M: Migrator>(engine: &mut M, to: i64) -> Result<SchemaStat
     let applied = engine.applied()?;
     let found = applied.last().map_or(0, |(version, _)| *version);
     if found > newest() {
-        return Err(Error::SchemaNewer {
-            found,
-            known: newest(),
-        });
+        return Err(Error::SchemaNewer { found, known: newest() });
     }
     for migration in KNOWN {
-        let noted = applied
-            .iter()
-            .find(|(version, _)| *version == migration.version);
+        let noted = applied.iter().find(|(version, _)| *version == migration.version);
         if let Some((_, noted)) = noted
             && *noted != checksum(migration.up)
         {
@@ -84,42 +79,28 @@ pub(crate) fn migrate<M: Migrator>(engine: &mut M, to: i64) -> Result<SchemaStat
             });
         }
     }
-    for migration in KNOWN
-        .iter()
-        .filter(|m| m.version > found && m.version <= to)
-    {
+    for migration in KNOWN.iter().filter(|m| m.version > found && m.version <= to) {
         let script = for_engine(migration.up, M::ENGINE);
         engine.step(migration, &script, Some(&checksum(migration.up)))?;
     }
-    for migration in KNOWN
-        .iter()
-        .rev()
-        .filter(|m| m.version <= found && m.version > to)
-    {
+    for migration in KNOWN.iter().rev().filter(|m| m.version <= found && m.version > to) {
         engine.step(migration, &for_engine(migration.down, M::ENGINE), None)?;
     }
-    Ok(SchemaStatus {
-        found: to.clamp(0, newest()),
-        known: newest(),
-    })
+    Ok(SchemaStatus { found: to.clamp(0, newest()), known: newest() })
 }
 
 /// Picks the lines of a script that count on one engine.
 fn for_engine(script: &str, engine: &str) -> String {
     let own = format!("--{engine}:");
-    let lines = script
-        .lines()
-        .map(|line| line.strip_prefix(own.as_str()).unwrap_or(line));
+    let lines = script.lines().map(|line| line.strip_prefix(own.as_str()).unwrap_or(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a fingerprint of a script (FNV-1a): it detects an accident, not an attack.
 fn checksum(script: &str) -> String {
-    let hash = script
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+    let hash = script.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     format!("{hash:016x}")
 }
 

@@ -110,36 +110,23 @@ impl Row<'_> {
     }
 
     pub(crate) fn uuid(&self, column: usize) -> Result<Uuid> {
-        self.opt_uuid(column)?
-            .ok_or_else(|| unreadable("an id is missing".into()))
+        self.opt_uuid(column)?.ok_or_else(|| unreadable("an id is missing".into()))
     }
 
     pub(crate) fn opt_uuid(&self, column: usize) -> Result<Option<Uuid>> {
         match self {
             Self::Sqlite(row) => {
-                let value = row
-                    .get_ref(column)
-                    .map_err(|cause| unreadable(cause.into()))?;
-                let bytes = value
-                    .as_blob_or_null()
-                    .map_err(|cause| unreadable(cause.into()))?;
-                bytes
-                    .map(Uuid::from_slice)
-                    .transpose()
-                    .map_err(|cause| unreadable(cause.into()))
+                let value = row.get_ref(column).map_err(|cause| unreadable(cause.into()))?;
+                let bytes = value.as_blob_or_null().map_err(|cause| unreadable(cause.into()))?;
+                bytes.map(Uuid::from_slice).transpose().map_err(|cause| unreadable(cause.into()))
             }
-            Self::Postgres(row) => row
-                .try_get(column)
-                .map_err(|cause| unreadable(cause.into())),
+            Self::Postgres(row) => row.try_get(column).map_err(|cause| unreadable(cause.into())),
         }
     }
 }
 
 fn unreadable(cause: Cause) -> Error {
-    Error::Unreadable {
-        what: "column",
-        cause,
-    }
+    Error::Unreadable { what: "column", cause }
 }
 
 /// A connection inside a transaction.
@@ -160,9 +147,7 @@ impl Conn<'_> {
             Self::Sqlite(conn) => {
                 let fail = |cause| Error::sqlite(statement.name, cause);
                 let mut prepared = conn.prepare_cached(statement.sqlite).map_err(fail)?;
-                let mut rows = prepared
-                    .query(rusqlite::params_from_iter(params))
-                    .map_err(fail)?;
+                let mut rows = prepared.query(rusqlite::params_from_iter(params)).map_err(fail)?;
                 let mut found = Vec::new();
                 while let Some(row) = rows.next().map_err(fail)? {
                     found.push(map(&Row::Sqlite(row))?);
@@ -197,9 +182,7 @@ impl Conn<'_> {
             Self::Sqlite(conn) => {
                 let fail = |cause| Error::sqlite(statement.name, cause);
                 let mut prepared = conn.prepare_cached(statement.sqlite).map_err(fail)?;
-                let touched = prepared
-                    .execute(rusqlite::params_from_iter(params))
-                    .map_err(fail)?;
+                let touched = prepared.execute(rusqlite::params_from_iter(params)).map_err(fail)?;
                 Ok(touched as u64)
             }
             Self::Postgres(session) => session.execute(statement, params),

@@ -67,13 +67,7 @@ impl Store {
                     Engine::Postgres(postgres::Engine::open(url, &config, Arc::clone(&hub))?)
                 }
             };
-            Ok(Self {
-                inner: Arc::new(Inner {
-                    engine,
-                    hub,
-                    url: config.url,
-                }),
-            })
+            Ok(Self { inner: Arc::new(Inner { engine, hub, url: config.url }) })
         })
         .await
     }
@@ -118,9 +112,7 @@ impl Store {
             return engine.read(scope, work).await;
         }
         let (job, answer) = job(scope, work);
-        self.submit(job, answer, false)
-            .await
-            .map(|(value, _)| value)
+        self.submit(job, answer, false).await.map(|(value, _)| value)
     }
 
     /// Runs work as one transaction; it is durable when this returns.
@@ -195,11 +187,7 @@ impl Store {
         let start = Instant::now();
         self.read(Scope::System, |tx| tx.tenants().count()).await?;
         let durable = self.is_durable();
-        Ok(Probe {
-            latency: start.elapsed(),
-            engine: self.inner.url.engine(),
-            durable,
-        })
+        Ok(Probe { latency: start.elapsed(), engine: self.inner.url.engine(), durable })
     }
 
     /// Tells whether a finished write survives a power cut.
@@ -243,7 +231,5 @@ impl Store {
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .map_err(|_| Error::Panicked)?
+    tokio::task::spawn_blocking(work).await.map_err(|_| Error::Panicked)?
 }

@@ -48,20 +48,11 @@ impl Tail {
         // Joined before the head is read: what commits in between is not missed.
         let (group, newest) = stream.join(filter);
         if stream.head().is_none() {
-            let (head, _) = store
-                .read(Scope::Tenant(tenant), |tx| tx.events().bounds())
-                .await?;
+            let (head, _) = store.read(Scope::Tenant(tenant), |tx| tx.events().bounds()).await?;
             stream.start_at(head);
         }
         let cursor = after.unwrap_or_else(|| stream.head().unwrap_or_default());
-        Ok(Self {
-            store,
-            tenant,
-            stream,
-            group,
-            newest,
-            cursor,
-        })
+        Ok(Self { store, tenant, stream, group, newest, cursor })
     }
 
     /// Returns the position up to which everything was returned.
@@ -82,10 +73,7 @@ impl Tail {
     /// Returns the positions of matching events behind the cursor that are in memory, or `None` if
     /// the cursor is older than what is in memory.
     pub fn backlog(&self) -> Option<Vec<Seq>> {
-        match self
-            .stream
-            .after(self.cursor, &self.group.filter, usize::MAX)
-        {
+        match self.stream.after(self.cursor, &self.group.filter, usize::MAX) {
             Recent::Events(events, _) => {
                 Some(events.iter().map(|logged| logged.event.seq).collect())
             }
@@ -164,14 +152,8 @@ impl Tail {
                 ))
             })
             .await?;
-        let gap = (trimmed > cursor).then_some(Gap {
-            from: cursor.next(),
-            to: trimmed,
-        });
+        let gap = (trimmed > cursor).then_some(Gap { from: cursor.next(), to: trimmed });
         self.cursor = page.reached.max(cursor);
-        Ok(Batch {
-            gap,
-            events: page.events.into_iter().map(Logged::new).collect(),
-        })
+        Ok(Batch { gap, events: page.events.into_iter().map(Logged::new).collect() })
     }
 }

@@ -22,12 +22,7 @@ pub struct Tx<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: Conn<'c>, scope: Scope, writable: bool) -> Self {
-        Self {
-            conn,
-            scope,
-            writable,
-            drafts: Vec::new(),
-        }
+        Self { conn, scope, writable, drafts: Vec::new() }
     }
 
     /// Returns the tenant of the scope.

@@ -8,9 +8,7 @@ use tempfile::TempDir;
 /// # Panics
 /// With `CI=true` and without a server: then nothing may be skipped.
 pub fn postgres_url() -> Option<String> {
-    let url = std::env::var("GODEL_TEST_POSTGRES_URL")
-        .ok()
-        .filter(|url| !url.is_empty());
+    let url = std::env::var("GODEL_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty());
     if url.is_none() && std::env::var("CI").is_ok_and(|ci| ci == "true") {
         panic!("GODEL_TEST_POSTGRES_URL is not set: run the tests with `cargo xtask test`");
     }
@@ -61,9 +59,7 @@ impl Drop for Database {
         if let Self::Postgres { server, name } = self {
             let (server, drop) = (server.clone(), format!("DROP DATABASE {name} WITH (FORCE)"));
             // A client of its own runtime must not be used inside another one.
-            std::thread::spawn(move || admin(&server, &drop))
-                .join()
-                .ok();
+            std::thread::spawn(move || admin(&server, &drop)).join().ok();
         }
     }
 }
@@ -78,9 +74,5 @@ fn admin(server: &str, statement: &str) {
 }
 
 fn uuid_text() -> String {
-    godel_model::Mint::system()
-        .id::<godel_model::EventId>()
-        .uuid()
-        .simple()
-        .to_string()
+    godel_model::Mint::system().id::<godel_model::EventId>().uuid().simple().to_string()
 }

@@ -4,6 +4,13 @@
 //! - Only tests use this crate.
 //! - A world is fresh and private: its own SQLite file or its own PostgreSQL database.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    reason = "only tests use this crate, and a test that cannot set up must fail loudly"
+)]
+
 mod database;
 mod world;
 

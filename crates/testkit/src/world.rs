@@ -85,10 +85,7 @@ impl World {
             at: self.clock.now(),
             source: Source::component("test"),
             payload: Payload::from_stored(payload.to_owned()).unwrap(),
-            metadata: Metadata {
-                refs: BTreeMap::new(),
-                ..Metadata::default()
-            },
+            metadata: Metadata { refs: BTreeMap::new(), ..Metadata::default() },
         }
     }
 

@@ -31,24 +31,17 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     let server = stage.take_server()?;
     println!("  {WRITERS} writers publish events as fast as they can ...");
     let stop = Arc::new(AtomicBool::new(false));
-    let writers: Vec<_> = (0..WRITERS)
-        .map(|_| write(stage.godel.clone(), stop.clone()))
-        .collect();
+    let writers: Vec<_> = (0..WRITERS).map(|_| write(stage.godel.clone(), stop.clone())).collect();
     let answered = wait_for_writes(&stage.godel);
     println!("  $ kill -9 {}", server.pid());
     let killed = server.kill();
     stop.store(true, Ordering::Relaxed);
-    let mut known: Vec<Seen> = writers
-        .into_iter()
-        .flat_map(|one| one.join().unwrap_or_default())
-        .collect();
+    let mut known: Vec<Seen> =
+        writers.into_iter().flat_map(|one| one.join().unwrap_or_default()).collect();
     answered?;
     killed?;
     known.sort_by_key(|seen| seen.sequence);
-    println!(
-        "  {} were answered when it died. Now it starts again:",
-        known.len()
-    );
+    println!("  {} were answered when it died. Now it starts again:", known.len());
     println!("  $ godel up");
     let started = Instant::now();
     stage.raise()?;
@@ -84,19 +77,12 @@ fn wait_for_writes(godel: &Godel) -> Result<()> {
         }
         thread::sleep(Duration::from_millis(200));
     }
-    Err(Failure::new(format!(
-        "the writers got fewer than {AT_LEAST} answers"
-    )))
+    Err(Failure::new(format!("the writers got fewer than {AT_LEAST} answers")))
 }
 
 fn publish(godel: &Godel, kind: &str) -> Result<Seen> {
-    let event = godel.call_json(&[
-        "events",
-        "publish",
-        kind,
-        "--payload",
-        "{\"from\":\"demo\"}",
-    ])?;
+    let event =
+        godel.call_json(&["events", "publish", kind, "--payload", "{\"from\":\"demo\"}"])?;
     seen(&event)
 }
 
@@ -104,46 +90,31 @@ fn publish(godel: &Godel, kind: &str) -> Result<Seen> {
 fn everything(godel: &Godel) -> Result<Vec<Seen>> {
     let end = publish(godel, "demo:end")?;
     let limit = end.sequence.to_string();
-    let events = godel
-        .call_json_lines(&["events", "tail", "--after", "0", "--limit", &limit])
-        .map_err(|failure| {
-            failure.hint("a log with a gap never reaches the number of its last event")
-        })?;
+    let events =
+        godel.call_json_lines(&["events", "tail", "--after", "0", "--limit", &limit]).map_err(
+            |failure| failure.hint("a log with a gap never reaches the number of its last event"),
+        )?;
     events.iter().map(seen).collect()
 }
 
 fn seen(event: &Value) -> Result<Seen> {
     match (event["sequence"].as_u64(), event["id"].as_str()) {
-        (Some(sequence), Some(id)) => Ok(Seen {
-            sequence,
-            id: id.to_owned(),
-        }),
+        (Some(sequence), Some(id)) => Ok(Seen { sequence, id: id.to_owned() }),
         _ => Err(Failure::new(format!("this is no event: {event}"))),
     }
 }
 
 /// Compares what was answered with what is stored; both in order of their number.
 fn verdict(answered: &[Seen], stored: &[Seen]) -> Result<String> {
-    let gap = stored
-        .windows(2)
-        .find(|pair| pair[1].sequence != pair[0].sequence + 1);
+    let gap = stored.windows(2).find(|pair| pair[1].sequence != pair[0].sequence + 1);
     if let Some(pair) = gap {
-        let what = format!(
-            "after event {} comes {}",
-            pair[0].sequence, pair[1].sequence
-        );
+        let what = format!("after event {} comes {}", pair[0].sequence, pair[1].sequence);
         return Err(Failure::new(what));
     }
-    let lost: Vec<&Seen> = answered
-        .iter()
-        .filter(|seen| !stored.contains(seen))
-        .collect();
+    let lost: Vec<&Seen> = answered.iter().filter(|seen| !stored.contains(seen)).collect();
     if let Some(first) = lost.first() {
-        let what = format!(
-            "{} answered events are lost, first number {}",
-            lost.len(),
-            first.sequence
-        );
+        let what =
+            format!("{} answered events are lost, first number {}", lost.len(), first.sequence);
         return Err(Failure::new(what));
     }
     let (Some(first), Some(last)) = (stored.first(), stored.last()) else {
@@ -163,22 +134,13 @@ mod tests {
     use super::*;
 
     fn log(numbers: &[u64]) -> Vec<Seen> {
-        numbers
-            .iter()
-            .map(|&sequence| Seen {
-                sequence,
-                id: format!("id-{sequence}"),
-            })
-            .collect()
+        numbers.iter().map(|&sequence| Seen { sequence, id: format!("id-{sequence}") }).collect()
     }
 
     #[test]
     fn a_log_with_all_that_was_answered_passes() {
         let line = verdict(&log(&[2, 4]), &log(&[1, 2, 3, 4, 5])).unwrap();
-        assert!(
-            line.contains("2 of 2 answered") && line.contains("1 to 5"),
-            "{line}"
-        );
+        assert!(line.contains("2 of 2 answered") && line.contains("1 to 5"), "{line}");
     }
 
     #[test]

@@ -9,21 +9,8 @@ const EVENTS: u32 = 3;
 /// Publishes a few events and tails the log from its beginning.
 pub(super) fn play(stage: &mut Stage) -> Result<()> {
     for n in 1..=EVENTS {
-        stage.show(&[
-            "events",
-            "publish",
-            "demo:hello",
-            "--payload",
-            &format!("{{\"n\":{n}}}"),
-        ])?;
+        stage.show(&["events", "publish", "demo:hello", "--payload", &format!("{{\"n\":{n}}}")])?;
     }
     println!("  Each has a number without gaps, so that a reader can drop and go on where it was:");
-    stage.show(&[
-        "events",
-        "tail",
-        "--after",
-        "0",
-        "--limit",
-        &EVENTS.to_string(),
-    ])
+    stage.show(&["events", "tail", "--after", "0", "--limit", &EVENTS.to_string()])
 }

@@ -44,19 +44,11 @@ pub(super) fn install(shop: &Shop, packages: &[&str], renew: bool) -> Result<()>
 
 fn apt_get(verb: &str, packages: &[&str]) -> Command {
     let mut command = Command::new("apt-get");
-    command.args([
-        "-o",
-        "DPkg::Lock::Timeout=120",
-        "-o",
-        "Acquire::Retries=3",
-        verb,
-    ]);
+    command.args(["-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=3", verb]);
     if verb == "install" {
         command.args(["-y", "--no-install-recommends"]);
     }
-    command
-        .args(packages)
-        .env("DEBIAN_FRONTEND", "noninteractive");
+    command.args(packages).env("DEBIAN_FRONTEND", "noninteractive");
     command
 }
 
@@ -66,11 +58,7 @@ fn is_known(service: &str) -> bool {
 
 fn systemctl(arguments: &[&str]) -> bool {
     let mut command = Command::new("systemctl");
-    command
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
 }
 

@@ -33,10 +33,7 @@ struct Python {
 impl Tools {
     /// Prepares a call of one of the tools.
     pub(crate) fn command(&self, tool: &str) -> Command {
-        with_libraries(
-            Command::new(self.folder.join("bin").join(tool)),
-            &self.libraries,
-        )
+        with_libraries(Command::new(self.folder.join("bin").join(tool)), &self.libraries)
     }
 }
 
@@ -58,10 +55,7 @@ pub(crate) fn tools(shop: &Shop) -> Result<(Option<Tools>, Done)> {
     match made {
         Ok(tools) => Ok((Some(tools), Done::noted("made anew"))),
         Err(failure) if shop.ci => Err(failure),
-        Err(failure) => Ok((
-            None,
-            Done::skipped(format!("Python tools ({})", failure.brief())),
-        )),
+        Err(failure) => Ok((None, Done::skipped(format!("Python tools ({})", failure.brief())))),
     }
 }
 
@@ -70,11 +64,7 @@ fn ready(shop: &Shop, places: &Places) -> Option<Tools> {
     let folder = folder().ok()?;
     let held = fs::read_to_string(folder.join(STAMP)).ok()?;
     let pinned = fs::read_to_string(requirements(shop)).ok()?;
-    let libraries = places
-        .unpacked
-        .as_deref()
-        .map(unpacked_libraries)
-        .unwrap_or_default();
+    let libraries = places.unpacked.as_deref().map(unpacked_libraries).unwrap_or_default();
     (held == pinned).then_some(Tools { folder, libraries })
 }
 
@@ -89,30 +79,18 @@ fn find(places: &Places) -> Option<Python> {
     let unpacked = root.map(|root| (root.join("usr/bin/python3"), Some(root)));
     // Hiding what is installed is about servers and pip: without any Python there is no way on.
     let last = (PathBuf::from("/usr/bin/python3"), None);
-    installed
-        .chain(unpacked)
-        .chain([last])
-        .find_map(|(program, root)| {
-            let libraries = root.map(unpacked_libraries).unwrap_or_default();
-            let call = |code| {
-                succeeds(with_libraries(Command::new(&program), &libraries).args(["-c", code]))
-            };
-            if !program.is_file() || !call(NEW_ENOUGH) {
-                return None;
-            }
-            // An unpacked Python looks for its pip where it would be if it were installed.
-            let brings_pip = root.is_none() && places.system.is_some() && call("import ensurepip");
-            let pip = if brings_pip {
-                None
-            } else {
-                Some(wheel.clone()?)
-            };
-            Some(Python {
-                program: program.clone(),
-                libraries,
-                pip,
-            })
-        })
+    installed.chain(unpacked).chain([last]).find_map(|(program, root)| {
+        let libraries = root.map(unpacked_libraries).unwrap_or_default();
+        let call =
+            |code| succeeds(with_libraries(Command::new(&program), &libraries).args(["-c", code]));
+        if !program.is_file() || !call(NEW_ENOUGH) {
+            return None;
+        }
+        // An unpacked Python looks for its pip where it would be if it were installed.
+        let brings_pip = root.is_none() && places.system.is_some() && call("import ensurepip");
+        let pip = if brings_pip { None } else { Some(wheel.clone()?) };
+        Some(Python { program: program.clone(), libraries, pip })
+    })
 }
 
 /// The pip among the unpacked packages; a wheel can be run as it is.
@@ -143,18 +121,10 @@ fn make(shop: &Shop, python: &Python) -> Result<Tools> {
         None => install.args(["-m", "pip"]),
     };
     let list = requirements(shop);
-    install.args([
-        "install",
-        "--disable-pip-version-check",
-        "--no-input",
-        "--requirement",
-    ]);
+    install.args(["install", "--disable-pip-version-check", "--no-input", "--requirement"]);
     shop.captured("python-install", install.arg(&list))?;
     fs::copy(&list, folder.join(STAMP)).told(format!("write {}", folder.join(STAMP).display()))?;
-    Ok(Tools {
-        folder,
-        libraries: python.libraries.clone(),
-    })
+    Ok(Tools { folder, libraries: python.libraries.clone() })
 }
 
 fn folder() -> Result<PathBuf> {
@@ -175,9 +145,6 @@ fn with_libraries(mut command: Command, libraries: &[PathBuf]) -> Command {
 }
 
 fn succeeds(command: &mut Command) -> bool {
-    let quiet = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().is_ok_and(|status| status.success())
 }

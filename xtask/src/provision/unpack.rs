@@ -49,10 +49,7 @@ fn download_and_unpack(
     settings: &[String],
     packages: &[&str],
 ) -> Result<()> {
-    let mut plan = apt_get(
-        settings,
-        &["install", "--simulate", "--no-install-recommends"],
-    );
+    let mut plan = apt_get(settings, &["install", "--simulate", "--no-install-recommends"]);
     let needed = planned(&shop.captured("apt-plan", plan.args(packages))?);
     if needed.is_empty() {
         return Err(Failure::new("apt-get finds nothing to download"));
@@ -63,10 +60,7 @@ fn download_and_unpack(
     }
     fs::create_dir_all(&downloads).told(format!("create {}", downloads.display()))?;
     let mut download = apt_get(settings, &["download"]);
-    shop.captured(
-        "apt-download",
-        download.args(&needed).current_dir(&downloads),
-    )?;
+    shop.captured("apt-download", download.args(&needed).current_dir(&downloads))?;
     let root = cache.join("packages");
     for package in debs(&downloads)? {
         let mut unpack = Command::new("dpkg");
@@ -108,23 +102,16 @@ fn planned(output: &str) -> Vec<String> {
 fn debs(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(folder).told(format!("read {}", folder.display()))?;
     let paths = entries.flatten().map(|entry| entry.path());
-    Ok(paths
-        .filter(|path| path.extension().is_some_and(|end| end == "deb"))
-        .collect())
+    Ok(paths.filter(|path| path.extension().is_some_and(|end| end == "deb")).collect())
 }
 
 /// The package status of this machine as if what we need were not installed.
 fn without_ours(status: &str) -> String {
     let forgotten = |paragraph: &str| {
-        let name = paragraph
-            .lines()
-            .find_map(|line| line.strip_prefix("Package: "));
+        let name = paragraph.lines().find_map(|line| line.strip_prefix("Package: "));
         name.is_some_and(is_ours)
     };
-    status
-        .split_inclusive("\n\n")
-        .filter(|paragraph| !forgotten(paragraph))
-        .collect()
+    status.split_inclusive("\n\n").filter(|paragraph| !forgotten(paragraph)).collect()
 }
 
 fn is_ours(package: &str) -> bool {
@@ -148,9 +135,6 @@ mod tests {
     fn only_our_packages_are_forgotten() {
         let status = "Package: bash\nStatus: x\n\nPackage: postgresql-15\nStatus: x\n\n\
                       Package: python3\n\nPackage: python3.11-venv\n\nPackage: redis-server\n";
-        assert_eq!(
-            without_ours(status),
-            "Package: bash\nStatus: x\n\nPackage: python3\n\n"
-        );
+        assert_eq!(without_ours(status), "Package: bash\nStatus: x\n\nPackage: python3\n\n");
     }
 }

@@ -19,15 +19,7 @@ pub(crate) fn format(shop: &Shop) -> Result<Done> {
 
 /// Runs the lints, each warning an error.
 pub(crate) fn lints(shop: &Shop) -> Result<Done> {
-    let arguments = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--no-deps",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let arguments = ["clippy", "--workspace", "--all-targets", "--no-deps", "--", "-D", "warnings"];
     shop.captured("clippy", &mut shop.cargo(&arguments))?;
     Ok(Done::default())
 }
@@ -42,32 +34,14 @@ pub(crate) fn build(shop: &Shop) -> Result<Done> {
 pub(crate) fn tests(shop: &Shop, engines: &Engines) -> Result<Done> {
     let nextest = has_nextest();
     let arguments: &[&str] = if nextest {
-        &[
-            "nextest",
-            "run",
-            "--workspace",
-            "--no-fail-fast",
-            "--failure-output",
-            "final",
-        ]
+        &["nextest", "run", "--workspace", "--no-fail-fast", "--failure-output", "final"]
     } else {
-        &[
-            "test",
-            "--workspace",
-            "--lib",
-            "--bins",
-            "--tests",
-            "--no-fail-fast",
-        ]
+        &["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]
     };
     let mut command = shop.cargo(arguments);
     engines.tell(&mut command, &shop.godel("debug"));
     let output = shop.captured("tests", &mut command)?;
-    let read = if nextest {
-        counts::of_nextest
-    } else {
-        counts::of_cargo_test
-    };
+    let read = if nextest { counts::of_nextest } else { counts::of_cargo_test };
     counted(read(&output))
 }
 
@@ -76,10 +50,7 @@ pub(crate) fn doc_tests(shop: &Shop) -> Result<Done> {
     if !has_examples(&shop.root.join("crates")) {
         return Ok(Done::noted("no doc comment has an example"));
     }
-    let output = shop.captured(
-        "doc-tests",
-        &mut shop.cargo(&["test", "--doc", "--workspace"]),
-    )?;
+    let output = shop.captured("doc-tests", &mut shop.cargo(&["test", "--doc", "--workspace"]))?;
     counted(counts::of_cargo_test(&output))
 }
 
@@ -99,18 +70,14 @@ pub(super) fn counted(counts: Option<Counts>) -> Result<Done> {
 }
 
 fn has_examples(folder: &Path) -> bool {
-    fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .any(|entry| {
-            let path = entry.path();
-            if path.is_dir() {
-                return path.file_name().is_some_and(|name| name != "tests") && has_examples(&path);
-            }
-            path.extension().is_some_and(|end| end == "rs")
-                && fs::read_to_string(&path).is_ok_and(|text| shows_example(&text))
-        })
+    fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
+        let path = entry.path();
+        if path.is_dir() {
+            return path.file_name().is_some_and(|name| name != "tests") && has_examples(&path);
+        }
+        path.extension().is_some_and(|end| end == "rs")
+            && fs::read_to_string(&path).is_ok_and(|text| shows_example(&text))
+    })
 }
 
 /// Whether some doc comment opens a block that rustdoc would run.
@@ -118,9 +85,7 @@ fn shows_example(text: &str) -> bool {
     let mut inside = false;
     text.lines().any(|line| {
         let line = line.trim_start();
-        let doc = line
-            .strip_prefix("///")
-            .or_else(|| line.strip_prefix("//!"));
+        let doc = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
         let Some(fence) = doc.and_then(|doc| doc.trim_start().strip_prefix("```")) else {
             return false;
         };
@@ -136,9 +101,7 @@ mod tests {
 
     #[test]
     fn only_blocks_that_run_are_examples() {
-        assert!(shows_example(
-            "/// Adds.\n/// ```\n/// assert!(true);\n/// ```\n"
-        ));
+        assert!(shows_example("/// Adds.\n/// ```\n/// assert!(true);\n/// ```\n"));
         assert!(shows_example("//! ```no_run\n//! ```\n"));
         assert!(!shows_example("/// ```text\n/// plain\n/// ```\n"));
         assert!(!shows_example("// ```\nlet x = \"```\";\n"));
@@ -147,21 +110,7 @@ mod tests {
     #[test]
     fn a_green_run_without_a_count_is_not_believed() {
         assert!(counted(None).is_err());
-        assert!(
-            counted(Some(Counts {
-                passed: 1,
-                failed: 1,
-                skipped: 0
-            }))
-            .is_err()
-        );
-        assert!(
-            counted(Some(Counts {
-                passed: 1,
-                failed: 0,
-                skipped: 0
-            }))
-            .is_ok()
-        );
+        assert!(counted(Some(Counts { passed: 1, failed: 1, skipped: 0 })).is_err());
+        assert!(counted(Some(Counts { passed: 1, failed: 0, skipped: 0 })).is_ok());
     }
 }

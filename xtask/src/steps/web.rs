@@ -21,10 +21,7 @@ pub(crate) fn install(shop: &Shop) -> Result<Done> {
     if fs::read(&stamp).is_ok_and(|held| held == wanted) {
         return Ok(Done::noted("unchanged"));
     }
-    shop.captured(
-        "web-install",
-        &mut shop.npm(&["ci", "--no-audit", "--no-fund"]),
-    )?;
+    shop.captured("web-install", &mut shop.npm(&["ci", "--no-audit", "--no-fund"]))?;
     // Without any package npm makes no folder.
     fs::create_dir_all(web.join("node_modules")).told("create node_modules")?;
     fs::write(&stamp, wanted).told(format!("write {}", stamp.display()))?;

@@ -37,11 +37,7 @@ fn collect(member: &str, base: &Path, folder: &Path, sources: &mut Vec<Source>) 
         } else if path.extension().is_some_and(|end| end == "rs") {
             sources.push(Source {
                 member: member.to_owned(),
-                path: path
-                    .strip_prefix(base)
-                    .unwrap()
-                    .to_string_lossy()
-                    .into_owned(),
+                path: path.strip_prefix(base).unwrap().to_string_lossy().into_owned(),
                 lines: fs::read_to_string(&path).unwrap().lines().count(),
             });
         }
@@ -51,19 +47,15 @@ fn collect(member: &str, base: &Path, folder: &Path, sources: &mut Vec<Source>) 
 /// Complains about crates and files that have grown too long.
 pub(crate) fn check_sizes(sources: &[Source]) -> Vec<String> {
     let mut complaints = Vec::new();
-    let mut members: Vec<&str> = sources
-        .iter()
-        .map(|source| source.member.as_str())
-        .collect();
+    let mut members: Vec<&str> = sources.iter().map(|source| source.member.as_str()).collect();
     members.sort_unstable();
     members.dedup();
     for member in members {
         let own = sources.iter().filter(|source| source.member == member);
         let lines: usize = own.map(|source| source.lines).sum();
         if lines >= CRATE_LINES {
-            complaints.push(format!(
-                "{member} has {lines} lines: below {CRATE_LINES}, or divide it"
-            ));
+            complaints
+                .push(format!("{member} has {lines} lines: below {CRATE_LINES}, or divide it"));
         }
     }
     for source in sources {
@@ -73,14 +65,9 @@ pub(crate) fn check_sizes(sources: &[Source]) -> Vec<String> {
             false => (FILE_LINES, FILE_LINES + 1),
         };
         if source.lines > most {
-            let Source {
-                member,
-                path,
-                lines,
-            } = source;
-            complaints.push(format!(
-                "{member}: {path} has {lines} lines: below {than}, or divide it"
-            ));
+            let Source { member, path, lines } = source;
+            complaints
+                .push(format!("{member}: {path} has {lines} lines: below {than}, or divide it"));
         }
     }
     complaints
@@ -90,26 +77,17 @@ pub(crate) fn check_sizes(sources: &[Source]) -> Vec<String> {
 pub(crate) fn check_lints(manifests: &[(String, String)]) -> Vec<String> {
     let takes = |text: &str| {
         let manifest: toml::Table = text.parse().unwrap();
-        manifest
-            .get("lints")
-            .and_then(|lints| lints.get("workspace"))
-            == Some(&true.into())
+        manifest.get("lints").and_then(|lints| lints.get("workspace")) == Some(&true.into())
     };
     let without = manifests.iter().filter(|(_, text)| !takes(text));
-    without
-        .map(|(name, _)| format!("{name} does not take the lints of the workspace"))
-        .collect()
+    without.map(|(name, _)| format!("{name} does not take the lints of the workspace")).collect()
 }
 
 mod tests {
     use super::*;
 
     fn source(member: &str, path: &str, lines: usize) -> Source {
-        Source {
-            member: member.to_owned(),
-            path: path.to_owned(),
-            lines,
-        }
+        Source { member: member.to_owned(), path: path.to_owned(), lines }
     }
 
     #[test]
@@ -124,11 +102,9 @@ mod tests {
 
     #[test]
     fn long_files_are_found() {
-        for (path, lines) in [
-            ("src/lib.rs", 501),
-            ("tests/it/main.rs", 800),
-            ("src/wire.gen.rs", 800),
-        ] {
+        for (path, lines) in
+            [("src/lib.rs", 501), ("tests/it/main.rs", 800), ("src/wire.gen.rs", 800)]
+        {
             assert_eq!(check_sizes(&[source("a", path, lines)]).len(), 1, "{path}");
         }
     }
@@ -136,9 +112,7 @@ mod tests {
     #[test]
     fn a_crate_is_the_sum_of_its_files() {
         let files = |count| -> Vec<Source> {
-            (0..count)
-                .map(|n| source("a", &format!("src/{n}.rs"), 500))
-                .collect()
+            (0..count).map(|n| source("a", &format!("src/{n}.rs"), 500)).collect()
         };
         assert!(check_sizes(&files(29)).is_empty());
         assert_eq!(check_sizes(&files(30)).len(), 1);

@@ -55,11 +55,7 @@ pub(crate) fn check(members: &[Member]) -> Vec<String> {
                 continue;
             };
             if !own.may_use(other, arrow.dev) {
-                let kind = if arrow.dev {
-                    "dev-dependency"
-                } else {
-                    "dependency"
-                };
+                let kind = if arrow.dev { "dev-dependency" } else { "dependency" };
                 complaints.push(format!(
                     "{} ({own:?}) has a {kind} on {} ({other:?})",
                     member.name, arrow.to
@@ -77,16 +73,8 @@ mod tests {
     use crate::workspace::Arrow;
 
     fn member(name: &str, layer: Value, arrows: &[(&str, bool)]) -> Member {
-        let arrows = arrows.iter().map(|(to, dev)| Arrow {
-            to: (*to).to_owned(),
-            dev: *dev,
-        });
-        Member {
-            name: name.to_owned(),
-            folder: "".into(),
-            layer,
-            arrows: arrows.collect(),
-        }
+        let arrows = arrows.iter().map(|(to, dev)| Arrow { to: (*to).to_owned(), dev: *dev });
+        Member { name: name.to_owned(), folder: "".into(), layer, arrows: arrows.collect() }
     }
 
     fn house(extra: Member) -> Vec<String> {

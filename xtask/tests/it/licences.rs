@@ -19,27 +19,17 @@ impl Policy {
     pub(crate) fn parse(text: &str) -> Self {
         let table: Table = text.parse().unwrap();
         let licences = &table["licenses"];
-        let exceptions = list(licences.get("exceptions")).map(|entry| {
-            (
-                word(&entry["crate"]),
-                list(entry.get("allow")).map(word).collect(),
-            )
-        });
+        let exceptions = list(licences.get("exceptions"))
+            .map(|entry| (word(&entry["crate"]), list(entry.get("allow")).map(word).collect()));
         let banned = list(table["bans"].get("deny")).map(|entry| {
-            (
-                word(&entry["crate"]),
-                entry.get("reason").map(word).unwrap_or_default(),
-            )
+            (word(&entry["crate"]), entry.get("reason").map(word).unwrap_or_default())
         });
         let policy = Self {
             allowed: list(licences.get("allow")).map(word).collect(),
             exceptions: exceptions.collect(),
             banned: banned.collect(),
         };
-        assert!(
-            !policy.allowed.is_empty() && !policy.banned.is_empty(),
-            "deny.toml was not read"
-        );
+        assert!(!policy.allowed.is_empty() && !policy.banned.is_empty(), "deny.toml was not read");
         policy
     }
 
@@ -47,11 +37,7 @@ impl Policy {
     pub(crate) fn check(&self, packages: &[Package]) -> Vec<String> {
         let mut complaints = Vec::new();
         for package in packages {
-            let Package {
-                name,
-                version,
-                licence,
-            } = package;
+            let Package { name, version, licence } = package;
             if let Some(reason) = self.banned.get(name) {
                 complaints.push(format!("{name} {version} is banned: {reason}"));
             }
@@ -86,10 +72,7 @@ fn word(value: &Value) -> String {
 /// Whether a licence expression can be met with allowed licences; nonsense cannot.
 fn satisfied(expression: &str, allowed: &dyn Fn(&str) -> bool) -> bool {
     // Before there was a grammar, `A/B` meant a choice.
-    let spaced = expression
-        .replace('(', " ( ")
-        .replace(')', " ) ")
-        .replace('/', " OR ");
+    let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
     choice(&mut rest, allowed).is_some_and(|met| met && rest.is_empty())
@@ -169,11 +152,7 @@ mod tests {
             "Apache-2.0 WITH LLVM-exception OR GPL-2.0",
             "GPL-2.0 AND GPL-3.0 OR MIT",
         ] {
-            assert_eq!(
-                complaints("a", Some(licence)),
-                Vec::<String>::new(),
-                "{licence}"
-            );
+            assert_eq!(complaints("a", Some(licence)), Vec::<String>::new(), "{licence}");
         }
         assert_eq!(complaints("special", Some("MPL-2.0")), Vec::<String>::new());
     }
@@ -198,9 +177,6 @@ mod tests {
     #[test]
     fn a_banned_crate_is_found_with_its_reason() {
         let found = complaints("openssl-sys", Some("MIT"));
-        assert!(
-            found.len() == 1 && found[0].contains("rustls is enough"),
-            "{found:?}"
-        );
+        assert!(found.len() == 1 && found[0].contains("rustls is enough"), "{found:?}");
     }
 }

@@ -15,21 +15,14 @@ use workspace::Workspace;
 
 /// Fails with every complaint at once.
 fn assert_none(rule: &str, complaints: &[String]) {
-    assert!(
-        complaints.is_empty(),
-        "{rule}:\n  {}",
-        complaints.join("\n  ")
-    );
+    assert!(complaints.is_empty(), "{rule}:\n  {}", complaints.join("\n  "));
 }
 
 #[test]
 fn dependencies_go_down_the_layers() {
     let workspace = Workspace::load();
     assert!(workspace.members.len() > 1, "the workspace was not read");
-    assert_none(
-        "every crate uses only lower layers",
-        &layers::check(&workspace.members),
-    );
+    assert_none("every crate uses only lower layers", &layers::check(&workspace.members));
 }
 
 #[test]

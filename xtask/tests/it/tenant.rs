@@ -26,16 +26,10 @@ fn collect(root: &Path, folder: &Path, texts: &mut Vec<(String, String)>) {
             if !FOREIGN.contains(&name.as_str()) {
                 collect(root, &path, texts);
             }
-        } else if KINDS
-            .iter()
-            .any(|kind| path.extension().is_some_and(|end| end == *kind))
+        } else if KINDS.iter().any(|kind| path.extension().is_some_and(|end| end == *kind))
             && let Ok(text) = fs::read_to_string(&path)
         {
-            let name = path
-                .strip_prefix(root)
-                .unwrap()
-                .to_string_lossy()
-                .into_owned();
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
             texts.push((name, text));
         }
     }
@@ -43,11 +37,8 @@ fn collect(root: &Path, folder: &Path, texts: &mut Vec<(String, String)>) {
 
 /// Complains about `SET <tenant>` in any form, and about `set_config(<tenant>, .., false)`.
 pub(crate) fn check(texts: &[(String, String)]) -> Vec<String> {
-    let bad = texts
-        .iter()
-        .filter(|(_, text)| sets_session(text) || configures_session(text));
-    bad.map(|(path, _)| format!("{path} sets the tenant for longer than a transaction"))
-        .collect()
+    let bad = texts.iter().filter(|(_, text)| sets_session(text) || configures_session(text));
+    bad.map(|(path, _)| format!("{path} sets the tenant for longer than a transaction")).collect()
 }
 
 fn sets_session(text: &str) -> bool {
@@ -58,9 +49,7 @@ fn sets_session(text: &str) -> bool {
     };
     // The last word of what has no space in it, such as `execute("set`.
     let is_set = |word: &String| {
-        word.rsplit(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()
-            == Some("set")
+        word.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next() == Some("set")
     };
     words.windows(3).any(|three| {
         let scoped = matches!(three[1].as_str(), "session" | "local");
@@ -74,11 +63,7 @@ fn configures_session(text: &str) -> bool {
         let call = &lower[at + start.len()..];
         let call = &call[..end_of_call(call)];
         let about_tenant = SETTINGS.iter().any(|setting| call.contains(setting));
-        about_tenant
-            && call
-                .rsplit(',')
-                .next()
-                .is_some_and(|last| last.trim() != "true")
+        about_tenant && call.rsplit(',').next().is_some_and(|last| last.trim() != "true")
     })
 }
 
@@ -122,23 +107,14 @@ mod tests {
             assert!(found("execute(\"set", rest), "set{rest}");
         }
         assert!(found("select set_", "config('app.tenant', $1, false)"));
-        assert!(found(
-            "select set_",
-            "config('app.tenant', coalesce(a, b), $2)"
-        ));
+        assert!(found("select set_", "config('app.tenant', coalesce(a, b), $2)"));
     }
 
     #[test]
     fn a_setting_for_the_transaction_passes() {
         assert!(!found("select set_", "config('app.tenant', $1, true)"));
-        assert!(!found(
-            "select set_",
-            "config('app.tenant', coalesce(a, b), true)"
-        ));
+        assert!(!found("select set_", "config('app.tenant', coalesce(a, b), true)"));
         assert!(!found("select set_", "config('work_mem', '1MB', false)"));
-        assert!(!found(
-            "update t set",
-            " tenant = 1 where current_setting('app.tenant') = ''"
-        ));
+        assert!(!found("update t set", " tenant = 1 where current_setting('app.tenant') = ''"));
     }
 }

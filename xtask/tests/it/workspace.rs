@@ -43,33 +43,15 @@ pub(crate) struct Workspace {
 impl Workspace {
     /// Reads the workspace that this test belongs to, as it is resolved for this host.
     pub(crate) fn load() -> Self {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .unwrap()
-            .to_owned();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned();
         let output = Command::new(env!("CARGO"))
-            .args([
-                "metadata",
-                "--format-version",
-                "1",
-                "--offline",
-                "--filter-platform",
-                &host(),
-            ])
+            .args(["metadata", "--format-version", "1", "--offline", "--filter-platform", &host()])
             .current_dir(&root)
             .output()
             .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-        Self {
-            root,
-            members: members(&metadata),
-            graph: graph(&metadata),
-        }
+        Self { root, members: members(&metadata), graph: graph(&metadata) }
     }
 
     /// Reads a file of the workspace.
@@ -80,20 +62,14 @@ impl Workspace {
     /// The manifest of every member, by its name.
     pub(crate) fn manifests(&self) -> Vec<(String, String)> {
         let read = |member: &Member| fs::read_to_string(member.folder.join("Cargo.toml")).unwrap();
-        self.members
-            .iter()
-            .map(|member| (member.name.clone(), read(member)))
-            .collect()
+        self.members.iter().map(|member| (member.name.clone(), read(member))).collect()
     }
 }
 
 fn host() -> String {
     let output = Command::new("rustc").arg("-vV").output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    text.lines()
-        .find_map(|line| line.strip_prefix("host: "))
-        .unwrap()
-        .to_owned()
+    text.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
@@ -105,22 +81,15 @@ fn text(value: &Value) -> String {
 }
 
 fn members(metadata: &Value) -> Vec<Member> {
-    let ids: HashSet<&str> = list(&metadata["workspace_members"])
-        .filter_map(Value::as_str)
-        .collect();
+    let ids: HashSet<&str> =
+        list(&metadata["workspace_members"]).filter_map(Value::as_str).collect();
     let packages: Vec<&Value> = list(&metadata["packages"])
         .filter(|package| package["id"].as_str().is_some_and(|id| ids.contains(id)))
         .collect();
-    let names: HashSet<String> = packages
-        .iter()
-        .map(|package| text(&package["name"]))
-        .collect();
+    let names: HashSet<String> = packages.iter().map(|package| text(&package["name"])).collect();
     let member = |package: &&Value| Member {
         name: text(&package["name"]),
-        folder: Path::new(&text(&package["manifest_path"]))
-            .parent()
-            .unwrap()
-            .to_owned(),
+        folder: Path::new(&text(&package["manifest_path"])).parent().unwrap().to_owned(),
         layer: package["metadata"]["godel"]["layer"].clone(),
         arrows: list(&package["dependencies"])
             .filter(|dependency| names.contains(&text(&dependency["name"])))
@@ -134,9 +103,8 @@ fn members(metadata: &Value) -> Vec<Member> {
 }
 
 fn graph(metadata: &Value) -> Vec<Package> {
-    let nodes: HashSet<&str> = list(&metadata["resolve"]["nodes"])
-        .filter_map(|node| node["id"].as_str())
-        .collect();
+    let nodes: HashSet<&str> =
+        list(&metadata["resolve"]["nodes"]).filter_map(|node| node["id"].as_str()).collect();
     list(&metadata["packages"])
         .filter(|package| package["id"].as_str().is_some_and(|id| nodes.contains(id)))
         .map(|package| Package {

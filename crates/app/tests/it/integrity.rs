@@ -11,24 +11,15 @@ use crate::retention::{app, call};
 async fn a_row_without_its_event_is_found() {
     for world in worlds().await {
         let (app, call) = (app(&world), call(&world));
-        projects::create(&app, &call, "told".parse().unwrap(), String::new())
-            .await
-            .unwrap();
+        projects::create(&app, &call, "told".parse().unwrap(), String::new()).await.unwrap();
         assert_eq!(integrity::check(&app, world.tenant).await.unwrap(), 1);
         let name = "untold".parse().unwrap();
         let secret =
             Project::new(Mint::system().id(), name, String::new(), world.clock.now()).unwrap();
         let scope = Scope::Tenant(world.tenant);
-        let write = world
-            .store
-            .write(scope, move |tx| tx.projects().insert(&secret))
-            .await;
+        let write = world.store.write(scope, move |tx| tx.projects().insert(&secret)).await;
         write.map_err(|error: StoreError| error).unwrap();
         let found = integrity::check(&app, world.tenant).await;
-        assert!(
-            matches!(found, Err(Error::Disagreement { .. })),
-            "{}: {found:?}",
-            world.engine
-        );
+        assert!(matches!(found, Err(Error::Disagreement { .. })), "{}: {found:?}", world.engine);
     }
 }

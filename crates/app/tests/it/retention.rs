@@ -15,16 +15,9 @@ pub(crate) fn app(world: &World) -> App {
 }
 
 pub(crate) fn call(world: &World) -> Call {
-    let actor = Actor {
-        tenant: world.tenant,
-        key: Mint::system().id(),
-        name: "key:test".to_owned(),
-    };
-    Call {
-        actor,
-        trace_id: None,
-        once: None,
-    }
+    let actor =
+        Actor { tenant: world.tenant, key: Mint::system().id(), name: "key:test".to_owned() };
+    Call { actor, trace_id: None, once: None }
 }
 
 #[tokio::test]
@@ -34,22 +27,14 @@ async fn the_state_is_the_snapshot_plus_the_rest_of_the_log_after_any_trim() {
         let mut kept = Vec::new();
         for number in 0..40 {
             let name = format!("p{number}").parse().unwrap();
-            let project = projects::create(&app, &call, name, String::new())
-                .await
-                .unwrap();
+            let project = projects::create(&app, &call, name, String::new()).await.unwrap();
             match number % 4 {
-                0 => projects::delete(&app, &call, project.id, None)
-                    .await
-                    .unwrap(),
+                0 => projects::delete(&app, &call, project.id, None).await.unwrap(),
                 1 => {
-                    let change = ProjectChange {
-                        description: Some("new".into()),
-                        ..Default::default()
-                    };
+                    let change =
+                        ProjectChange { description: Some("new".into()), ..Default::default() };
                     kept.push(
-                        projects::update(&app, &call, project.id, Some(1), change)
-                            .await
-                            .unwrap(),
+                        projects::update(&app, &call, project.id, Some(1), change).await.unwrap(),
                     );
                 }
                 _ => kept.push(project),
@@ -58,10 +43,7 @@ async fn the_state_is_the_snapshot_plus_the_rest_of_the_log_after_any_trim() {
         }
         let head = world.log(world.tenant).await.last().unwrap().seq;
         for max_events in [50, 49, 17, 1, 0] {
-            let policy = Retention {
-                max_age: SignedDuration::from_hours(10_000),
-                max_events,
-            };
+            let policy = Retention { max_age: SignedDuration::from_hours(10_000), max_events };
             retention::trim(&app, world.tenant, policy).await.unwrap();
             let log = world.log(world.tenant).await;
             assert_eq!(log.len() as u64, max_events, "{}", world.engine);
@@ -71,11 +53,7 @@ async fn the_state_is_the_snapshot_plus_the_rest_of_the_log_after_any_trim() {
         let listed = projects::list(&app, &call, false, None, 100).await.unwrap();
         assert_eq!(listed, kept, "{}", world.engine);
         let next = world.append(world.tenant, "test:next").await;
-        assert_eq!(
-            next.seq,
-            Seq(head.0 + 1),
-            "counting goes on after everything was trimmed"
-        );
+        assert_eq!(next.seq, Seq(head.0 + 1), "counting goes on after everything was trimmed");
         integrity::check(&app, world.tenant).await.unwrap();
     }
 }
@@ -86,9 +64,9 @@ async fn events_go_by_age_in_chunks() {
         let app = app(&world);
         let drafts: Vec<_> = (0..1_300).map(|_| world.draft("test:old", "{}")).collect();
         let scope = godel_store::Scope::Tenant(world.tenant);
-        let work = world.store.write(scope, move |tx| {
-            drafts.iter().try_for_each(|draft| tx.record(draft.clone()))
-        });
+        let work = world
+            .store
+            .write(scope, move |tx| drafts.iter().try_for_each(|draft| tx.record(draft.clone())));
         work.await.map_err(|error: StoreError| error).unwrap();
         world.clock.advance(SignedDuration::from_hours(31 * 24));
         world.append(world.tenant, "test:young").await;

@@ -21,10 +21,7 @@ fn engines(engine: Engine) -> Option<Binaries> {
     };
     if !there {
         let on_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty());
-        assert!(
-            !on_ci,
-            "{engine} is not installed; on CI nothing is skipped"
-        );
+        assert!(!on_ci, "{engine} is not installed; on CI nothing is skipped");
         eprintln!("skipped: {engine} is not installed");
     }
     there.then_some(found)

@@ -23,11 +23,7 @@ fn an_owner_that_is_killed_leaves_nothing_behind() {
         if paused == "paused" {
             postgres.pause().unwrap();
         }
-        println!(
-            "owns {} {}",
-            postgres.pid().unwrap(),
-            postgres.data_dir().display()
-        );
+        println!("owns {} {}", postgres.pid().unwrap(), postgres.data_dir().display());
         thread::sleep(Duration::from_secs(600));
         return;
     }

@@ -19,11 +19,7 @@ fn psql(postgres: &Postgres, sql: &str) -> Command {
 
 fn ask(postgres: &Postgres, sql: &str) -> String {
     let output = psql(postgres, sql).output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
@@ -34,32 +30,17 @@ fn what_was_answered_is_there_after_the_postmaster_is_killed() {
     };
     let mut postgres = Postgres::start(&binaries).unwrap();
     ask(&postgres, "create table facts (n int)");
-    ask(
-        &postgres,
-        "insert into facts select generate_series(1, 1000)",
-    );
+    ask(&postgres, "insert into facts select generate_series(1, 1000)");
     let (before, url) = (postgres.pid().unwrap(), postgres.url("postgres"));
 
     postgres.kill_postmaster().unwrap();
     assert!(!runs(before));
-    assert!(
-        !psql(&postgres, "select 1")
-            .stderr(Stdio::null())
-            .status()
-            .unwrap()
-            .success()
-    );
-    assert!(
-        postgres.kill_postmaster().is_err(),
-        "it is not running any more"
-    );
+    assert!(!psql(&postgres, "select 1").stderr(Stdio::null()).status().unwrap().success());
+    assert!(postgres.kill_postmaster().is_err(), "it is not running any more");
 
     postgres.restart().unwrap();
     assert_eq!(postgres.url("postgres"), url);
-    assert_eq!(
-        ask(&postgres, "select count(*), sum(n) from facts"),
-        "1000|500500"
-    );
+    assert_eq!(ask(&postgres, "select count(*), sum(n) from facts"), "1000|500500");
     let log = std::fs::read_to_string(postgres.log_path()).unwrap();
     assert!(log.contains("was not properly shut down"), "{log}");
 }
@@ -91,21 +72,13 @@ fn a_kill_under_writes_loses_nothing_that_was_answered() {
         postgres.kill_postmaster().unwrap();
         let answered = writer.wait_with_output().unwrap().stdout;
         std::fs::remove_file(&script).unwrap();
-        let answered: Vec<i64> = String::from_utf8(answered)
-            .unwrap()
-            .lines()
-            .filter_map(|n| n.parse().ok())
-            .collect();
-        let last = *answered
-            .last()
-            .expect("something was written before the kill");
+        let answered: Vec<i64> =
+            String::from_utf8(answered).unwrap().lines().filter_map(|n| n.parse().ok()).collect();
+        let last = *answered.last().expect("something was written before the kill");
         postgres.restart().unwrap();
         let kept = ask(
             &postgres,
-            &format!(
-                "select count(*) from facts where n <= {last} and n >= {}",
-                answered[0]
-            ),
+            &format!("select count(*) from facts where n <= {last} and n >= {}", answered[0]),
         );
         assert_eq!(kept, answered.len().to_string(), "round {round}");
     }
@@ -121,10 +94,7 @@ fn a_clean_restart_keeps_port_and_data() {
     let port = postgres.port();
     postgres.restart().unwrap();
     assert_eq!(
-        (
-            postgres.port(),
-            ask(&postgres, "select count(*) from kept").as_str()
-        ),
+        (postgres.port(), ask(&postgres, "select count(*) from kept").as_str()),
         (port, "0")
     );
 }
@@ -135,25 +105,13 @@ fn a_paused_cluster_answers_nothing_until_it_goes_on() {
         return;
     };
     let mut postgres = Postgres::start(&binaries).unwrap();
-    let mut slow = psql(&postgres, "select pg_sleep(0.3)")
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut slow = psql(&postgres, "select pg_sleep(0.3)").stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_millis(100));
     postgres.pause().unwrap();
-    let mut fresh = psql(&postgres, "select 1")
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut fresh = psql(&postgres, "select 1").stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_secs(1));
-    assert!(
-        slow.try_wait().unwrap().is_none(),
-        "an open connection hangs"
-    );
-    assert!(
-        fresh.try_wait().unwrap().is_none(),
-        "a new connection hangs"
-    );
+    assert!(slow.try_wait().unwrap().is_none(), "an open connection hangs");
+    assert!(fresh.try_wait().unwrap().is_none(), "a new connection hangs");
     postgres.resume().unwrap();
     assert!(slow.wait().unwrap().success());
     assert!(fresh.wait().unwrap().success());
@@ -172,13 +130,7 @@ fn it_is_durable_private_and_roomy() {
     assert_eq!(shows("listen_addresses"), "127.0.0.1");
     assert_eq!(shows("max_connections"), "200");
     assert_eq!(shows("server_encoding"), "UTF8");
-    assert_eq!(
-        ask(
-            &postgres,
-            "select rolsuper from pg_roles where rolname = current_user"
-        ),
-        "t"
-    );
+    assert_eq!(ask(&postgres, "select rolsuper from pg_roles where rolname = current_user"), "t");
 }
 
 #[test]

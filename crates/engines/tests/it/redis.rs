@@ -14,9 +14,7 @@ fn ask(redis: &Redis, command: &str) -> std::io::Result<String> {
     stream.write_all(format!("{command}\r\n").as_bytes())?;
     let mut answer = [0; 512];
     let length = stream.read(&mut answer)?;
-    Ok(String::from_utf8_lossy(&answer[..length])
-        .trim_end()
-        .to_owned())
+    Ok(String::from_utf8_lossy(&answer[..length]).trim_end().to_owned())
 }
 
 #[test]
@@ -31,11 +29,7 @@ fn it_answers_and_comes_back_empty_after_a_kill() {
     redis.kill().unwrap();
     assert!(ask(&redis, "PING").is_err());
     redis.restart().unwrap();
-    assert_eq!(
-        ask(&redis, "GET fact").unwrap(),
-        "$-1",
-        "nothing is kept on disk"
-    );
+    assert_eq!(ask(&redis, "GET fact").unwrap(), "$-1", "nothing is kept on disk");
 }
 
 #[test]

@@ -29,17 +29,11 @@ pub(crate) async fn login(
         (Some(token), None) => auth::login_by_link(&shared.app, &token.parse()?).await?,
         (None, Some(key)) => auth::login_by_key(&shared.app, &key.parse()?).await?,
         _ => {
-            return Err(ApiError::new(
-                code::INVALID_FIELD,
-                "give either `token` or `key`",
-            ));
+            return Err(ApiError::new(code::INVALID_FIELD, "give either `token` or `key`"));
         }
     };
     let cookie = cookie(token.expose(), SESSION_HOURS * 3_600);
-    Ok((
-        [(header::SET_COOKIE, cookie)],
-        Json(Success::new(session(&shared, identity).await?)),
-    ))
+    Ok(([(header::SET_COOKIE, cookie)], Json(Success::new(session(&shared, identity).await?))))
 }
 
 /// Log out
@@ -53,10 +47,7 @@ pub(crate) async fn logout(
     if let Some(token) = session_token(&headers) {
         auth::logout(&shared.app, caller.call.actor.tenant, &token).await?;
     }
-    Ok((
-        StatusCode::NO_CONTENT,
-        [(header::SET_COOKIE, cookie("", 0))],
-    ))
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie("", 0))]))
 }
 
 /// Who am I
@@ -66,20 +57,14 @@ pub(crate) async fn me(
     State(shared): State<Shared>,
     caller: Caller,
 ) -> ApiResult<impl IntoResponse> {
-    let identity = Identity {
-        actor: caller.call.actor,
-        expires_at: caller.expires_at,
-    };
+    let identity = Identity { actor: caller.call.actor, expires_at: caller.expires_at };
     Ok(Json(Success::new(session(&shared, identity).await?)))
 }
 
 async fn session(shared: &Shared, identity: Identity) -> ApiResult<Session> {
     let tenant = tenants::get(&shared.app, identity.actor.tenant).await?;
     Ok(Session {
-        tenant: TenantRef {
-            id: tenant.id.uuid(),
-            name: tenant.name.into(),
-        },
+        tenant: TenantRef { id: tenant.id.uuid(), name: tenant.name.into() },
         actor: identity.actor.name,
         expires_at: identity.expires_at,
     })

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{Event, NewEvent, Page, Success};
-use godel_app::events::{self, Publication};
+use godel_app::events::{self, Publication, Window};
 use godel_model::{self as model, EventFilter, EventId, Metadata, Payload, Seq};
 use godel_store::Direction;
 use http::StatusCode;
@@ -33,31 +33,18 @@ pub(crate) async fn list(
 ) -> ApiResult<impl IntoResponse> {
     let mut listing: Listing<i64> = query.check("events", "sequence", true)?;
     let filter = filter_of(&mut listing)?;
-    let (direction, open_end) = if listing.descending {
-        (Direction::Backward, i64::MAX)
-    } else {
-        (Direction::Forward, 0)
-    };
+    let (direction, open_end) =
+        if listing.descending { (Direction::Backward, i64::MAX) } else { (Direction::Forward, 0) };
     let from = Seq(listing.from.unwrap_or(open_end));
-    let page = events::list(
-        &shared.app,
-        &caller.call,
-        filter,
-        direction,
-        from,
-        listing.limit,
-    )
-    .await?;
+    let window = Window { filter, direction, from, limit: listing.limit };
+    let page = events::list(&shared.app, &caller.call, window).await?;
     let last = page.more.then_some(page.reached.0);
     Ok(Json(Success::new(listing.page(page.events, last))))
 }
 
 fn filter_of(listing: &mut Listing<i64>) -> ApiResult<EventFilter> {
     let patterns = listing.filter.remove("type").unwrap_or_default();
-    let patterns = patterns
-        .iter()
-        .map(|text| text.parse())
-        .collect::<Result<_, _>>()?;
+    let patterns = patterns.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
     let names: Vec<String> = listing.filter.keys().cloned().collect();
     let mut fields = BTreeMap::new();
     for name in names {
@@ -86,11 +73,7 @@ pub(crate) async fn publish(
     let publication = parse(body.value)?;
     let event = events::publish(&shared.app, &caller.call, publication).await?;
     let place = format!("/api/v1/events/{}", event.id);
-    Ok((
-        StatusCode::CREATED,
-        [(http::header::LOCATION, place)],
-        Json(Success::new(event)),
-    ))
+    Ok((StatusCode::CREATED, [(http::header::LOCATION, place)], Json(Success::new(event))))
 }
 
 fn parse(event: NewEvent) -> ApiResult<Publication> {
@@ -100,10 +83,7 @@ fn parse(event: NewEvent) -> ApiResult<Publication> {
         .map_or_else(empty, Ok)
         .map_err(|error| crate::extract::refuse_json(&error))?;
     let metadata = event.metadata.unwrap_or_default();
-    if event
-        .instance
-        .as_ref()
-        .is_some_and(|text| text.chars().count() > 200 || text.contains('\0'))
+    if event.instance.as_ref().is_some_and(|text| text.chars().count() > 200 || text.contains('\0'))
     {
         let why = "instance must have at most 200 characters";
         return Err(ApiError::new(model::code::INVALID_FIELD, why));
@@ -130,7 +110,5 @@ pub(crate) async fn get(
     caller: Caller,
     Id(id): Id<EventId>,
 ) -> ApiResult<impl IntoResponse> {
-    Ok(Json(Success::new(
-        events::get(&shared.app, &caller.call, id).await?,
-    )))
+    Ok(Json(Success::new(events::get(&shared.app, &caller.call, id).await?)))
 }

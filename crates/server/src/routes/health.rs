@@ -44,11 +44,7 @@ fn describe(shared: &Shared, findings: Findings) -> Health {
     Health {
         status: status(findings.health),
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        checks: findings
-            .probes
-            .into_iter()
-            .map(check)
-            .collect::<BTreeMap<_, _>>(),
+        checks: findings.probes.into_iter().map(check).collect::<BTreeMap<_, _>>(),
         timestamp: shared.app.clock.now(),
     }
 }
@@ -68,9 +64,7 @@ pub(crate) async fn health(State(shared): State<Shared>) -> impl IntoResponse {
 #[utoipa::path(get, path = "/health/live", tag = "health", operation_id = "live", security(()),
     responses((status = 200, description = "It runs", body = Live)))]
 pub(crate) async fn live() -> impl IntoResponse {
-    Json(Live {
-        status: "alive".to_owned(),
-    })
+    Json(Live { status: "alive".to_owned() })
 }
 
 /// Readiness: the server can take requests
@@ -79,10 +73,7 @@ pub(crate) async fn live() -> impl IntoResponse {
         (status = 503, description = "Not ready", body = Ready)))]
 pub(crate) async fn ready(State(shared): State<Shared>) -> impl IntoResponse {
     let not_ready = |reason: String| {
-        let body = Ready {
-            status: "not_ready".to_owned(),
-            reason: Some(reason),
-        };
+        let body = Ready { status: "not_ready".to_owned(), reason: Some(reason) };
         (StatusCode::SERVICE_UNAVAILABLE, Json(body))
     };
     if shared.crew.stopping().is_cancelled() {
@@ -92,13 +83,7 @@ pub(crate) async fn ready(State(shared): State<Shared>) -> impl IntoResponse {
     if probe.verdict.health == decide::Health::Unhealthy {
         return not_ready(probe.message.unwrap_or_default());
     }
-    (
-        StatusCode::OK,
-        Json(Ready {
-            status: "ready".to_owned(),
-            reason: None,
-        }),
-    )
+    (StatusCode::OK, Json(Ready { status: "ready".to_owned(), reason: None }))
 }
 
 /// Health with what only a known caller may see
@@ -112,9 +97,7 @@ pub(crate) async fn detailed(
     let findings = health::probe(&shared.app, &shared.data_dir).await;
     let code = code(findings.health);
     let store = &shared.app.store;
-    let known = godel_store::known_migrations()
-        .last()
-        .map_or(0, |migration| migration.version);
+    let known = godel_store::known_migrations().last().map_or(0, |migration| migration.version);
     let detailed = DetailedHealth {
         health: describe(&shared, findings),
         database: store.url().shown(),
@@ -131,14 +114,7 @@ pub(crate) async fn detailed(
 #[utoipa::path(get, path = "/capabilities", tag = "health", operation_id = "capabilities", security(()),
     responses((status = 200, description = "Versions and features", body = Capabilities)))]
 pub(crate) async fn capabilities() -> impl IntoResponse {
-    let mut features = vec![
-        "events",
-        "projects",
-        "sse",
-        "websocket",
-        "idempotency",
-        "metrics",
-    ];
+    let mut features = vec!["events", "projects", "sse", "websocket", "idempotency", "metrics"];
     features.extend(crate::web::has_dashboard().then_some("dashboard"));
     Json(Capabilities {
         product: "godel".to_owned(),

@@ -62,26 +62,14 @@ impl ListQuery {
             Some(sort) if sort.strip_prefix('-') == Some(field) => true,
             Some(_) => {
                 return Err(
-                    refuse(format!("this list can be sorted by {field} or -{field}")).into(),
+                    refuse(format!("this list can be sorted by {field} or -{field}")).into()
                 );
             }
         };
         let filter_text = self.filter.unwrap_or_default();
-        let name = format!(
-            "{list} {} {filter_text}",
-            if descending { "-" } else { "+" }
-        );
-        let from = self
-            .cursor
-            .map(|text| Cursor::decode(&text, &name))
-            .transpose()?;
-        Ok(Listing {
-            limit,
-            from,
-            descending,
-            filter: read_filter(&filter_text)?,
-            name,
-        })
+        let name = format!("{list} {} {filter_text}", if descending { "-" } else { "+" });
+        let from = self.cursor.map(|text| Cursor::decode(&text, &name)).transpose()?;
+        Ok(Listing { limit, from, descending, filter: read_filter(&filter_text)?, name })
     }
 }
 
@@ -101,10 +89,7 @@ fn read_filter(text: &str) -> ApiResult<BTreeMap<String, Vec<String>>> {
         return Ok(BTreeMap::new());
     }
     if text.len() > FILTER_MAX_BYTES {
-        return Err(refuse(format!(
-            "a filter must have at most {FILTER_MAX_BYTES} bytes"
-        ))
-        .into());
+        return Err(refuse(format!("a filter must have at most {FILTER_MAX_BYTES} bytes")).into());
     }
     let wanted = "filter must be a JSON object of texts, such as {\"type\":\"agent:*\"}";
     let fields: BTreeMap<String, OneOrMore> =
@@ -113,10 +98,7 @@ fn read_filter(text: &str) -> ApiResult<BTreeMap<String, Vec<String>>> {
         OneOrMore::One(text) => vec![text],
         OneOrMore::More(texts) => texts,
     };
-    Ok(fields
-        .into_iter()
-        .map(|(name, value)| (name, list(value)))
-        .collect())
+    Ok(fields.into_iter().map(|(name, value)| (name, list(value))).collect())
 }
 
 impl<P: ToString> Listing<P> {
@@ -145,13 +127,6 @@ impl<P: ToString> Listing<P> {
     pub(crate) fn page<T>(&self, items: Vec<T>, last: Option<P>) -> Page<T> {
         let cursor = last.map(|last| Cursor::new(&self.name, last).encode());
         let has_more = cursor.is_some();
-        Page {
-            items,
-            pagination: Pagination {
-                limit: self.limit,
-                cursor,
-                has_more,
-            },
-        }
+        Page { items, pagination: Pagination { limit: self.limit, cursor, has_more } }
     }
 }

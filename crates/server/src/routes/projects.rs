@@ -38,10 +38,7 @@ pub(crate) async fn list(
     listing.no_more_fields()?;
     let (app, call, limit) = (&shared.app, &caller.call, listing.limit);
     let mut found = match name {
-        Some(name) => projects::find(app, call, name.parse()?)
-            .await?
-            .into_iter()
-            .collect(),
+        Some(name) => projects::find(app, call, name.parse()?).await?.into_iter().collect(),
         None => projects::list(app, call, listing.descending, listing.from, limit + 1).await?,
     };
     // One more than wanted tells whether there is another page.
@@ -63,10 +60,8 @@ pub(crate) async fn create(
     body: JsonBody<NewProject>,
 ) -> ApiResult<impl IntoResponse> {
     caller.call.once = body.once;
-    let (name, description) = (
-        body.value.name.parse()?,
-        body.value.description.unwrap_or_default(),
-    );
+    let (name, description) =
+        (body.value.name.parse()?, body.value.description.unwrap_or_default());
     let project = projects::create(&shared.app, &caller.call, name, description).await?;
     let place = [(header::LOCATION, format!("/api/v1/projects/{}", project.id))];
     Ok((place, answer(StatusCode::CREATED, project)))
@@ -89,9 +84,7 @@ pub(crate) async fn get(
 ) -> ApiResult<Response> {
     let project = projects::get(&shared.app, &caller.call, id).await?;
     let etag = tag(project.version);
-    let known = headers
-        .get(header::IF_NONE_MATCH)
-        .and_then(|value| value.to_str().ok());
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     if known.is_some_and(|known| known.split(',').any(|tag| tag.trim() == etag)) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
@@ -114,10 +107,7 @@ pub(crate) async fn update(
     body: JsonBody<ProjectPatch>,
 ) -> ApiResult<impl IntoResponse> {
     let name = body.value.name.map(|name| name.parse()).transpose()?;
-    let change = ProjectChange {
-        name,
-        description: body.value.description,
-    };
+    let change = ProjectChange { name, description: body.value.description };
     let project = projects::update(&shared.app, &caller.call, id, expected, change).await?;
     Ok(answer(StatusCode::OK, project))
 }

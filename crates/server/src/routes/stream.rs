@@ -42,30 +42,17 @@ pub(crate) async fn stream(
     uri: http::Uri,
 ) -> ApiResult<impl IntoResponse> {
     let (patterns, after) = read_query(uri.query().unwrap_or_default())?;
-    let last = headers
-        .get("last-event-id")
-        .map(|id| id.to_str().unwrap_or_default().to_owned());
+    let last = headers.get("last-event-id").map(|id| id.to_str().unwrap_or_default().to_owned());
     let after = match last {
         Some(id) => Some(position(&id)?),
         None => after,
     };
-    let patterns = patterns
-        .iter()
-        .map(|text| text.parse())
-        .collect::<Result<_, _>>()?;
+    let patterns = patterns.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
     let filter = EventFilter::new(patterns, std::collections::BTreeMap::new())?;
     let tail = events::follow(&shared.app, &caller.call, after, filter).await?;
-    let stream = Follow {
-        tail,
-        stop: shared.crew.stopping(),
-        ready: Vec::new(),
-        begun: false,
-    };
+    let stream = Follow { tail, stop: shared.crew.stopping(), ready: Vec::new(), begun: false };
     let sse = Sse::new(stream.into_stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
-    Ok((
-        [("cache-control", "no-store"), ("x-accel-buffering", "no")],
-        sse,
-    ))
+    Ok(([("cache-control", "no-store"), ("x-accel-buffering", "no")], sse))
 }
 
 /// Reads the query by hand: `pattern` may come more than once.
@@ -87,28 +74,15 @@ fn read_query(query: &str) -> ApiResult<(Vec<String>, Option<Seq>)> {
 }
 
 fn form_pairs(query: &str) -> Vec<(String, String)> {
-    let uri = http::Uri::builder()
-        .path_and_query(format!("/?{query}"))
-        .build();
-    let pairs = uri
-        .ok()
-        .and_then(|uri| axum::extract::Query::try_from_uri(&uri).ok());
-    pairs
-        .map(|axum::extract::Query(pairs)| pairs)
-        .unwrap_or_default()
+    let uri = http::Uri::builder().path_and_query(format!("/?{query}")).build();
+    let pairs = uri.ok().and_then(|uri| axum::extract::Query::try_from_uri(&uri).ok());
+    pairs.map(|axum::extract::Query(pairs)| pairs).unwrap_or_default()
 }
 
 fn position(text: &str) -> ApiResult<Seq> {
-    text.parse()
-        .ok()
-        .filter(|seq| *seq >= 0)
-        .map(Seq)
-        .ok_or_else(|| {
-            ApiError::new(
-                code::INVALID_QUERY,
-                "a position must be a whole number from 0 on",
-            )
-        })
+    text.parse().ok().filter(|seq| *seq >= 0).map(Seq).ok_or_else(|| {
+        ApiError::new(code::INVALID_QUERY, "a position must be a whole number from 0 on")
+    })
 }
 
 struct Follow {
@@ -148,14 +122,8 @@ impl Follow {
                 }
                 Ok(batch) => {
                     metrics::events_sent(batch.events.len() as u64);
-                    self.ready = batch
-                        .events
-                        .iter()
-                        .rev()
-                        .map(|logged| render(logged))
-                        .collect();
-                    self.ready
-                        .extend(batch.gap.map(|gap| lagged(gap.from, gap.to)));
+                    self.ready = batch.events.iter().rev().map(|logged| render(logged)).collect();
+                    self.ready.extend(batch.gap.map(|gap| lagged(gap.from, gap.to)));
                 }
             }
         }
@@ -168,14 +136,8 @@ fn render(logged: &Logged) -> SseEvent {
 }
 
 fn lagged(from: Seq, to: Seq) -> SseEvent {
-    let notice = Lagged {
-        from_sequence: from.0,
-        to_sequence: to.0,
-        reason: LaggedReason::Retention,
-    };
+    let notice =
+        Lagged { from_sequence: from.0, to_sequence: to.0, reason: LaggedReason::Retention };
     let data = serde_json::to_string(&notice).unwrap_or_default();
-    SseEvent::default()
-        .event("lagged")
-        .id(to.to_string())
-        .data(data)
+    SseEvent::default().event("lagged").id(to.to_string()).data(data)
 }

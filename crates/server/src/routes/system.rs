@@ -43,13 +43,7 @@ pub(crate) async fn prometheus(State(shared): State<Shared>, _: Caller) -> impl 
     metrics::sample(memory, cpu_percent(), shared.app.rates.open_sockets());
     shared.prometheus.run_upkeep();
     let text = shared.prometheus.render();
-    (
-        [(
-            header::CONTENT_TYPE,
-            "text/plain; version=0.0.4; charset=utf-8",
-        )],
-        text,
-    )
+    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
 }
 
 /// Reads how much of the process is in RAM, where the system tells.
@@ -69,17 +63,10 @@ fn cpu_seconds() -> f64 {
 fn cpu_percent() -> f64 {
     static LAST: Mutex<Option<(Instant, f64)>> = Mutex::new(None);
     let now = (Instant::now(), cpu_seconds());
-    let last = LAST
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .replace(now);
-    last.map_or(0.0, |(at, used)| {
-        100.0 * (now.1 - used) / (now.0 - at).as_secs_f64().max(1e-3)
-    })
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).replace(now);
+    last.map_or(0.0, |(at, used)| 100.0 * (now.1 - used) / (now.0 - at).as_secs_f64().max(1e-3))
 }
 
 fn open_files() -> Option<u64> {
-    std::fs::read_dir("/proc/self/fd")
-        .ok()
-        .map(|files| files.count() as u64)
+    std::fs::read_dir("/proc/self/fd").ok().map(|files| files.count() as u64)
 }

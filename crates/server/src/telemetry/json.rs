@@ -91,16 +91,10 @@ where
         let mut own = Fields::default();
         event.record(&mut own);
         let mut line = Map::new();
-        line.insert(
-            "timestamp".to_owned(),
-            Value::from(SystemClock.now().to_string()),
-        );
+        line.insert("timestamp".to_owned(), Value::from(SystemClock.now().to_string()));
         let level = event.metadata().level().as_str().to_ascii_lowercase();
         line.insert("level".to_owned(), Value::from(level));
-        line.insert(
-            "message".to_owned(),
-            own.0.remove("message").unwrap_or_default(),
-        );
+        line.insert("message".to_owned(), own.0.remove("message").unwrap_or_default());
         line.insert("service".to_owned(), Value::from("godel"));
         line.insert("version".to_owned(), Value::from(env!("CARGO_PKG_VERSION")));
         line.insert("target".to_owned(), Value::from(event.metadata().target()));
@@ -159,10 +153,7 @@ mod tests {
             (&line["level"], &line["trace_id"]),
             (&Value::from("warn"), &Value::from("abc"))
         );
-        assert_eq!(
-            (&line["count"], &line["service"]),
-            (&Value::from(3), &Value::from("godel"))
-        );
+        assert_eq!((&line["count"], &line["service"]), (&Value::from(3), &Value::from("godel")));
         assert!(!text.contains("hunter2") && !text.contains(&key), "{text}");
     }
 }

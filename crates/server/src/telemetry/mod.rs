@@ -32,11 +32,7 @@ pub enum Format {
 impl Format {
     /// Text on a terminal, JSON elsewhere.
     pub fn auto() -> Self {
-        if std::io::stderr().is_terminal() {
-            Self::Text
-        } else {
-            Self::Json
-        }
+        if std::io::stderr().is_terminal() { Self::Text } else { Self::Json }
     }
 }
 
@@ -113,11 +109,7 @@ pub fn init(config: &Config) -> Result<Guard, Error> {
             .with_ansi(std::io::stderr().is_terminal())
             .boxed(),
     };
-    let traces = config
-        .otlp_endpoint
-        .as_deref()
-        .map(tracer_provider)
-        .transpose()?;
+    let traces = config.otlp_endpoint.as_deref().map(tracer_provider).transpose()?;
     let otlp = traces
         .as_ref()
         .map(|provider| tracing_opentelemetry::layer().with_tracer(provider.tracer("godel")));
@@ -131,9 +123,7 @@ pub fn init(config: &Config) -> Result<Guard, Error> {
 
 fn tracer_provider(endpoint: &str) -> Result<SdkTracerProvider, Error> {
     if !endpoint.starts_with("http://") {
-        return Err(Error::Otlp(
-            "this version sends to http:// addresses only".to_owned(),
-        ));
+        return Err(Error::Otlp("this version sends to http:// addresses only".to_owned()));
     }
     let endpoint = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
     let exporter = opentelemetry_otlp::SpanExporter::builder()
@@ -142,13 +132,8 @@ fn tracer_provider(endpoint: &str) -> Result<SdkTracerProvider, Error> {
         .with_endpoint(endpoint)
         .build()
         .map_err(|error| Error::Otlp(error.to_string()))?;
-    let resource = opentelemetry_sdk::Resource::builder()
-        .with_service_name("godel")
-        .build();
-    Ok(SdkTracerProvider::builder()
-        .with_batch_exporter(exporter)
-        .with_resource(resource)
-        .build())
+    let resource = opentelemetry_sdk::Resource::builder().with_service_name("godel").build();
+    Ok(SdkTracerProvider::builder().with_batch_exporter(exporter).with_resource(resource).build())
 }
 
 /// Makes a span part of the caller's trace.
@@ -161,11 +146,7 @@ pub(crate) fn join_trace(span: &Span, trace: &TraceContext) {
     else {
         return;
     };
-    let flags = if trace.sampled {
-        TraceFlags::SAMPLED
-    } else {
-        TraceFlags::default()
-    };
+    let flags = if trace.sampled { TraceFlags::SAMPLED } else { TraceFlags::default() };
     let parent = SpanContext::new(trace_id, span_id, flags, true, TraceState::default());
     let context = opentelemetry::Context::new().with_remote_span_context(parent);
     // Without an OTLP endpoint there is nothing to join, and that is fine.

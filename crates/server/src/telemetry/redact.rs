@@ -6,16 +6,8 @@ use std::io::{self, Write};
 const MASK: &str = "[redacted]";
 
 /// Names of fields whose values are never shown.
-const SECRET_NAMES: &[&str] = &[
-    "authorization",
-    "cookie",
-    "password",
-    "passwd",
-    "secret",
-    "token",
-    "api_key",
-    "apikey",
-];
+const SECRET_NAMES: &[&str] =
+    &["authorization", "cookie", "password", "passwd", "secret", "token", "api_key", "apikey"];
 
 /// Tells whether a field of this name holds a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
@@ -51,15 +43,9 @@ fn mask_after<'t>(text: Cow<'t, str>, mark: &str, belongs: fn(char) -> bool) -> 
     let mut rest = text.as_ref();
     while let Some(at) = rest.find(mark) {
         let (before, behind) = rest.split_at(at + mark.len());
-        let length = behind
-            .find(|character| !belongs(character))
-            .unwrap_or(behind.len());
+        let length = behind.find(|character| !belongs(character)).unwrap_or(behind.len());
         clean.push_str(before);
-        clean.push_str(if length >= SECRET_MIN_CHARS {
-            MASK
-        } else {
-            &behind[..length]
-        });
+        clean.push_str(if length >= SECRET_MIN_CHARS { MASK } else { &behind[..length] });
         rest = &behind[length..];
     }
     clean.push_str(rest);
@@ -80,10 +66,7 @@ fn mask_url_passwords(text: Cow<'_, str>) -> Cow<'_, str> {
             .find(|c: char| c.is_whitespace() || "/\"'<>".contains(c))
             .unwrap_or(behind.len());
         let (authority, after) = behind.split_at(end);
-        match authority
-            .rsplit_once('@')
-            .map(|(user, host)| (user.split_once(':'), host))
-        {
+        match authority.rsplit_once('@').map(|(user, host)| (user.split_once(':'), host)) {
             Some((Some((user, _)), host)) => {
                 clean.push_str(user);
                 clean.push(':');
@@ -123,14 +106,8 @@ mod tests {
         let key = format!("godel_sk_{}", "A".repeat(43));
         for (given, expected) in [
             ("nothing to hide".to_owned(), "nothing to hide".to_owned()),
-            (
-                format!("key {key} used"),
-                "key godel_sk_[redacted] used".to_owned(),
-            ),
-            (
-                format!("{key},{key}"),
-                "godel_sk_[redacted],godel_sk_[redacted]".to_owned(),
-            ),
+            (format!("key {key} used"), "key godel_sk_[redacted] used".to_owned()),
+            (format!("{key},{key}"), "godel_sk_[redacted],godel_sk_[redacted]".to_owned()),
             (
                 "Authorization: Bearer abc.def-123456".into(),
                 "Authorization: Bearer [redacted]".into(),

@@ -34,33 +34,21 @@ pub fn has_dashboard() -> bool {
 #[utoipa::path(get, path = "/openapi.json", tag = "health", operation_id = "openapi", security(()),
     responses((status = 200, description = "This document", body = Object)))]
 pub(crate) async fn openapi(State(shared): State<Shared>) -> impl IntoResponse {
-    (
-        [(header::CONTENT_TYPE, "application/json")],
-        shared.openapi.clone(),
-    )
+    ([(header::CONTENT_TYPE, "application/json")], shared.openapi.clone())
 }
 
 /// The pages. They are no API, so they are not in the OpenAPI document.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "pages for people are not part of the API"
-)]
+#[expect(clippy::disallowed_methods, reason = "pages for people are not part of the API")]
 pub(crate) fn pages() -> Router<Shared> {
     Router::new()
         .route("/", get(|| async { Redirect::temporary("/dashboard/") }))
-        .route(
-            "/dashboard",
-            get(|| async { Redirect::temporary("/dashboard/") }),
-        )
+        .route("/dashboard", get(|| async { Redirect::temporary("/dashboard/") }))
         .route("/dashboard/", get(|| async { dashboard("index.html") }))
         .route(
             "/dashboard/{*path}",
             get(|Path(path): Path<String>| async move { dashboard(&path) }),
         )
-        .route(
-            "/docs",
-            get(|| async { page(Assets::get("docs.html"), "docs.html") }),
-        )
+        .route("/docs", get(|| async { page(Assets::get("docs.html"), "docs.html") }))
         .route("/docs/{file}", get(docs_file))
 }
 
@@ -91,18 +79,9 @@ fn page(file: Option<EmbeddedFile>, path: &str) -> Response {
     };
     let mut response = Response::new(Body::from(file.data.into_owned()));
     let headers = response.headers_mut();
-    headers.insert(
-        header::CONTENT_TYPE,
-        HeaderValue::from_static(content_type(path)),
-    );
-    headers.insert(
-        header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(POLICY),
-    );
-    headers.insert(
-        header::REFERRER_POLICY,
-        HeaderValue::from_static("no-referrer"),
-    );
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(path)));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     // Names of built files change with their content; pages must be asked for each time.
     let cache = if path.starts_with("assets/") {
         "public, max-age=31536000, immutable"

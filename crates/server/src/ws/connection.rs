@@ -85,10 +85,7 @@ impl Connection {
         };
         if matches!(end, End::Stopping) {
             let reason = Utf8Bytes::from_static("the server is stopping; reconnect and resume");
-            let close = CloseFrame {
-                code: close_code::AWAY,
-                reason,
-            };
+            let close = CloseFrame { code: close_code::AWAY, reason };
             // The client may be gone already, and the server is on its way.
             let closing = self.socket.send(Message::Close(Some(close)));
             drop(tokio::time::timeout(Duration::from_secs(1), closing).await);
@@ -135,9 +132,7 @@ impl Connection {
         let frame: ClientFrame = match serde_json::from_str(text) {
             Ok(frame) => frame,
             Err(error) => {
-                return self
-                    .text(frames::error(None, refuse_json(&error), now))
-                    .await;
+                return self.text(frames::error(None, refuse_json(&error), now)).await;
             }
         };
         let id = frame.id.as_deref();
@@ -183,13 +178,9 @@ impl Connection {
     fn unsubscribe(&mut self, frame: &ClientFrame) -> ApiResult<Value> {
         let request: Unsubscribe = payload(frame)?;
         let before = self.subscriptions.len();
-        self.subscriptions
-            .retain(|known| known.id != request.subscription_id);
+        self.subscriptions.retain(|known| known.id != request.subscription_id);
         if self.subscriptions.len() == before {
-            return Err(ApiError::new(
-                code::INVALID_FIELD,
-                "this socket has no such subscription",
-            ));
+            return Err(ApiError::new(code::INVALID_FIELD, "this socket has no such subscription"));
         }
         Ok(json!({ "subscriptionId": request.subscription_id }))
     }
@@ -203,10 +194,7 @@ impl Connection {
             }
             other => Err(ApiError::new(
                 code::INVALID_FIELD,
-                format!(
-                    "there is no command `{}`",
-                    other.chars().take(50).collect::<String>()
-                ),
+                format!("there is no command `{}`", other.chars().take(50).collect::<String>()),
             )
             .with_hint("this version knows `events:head`")),
         }
@@ -228,21 +216,15 @@ impl Connection {
             }
         };
         let (id, now) = (subscription.id.clone(), self.shared.app.clock.now());
-        let first = delivery
-            .events
-            .first()
-            .map_or(i64::MAX, |first| first.event.seq.0);
-        let (before, after): (Vec<Lagged>, Vec<Lagged>) = delivery
-            .lagged
-            .into_iter()
-            .partition(|lagged| lagged.to_sequence < first);
+        let first = delivery.events.first().map_or(i64::MAX, |first| first.event.seq.0);
+        let (before, after): (Vec<Lagged>, Vec<Lagged>) =
+            delivery.lagged.into_iter().partition(|lagged| lagged.to_sequence < first);
         for notice in before {
             self.text(frames::lagged(&id, &notice, now)).await?;
         }
         if !delivery.events.is_empty() {
             metrics::events_sent(delivery.events.len() as u64);
-            self.text(frames::events(&id, &delivery.events, now))
-                .await?;
+            self.text(frames::events(&id, &delivery.events, now)).await?;
             self.sent_at = Instant::now();
         }
         for notice in after {

@@ -29,22 +29,13 @@ struct Frame<'a> {
 }
 
 fn frame(id: &str, kind: FrameKind, now: Timestamp, payload: &Value, metadata: Value) -> String {
-    let frame = Frame {
-        id,
-        kind,
-        timestamp: now,
-        payload,
-        metadata,
-    };
+    let frame = Frame { id, kind, timestamp: now, payload, metadata };
     serde_json::to_string(&frame).unwrap_or_default()
 }
 
 /// Writes one event, or several as one frame; their rendered forms are copied, not made again.
 pub(super) fn events(subscription: &str, events: &[Arc<Logged>], now: Timestamp) -> String {
-    let rendered: Vec<&str> = events
-        .iter()
-        .map(|logged| logged.rendered(render_event))
-        .collect();
+    let rendered: Vec<&str> = events.iter().map(|logged| logged.rendered(render_event)).collect();
     let last = events.last().map_or(0, |logged| logged.event.seq.0);
     let length: usize = rendered.iter().map(|text| text.len() + 1).sum();
     let mut text = String::with_capacity(length + 200);
@@ -65,10 +56,8 @@ pub(super) fn events(subscription: &str, events: &[Arc<Logged>], now: Timestamp)
                 }
                 text.push_str(one);
             }
-            start = start.and(write!(
-                text,
-                r#"]}},"metadata":{{"subscriptionId":"{subscription}"}}}}"#
-            ));
+            start = start
+                .and(write!(text, r#"]}},"metadata":{{"subscriptionId":"{subscription}"}}}}"#));
             start
         }
     };
@@ -79,13 +68,7 @@ pub(super) fn events(subscription: &str, events: &[Arc<Logged>], now: Timestamp)
 /// Writes that something was skipped.
 pub(super) fn lagged(subscription: &str, lagged: &Lagged, now: Timestamp) -> String {
     let id = format!("lag-{}", lagged.to_sequence);
-    frame(
-        &id,
-        FrameKind::Lagged,
-        now,
-        &json!(lagged),
-        json!({ "subscriptionId": subscription }),
-    )
+    frame(&id, FrameKind::Lagged, now, &json!(lagged), json!({ "subscriptionId": subscription }))
 }
 
 /// Writes the answer to a frame of the client.
@@ -99,37 +82,19 @@ pub(super) fn response(
         Err(error) => json!({ "success": false, "error": body(error) }),
     };
     let id = to.unwrap_or("response");
-    frame(
-        id,
-        FrameKind::Response,
-        now,
-        &payload,
-        json!({ "correlationId": to }),
-    )
+    frame(id, FrameKind::Response, now, &payload, json!({ "correlationId": to }))
 }
 
 /// Writes that a frame of the client was not understood.
 pub(super) fn error(to: Option<&str>, error: ApiError, now: Timestamp) -> String {
     let metadata = to.map_or(Value::Null, |to| json!({ "correlationId": to }));
-    frame(
-        to.unwrap_or("error"),
-        FrameKind::Error,
-        now,
-        &json!(body(error)),
-        metadata,
-    )
+    frame(to.unwrap_or("error"), FrameKind::Error, now, &json!(body(error)), metadata)
 }
 
 /// Writes a sign of life.
 pub(super) fn pong(to: Option<&str>, now: Timestamp) -> String {
     let metadata = to.map_or(Value::Null, |to| json!({ "correlationId": to }));
-    frame(
-        to.unwrap_or("pong"),
-        FrameKind::Pong,
-        now,
-        &json!({}),
-        metadata,
-    )
+    frame(to.unwrap_or("pong"), FrameKind::Pong, now, &json!({}), metadata)
 }
 
 fn body(error: ApiError) -> ErrorBody {

@@ -36,11 +36,8 @@ pub(crate) async fn upgrade(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
     let upgrade = upgrade.map_err(|rejection| {
-        ApiError::new(
-            code::INVALID_REQUEST,
-            format!("this path is a WebSocket: {rejection}"),
-        )
-        .with_hint("connect with a WebSocket client, or use GET /api/v1/events/stream")
+        ApiError::new(code::INVALID_REQUEST, format!("this path is a WebSocket: {rejection}"))
+            .with_hint("connect with a WebSocket client, or use GET /api/v1/events/stream")
     })?;
     let Some(place) = shared.app.rates.socket(&caller.call.actor) else {
         return Err(ApiError::new(
@@ -61,9 +58,7 @@ pub(crate) async fn upgrade(
         .on_upgrade(move |socket| {
             crew.track(async move {
                 let _place = place;
-                connection::Connection::new(shared, caller.call, socket)
-                    .run()
-                    .await;
+                connection::Connection::new(shared, caller.call, socket).run().await;
             })
         })
         .into_response())

@@ -48,16 +48,10 @@ impl Subscription {
             ));
         }
         if request.after.is_some_and(|after| after < 0) {
-            return Err(ApiError::new(
-                code::INVALID_FIELD,
-                "after must be 0 or more",
-            ));
+            return Err(ApiError::new(code::INVALID_FIELD, "after must be 0 or more"));
         }
-        let patterns = request
-            .patterns
-            .iter()
-            .map(|text| text.parse())
-            .collect::<Result<_, _>>()?;
+        let patterns =
+            request.patterns.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
         let filter = EventFilter::new(patterns, request.filters)?;
         let tail = events::follow(app, call, request.after.map(Seq), filter).await?;
         let policy = match request.policy {
@@ -66,14 +60,7 @@ impl Subscription {
             WirePolicy::Sliding => Policy::Sliding,
         };
         let live = tail.cursor() >= tail.head();
-        Ok(Self {
-            id,
-            tail,
-            policy,
-            buffer,
-            live,
-            drop_upto: None,
-        })
+        Ok(Self { id, tail, policy, buffer, live, drop_upto: None })
     }
 
     /// Returns what is to be sent now; empty if nothing is.
@@ -82,16 +69,12 @@ impl Subscription {
         if self.live && self.policy != Policy::Block && self.drop_upto.is_none() {
             delivery.lagged.extend(self.shed());
         }
-        let limit = self
-            .drop_upto
-            .map_or(FRAME_MAX_EVENTS, |(left, _)| left.min(FRAME_MAX_EVENTS));
+        let limit = self.drop_upto.map_or(FRAME_MAX_EVENTS, |(left, _)| left.min(FRAME_MAX_EVENTS));
         if limit > 0 {
             let batch = self.tail.take(limit).await?;
-            delivery.lagged.extend(
-                batch
-                    .gap
-                    .map(|gap| lagged(gap.from, gap.to, LaggedReason::Retention)),
-            );
+            delivery
+                .lagged
+                .extend(batch.gap.map(|gap| lagged(gap.from, gap.to, LaggedReason::Retention)));
             delivery.events = batch.events;
         }
         self.finish_drop(&mut delivery);
@@ -122,11 +105,7 @@ impl Subscription {
             }
             (_, Some(skip)) => {
                 self.tail.skip_to(skip.to);
-                Some(lagged(
-                    behind.unwrap_or(skip.from),
-                    skip.to,
-                    LaggedReason::Slow,
-                ))
+                Some(lagged(behind.unwrap_or(skip.from), skip.to, LaggedReason::Slow))
             }
             (_, None) => behind.map(|from| lagged(from, self.tail.cursor(), LaggedReason::Slow)),
         }
@@ -151,9 +130,5 @@ impl Subscription {
 }
 
 fn lagged(from: Seq, to: Seq, reason: LaggedReason) -> Lagged {
-    Lagged {
-        from_sequence: from.0,
-        to_sequence: to.0,
-        reason,
-    }
+    Lagged { from_sequence: from.0, to_sequence: to.0, reason }
 }

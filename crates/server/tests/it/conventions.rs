@@ -11,27 +11,12 @@ async fn events_are_published_found_and_listed_page_by_page() {
     for server in servers().await {
         let mut ids = Vec::new();
         for n in 0..45 {
-            let kind = if n % 2 == 0 {
-                "agent:start"
-            } else {
-                "team:start"
-            };
+            let kind = if n % 2 == 0 { "agent:start" } else { "team:start" };
             let body = json!({ "type": kind, "payload": { "n": n }, "metadata": { "correlationId": "c1", "refs": { "agentId": "a1" } }, "instance": "i1" });
-            ids.push(
-                data(
-                    server.post("/api/v1/events", body).await,
-                    StatusCode::CREATED,
-                )
-                .await,
-            );
+            ids.push(data(server.post("/api/v1/events", body).await, StatusCode::CREATED).await);
         }
         let one = data(
-            server
-                .get(&format!(
-                    "/api/v1/events/{}",
-                    ids[7]["id"].as_str().unwrap()
-                ))
-                .await,
+            server.get(&format!("/api/v1/events/{}", ids[7]["id"].as_str().unwrap())).await,
             StatusCode::OK,
         )
         .await;
@@ -39,10 +24,7 @@ async fn events_are_published_found_and_listed_page_by_page() {
         assert_eq!(one["payload"], json!({ "n": 7 }));
         assert_eq!(one["metadata"]["agentId"], "a1");
         assert_eq!(one["metadata"]["actor"], "key:owner");
-        assert_eq!(
-            one["source"],
-            json!({ "component": "api", "instance": "i1" })
-        );
+        assert_eq!(one["source"], json!({ "component": "api", "instance": "i1" }));
         let query = r#"/api/v1/events?sort=sequence&filter={"type":["agent:*","team:*"],"correlationId":"c1"}"#;
         let mut listed: Vec<Value> = Vec::new();
         let mut path = query.to_owned();
@@ -76,12 +58,7 @@ async fn a_repeated_request_with_an_idempotency_key_is_carried_out_once() {
         let first = data(publish("k1", 1).await.unwrap(), StatusCode::CREATED).await;
         let again = data(publish("k1", 1).await.unwrap(), StatusCode::CREATED).await;
         assert_eq!(first, again, "{}", server.engine);
-        failure(
-            publish("k1", 2).await.unwrap(),
-            409,
-            "idempotency_key_reused",
-        )
-        .await;
+        failure(publish("k1", 2).await.unwrap(), 409, "idempotency_key_reused").await;
         // Many at the same moment: one event all the same.
         let mut racing = tokio::task::JoinSet::new();
         for _ in 0..20 {
@@ -91,32 +68,20 @@ async fn a_repeated_request_with_an_idempotency_key_is_carried_out_once() {
             });
         }
         let ids = racing.join_all().await;
-        assert!(
-            ids.iter().all(|id| *id == ids[0]),
-            "{}: {ids:?}",
-            server.engine
-        );
+        assert!(ids.iter().all(|id| *id == ids[0]), "{}: {ids:?}", server.engine);
         let project = |key: &str| {
-            let request = server
-                .request(Method::POST, "/api/v1/projects")
-                .header("idempotency-key", key);
+            let request =
+                server.request(Method::POST, "/api/v1/projects").header("idempotency-key", key);
             request.json(&json!({ "name": "once" })).send()
         };
         let made = data(project("p1").await.unwrap(), StatusCode::CREATED).await;
-        assert_eq!(
-            data(project("p1").await.unwrap(), StatusCode::CREATED).await,
-            made
-        );
+        assert_eq!(data(project("p1").await.unwrap(), StatusCode::CREATED).await, made);
         failure(project("p2").await.unwrap(), 409, "project_name_taken").await;
         let too_long = server
             .request(Method::POST, "/api/v1/events")
             .header("idempotency-key", "x".repeat(201));
         failure(
-            too_long
-                .json(&json!({ "type": "a:b" }))
-                .send()
-                .await
-                .unwrap(),
+            too_long.json(&json!({ "type": "a:b" })).send().await.unwrap(),
             400,
             "invalid_header",
         )
@@ -128,38 +93,17 @@ async fn a_repeated_request_with_an_idempotency_key_is_carried_out_once() {
 async fn the_older_path_is_the_same_and_says_that_it_goes() {
     let server = server_with(|_| {}).await;
     server.publish("test:one").await;
-    let (new, old) = (
-        server.get("/api/v1/events").await,
-        server.get("/api/events").await,
-    );
+    let (new, old) = (server.get("/api/v1/events").await, server.get("/api/events").await);
     assert!(new.headers().get("deprecation").is_none());
-    assert!(
-        old.headers()["deprecation"]
-            .to_str()
-            .unwrap()
-            .starts_with('@')
-    );
+    assert!(old.headers()["deprecation"].to_str().unwrap().starts_with('@'));
     assert!(old.headers()["sunset"].to_str().unwrap().ends_with("GMT"));
-    assert_eq!(
-        old.headers()["link"],
-        "</api/v1/events>; rel=\"successor-version\""
-    );
+    assert_eq!(old.headers()["link"], "</api/v1/events>; rel=\"successor-version\"");
     assert_eq!(new.text().await.unwrap(), old.text().await.unwrap());
-    for path in [
-        "/api/v1/openapi.json",
-        "/api/openapi.json",
-        "/api/v1/health",
-        "/api/health",
-        "/health",
-    ] {
+    for path in
+        ["/api/v1/openapi.json", "/api/openapi.json", "/api/v1/health", "/api/health", "/health"]
+    {
         assert_eq!(
-            server
-                .http
-                .get(format!("{}{path}", server.url))
-                .send()
-                .await
-                .unwrap()
-                .status(),
+            server.http.get(format!("{}{path}", server.url)).send().await.unwrap().status(),
             200,
             "{path}"
         );
@@ -184,10 +128,7 @@ async fn a_request_keeps_its_name_and_its_trace() {
         traceparent.starts_with(&format!("00-{trace}-"))
             && !traceparent.contains("00f067aa0ba902b7")
     );
-    assert_eq!(
-        data(answer, StatusCode::CREATED).await["metadata"]["traceId"],
-        trace
-    );
+    assert_eq!(data(answer, StatusCode::CREATED).await["metadata"]["traceId"], trace);
     let hostile = server
         .request(Method::GET, "/api/v1/events")
         .header("x-request-id", "a b\"c")
@@ -199,33 +140,20 @@ async fn a_request_keeps_its_name_and_its_trace() {
 
 #[tokio::test]
 async fn a_caller_beyond_its_rate_is_told_when_to_come_back() {
-    let slow = Limit {
-        per_minute: 60,
-        burst: 3,
-        sockets: Some(1),
-    };
+    let slow = Limit { per_minute: 60, burst: 3, sockets: Some(1) };
     let server = server_with(|config| config.app.rates.limit = slow).await;
     for left in ["2", "1", "0"] {
         let answer = server.get("/api/v1/events").await;
         assert_eq!(answer.status(), 200);
         assert_eq!(answer.headers()["x-ratelimit-limit"], "60");
         assert_eq!(answer.headers()["x-ratelimit-remaining"], left);
-        let reset: i64 = answer.headers()["x-ratelimit-reset"]
-            .to_str()
-            .unwrap()
-            .parse()
-            .unwrap();
+        let reset: i64 = answer.headers()["x-ratelimit-reset"].to_str().unwrap().parse().unwrap();
         assert!(reset >= server.app.clock.now().as_second());
     }
     let refused = server.get("/api/v1/events").await;
     assert_eq!(refused.headers()["retry-after"], "1");
     failure(refused, 429, "rate_limited").await;
-    let health = server
-        .http
-        .get(format!("{}/health", server.url))
-        .send()
-        .await
-        .unwrap();
+    let health = server.http.get(format!("{}/health", server.url)).send().await.unwrap();
     assert_eq!(health.status(), 200, "health is not limited");
 }
 
@@ -250,19 +178,10 @@ async fn large_answers_are_compressed_when_the_client_can() {
 #[tokio::test]
 async fn unknown_paths_and_methods_are_answered_in_the_same_form() {
     let server = server_with(|_| {}).await;
-    for path in [
-        "/nothing",
-        "/api/v1/nothing",
-        "/api/nothing",
-        "/api/v2/events",
-    ] {
+    for path in ["/nothing", "/api/v1/nothing", "/api/nothing", "/api/v2/events"] {
         failure(server.get(path).await, 404, "route_not_found").await;
     }
-    let answer = server
-        .request(Method::PUT, "/api/v1/events")
-        .send()
-        .await
-        .unwrap();
+    let answer = server.request(Method::PUT, "/api/v1/events").send().await.unwrap();
     assert!(answer.headers().contains_key("allow"));
     failure(answer, 405, "method_not_allowed").await;
 }

@@ -54,10 +54,7 @@ impl Running {
         change(&mut config);
         let server = Server::start(config).await.unwrap();
         let (url, login_link) = (server.url().to_owned(), server.login_link().to_owned());
-        let key = std::fs::read_to_string(data.path().join("owner.key"))
-            .unwrap()
-            .trim()
-            .to_owned();
+        let key = std::fs::read_to_string(data.path().join("owner.key")).unwrap().trim().to_owned();
         let (app, stop) = (server.app().clone(), CancellationToken::new());
         let signal = stop.clone();
         let task = tokio::spawn(async move {
@@ -86,10 +83,7 @@ impl Running {
     pub(crate) async fn stop(&mut self) {
         self.stop.cancel();
         if let Some(task) = self.task.take() {
-            tokio::time::timeout(SOON, task)
-                .await
-                .expect("the server stops")
-                .unwrap();
+            tokio::time::timeout(SOON, task).await.expect("the server stops").unwrap();
         }
     }
 
@@ -99,9 +93,7 @@ impl Running {
     }
 
     pub(crate) fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
-        self.http
-            .request(method, format!("{}{path}", self.url))
-            .bearer_auth(&self.key)
+        self.http.request(method, format!("{}{path}", self.url)).bearer_auth(&self.key)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Response {
@@ -109,11 +101,7 @@ impl Running {
     }
 
     pub(crate) async fn post(&self, path: &str, body: Value) -> Response {
-        self.request(Method::POST, path)
-            .json(&body)
-            .send()
-            .await
-            .unwrap()
+        self.request(Method::POST, path).json(&body).send().await.unwrap()
     }
 
     /// Publishes an event and returns it.
@@ -124,12 +112,9 @@ impl Running {
 
     /// Makes a second tenant and returns a key for it.
     pub(crate) async fn other_tenant(&self) -> String {
-        let tenant = tenants::create(&self.app, "other".parse().unwrap())
-            .await
-            .unwrap();
-        let key = tenants::new_key(&self.app, tenant.id, "other", tenants::Older::Stay)
-            .await
-            .unwrap();
+        let tenant = tenants::create(&self.app, "other".parse().unwrap()).await.unwrap();
+        let key =
+            tenants::new_key(&self.app, tenant.id, "other", tenants::Older::Stay).await.unwrap();
         key.expose().to_owned()
     }
 }
@@ -150,27 +135,13 @@ pub(crate) async fn failure(answer: Response, status: u16, code: &str) -> Value 
     let text = answer.text().await.unwrap();
     let body: Value =
         serde_json::from_str(&text).unwrap_or_else(|_| panic!("no JSON: {found} {text}"));
-    assert_eq!(
-        (found.as_u16(), &body["error"]["code"]),
-        (status, &Value::from(code)),
-        "{body}"
-    );
+    assert_eq!((found.as_u16(), &body["error"]["code"]), (status, &Value::from(code)), "{body}");
     assert_eq!(body["success"], false);
-    assert!(
-        body["error"]["message"]
-            .as_str()
-            .is_some_and(|message| !message.is_empty())
-    );
-    assert_eq!(
-        body["meta"]["requestId"].as_str(),
-        id.as_ref().and_then(|id| id.to_str().ok())
-    );
+    assert!(body["error"]["message"].as_str().is_some_and(|message| !message.is_empty()));
+    assert_eq!(body["meta"]["requestId"].as_str(), id.as_ref().and_then(|id| id.to_str().ok()));
     for secret in ["SELECT", "INSERT", "panicked", "src/", "rusqlite"] {
         assert!(!text.contains(secret), "{secret} leaks in {text}");
     }
-    assert!(
-        !text.replace("godel_sk_..", "").contains("godel_sk_"),
-        "a key leaks in {text}"
-    );
+    assert!(!text.replace("godel_sk_..", "").contains("godel_sk_"), "a key leaks in {text}");
     body
 }

@@ -14,10 +14,7 @@ async fn health_probes_what_the_server_needs() {
     for server in servers().await {
         let open = |path: &str| server.http.get(format!("{}{path}", server.url)).send();
         let health: Value = open("/health").await.unwrap().json().await.unwrap();
-        assert_eq!(
-            health["checks"]["database"]["status"], "healthy",
-            "{health}"
-        );
+        assert_eq!(health["checks"]["database"]["status"], "healthy", "{health}");
         assert!(health["checks"]["database"]["latencyMs"].as_f64().unwrap() > 0.0);
         assert!(health["checks"]["disk"]["freeBytes"].as_u64().unwrap() > 0);
         let live: Value = open("/health/live").await.unwrap().json().await.unwrap();
@@ -43,32 +40,16 @@ async fn a_database_that_is_gone_makes_the_server_unhealthy_until_it_is_back() {
     let server = Running::on(Database::postgres(engine.url("postgres")), &|_| {}).await;
     server.publish("test:before").await;
     engine.kill_postmaster().unwrap();
-    let health = server
-        .http
-        .get(format!("{}/health", server.url))
-        .send()
-        .await
-        .unwrap();
+    let health = server.http.get(format!("{}/health", server.url)).send().await.unwrap();
     assert_eq!(health.status(), 503);
     let body: Value = health.json().await.unwrap();
     assert_eq!(body["status"], "unhealthy", "{body}");
-    let ready = server
-        .http
-        .get(format!("{}/health/ready", server.url))
-        .send()
-        .await
-        .unwrap();
+    let ready = server.http.get(format!("{}/health/ready", server.url)).send().await.unwrap();
     assert_eq!(ready.status(), 503);
     engine.restart().unwrap();
     for _ in 0..100 {
         tokio::time::sleep(Duration::from_millis(100)).await;
-        if server
-            .http
-            .get(format!("{}/health/ready", server.url))
-            .send()
-            .await
-            .unwrap()
-            .status()
+        if server.http.get(format!("{}/health/ready", server.url)).send().await.unwrap().status()
             == 200
         {
             server.publish("test:after").await;
@@ -96,12 +77,7 @@ async fn metrics_count_what_happened() {
 async fn pages_work_without_the_network_and_under_a_strict_policy() {
     let server = server_with(|_| {}).await;
     for path in ["/docs", "/docs/docs.js", "/docs/docs.css", "/dashboard/"] {
-        let page = server
-            .http
-            .get(format!("{}{path}", server.url))
-            .send()
-            .await
-            .unwrap();
+        let page = server.http.get(format!("{}{path}", server.url)).send().await.unwrap();
         assert_eq!(page.status(), 200, "{path}");
         assert!(
             page.headers()["content-security-policy"]
@@ -120,11 +96,6 @@ async fn pages_work_without_the_network_and_under_a_strict_policy() {
         (home.status().as_u16(), &home.headers()["location"]),
         (307, &"/dashboard/".parse().unwrap())
     );
-    let lost = server
-        .http
-        .get(format!("{}/docs/nothing.js", server.url))
-        .send()
-        .await
-        .unwrap();
+    let lost = server.http.get(format!("{}/docs/nothing.js", server.url)).send().await.unwrap();
     assert_eq!(lost.status(), 404);
 }

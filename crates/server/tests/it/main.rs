@@ -1,5 +1,6 @@
 //! The front door, as clients see it: real servers on both engines, over real sockets.
 #![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a test owns the tasks it spawns")]
 
 mod auth;
 mod bad_input;

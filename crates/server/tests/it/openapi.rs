@@ -5,14 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 /// Paths for people; they are no API.
-const PAGES: &[&str] = &[
-    "/",
-    "/dashboard",
-    "/dashboard/",
-    "/dashboard/{*path}",
-    "/docs",
-    "/docs/{file}",
-];
+const PAGES: &[&str] =
+    &["/", "/dashboard", "/dashboard/", "/dashboard/{*path}", "/docs", "/docs/{file}"];
 
 fn document() -> Value {
     serde_json::from_str(&godel_server::openapi_json()).unwrap()
@@ -21,17 +15,10 @@ fn document() -> Value {
 #[test]
 fn every_route_is_in_the_document_and_every_path_of_it_is_a_route() {
     let document = document();
-    let documented: BTreeSet<String> = document["paths"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect();
+    let documented: BTreeSet<String> =
+        document["paths"].as_object().unwrap().keys().cloned().collect();
     let routed: BTreeSet<String> = godel_server::route_inventory().into_iter().collect();
-    assert!(
-        routed.len() > 30,
-        "the inventory is not read right: {routed:?}"
-    );
+    assert!(routed.len() > 30, "the inventory is not read right: {routed:?}");
     for path in &routed {
         // `/api/..` is the older name of `/api/v1/..`.
         let known = match path.strip_prefix("/api/") {
@@ -65,20 +52,13 @@ fn every_operation_has_a_name_a_summary_and_a_failure() {
     let mut names = BTreeSet::new();
     for (path, item) in document["paths"].as_object().unwrap() {
         for (verb, operation) in item.as_object().unwrap() {
-            let name = operation["operationId"]
-                .as_str()
-                .unwrap_or_else(|| panic!("{verb} {path}"));
+            let name = operation["operationId"].as_str().unwrap_or_else(|| panic!("{verb} {path}"));
             assert!(names.insert(name.to_owned()), "{name} is there twice");
             assert!(
-                operation["summary"]
-                    .as_str()
-                    .is_some_and(|text| !text.is_empty()),
+                operation["summary"].as_str().is_some_and(|text| !text.is_empty()),
                 "{verb} {path}"
             );
-            assert!(
-                operation["responses"]["default"].is_object(),
-                "{verb} {path}"
-            );
+            assert!(operation["responses"]["default"].is_object(), "{verb} {path}");
         }
     }
 }

@@ -22,19 +22,14 @@ async fn collect(listener: TcpListener) -> Value {
             if let Some((head, body)) = text.split_once("\r\n\r\n") {
                 assert!(head.starts_with("POST /v1/traces"), "{head}");
                 let length = head.lines().find_map(|line| {
-                    line.to_ascii_lowercase()
-                        .strip_prefix("content-length: ")
-                        .map(str::to_owned)
+                    line.to_ascii_lowercase().strip_prefix("content-length: ").map(str::to_owned)
                 });
                 if length.is_some_and(|length| body.len() >= length.parse().unwrap()) {
                     break body.to_owned();
                 }
             }
         };
-        stream
-            .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}")
-            .await
-            .unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").await.unwrap();
         if body.contains("/api/v1/events") {
             return serde_json::from_str(&body).unwrap();
         }
@@ -55,27 +50,12 @@ async fn a_request_is_exported_as_part_of_its_callers_trace() {
     let server = server_with(|_| {}).await;
     let trace = "0af7651916cd43dd8448eb211c80319c";
     let request = server.request(reqwest::Method::GET, "/api/v1/events");
-    request
-        .header("traceparent", format!("00-{trace}-b7ad6b7169203331-01"))
-        .send()
-        .await
-        .unwrap();
+    request.header("traceparent", format!("00-{trace}-b7ad6b7169203331-01")).send().await.unwrap();
     tokio::time::sleep(Duration::from_millis(100)).await;
-    tokio::task::spawn_blocking(move || guard.shutdown())
-        .await
-        .unwrap();
-    let export = tokio::time::timeout(SOON, collected)
-        .await
-        .expect("traces come")
-        .unwrap();
+    tokio::task::spawn_blocking(move || guard.shutdown()).await.unwrap();
+    let export = tokio::time::timeout(SOON, collected).await.expect("traces come").unwrap();
     let text = export.to_string();
-    assert!(
-        text.contains(trace) && text.contains("b7ad6b7169203331"),
-        "{text}"
-    );
-    assert!(
-        text.contains("api.request") && text.contains("\"godel\""),
-        "{text}"
-    );
+    assert!(text.contains(trace) && text.contains("b7ad6b7169203331"), "{text}");
+    assert!(text.contains("api.request") && text.contains("\"godel\""), "{text}");
     assert!(!text.contains("godel_sk_"), "{text}");
 }

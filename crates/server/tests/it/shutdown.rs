@@ -21,11 +21,9 @@ async fn requests_under_way_are_answered_and_streams_end() {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
         server.begin_stop();
-        for answer in writers.join_all().await {
-            // Either it was too late to connect, or it was carried out.
-            if let Ok(answer) = answer {
-                data(answer, StatusCode::CREATED).await;
-            }
+        // Either it was too late to connect, or it was carried out.
+        for answer in writers.join_all().await.into_iter().flatten() {
+            data(answer, StatusCode::CREATED).await;
         }
         tokio::time::timeout(Duration::from_secs(5), stream.bytes())
             .await
@@ -33,39 +31,20 @@ async fn requests_under_way_are_answered_and_streams_end() {
             .ok();
         server.stop().await;
         assert!(!server.data.path().join("server.json").exists());
-        assert!(
-            server
-                .http
-                .get(format!("{}/health", server.url))
-                .send()
-                .await
-                .is_err()
-        );
+        assert!(server.http.get(format!("{}/health", server.url)).send().await.is_err());
     }
 }
 
 #[tokio::test]
 async fn a_second_server_on_the_same_data_or_address_is_refused() {
     let server = server_with(|config| config.database = None).await;
-    let same_data = Config::new(
-        server.data.path().to_owned(),
-        "127.0.0.1:0".parse().unwrap(),
-    );
+    let same_data = Config::new(server.data.path().to_owned(), "127.0.0.1:0".parse().unwrap());
     let refused = Server::start(same_data).await.unwrap_err();
-    assert!(
-        refused.to_string().contains("in use by another godel"),
-        "{refused}"
-    );
+    assert!(refused.to_string().contains("in use by another godel"), "{refused}");
     let elsewhere = tempfile::TempDir::new().unwrap();
     let address = server.url.trim_start_matches("http://").parse().unwrap();
     let refused = Server::start(Config::new(elsewhere.path().to_owned(), address)).await;
-    assert!(
-        matches!(refused, Err(StartError::AddressInUse(_))),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(StartError::AddressInUse(_))), "{refused:?}");
     let open = Config::new(elsewhere.path().join("x"), "0.0.0.0:0".parse().unwrap());
-    assert!(matches!(
-        Server::start(open).await,
-        Err(StartError::NotLoopback(_))
-    ));
+    assert!(matches!(Server::start(open).await, Err(StartError::NotLoopback(_))));
 }

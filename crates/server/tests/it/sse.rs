@@ -14,10 +14,7 @@ async fn read(server: &Running, path: &str, last: Option<i64>, count: usize) -> 
     assert_eq!(answer.headers()["content-type"], "text/event-stream");
     let (mut decoder, mut messages) = (SseDecoder::default(), Vec::new());
     while messages.len() < count {
-        let chunk = tokio::time::timeout(SOON, answer.chunk())
-            .await
-            .expect("more comes")
-            .unwrap();
+        let chunk = tokio::time::timeout(SOON, answer.chunk()).await.expect("more comes").unwrap();
         messages.extend(decoder.feed(&chunk.expect("the stream goes on")));
     }
     messages
@@ -29,25 +26,11 @@ async fn a_stream_resumes_behind_the_last_event_id() {
         for _ in 0..5 {
             server.publish("test:one").await;
         }
-        let all = read(
-            &server,
-            "/api/v1/events/stream?after=0&pattern=test:*",
-            None,
-            6,
-        )
-        .await;
-        assert_eq!(
-            (all[0].event.as_deref(), all[0].id.as_deref()),
-            (Some("ready"), Some("0"))
-        );
+        let all = read(&server, "/api/v1/events/stream?after=0&pattern=test:*", None, 6).await;
+        assert_eq!((all[0].event.as_deref(), all[0].id.as_deref()), (Some("ready"), Some("0")));
         let third: i64 = all[3].id.as_deref().unwrap().parse().unwrap();
-        let rest = read(
-            &server,
-            "/api/v1/events/stream?after=0&pattern=test:*",
-            Some(third),
-            3,
-        )
-        .await;
+        let rest =
+            read(&server, "/api/v1/events/stream?after=0&pattern=test:*", Some(third), 3).await;
         assert_eq!(rest[1..], all[4..6], "{}", server.engine);
         let event: serde_json::Value = serde_json::from_str(&rest[1].data).unwrap();
         assert_eq!(event["sequence"].as_i64(), Some(third + 1));
@@ -64,13 +47,7 @@ async fn the_client_follows_from_now_on() {
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     server.publish("other:thing").await;
     let wanted = server.publish("test:after").await;
-    let (item, _) = tokio::time::timeout(SOON, next)
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap();
-    let StreamItem::Event(event) = item else {
-        panic!("{item:?}")
-    };
+    let (item, _) = tokio::time::timeout(SOON, next).await.unwrap().unwrap().unwrap();
+    let StreamItem::Event(event) = item else { panic!("{item:?}") };
     assert_eq!(event.id.to_string(), wanted["id"].as_str().unwrap());
 }

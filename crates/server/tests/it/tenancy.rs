@@ -10,11 +10,7 @@ const MARK: &str = "zebra-crossing-7391";
 
 /// Fills in the path of an operation with ids of the first tenant.
 fn fill(path: &str, event: &str, project: &str) -> String {
-    let id = if path.contains("/projects/") {
-        project
-    } else {
-        event
-    };
+    let id = if path.contains("/projects/") { project } else { event };
     path.replace("{id}", id)
 }
 
@@ -51,21 +47,11 @@ async fn no_route_shows_one_tenant_what_another_one_has() {
     for server in servers().await {
         let other = server.other_tenant().await;
         let project = json!({ "name": MARK, "description": MARK });
-        let project = data(
-            server.post("/api/v1/projects", project).await,
-            StatusCode::CREATED,
-        )
-        .await;
+        let project =
+            data(server.post("/api/v1/projects", project).await, StatusCode::CREATED).await;
         let event = json!({ "type": "test:mine", "payload": { "mark": MARK } });
-        let event = data(
-            server.post("/api/v1/events", event).await,
-            StatusCode::CREATED,
-        )
-        .await;
-        let (event, project) = (
-            event["id"].as_str().unwrap(),
-            project["id"].as_str().unwrap(),
-        );
+        let event = data(server.post("/api/v1/events", event).await, StatusCode::CREATED).await;
+        let (event, project) = (event["id"].as_str().unwrap(), project["id"].as_str().unwrap());
         let document: Value = serde_json::from_str(&godel_server::openapi_json()).unwrap();
         let mut walked = 0;
         for (template, item) in document["paths"].as_object().unwrap() {
@@ -76,34 +62,20 @@ async fn no_route_shows_one_tenant_what_another_one_has() {
                     path.push_str("?after=0");
                 }
                 let (status, text) = ask(&server, &method, &path, &other).await;
-                assert!(
-                    !text.contains(MARK),
-                    "{}: {method} {path} leaks: {text}",
-                    server.engine
-                );
+                assert!(!text.contains(MARK), "{}: {method} {path} leaks: {text}", server.engine);
                 if template.contains("{id}") {
                     assert_eq!(status, 404, "{}: {method} {path}: {text}", server.engine);
                 }
                 let public = operation["security"] == json!([{}]);
                 let (nobody, _) = ask(&server, &method, &path, "godel_sk_nobody").await;
-                assert_eq!(
-                    nobody == 401,
-                    !public,
-                    "{method} {path} for a stranger: {nobody}"
-                );
+                assert_eq!(nobody == 401, !public, "{method} {path} for a stranger: {nobody}");
                 walked += 1;
             }
         }
         assert!(walked >= 25, "only {walked} operations were walked");
         // And the first tenant's data is still as it was.
-        let still = data(
-            server.get(&format!("/api/v1/projects/{project}")).await,
-            StatusCode::OK,
-        )
-        .await;
-        assert_eq!(
-            (still["name"].as_str(), still["version"].as_i64()),
-            (Some(MARK), Some(1))
-        );
+        let still =
+            data(server.get(&format!("/api/v1/projects/{project}")).await, StatusCode::OK).await;
+        assert_eq!((still["name"].as_str(), still["version"].as_i64()), (Some(MARK), Some(1)));
     }
 }

@@ -20,29 +20,20 @@ impl Socket {
         headers: &[(&'static str, String)],
     ) -> Result<Self, WsError> {
         let address = server.url.trim_start_matches("http://");
-        let mut request = format!("ws://{address}/events")
-            .into_client_request()
-            .unwrap();
-        request
-            .headers_mut()
-            .insert("sec-websocket-protocol", "godel-events-v1".parse().unwrap());
+        let mut request = format!("ws://{address}/events").into_client_request().unwrap();
+        request.headers_mut().insert("sec-websocket-protocol", "godel-events-v1".parse().unwrap());
         for (name, value) in headers {
             request.headers_mut().insert(*name, value.parse().unwrap());
         }
         let stream = TcpStream::connect(address).await.unwrap();
         let (socket, answer) = client_async(request, stream).await?;
-        assert_eq!(
-            answer.headers()["sec-websocket-protocol"],
-            "godel-events-v1"
-        );
+        assert_eq!(answer.headers()["sec-websocket-protocol"], "godel-events-v1");
         Ok(Self(socket))
     }
 
     async fn open(server: &Running) -> Self {
         let key = format!("Bearer {}", server.key);
-        Self::try_open(server, &[("authorization", key)])
-            .await
-            .unwrap()
+        Self::try_open(server, &[("authorization", key)]).await.unwrap()
     }
 
     async fn send(&mut self, frame: Value) {
@@ -51,9 +42,7 @@ impl Socket {
 
     async fn next(&mut self) -> Value {
         loop {
-            let message = tokio::time::timeout(SOON, self.0.next())
-                .await
-                .expect("a frame comes");
+            let message = tokio::time::timeout(SOON, self.0.next()).await.expect("a frame comes");
             if let Message::Text(text) = message.expect("the socket is open").unwrap() {
                 return serde_json::from_str(&text).unwrap();
             }
@@ -62,8 +51,7 @@ impl Socket {
 
     /// Subscribes and returns the data of the response.
     async fn subscribe(&mut self, payload: Value) -> Value {
-        self.send(json!({ "id": "s", "type": "subscribe", "payload": payload }))
-            .await;
+        self.send(json!({ "id": "s", "type": "subscribe", "payload": payload })).await;
         let answer = self.next().await;
         assert_eq!(
             (&answer["type"], &answer["metadata"]["correlationId"]),
@@ -90,10 +78,7 @@ impl Socket {
 }
 
 fn sequences(events: &[Value]) -> Vec<i64> {
-    events
-        .iter()
-        .map(|event| event["sequence"].as_i64().unwrap())
-        .collect()
+    events.iter().map(|event| event["sequence"].as_i64().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -118,12 +103,7 @@ async fn subscribers_get_what_they_asked_for_live_and_from_the_log() {
         socket
             .send(json!({ "id": "c", "type": "command", "payload": { "command": "events:head" } }))
             .await;
-        assert!(
-            socket.next().await["payload"]["data"]["head"]
-                .as_i64()
-                .unwrap()
-                > 2
-        );
+        assert!(socket.next().await["payload"]["data"]["head"].as_i64().unwrap() > 2);
         let id = answer["subscriptionId"].clone();
         socket
             .send(json!({ "id": "u", "type": "unsubscribe", "payload": { "subscriptionId": id } }))
@@ -142,9 +122,7 @@ async fn subscribers_get_what_they_asked_for_live_and_from_the_log() {
 async fn filters_select_by_what_events_belong_to() {
     let server = server_with(|_| {}).await;
     let mut socket = Socket::open(&server).await;
-    socket
-        .subscribe(json!({ "patterns": [], "filters": { "agentId": "a2" } }))
-        .await;
+    socket.subscribe(json!({ "patterns": [], "filters": { "agentId": "a2" } })).await;
     for agent in ["a1", "a2", "a3"] {
         let body = json!({ "type": "agent:step", "metadata": { "refs": { "agentId": agent } } });
         server.post("/api/v1/events", body).await;
@@ -180,26 +158,16 @@ async fn frames_that_are_not_understood_are_answered_and_the_socket_stays() {
     }
     for (payload, code) in [
         (json!({ "patterns": ["Bad Pattern"] }), "invalid_pattern"),
-        (
-            json!({ "patterns": ["a:*"], "bufferSize": 0 }),
-            "invalid_field",
-        ),
+        (json!({ "patterns": ["a:*"], "bufferSize": 0 }), "invalid_field"),
         (json!({ "patterns": ["a:*"], "after": -1 }), "invalid_field"),
-        (
-            json!({ "patterns": ["a:*"], "policy": "explode" }),
-            "invalid_field",
-        ),
+        (json!({ "patterns": ["a:*"], "policy": "explode" }), "invalid_field"),
         (json!({ "unknown": true }), "invalid_field"),
     ] {
-        socket
-            .send(json!({ "id": "x", "type": "subscribe", "payload": payload }))
-            .await;
+        socket.send(json!({ "id": "x", "type": "subscribe", "payload": payload })).await;
         let answer = socket.next().await;
         assert_eq!(answer["payload"]["error"]["code"], code, "{answer}");
     }
-    socket
-        .send(json!({ "id": "c", "type": "command", "payload": { "command": "nothing" } }))
-        .await;
+    socket.send(json!({ "id": "c", "type": "command", "payload": { "command": "nothing" } })).await;
     assert_eq!(socket.next().await["payload"]["success"], false);
     socket.0.send(Message::binary(vec![1, 2, 3])).await.unwrap();
     assert_eq!(socket.next().await["type"], "error");
@@ -216,26 +184,13 @@ async fn a_stranger_or_a_foreign_page_gets_no_socket() {
         other => panic!("{:?}", other.map(|_| "open")),
     };
     refused(Socket::try_open(&server, &[]).await, 401);
-    let login = server
-        .http
-        .post(format!("{}/auth/login", server.url))
-        .json(&json!({ "key": server.key }));
+    let login =
+        server.http.post(format!("{}/auth/login", server.url)).json(&json!({ "key": server.key }));
     let login = login.send().await.unwrap();
-    let cookie = login.headers()["set-cookie"]
-        .to_str()
-        .unwrap()
-        .split(';')
-        .next()
-        .unwrap()
-        .to_owned();
-    refused(
-        Socket::try_open(&server, &[("cookie", cookie.clone())]).await,
-        403,
-    );
-    let foreign = [
-        ("cookie", cookie.clone()),
-        ("origin", "http://evil.example".to_owned()),
-    ];
+    let cookie =
+        login.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap().to_owned();
+    refused(Socket::try_open(&server, &[("cookie", cookie.clone())]).await, 403);
+    let foreign = [("cookie", cookie.clone()), ("origin", "http://evil.example".to_owned())];
     refused(Socket::try_open(&server, &foreign).await, 403);
     let own = [("cookie", cookie), ("origin", server.url.clone())];
     Socket::try_open(&server, &own).await.unwrap();
@@ -243,11 +198,7 @@ async fn a_stranger_or_a_foreign_page_gets_no_socket() {
 
 #[tokio::test]
 async fn a_tier_may_limit_open_sockets() {
-    let limit = Limit {
-        per_minute: 6_000,
-        burst: 1_000,
-        sockets: Some(1),
-    };
+    let limit = Limit { per_minute: 6_000, burst: 1_000, sockets: Some(1) };
     let server = server_with(|config| config.app.rates.limit = limit).await;
     let first = Socket::open(&server).await;
     let key = format!("Bearer {}", server.key);
@@ -256,10 +207,7 @@ async fn a_tier_may_limit_open_sockets() {
     drop(first);
     for _ in 0..50 {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        if Socket::try_open(&server, &[("authorization", key.clone())])
-            .await
-            .is_ok()
-        {
+        if Socket::try_open(&server, &[("authorization", key.clone())]).await.is_ok() {
             return;
         }
     }
@@ -301,10 +249,7 @@ async fn slow(server: &Running, policy: &str, count: usize) -> (Vec<i64>, Vec<Va
         );
     }
     accounted.sort_unstable();
-    assert_eq!(
-        accounted, expected,
-        "{policy}: each is sent or named as skipped, once"
-    );
+    assert_eq!(accounted, expected, "{policy}: each is sent or named as skipped, once");
     assert!(seen.is_sorted());
     (seen, notices)
 }
@@ -314,24 +259,14 @@ async fn a_slow_subscriber_skips_only_as_its_policy_says() {
     const COUNT: usize = 250;
     let server = server_with(|_| {}).await;
     let (seen, notices) = slow(&server, "block", COUNT).await;
-    assert_eq!(
-        (seen.len(), notices.len()),
-        (COUNT, 0),
-        "block skips nothing"
-    );
+    assert_eq!((seen.len(), notices.len()), (COUNT, 0), "block skips nothing");
     let (seen, notices) = slow(&server, "sliding", COUNT).await;
-    assert!(
-        !notices.is_empty(),
-        "60 KB events must not fit into the buffers of the system"
-    );
+    assert!(!notices.is_empty(), "60 KB events must not fit into the buffers of the system");
     assert!(seen.len() < COUNT);
     let (kept, notices) = slow(&server, "drop", COUNT).await;
     assert!(!notices.is_empty() && kept.len() < COUNT);
     let first_skipped = notices[0]["fromSequence"].as_i64().unwrap();
-    assert!(
-        kept.iter().filter(|seq| **seq < first_skipped).count() >= 20,
-        "drop keeps the oldest"
-    );
+    assert!(kept.iter().filter(|seq| **seq < first_skipped).count() >= 20, "drop keeps the oldest");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -341,10 +276,7 @@ async fn the_socket_says_goodbye_when_the_server_stops() {
     socket.subscribe(json!({ "patterns": ["*"] })).await;
     server.begin_stop();
     let end = loop {
-        match tokio::time::timeout(SOON, socket.0.next())
-            .await
-            .expect("the socket ends")
-        {
+        match tokio::time::timeout(SOON, socket.0.next()).await.expect("the socket ends") {
             Some(Ok(Message::Close(Some(frame)))) => break u16::from(frame.code),
             Some(Ok(_)) => {}
             other => panic!("{other:?}"),

@@ -41,28 +41,15 @@ pub(super) fn append(
     let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
     let times: Vec<i64> = events.iter().map(|event| micros(event.at)).collect();
     let sources: Vec<&str> = events.iter().map(|e| e.source.component.as_str()).collect();
-    let instances: Vec<_> = events
-        .iter()
-        .map(|e| e.source.instance.as_deref())
-        .collect();
+    let instances: Vec<_> = events.iter().map(|e| e.source.instance.as_deref()).collect();
     let versions: Vec<_> = events.iter().map(|e| e.source.version.as_deref()).collect();
     let payloads: Vec<&str> = events.iter().map(|event| event.payload.as_str()).collect();
-    let correlations: Vec<_> = events
-        .iter()
-        .map(|event| event.metadata.correlation_id.as_deref())
-        .collect();
-    let causations: Vec<Option<Uuid>> = events
-        .iter()
-        .map(|event| event.metadata.causation_id.map(EventId::uuid))
-        .collect();
-    let actors: Vec<_> = events
-        .iter()
-        .map(|event| event.metadata.actor.as_deref())
-        .collect();
-    let traces: Vec<_> = events
-        .iter()
-        .map(|event| event.metadata.trace_id.as_deref())
-        .collect();
+    let correlations: Vec<_> =
+        events.iter().map(|event| event.metadata.correlation_id.as_deref()).collect();
+    let causations: Vec<Option<Uuid>> =
+        events.iter().map(|event| event.metadata.causation_id.map(EventId::uuid)).collect();
+    let actors: Vec<_> = events.iter().map(|event| event.metadata.actor.as_deref()).collect();
+    let traces: Vec<_> = events.iter().map(|event| event.metadata.trace_id.as_deref()).collect();
     let refs: Vec<Option<String>> = events.iter().map(|e| refs_text(&e.metadata)).collect();
     let params: [&(dyn ToSql + Sync); 14] = [
         &tenant_id,
@@ -85,12 +72,7 @@ pub(super) fn append(
         what: "log head",
         cause: format!("tenant {tenant} has no log").into(),
     })?;
-    let unreadable = |cause: postgres::Error| Error::Unreadable {
-        what: "log head",
-        cause: cause.into(),
-    };
-    Ok((
-        Seq(row.try_get(0).map_err(unreadable)?),
-        row.try_get(1).map_err(unreadable)?,
-    ))
+    let unreadable =
+        |cause: postgres::Error| Error::Unreadable { what: "log head", cause: cause.into() };
+    Ok((Seq(row.try_get(0).map_err(unreadable)?), row.try_get(1).map_err(unreadable)?))
 }

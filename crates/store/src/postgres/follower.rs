@@ -55,24 +55,13 @@ impl Follower {
     pub(super) fn start(url: &str, hub: Arc<Hub>) -> Result<Self> {
         let (bell, rings) = mpsc::channel();
         let stop = Arc::new(AtomicBool::new(false));
-        let caller = Caller {
-            url: url.to_owned(),
-            client: None,
-        };
-        let listener = Listener {
-            url: url.to_owned(),
-            hub,
-            stop: Arc::clone(&stop),
-        };
+        let caller = Caller { url: url.to_owned(), client: None };
+        let listener = Listener { url: url.to_owned(), hub, stop: Arc::clone(&stop) };
         let threads = vec![
             spawn("godel-pg-notify", move || caller.run(&rings))?,
             spawn("godel-pg-listen", move || listener.run())?,
         ];
-        Ok(Self {
-            bell: Mutex::new(Some(Bell(bell))),
-            stop,
-            threads: Mutex::new(threads),
-        })
+        Ok(Self { bell: Mutex::new(Some(Bell(bell))), stop, threads: Mutex::new(threads) })
     }
 
     pub(super) fn bell(&self) -> Bell {
@@ -82,12 +71,7 @@ impl Follower {
 
     pub(super) fn close(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        drop(
-            self.bell
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
+        drop(self.bell.lock().unwrap_or_else(PoisonError::into_inner).take());
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
@@ -130,10 +114,7 @@ impl Caller {
         };
         let ids: Vec<String> = tenants.iter().map(ToString::to_string).collect();
         client
-            .execute(
-                "SELECT pg_notify($1, id) FROM unnest($2::text[]) AS id",
-                &[&CHANNEL, &ids],
-            )
+            .execute("SELECT pg_notify($1, id) FROM unnest($2::text[]) AS id", &[&CHANNEL, &ids])
             .map_err(|cause| Error::postgres("notify", cause))?;
         Ok(())
     }
@@ -169,12 +150,7 @@ impl Listener {
             heard.map_err(|cause| Error::postgres("listen", cause))?;
             // Whatever else was said meanwhile is covered by the same look.
             let mut rest = ears.notifications();
-            while rest
-                .iter()
-                .next()
-                .map_err(|cause| Error::postgres("listen", cause))?
-                .is_some()
-            {}
+            while rest.iter().next().map_err(|cause| Error::postgres("listen", cause))?.is_some() {}
         }
         Ok(())
     }
@@ -192,10 +168,7 @@ impl Listener {
         for row in rows {
             let tenant = TenantId::from(row.get::<_, Uuid>(0));
             let head = Seq(row.get(1));
-            let known = listening
-                .iter()
-                .find(|(id, _)| *id == tenant)
-                .map(|(_, known)| *known);
+            let known = listening.iter().find(|(id, _)| *id == tenant).map(|(_, known)| *known);
             if known.is_some_and(|known| known < head) {
                 self.catch_up(session, tenant, head)?;
             }
@@ -220,9 +193,7 @@ impl Listener {
             )?;
             let mut tx = Tx::new(Conn::Postgres(session), Scope::Tenant(tenant), false);
             let all = EventFilter::all();
-            let page = tx
-                .events()
-                .page(&all, Direction::Forward, from, CATCH_UP_EVENTS)?;
+            let page = tx.events().page(&all, Direction::Forward, from, CATCH_UP_EVENTS)?;
             session.batch("commit", "COMMIT")?;
             if page.events.is_empty() {
                 return Ok(());

@@ -85,12 +85,7 @@ pub(super) struct ReadLane {
 
 impl ReadLane {
     pub(super) fn new(url: &str) -> Self {
-        Self {
-            line: Line {
-                url: url.to_owned(),
-                session: None,
-            },
-        }
+        Self { line: Line { url: url.to_owned(), session: None } }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -110,10 +105,8 @@ impl ReadLane {
         loop {
             let session = self.line.session(deadline)?;
             session.retry = false;
-            let begin = format!(
-                "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {}",
-                enter(job.scope())
-            );
+            let begin =
+                format!("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {}", enter(job.scope()));
             let begun = session.batch("begin", &begin);
             if begun.is_ok() {
                 job.run(&mut Tx::new(Conn::Postgres(session), job.scope(), false));
@@ -153,19 +146,12 @@ enum Failed {
     /// Nothing was committed.
     Final(Error),
     /// The connection broke during the commit.
-    Unknown(Ran, Error),
+    Unknown(Box<Ran>, Error),
 }
 
 impl WriteLane {
     pub(super) fn new(url: &str, hub: Arc<Hub>, bell: Bell) -> Self {
-        Self {
-            line: Line {
-                url: url.to_owned(),
-                session: None,
-            },
-            hub,
-            bell,
-        }
+        Self { line: Line { url: url.to_owned(), session: None }, hub, bell }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -221,17 +207,13 @@ impl WriteLane {
             if session.batch("rollback", "ROLLBACK").is_err() {
                 self.line.session = None;
             }
-            return Err(if again {
-                Failed::Again(error)
-            } else {
-                Failed::Final(error)
-            });
+            return Err(if again { Failed::Again(error) } else { Failed::Final(error) });
         }
         match session.batch("commit", "COMMIT") {
             Ok(()) => Ok(ran),
             Err(error @ Error::Unavailable(_)) => {
                 self.line.session = None;
-                Err(Failed::Unknown(ran, error))
+                Err(Failed::Unknown(Box::new(ran), error))
             }
             Err(error) => Err(Failed::Final(error)),
         }
@@ -263,10 +245,7 @@ impl WriteLane {
         }
         for (job, places) in jobs.into_iter().zip(&ran.jobs) {
             let events = places.iter().flatten().filter_map(|(tenant, place)| {
-                ran.logged
-                    .get(tenant)
-                    .and_then(|events| events.get(*place))
-                    .map(Arc::clone)
+                ran.logged.get(tenant).and_then(|events| events.get(*place)).map(Arc::clone)
             });
             job.finish(Ok(events.collect()));
         }
@@ -280,10 +259,7 @@ impl WriteLane {
 fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> Result<()> {
     let mut prefix = "BEGIN;";
     for job in jobs {
-        session.batch(
-            "savepoint",
-            &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())),
-        )?;
+        session.batch("savepoint", &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())))?;
         let mut tx = Tx::new(Conn::Postgres(session), job.scope(), true);
         let keep = job.run(&mut tx);
         let drafts = tx.take_drafts();
@@ -308,18 +284,13 @@ fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> R
     }
     // Tenants come in order, so two lanes never wait for each other in a circle.
     for (tenant, drafts) in std::mem::take(&mut ran.drafts) {
-        session.batch(
-            "savepoint",
-            &format!("{prefix} {}", enter(Scope::Tenant(tenant))),
-        )?;
+        session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;
         prefix = "";
         let (base, id) = append(session, tenant, &drafts)?;
         ran.id = Some(id);
         let positions = (base.0 + 1..).map(godel_model::Seq);
-        let logged = drafts
-            .into_iter()
-            .zip(positions)
-            .map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
+        let logged =
+            drafts.into_iter().zip(positions).map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
         ran.logged.insert(tenant, logged.collect());
     }
     if !prefix.is_empty() {

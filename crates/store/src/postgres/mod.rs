@@ -72,10 +72,7 @@ impl Engine {
             Scope::System => 0,
             Scope::Tenant(tenant) => tenant.uuid().as_u128() as usize % writers.len().max(1),
         };
-        writers
-            .get(lane)
-            .cloned()
-            .unwrap_or_else(|| mpsc::channel(1).0)
+        writers.get(lane).cloned().unwrap_or_else(|| mpsc::channel(1).0)
     }
 
     pub(crate) fn readers(&self) -> Sender {
@@ -85,16 +82,8 @@ impl Engine {
 
     /// Finishes the queues, then disconnects.
     pub(crate) fn close(&self) {
-        self.writers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-        drop(
-            self.readers
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
+        self.writers.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        drop(self.readers.lock().unwrap_or_else(PoisonError::into_inner).take());
         let threads =
             std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
@@ -123,7 +112,6 @@ pub(crate) fn check_statements(url: &str) -> Result<usize> {
     ];
     let shared = crate::tables::statements().map(|statement| (statement.name, statement.postgres));
     let all: Vec<_> = own.into_iter().chain(shared).collect();
-    all.iter()
-        .try_for_each(|(name, text)| session.check(name, text))?;
+    all.iter().try_for_each(|(name, text)| session.check(name, text))?;
     Ok(all.len())
 }

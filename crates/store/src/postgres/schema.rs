@@ -25,10 +25,7 @@ impl Migrator for Steps<'_> {
             .map_err(fail)?;
         let rows = self
             .0
-            .query(
-                "SELECT version, checksum FROM migration ORDER BY version",
-                &[],
-            )
+            .query("SELECT version, checksum FROM migration ORDER BY version", &[])
             .map_err(fail)?;
         Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
     }
@@ -37,9 +34,7 @@ impl Migrator for Steps<'_> {
         let fail = |cause: postgres::Error| Error::Migration {
             version: migration.version,
             name: migration.name.to_owned(),
-            why: cause
-                .as_db_error()
-                .map_or_else(|| cause.to_string(), ToString::to_string),
+            why: cause.as_db_error().map_or_else(|| cause.to_string(), ToString::to_string),
         };
         let mut tx = self.0.transaction().map_err(fail)?;
         tx.batch_execute(script).map_err(fail)?;
@@ -49,10 +44,7 @@ impl Migrator for Steps<'_> {
                 "INSERT INTO migration (version, name, checksum) VALUES ($1, $2, $3)",
                 &[&migration.version, &migration.name, &checksum],
             ),
-            None => tx.execute(
-                "DELETE FROM migration WHERE version = $1",
-                &[&migration.version],
-            ),
+            None => tx.execute("DELETE FROM migration WHERE version = $1", &[&migration.version]),
         }
         .map_err(fail)?;
         tx.commit().map_err(fail)
@@ -83,8 +75,5 @@ pub(crate) fn schema(url: &str) -> Result<SchemaStatus> {
         Err(error) if error.code() == Some(&postgres::error::SqlState::UNDEFINED_TABLE) => 0,
         Err(error) => return Err(Error::postgres("schema_version", error)),
     };
-    Ok(SchemaStatus {
-        found,
-        known: migrate::newest(),
-    })
+    Ok(SchemaStatus { found, known: migrate::newest() })
 }

@@ -30,22 +30,17 @@ impl std::fmt::Debug for Session {
 
 /// Connects as the user of the address, with all timeouts set.
 pub(super) fn connect(url: &str) -> Result<Client> {
-    let mut config: Config = url
-        .parse()
-        .map_err(|error: postgres::Error| Error::BadUrl(error.to_string()))?;
+    let mut config: Config =
+        url.parse().map_err(|error: postgres::Error| Error::BadUrl(error.to_string()))?;
     if config.get_ssl_mode() == postgres::config::SslMode::Require {
-        return Err(Error::BadUrl(
-            "this version cannot speak TLS to PostgreSQL yet".to_owned(),
-        ));
+        return Err(Error::BadUrl("this version cannot speak TLS to PostgreSQL yet".to_owned()));
     }
     config
         .application_name("godel")
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_user_timeout(TCP_USER_TIMEOUT)
         .keepalives_idle(Duration::from_secs(15));
-    config
-        .connect(NoTls)
-        .map_err(|cause| Error::postgres("connect", cause))
+    config.connect(NoTls).map_err(|cause| Error::postgres("connect", cause))
 }
 
 impl Session {
@@ -61,11 +56,7 @@ impl Session {
                  SET SESSION ROLE godel_app;",
             )
             .map_err(|cause| Error::postgres("session_start", cause))?;
-        Ok(Self {
-            client,
-            prepared: HashMap::new(),
-            retry: false,
-        })
+        Ok(Self { client, prepared: HashMap::new(), retry: false })
     }
 
     /// Tells whether the connection is gone.

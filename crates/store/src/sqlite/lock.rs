@@ -16,10 +16,7 @@ impl DirLock {
     /// Takes the lock of a database file, or says who holds it.
     pub(crate) fn take(database: &Path) -> Result<Self> {
         let path = database.with_extension("lock");
-        let fail = |cause| Error::File {
-            path: path.clone(),
-            cause,
-        };
+        let fail = |cause| Error::File { path: path.clone(), cause };
         let mut file = OpenOptions::new()
             .create(true)
             .read(true)

@@ -36,10 +36,8 @@ pub(crate) struct Engine {
 impl Engine {
     pub(crate) fn open(path: &Path, config: &Config, hub: Arc<Hub>) -> Result<Self> {
         let dir = path.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(dir).map_err(|cause| Error::File {
-            path: dir.to_owned(),
-            cause,
-        })?;
+        std::fs::create_dir_all(dir)
+            .map_err(|cause| Error::File { path: dir.to_owned(), cause })?;
         let lock = lock::DirLock::take(path)?;
         let writer = schema::open_migrated(path, config.durability)?;
         let readers = (0..config.readers.max(1))
@@ -49,10 +47,7 @@ impl Engine {
         let thread = std::thread::Builder::new()
             .name("godel-writer".to_owned())
             .spawn(move || writer::Writer::new(writer, hub).run(jobs))
-            .map_err(|cause| Error::File {
-                path: path.to_owned(),
-                cause,
-            })?;
+            .map_err(|cause| Error::File { path: path.to_owned(), cause })?;
         Ok(Self {
             queue: Mutex::new(Some(queue)),
             readers,
@@ -87,40 +82,22 @@ impl Engine {
         let count = self.readers.len();
         let free = (0..count).find_map(|step| self.readers[(start + step) % count].try_lock().ok());
         let conn = free.unwrap_or_else(|| {
-            self.readers[start % count]
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
+            self.readers[start % count].lock().unwrap_or_else(PoisonError::into_inner)
         });
-        conn.execute_batch("BEGIN")
-            .map_err(|cause| Error::sqlite("begin", cause))?;
+        conn.execute_batch("BEGIN").map_err(|cause| Error::sqlite("begin", cause))?;
         let result = work(&mut Tx::new(Conn::Sqlite(&conn), scope, false));
-        conn.execute_batch("COMMIT")
-            .map_err(|cause| Error::sqlite("commit", cause))?;
+        conn.execute_batch("COMMIT").map_err(|cause| Error::sqlite("commit", cause))?;
         result
     }
 
     /// Finishes the queue, then lets go of the files.
     pub(crate) fn close(&self) {
-        drop(
-            self.queue
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
-        let thread = self
-            .writer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the writer thread ended unexpectedly");
         }
-        drop(
-            self.lock
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
+        drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
 }
 
@@ -165,16 +142,12 @@ pub(crate) fn check_statements(path: &Path) -> Result<usize> {
     let conn = open_reader(path)?;
     let mut count = 0;
     for statement in crate::tables::statements() {
-        let prepared = conn
-            .prepare(statement.sqlite)
-            .map_err(|cause| Error::sqlite(statement.name, cause))?;
+        let prepared =
+            conn.prepare(statement.sqlite).map_err(|cause| Error::sqlite(statement.name, cause))?;
         for place in 1..=prepared.parameter_count() {
             if prepared.parameter_name(place) != Some(&format!("${place}")) {
                 let cause = format!("parameter ${place} does not come in order").into();
-                return Err(Error::Failed {
-                    statement: statement.name,
-                    cause,
-                });
+                return Err(Error::Failed { statement: statement.name, cause });
             }
         }
         count += 1;

@@ -25,9 +25,7 @@ impl Migrator for Steps<'_> {
             .0
             .prepare("SELECT version, checksum FROM migration ORDER BY version")
             .map_err(fail)?;
-        let rows = list
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-            .map_err(fail)?;
+        let rows = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
         rows.collect::<rusqlite::Result<_>>().map_err(fail)
     }
 
@@ -44,10 +42,9 @@ impl Migrator for Steps<'_> {
                 "INSERT INTO migration (version, name, checksum) VALUES (?1, ?2, ?3)",
                 params![migration.version, migration.name, checksum],
             ),
-            None => tx.execute(
-                "DELETE FROM migration WHERE version = ?1",
-                params![migration.version],
-            ),
+            None => {
+                tx.execute("DELETE FROM migration WHERE version = ?1", params![migration.version])
+            }
         }
         .map_err(fail)?;
         tx.commit().map_err(fail)
@@ -64,10 +61,7 @@ pub(super) fn open_migrated(path: &Path, durability: Durability) -> Result<Conne
 /// Reads the version of a database file; 0 if there is none.
 pub(crate) fn schema(path: &Path) -> Result<SchemaStatus> {
     if !path.exists() {
-        return Ok(SchemaStatus {
-            found: 0,
-            known: migrate::newest(),
-        });
+        return Ok(SchemaStatus { found: 0, known: migrate::newest() });
     }
     let fail = |cause| Error::sqlite("schema_version", cause);
     let conn = super::open_reader(path)?;
@@ -76,10 +70,7 @@ pub(crate) fn schema(path: &Path) -> Result<SchemaStatus> {
         Err(error) if error.to_string().contains("no such table") => 0,
         Err(error) => return Err(fail(error)),
     };
-    Ok(SchemaStatus {
-        found,
-        known: migrate::newest(),
-    })
+    Ok(SchemaStatus { found, known: migrate::newest() })
 }
 
 /// Migrates a database file that no server uses.

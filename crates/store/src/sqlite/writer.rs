@@ -37,15 +37,8 @@ struct Done {
 
 impl Writer {
     pub(super) fn new(conn: Connection, hub: Arc<Hub>) -> Self {
-        let page_bytes = conn
-            .query_row("PRAGMA page_size", [], |row| row.get(0))
-            .unwrap_or(4_096);
-        Self {
-            conn,
-            hub,
-            heads: Heads::new(),
-            page_bytes,
-        }
+        let page_bytes = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap_or(4_096);
+        Self { conn, hub, heads: Heads::new(), page_bytes }
     }
 
     /// Works until the queue is closed and empty.
@@ -83,9 +76,7 @@ impl Writer {
             done.push(Done { job, outcome });
         }
         let committed = self.store_heads(&heads).and_then(|()| {
-            self.conn
-                .execute_batch("COMMIT")
-                .map_err(|cause| Error::sqlite("commit", cause))
+            self.conn.execute_batch("COMMIT").map_err(|cause| Error::sqlite("commit", cause))
         });
         match committed {
             Ok(()) => self.answer(done, heads),
@@ -104,10 +95,7 @@ impl Writer {
         heads: &mut Heads,
     ) -> Result<Vec<(TenantId, Arc<Logged>)>> {
         let sql = |text: &str| {
-            self.conn
-                .prepare_cached(text)
-                .and_then(|mut statement| statement.execute([]))
-                .map(drop)
+            self.conn.prepare_cached(text).and_then(|mut statement| statement.execute([])).map(drop)
         };
         sql("SAVEPOINT job").map_err(|cause| Error::sqlite("savepoint", cause))?;
         let mut tx = Tx::new(Conn::Sqlite(&self.conn), job.scope(), true);
@@ -151,24 +139,16 @@ impl Writer {
 
     fn store_heads(&self, heads: &Heads) -> Result<()> {
         let mut conn = Conn::Sqlite(&self.conn);
-        heads
-            .iter()
-            .try_for_each(|(tenant, head)| events::set_head(&mut conn, *tenant, *head))
+        heads.iter().try_for_each(|(tenant, head)| events::set_head(&mut conn, *tenant, *head))
     }
 
     /// Tells everybody what was committed: first those who listen, then those who asked.
     fn answer(&mut self, done: Vec<Done>, heads: Heads) {
         self.heads.extend(heads);
         let mut by_tenant: BTreeMap<TenantId, Vec<Arc<Logged>>> = BTreeMap::new();
-        for (tenant, logged) in done
-            .iter()
-            .filter_map(|done| done.outcome.as_ref().ok())
-            .flatten()
+        for (tenant, logged) in done.iter().filter_map(|done| done.outcome.as_ref().ok()).flatten()
         {
-            by_tenant
-                .entry(*tenant)
-                .or_default()
-                .push(Arc::clone(logged));
+            by_tenant.entry(*tenant).or_default().push(Arc::clone(logged));
         }
         for (tenant, events) in by_tenant {
             self.hub.publish(tenant, &events);
@@ -187,8 +167,7 @@ impl Writer {
             .and_then(|mut noop| noop.query_row([], |row| row.get::<_, i64>(1)));
         if pages.is_ok_and(|pages| pages * self.page_bytes > CHECKPOINT_BYTES)
             && let Err(error) =
-                self.conn
-                    .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+                self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
         {
             tracing::warn!(%error, "a checkpoint failed; it is tried again after the next batch");
         }

@@ -93,17 +93,9 @@ impl Events<'_, '_> {
             Direction::Backward => &BACKWARD,
         };
         // Without a filter every row counts, so one more than wanted tells whether there is more.
-        let chunk = if filter.is_all() {
-            limit.saturating_add(1)
-        } else {
-            SCAN_CHUNK_EVENTS
-        };
+        let chunk = if filter.is_all() { limit.saturating_add(1) } else { SCAN_CHUNK_EVENTS };
         let chunk = chunk.min(SCAN_MAX_EVENTS);
-        let mut page = Page {
-            events: Vec::new(),
-            reached: from,
-            more: true,
-        };
+        let mut page = Page { events: Vec::new(), reached: from, more: true };
         let mut looked = 0;
         while looked < SCAN_MAX_EVENTS {
             let params = [tenant, Param::Int(page.reached.0), Param::Int(chunk as i64)];
@@ -133,9 +125,7 @@ impl Events<'_, '_> {
     /// If the database fails.
     pub fn by_id(&mut self, id: EventId) -> Result<Option<Event>> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        self.tx
-            .conn
-            .first(&BY_ID, &[tenant, Param::Uuid(id.uuid())], read)
+        self.tx.conn.first(&BY_ID, &[tenant, Param::Uuid(id.uuid())], read)
     }
 
     /// Returns when the event at a position happened.
@@ -145,9 +135,7 @@ impl Events<'_, '_> {
     pub fn time_at(&mut self, seq: Seq) -> Result<Option<jiff::Timestamp>> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
         let params = [tenant, Param::Int(seq.0)];
-        self.tx
-            .conn
-            .first(&TIME_AT, &params, |row| Ok(from_micros(row.int(0)?)))
+        self.tx.conn.first(&TIME_AT, &params, |row| Ok(from_micros(row.int(0)?)))
     }
 
     /// Deletes all events up to a position. Their sum must be in the snapshot already.
@@ -157,9 +145,7 @@ impl Events<'_, '_> {
     pub fn trim(&mut self, upto: Seq) -> Result<u64> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
         let gone = self.tx.conn.execute(&TRIM, &[tenant, Param::Int(upto.0)])?;
-        self.tx
-            .conn
-            .execute(&SET_TRIMMED, &[Param::Int(upto.0), tenant])?;
+        self.tx.conn.execute(&SET_TRIMMED, &[Param::Int(upto.0), tenant])?;
         Ok(gone)
     }
 }
@@ -219,10 +205,7 @@ fn read(row: &Row<'_>) -> Result<Event> {
     Ok(Event {
         seq: Seq(row.int(0)?),
         id: row.uuid(1)?.into(),
-        kind: row
-            .text(2)?
-            .parse()
-            .map_err(|cause: Invalid| broken("event type", cause))?,
+        kind: row.text(2)?.parse().map_err(|cause: Invalid| broken("event type", cause))?,
         at: from_micros(row.int(3)?),
         source: Source {
             component: row.text(4)?,
@@ -241,8 +224,5 @@ fn read(row: &Row<'_>) -> Result<Event> {
 }
 
 fn broken(what: &'static str, cause: impl std::error::Error + Send + Sync + 'static) -> Error {
-    Error::Unreadable {
-        what,
-        cause: Box::new(cause),
-    }
+    Error::Unreadable { what, cause: Box::new(cause) }
 }

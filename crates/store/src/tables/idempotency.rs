@@ -41,9 +41,7 @@ impl Idempotency<'_, '_> {
         let found = self
             .tx
             .conn
-            .first(&FIND, &[tenant, Param::Text(key)], |row| {
-                Ok((row.bytes(0)?, row.text(1)?))
-            })?;
+            .first(&FIND, &[tenant, Param::Text(key)], |row| Ok((row.bytes(0)?, row.text(1)?)))?;
         Ok(match found {
             None => Claim::Fresh,
             Some((known, result)) if known == fingerprint => Claim::Known(result),
@@ -80,8 +78,6 @@ impl Idempotency<'_, '_> {
     /// If the database fails.
     pub fn purge(&mut self, before: Timestamp) -> Result<u64> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        self.tx
-            .conn
-            .execute(&PURGE, &[tenant, Param::Int(micros(before))])
+        self.tx.conn.execute(&PURGE, &[tenant, Param::Int(micros(before))])
     }
 }

@@ -81,19 +81,11 @@ impl Keys<'_, '_> {
     /// If the scope is not the system, or the database fails.
     pub fn revoke(&mut self, tenant: TenantId, name: &str, now: jiff::Timestamp) -> Result<u64> {
         self.tx.system()?;
-        let params = [
-            Param::Int(micros(now)),
-            Param::Uuid(tenant.uuid()),
-            Param::Text(name),
-        ];
+        let params = [Param::Int(micros(now)), Param::Uuid(tenant.uuid()), Param::Text(name)];
         self.tx.conn.execute(&REVOKE, &params)
     }
 }
 
 fn read(row: &crate::statement::Row<'_>) -> Result<KeyRecord> {
-    Ok(KeyRecord {
-        tenant: row.uuid(0)?.into(),
-        id: row.uuid(1)?.into(),
-        name: row.text(2)?,
-    })
+    Ok(KeyRecord { tenant: row.uuid(0)?.into(), id: row.uuid(1)?.into(), name: row.text(2)? })
 }

@@ -79,11 +79,8 @@ impl Logins<'_, '_> {
         now: Timestamp,
     ) -> Result<Option<Login>> {
         self.tx.system()?;
-        let params = [
-            Param::Bytes(&hash.0),
-            Param::Text(purpose.as_str()),
-            Param::Int(micros(now)),
-        ];
+        let params =
+            [Param::Bytes(&hash.0), Param::Text(purpose.as_str()), Param::Int(micros(now))];
         self.tx.conn.first(&FIND, &params, read)
     }
 

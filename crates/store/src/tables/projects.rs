@@ -60,16 +60,8 @@ impl Projects<'_, '_> {
     /// If the database fails.
     pub fn name_taken(&mut self, project: &Project) -> Result<bool> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let params = [
-            tenant,
-            Param::Text(project.name.as_str()),
-            Param::Uuid(project.id.uuid()),
-        ];
-        Ok(self
-            .tx
-            .conn
-            .first(&NAME_TAKEN, &params, |_| Ok(()))?
-            .is_some())
+        let params = [tenant, Param::Text(project.name.as_str()), Param::Uuid(project.id.uuid())];
+        Ok(self.tx.conn.first(&NAME_TAKEN, &params, |_| Ok(()))?.is_some())
     }
 
     /// Stores the next version of a project; `false` if the stored one is not the one before it.
@@ -96,11 +88,7 @@ impl Projects<'_, '_> {
     /// If the database fails.
     pub fn delete(&mut self, project: &Project) -> Result<bool> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let params = [
-            tenant,
-            Param::Uuid(project.id.uuid()),
-            Param::Int(project.version),
-        ];
+        let params = [tenant, Param::Uuid(project.id.uuid()), Param::Int(project.version)];
         Ok(self.tx.conn.execute(&DELETE, &params)? == 1)
     }
 
@@ -110,9 +98,7 @@ impl Projects<'_, '_> {
     /// If the database fails.
     pub fn by_id(&mut self, id: ProjectId) -> Result<Option<Project>> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        self.tx
-            .conn
-            .first(&BY_ID, &[tenant, Param::Uuid(id.uuid())], read)
+        self.tx.conn.first(&BY_ID, &[tenant, Param::Uuid(id.uuid())], read)
     }
 
     /// Finds the project with a name.
@@ -121,9 +107,7 @@ impl Projects<'_, '_> {
     /// If the database fails.
     pub fn by_name(&mut self, name: &ProjectName) -> Result<Option<Project>> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        self.tx
-            .conn
-            .first(&BY_NAME, &[tenant, Param::Text(name.as_str())], read)
+        self.tx.conn.first(&BY_NAME, &[tenant, Param::Text(name.as_str())], read)
     }
 
     /// Lists up to `limit` projects by age, behind (or, `newest_first`, before) the given one.
@@ -151,13 +135,10 @@ impl Projects<'_, '_> {
 fn read(row: &Row<'_>) -> Result<Project> {
     Ok(Project {
         id: row.uuid(0)?.into(),
-        name: row
-            .text(1)?
-            .parse()
-            .map_err(|cause: godel_model::Invalid| Error::Unreadable {
-                what: "project name",
-                cause: cause.into(),
-            })?,
+        name: row.text(1)?.parse().map_err(|cause: godel_model::Invalid| Error::Unreadable {
+            what: "project name",
+            cause: cause.into(),
+        })?,
         description: row.text(2)?,
         version: row.int(3)?,
         created_at: from_micros(row.int(4)?),

@@ -24,17 +24,12 @@ impl Snapshots<'_, '_> {
     /// If the database fails, or the snapshot is damaged.
     pub fn load(&mut self) -> Result<TenantState> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let stored = self
-            .tx
-            .conn
-            .first(&BY_TENANT, &[tenant], |row| row.text(0))?;
+        let stored = self.tx.conn.first(&BY_TENANT, &[tenant], |row| row.text(0))?;
         let Some(text) = stored else {
             return Ok(TenantState::default());
         };
-        serde_json::from_str(&text).map_err(|cause| Error::Unreadable {
-            what: "snapshot",
-            cause: cause.into(),
-        })
+        serde_json::from_str(&text)
+            .map_err(|cause| Error::Unreadable { what: "snapshot", cause: cause.into() })
     }
 
     /// Stores the snapshot.
@@ -43,14 +38,9 @@ impl Snapshots<'_, '_> {
     /// If the database fails.
     pub fn save(&mut self, state: &TenantState) -> Result<()> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let text = serde_json::to_string(state).map_err(|cause| Error::Unreadable {
-            what: "snapshot",
-            cause: cause.into(),
-        })?;
-        self.tx.conn.execute(
-            &UPSERT,
-            &[tenant, Param::Int(state.seq.0), Param::Text(&text)],
-        )?;
+        let text = serde_json::to_string(state)
+            .map_err(|cause| Error::Unreadable { what: "snapshot", cause: cause.into() })?;
+        self.tx.conn.execute(&UPSERT, &[tenant, Param::Int(state.seq.0), Param::Text(&text)])?;
         Ok(())
     }
 }

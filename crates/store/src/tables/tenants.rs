@@ -30,11 +30,7 @@ impl Tenants<'_, '_> {
     pub fn insert(&mut self, tenant: &Tenant) -> Result<bool> {
         self.tx.system()?;
         let id = Param::Uuid(tenant.id.uuid());
-        let params = [
-            id,
-            Param::Text(tenant.name.as_str()),
-            Param::Int(micros(tenant.created_at)),
-        ];
+        let params = [id, Param::Text(tenant.name.as_str()), Param::Int(micros(tenant.created_at))];
         let fresh = self.tx.conn.execute(&INSERT, &params)? == 1;
         if fresh {
             self.tx.conn.execute(&INSERT_HEAD, &[id])?;
@@ -48,9 +44,7 @@ impl Tenants<'_, '_> {
     /// If the database fails.
     pub fn by_name(&mut self, name: &TenantName) -> Result<Option<Tenant>> {
         self.tx.system()?;
-        self.tx
-            .conn
-            .first(&BY_NAME, &[Param::Text(name.as_str())], read)
+        self.tx.conn.first(&BY_NAME, &[Param::Text(name.as_str())], read)
     }
 
     /// Finds a tenant by its id.
@@ -83,13 +77,10 @@ impl Tenants<'_, '_> {
 fn read(row: &Row<'_>) -> Result<Tenant> {
     Ok(Tenant {
         id: row.uuid(0)?.into(),
-        name: row
-            .text(1)?
-            .parse()
-            .map_err(|cause: godel_model::Invalid| Error::Unreadable {
-                what: "tenant name",
-                cause: cause.into(),
-            })?,
+        name: row.text(1)?.parse().map_err(|cause: godel_model::Invalid| Error::Unreadable {
+            what: "tenant name",
+            cause: cause.into(),
+        })?,
         created_at: from_micros(row.int(2)?),
     })
 }

@@ -12,15 +12,12 @@ async fn concurrent_writers_leave_no_gap_and_each_learns_its_own_position() {
         let other = world.new_tenant("second").await;
         let mut writers = tokio::task::JoinSet::new();
         for number in 0..200 {
-            let (store, tenant) = (
-                world.store.clone(),
-                if number % 4 == 0 { other } else { world.tenant },
-            );
+            let (store, tenant) =
+                (world.store.clone(), if number % 4 == 0 { other } else { world.tenant });
             let draft = world.draft("test:write", &format!("{{\"n\":{number}}}"));
             writers.spawn(async move {
-                let written = store
-                    .write(Scope::Tenant(tenant), move |tx| tx.record(draft.clone()))
-                    .await;
+                let written =
+                    store.write(Scope::Tenant(tenant), move |tx| tx.record(draft.clone())).await;
                 let written = written.map_err(|error: Error| error).unwrap();
                 (tenant, written.events[0].event.clone())
             });
@@ -39,14 +36,7 @@ async fn concurrent_writers_leave_no_gap_and_each_learns_its_own_position() {
                 assert_eq!(&log[event.seq.0 as usize - 1], event, "{}", world.engine);
             }
         }
-        assert_eq!(
-            answered
-                .iter()
-                .map(|(_, event)| event.id)
-                .collect::<HashSet<_>>()
-                .len(),
-            200
-        );
+        assert_eq!(answered.iter().map(|(_, event)| event.id).collect::<HashSet<_>>().len(), 200);
     }
 }
 
@@ -90,12 +80,7 @@ async fn what_was_written_is_there_after_a_restart_and_counting_goes_on() {
         let first = world.append(world.tenant, "test:before").await;
         world.restart().await;
         let second = world.append(world.tenant, "test:after").await;
-        assert_eq!(
-            world.log(world.tenant).await,
-            [first, second],
-            "{}",
-            world.engine
-        );
+        assert_eq!(world.log(world.tenant).await, [first, second], "{}", world.engine);
     }
 }
 
@@ -103,10 +88,8 @@ async fn what_was_written_is_there_after_a_restart_and_counting_goes_on() {
 async fn every_field_of_an_event_comes_back_as_it_was() {
     for world in worlds().await {
         let cause = world.append(world.tenant, "test:cause").await;
-        let mut draft = world.draft(
-            "test:effect:done",
-            r#"{"text":"ä \u0000 \" 🙂","deep":[{"x":1.5e3}]}"#,
-        );
+        let mut draft =
+            world.draft("test:effect:done", r#"{"text":"ä \u0000 \" 🙂","deep":[{"x":1.5e3}]}"#);
         draft.source.instance = Some("one".to_owned());
         draft.source.version = Some("1.2".to_owned());
         draft.metadata.correlation_id = Some("c-1".to_owned());
@@ -117,17 +100,12 @@ async fn every_field_of_an_event_comes_back_as_it_was() {
         let copy = draft.clone();
         world
             .store
-            .write(Scope::Tenant(world.tenant), move |tx| {
-                tx.record(copy.clone())
-            })
+            .write(Scope::Tenant(world.tenant), move |tx| tx.record(copy.clone()))
             .await
             .unwrap();
         let (tenant, id) = (world.tenant, draft.id);
-        let found = world
-            .store
-            .read(Scope::Tenant(tenant), move |tx| tx.events().by_id(id))
-            .await
-            .unwrap();
+        let found =
+            world.store.read(Scope::Tenant(tenant), move |tx| tx.events().by_id(id)).await.unwrap();
         assert_eq!(found, Some(draft.at_seq(Seq(2))), "{}", world.engine);
     }
 }
@@ -136,21 +114,11 @@ async fn every_field_of_an_event_comes_back_as_it_was() {
 async fn a_read_cannot_write() {
     for world in worlds().await {
         let draft = world.draft("test:write", "{}");
-        let result = world
-            .store
-            .read(Scope::Tenant(world.tenant), move |tx| {
-                tx.record(draft.clone())
-            })
-            .await;
+        let result =
+            world.store.read(Scope::Tenant(world.tenant), move |tx| tx.record(draft.clone())).await;
         assert!(matches!(result, Err(Error::ReadOnly)));
-        let result = world
-            .store
-            .read(Scope::Tenant(world.tenant), |tx| tx.events().trim(Seq(1)))
-            .await;
-        assert!(
-            result.is_err(),
-            "{}: the engine itself must refuse",
-            world.engine
-        );
+        let result =
+            world.store.read(Scope::Tenant(world.tenant), |tx| tx.events().trim(Seq(1))).await;
+        assert!(result.is_err(), "{}: the engine itself must refuse", world.engine);
     }
 }

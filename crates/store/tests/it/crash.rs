@@ -12,10 +12,7 @@ use godel_testkit::{Database, World, postgres_url};
 
 /// How often the server is killed; `cargo xtask torture` asks for more.
 fn rounds() -> usize {
-    std::env::var("GODEL_TORTURE_ROUNDS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(2)
+    std::env::var("GODEL_TORTURE_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(2)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -38,10 +35,7 @@ async fn a_killed_postmaster_loses_no_answered_write_and_leaves_no_gap() {
                 let mut draft = draft.clone();
                 draft.id = Mint::system().id();
                 let id = draft.id;
-                match store
-                    .write(Scope::Tenant(tenant), move |tx| tx.record(draft.clone()))
-                    .await
-                {
+                match store.write(Scope::Tenant(tenant), move |tx| tx.record(draft.clone())).await {
                     Ok(written) => answered.push((id, written.events[0].event.seq)),
                     Err(Error::Unavailable(_) | Error::CommitUnknown(_)) => unanswered.push(id),
                     Err(other) => panic!("{other:?}"),
@@ -62,29 +56,19 @@ async fn a_killed_postmaster_loses_no_answered_write_and_leaves_no_gap() {
     let results = writers.join_all().await;
     let log = world.log(world.tenant).await;
     let expected: Vec<Seq> = (1..=log.len() as i64).map(Seq).collect();
-    assert_eq!(
-        log.iter().map(|event| event.seq).collect::<Vec<_>>(),
-        expected
-    );
+    assert_eq!(log.iter().map(|event| event.seq).collect::<Vec<_>>(), expected);
     let mut possible = HashSet::new();
     let mut count = 0;
     for (answered, unanswered) in results {
         for (id, seq) in answered {
-            assert_eq!(
-                log[seq.0 as usize - 1].id,
-                id,
-                "an answered write is missing or moved"
-            );
+            assert_eq!(log[seq.0 as usize - 1].id, id, "an answered write is missing or moved");
             possible.insert(id);
             count += 1;
         }
         possible.extend(unanswered);
     }
     assert!(count > 50, "only {count} writes were answered");
-    assert!(
-        log.iter().all(|event| possible.contains(&event.id)),
-        "a write appeared from nowhere"
-    );
+    assert!(log.iter().all(|event| possible.contains(&event.id)), "a write appeared from nowhere");
     let seen = follow.await.unwrap();
     assert_eq!(
         seen,
@@ -101,14 +85,11 @@ async fn follow(
     stop: Arc<AtomicBool>,
 ) -> Vec<i64> {
     let mut seen = Vec::new();
-    let mut tail = store
-        .tail(tenant, Some(Seq::START), EventFilter::all())
-        .await
-        .unwrap();
+    let mut tail = store.tail(tenant, Some(Seq::START), EventFilter::all()).await.unwrap();
     while !stop.load(Ordering::Relaxed) {
-        match tokio::time::timeout(Duration::from_millis(200), tail.next(50)).await {
-            Ok(Ok(batch)) => seen.extend(batch.events.iter().map(|logged| logged.event.seq.0)),
-            Ok(Err(_)) | Err(_) => {}
+        let next = tokio::time::timeout(Duration::from_millis(200), tail.next(50)).await;
+        if let Ok(Ok(batch)) = next {
+            seen.extend(batch.events.iter().map(|logged| logged.event.seq.0));
         }
     }
     seen

@@ -11,20 +11,14 @@ async fn events_of_one_server_reach_the_subscribers_of_another() {
     let Some(server) = postgres_url() else { return };
     let here = World::on(Database::postgres(server)).await;
     let there = Store::open(&here.config).await.unwrap();
-    let mut tail = there
-        .tail(here.tenant, None, EventFilter::all())
-        .await
-        .unwrap();
+    let mut tail = there.tail(here.tenant, None, EventFilter::all()).await.unwrap();
     let mut seen = Vec::new();
     for round in 0..50 {
         here.append(here.tenant, "test:here").await;
         if round % 3 == 0 {
             let draft = here.draft("test:there", "{}");
             let scope = godel_store::Scope::Tenant(here.tenant);
-            there
-                .write(scope, move |tx| tx.record(draft.clone()))
-                .await
-                .unwrap();
+            there.write(scope, move |tx| tx.record(draft.clone())).await.unwrap();
         }
     }
     while seen.len() < 67 {

@@ -1,4 +1,6 @@
 //! The store on real engines: every test runs on SQLite and on PostgreSQL.
+#![cfg(test)]
+#![expect(clippy::disallowed_methods, reason = "a test owns the tasks it spawns")]
 
 mod append;
 mod crash;

@@ -41,10 +41,7 @@ async fn each_step_back_and_forward_again_gives_the_same_schema() {
         let newest = known_migrations().last().unwrap().version;
         let mut dumps = Vec::new();
         for version in 0..=newest {
-            assert_eq!(
-                Store::migrate(&config, version).await.unwrap().found,
-                version
-            );
+            assert_eq!(Store::migrate(&config, version).await.unwrap().found, version);
             dumps.push(dump(&config.url).await);
         }
         for version in (0..=newest).rev() {
@@ -69,12 +66,9 @@ async fn a_schema_of_a_newer_godel_is_refused() {
         let note = "INSERT INTO migration (version, name, checksum) VALUES (9999, 'later', 'x')";
         let url = config.url.clone();
         tokio::task::spawn_blocking(move || match url {
-            DatabaseUrl::Sqlite(path) => drop(
-                rusqlite::Connection::open(path)
-                    .unwrap()
-                    .execute(note, [])
-                    .unwrap(),
-            ),
+            DatabaseUrl::Sqlite(path) => {
+                rusqlite::Connection::open(path).unwrap().execute_batch(note).unwrap();
+            }
             DatabaseUrl::Postgres(url) => {
                 postgres::Client::connect(&url, postgres::NoTls)
                     .unwrap()
@@ -85,9 +79,6 @@ async fn a_schema_of_a_newer_godel_is_refused() {
         .await
         .unwrap();
         let opened = Store::open(&config).await;
-        assert!(
-            matches!(opened, Err(Error::SchemaNewer { found: 9999, .. })),
-            "{opened:?}"
-        );
+        assert!(matches!(opened, Err(Error::SchemaNewer { found: 9999, .. })), "{opened:?}");
     }
 }

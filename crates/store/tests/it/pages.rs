@@ -30,16 +30,7 @@ fn seqs(page: &Page) -> Vec<i64> {
 
 async fn fill(world: &World, count: usize) {
     let drafts: Vec<_> = (1..=count)
-        .map(|n| {
-            world.draft(
-                if n % 100 == 0 {
-                    "rare:thing"
-                } else {
-                    "common:thing"
-                },
-                "{}",
-            )
-        })
+        .map(|n| world.draft(if n % 100 == 0 { "rare:thing" } else { "common:thing" }, "{}"))
         .collect();
     world
         .store
@@ -73,17 +64,10 @@ async fn a_rare_match_does_not_make_one_page_walk_the_whole_log() {
         let rare = EventFilter::new(vec!["rare:*".parse().unwrap()], BTreeMap::new()).unwrap();
         let none = EventFilter::new(vec!["never:*".parse().unwrap()], BTreeMap::new()).unwrap();
         let few = page(&world, &rare, Direction::Forward, 0, 5).await;
-        assert_eq!(
-            (seqs(&few), few.more),
-            (vec![100, 200, 300, 400, 500], true)
-        );
+        assert_eq!((seqs(&few), few.more), (vec![100, 200, 300, 400, 500], true));
         let empty = page(&world, &none, Direction::Forward, 0, 5).await;
         assert!(empty.events.is_empty() && empty.more);
-        assert_eq!(
-            empty.reached.0 as usize, SCAN_MAX_EVENTS,
-            "{}",
-            world.engine
-        );
+        assert_eq!(empty.reached.0 as usize, SCAN_MAX_EVENTS, "{}", world.engine);
         let end = page(&world, &none, Direction::Forward, empty.reached.0, 5).await;
         assert!(end.events.is_empty() && !end.more);
     }

@@ -5,13 +5,8 @@ use godel_store::{Claim, Error, Scope};
 use godel_testkit::{World, worlds};
 
 fn project(world: &World, name: &str) -> Project {
-    Project::new(
-        Mint::system().id(),
-        name.parse().unwrap(),
-        String::new(),
-        world.clock.now(),
-    )
-    .unwrap()
+    Project::new(Mint::system().id(), name.parse().unwrap(), String::new(), world.clock.now())
+        .unwrap()
 }
 
 #[tokio::test]
@@ -21,10 +16,7 @@ async fn a_name_is_taken_once_and_a_stale_version_is_refused() {
         let twin = project(&world, "payments");
         let changed = first
             .changed(
-                ProjectChange {
-                    description: Some("new".into()),
-                    ..Default::default()
-                },
+                ProjectChange { description: Some("new".into()), ..Default::default() },
                 world.clock.now(),
             )
             .unwrap();
@@ -35,26 +27,15 @@ async fn a_name_is_taken_once_and_a_stale_version_is_refused() {
                 assert!(!tx.projects().insert(&twin)?);
                 assert!(tx.projects().name_taken(&twin)?);
                 assert!(tx.projects().update(&changed)?);
-                assert!(
-                    !tx.projects().update(&changed)?,
-                    "the version is another one now"
-                );
-                assert!(
-                    !tx.projects().delete(&first)?,
-                    "the version is another one now"
-                );
+                assert!(!tx.projects().update(&changed)?, "the version is another one now");
+                assert!(!tx.projects().delete(&first)?, "the version is another one now");
                 tx.projects().by_id(first.id)
             })
             .await
             .map_err(|error: Error| error)
             .unwrap();
         let found = found.value.unwrap();
-        assert_eq!(
-            (found.version, found.description.as_str()),
-            (2, "new"),
-            "{}",
-            world.engine
-        );
+        assert_eq!((found.version, found.description.as_str()), (2, "new"), "{}", world.engine);
     }
 }
 
@@ -66,9 +47,7 @@ async fn projects_are_listed_by_age_in_both_directions() {
         world
             .store
             .write(Scope::Tenant(world.tenant), move |tx| {
-                projects
-                    .iter()
-                    .try_for_each(|project| tx.projects().insert(project).map(drop))
+                projects.iter().try_for_each(|project| tx.projects().insert(project).map(drop))
             })
             .await
             .map_err(|error: Error| error)
@@ -82,16 +61,8 @@ async fn projects_are_listed_by_age_in_both_directions() {
             })
             .await
             .unwrap();
-        assert_eq!(
-            up.iter().map(|p| p.id).collect::<Vec<_>>(),
-            ids[3..],
-            "{}",
-            world.engine
-        );
-        assert_eq!(
-            down.iter().map(|p| p.id).collect::<Vec<_>>(),
-            [ids[4], ids[3]]
-        );
+        assert_eq!(up.iter().map(|p| p.id).collect::<Vec<_>>(), ids[3..], "{}", world.engine);
+        assert_eq!(down.iter().map(|p| p.id).collect::<Vec<_>>(), [ids[4], ids[3]]);
     }
 }
 
@@ -113,13 +84,6 @@ async fn an_idempotency_key_remembers_its_request_and_result() {
             .await
             .unwrap()
             .value;
-        assert_eq!(
-            claims,
-            (
-                Claim::Fresh,
-                Claim::Known("{\"id\":1}".into()),
-                Claim::Reused
-            )
-        );
+        assert_eq!(claims, (Claim::Fresh, Claim::Known("{\"id\":1}".into()), Claim::Reused));
     }
 }

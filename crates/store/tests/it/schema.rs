@@ -17,9 +17,7 @@ async fn a_sqlite_file_is_used_by_one_process_at_a_time() {
     let config = Config::new(database.url());
     let first = Store::open(&config).await.unwrap();
     let second = Store::open(&config).await;
-    let Err(Error::Locked { holder, .. }) = second else {
-        panic!("{second:?}")
-    };
+    let Err(Error::Locked { holder, .. }) = second else { panic!("{second:?}") };
     assert_eq!(holder, format!("pid {}", std::process::id()));
     first.close().await;
     Store::open(&config).await.unwrap();
@@ -28,9 +26,7 @@ async fn a_sqlite_file_is_used_by_one_process_at_a_time() {
 #[tokio::test]
 async fn a_damaged_file_is_refused_and_not_replaced() {
     let database = Database::sqlite();
-    let DatabaseUrl::Sqlite(path) = database.url() else {
-        panic!("not SQLite")
-    };
+    let DatabaseUrl::Sqlite(path) = database.url() else { panic!("not SQLite") };
     std::fs::write(&path, vec![7; 8_192]).unwrap();
     let opened = Store::open(&Config::new(database.url())).await;
     assert!(matches!(opened, Err(Error::Corrupt(_))), "{opened:?}");
@@ -45,15 +41,9 @@ async fn a_store_that_was_closed_says_so() {
         let draft = world.draft("test:late", "{}");
         let late = world
             .store
-            .write(godel_store::Scope::Tenant(world.tenant), move |tx| {
-                tx.record(draft.clone())
-            })
+            .write(godel_store::Scope::Tenant(world.tenant), move |tx| tx.record(draft.clone()))
             .await;
-        assert!(
-            matches!(late, Err(Error::Closed)),
-            "{}: {late:?}",
-            world.engine
-        );
+        assert!(matches!(late, Err(Error::Closed)), "{}: {late:?}", world.engine);
     }
 }
 

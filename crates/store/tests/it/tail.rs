@@ -13,10 +13,7 @@ async fn collect(world: &World, after: Option<Seq>, filter: EventFilter, count: 
     let mut tail = world.store.tail(world.tenant, after, filter).await.unwrap();
     let mut seen = Vec::new();
     while seen.len() < count {
-        let batch = tokio::time::timeout(SOON, tail.next(50))
-            .await
-            .expect("events come")
-            .unwrap();
+        let batch = tokio::time::timeout(SOON, tail.next(50)).await.expect("events come").unwrap();
         seen.extend(batch.events.iter().map(|logged| logged.event.seq.0));
     }
     seen
@@ -29,20 +26,10 @@ async fn a_tail_resumes_behind_any_position_from_disk_or_memory() {
             world.append(world.tenant, "test:old").await;
         }
         world.restart().await;
-        assert_eq!(
-            collect(&world, Some(Seq(4)), EventFilter::all(), 6).await,
-            [5, 6, 7, 8, 9, 10]
-        );
-        let mut live = world
-            .store
-            .tail(world.tenant, None, EventFilter::all())
-            .await
-            .unwrap();
+        assert_eq!(collect(&world, Some(Seq(4)), EventFilter::all(), 6).await, [5, 6, 7, 8, 9, 10]);
+        let mut live = world.store.tail(world.tenant, None, EventFilter::all()).await.unwrap();
         world.append(world.tenant, "test:new").await;
-        let batch = tokio::time::timeout(SOON, live.next(10))
-            .await
-            .unwrap()
-            .unwrap();
+        let batch = tokio::time::timeout(SOON, live.next(10)).await.unwrap().unwrap();
         assert_eq!(batch.events[0].event.seq, Seq(11), "{}", world.engine);
     }
 }
@@ -54,10 +41,7 @@ async fn a_tail_returns_only_what_its_filter_wants() {
         let mut tail = world.store.tail(world.tenant, None, filter).await.unwrap();
         world.append(world.tenant, "team:start").await;
         world.append(world.tenant, "agent:start").await;
-        let batch = tokio::time::timeout(SOON, tail.next(10))
-            .await
-            .unwrap()
-            .unwrap();
+        let batch = tokio::time::timeout(SOON, tail.next(10)).await.unwrap().unwrap();
         assert_eq!(batch.events.len(), 1);
         assert_eq!(batch.events[0].event.kind.as_str(), "agent:start");
         let quiet = tokio::time::timeout(Duration::from_millis(300), tail.next(10)).await;
@@ -90,11 +74,8 @@ async fn a_subscriber_that_keeps_reconnecting_sees_each_event_once_and_in_order(
             let mut seen: Vec<i64> = Vec::new();
             while seen.len() < COUNT {
                 let after = Seq(seen.last().copied().unwrap_or_default());
-                let mut tail = world
-                    .store
-                    .tail(world.tenant, Some(after), EventFilter::all())
-                    .await
-                    .unwrap();
+                let mut tail =
+                    world.store.tail(world.tenant, Some(after), EventFilter::all()).await.unwrap();
                 // A short life: a few batches, then the connection is lost.
                 for _ in 0..3 {
                     let Ok(batch) =
@@ -102,28 +83,16 @@ async fn a_subscriber_that_keeps_reconnecting_sees_each_event_once_and_in_order(
                     else {
                         break;
                     };
-                    seen.extend(
-                        batch
-                            .unwrap()
-                            .events
-                            .iter()
-                            .map(|logged| logged.event.seq.0),
-                    );
+                    seen.extend(batch.unwrap().events.iter().map(|logged| logged.event.seq.0));
                 }
             }
             seen
         };
-        let (seen, ()) = tokio::time::timeout(Duration::from_secs(60), async {
-            tokio::join!(reader, writers)
-        })
-        .await
-        .expect("all events arrive");
-        assert_eq!(
-            seen,
-            (1..=COUNT as i64).collect::<Vec<_>>(),
-            "{}",
-            world.engine
-        );
+        let (seen, ()) =
+            tokio::time::timeout(Duration::from_secs(60), async { tokio::join!(reader, writers) })
+                .await
+                .expect("all events arrive");
+        assert_eq!(seen, (1..=COUNT as i64).collect::<Vec<_>>(), "{}", world.engine);
     }
 }
 
@@ -138,31 +107,17 @@ async fn a_tail_behind_the_trimmed_part_is_told_what_it_missed() {
             .store
             .write(Scope::Tenant(world.tenant), move |tx| {
                 let mut state = TenantState::default();
-                log[..6]
-                    .iter()
-                    .try_for_each(|event| state.apply(event))
-                    .unwrap();
+                log[..6].iter().try_for_each(|event| state.apply(event)).unwrap();
                 tx.snapshots().save(&state)?;
                 tx.events().trim(Seq(6))
             })
             .await
             .map_err(|error: Error| error)
             .unwrap();
-        let mut tail = world
-            .store
-            .tail(world.tenant, Some(Seq(2)), EventFilter::all())
-            .await
-            .unwrap();
+        let mut tail =
+            world.store.tail(world.tenant, Some(Seq(2)), EventFilter::all()).await.unwrap();
         let batch = tail.next(100).await.unwrap();
-        assert_eq!(
-            batch.gap,
-            Some(Gap {
-                from: Seq(3),
-                to: Seq(6)
-            }),
-            "{}",
-            world.engine
-        );
+        assert_eq!(batch.gap, Some(Gap { from: Seq(3), to: Seq(6) }), "{}", world.engine);
         assert_eq!(batch.events.len(), 4);
         assert_eq!(batch.events[0].event.seq, Seq(7));
     }

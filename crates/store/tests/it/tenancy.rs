@@ -16,10 +16,8 @@ async fn a_tenant_never_meets_rows_of_another_even_when_work_is_aborted_at_rando
         let mut work = tokio::task::JoinSet::new();
         for round in 0..TENANTS * 10 {
             let (store, tenant) = (world.store.clone(), tenants[round % TENANTS]);
-            let (draft, now) = (
-                world.draft("test:write", &format!("{{\"of\":\"{tenant}\"}}")),
-                world.clock.now(),
-            );
+            let (draft, now) =
+                (world.draft("test:write", &format!("{{\"of\":\"{tenant}\"}}")), world.clock.now());
             work.spawn(async move {
                 let outcome = store
                     .write(Scope::Tenant(tenant), move |tx| {
@@ -42,24 +40,15 @@ async fn a_tenant_never_meets_rows_of_another_even_when_work_is_aborted_at_rando
         for tenant in tenants {
             let found = world
                 .store
-                .read(Scope::Tenant(tenant), |tx| {
-                    tx.projects().page(false, None, 100)
-                })
+                .read(Scope::Tenant(tenant), |tx| tx.projects().page(false, None, 100))
                 .await
                 .map_err(|error: Error| error)
                 .unwrap();
             assert!(!found.is_empty());
-            assert!(
-                found
-                    .iter()
-                    .all(|project| project.description == tenant.to_string())
-            );
+            assert!(found.iter().all(|project| project.description == tenant.to_string()));
             let log = world.log(tenant).await;
             assert_eq!(log.len(), found.len(), "{}", world.engine);
-            assert!(
-                log.iter()
-                    .all(|event| event.payload.as_str().contains(&tenant.to_string()))
-            );
+            assert!(log.iter().all(|event| event.payload.as_str().contains(&tenant.to_string())));
         }
     }
 }
@@ -67,15 +56,10 @@ async fn a_tenant_never_meets_rows_of_another_even_when_work_is_aborted_at_rando
 #[tokio::test]
 async fn tenant_rows_need_a_tenant_and_system_rows_need_the_system() {
     for world in worlds().await {
-        let outside = world
-            .store
-            .read(Scope::System, |tx| tx.projects().page(false, None, 1))
-            .await;
+        let outside =
+            world.store.read(Scope::System, |tx| tx.projects().page(false, None, 1)).await;
         assert!(matches!(outside, Err(Error::NoTenant)), "{}", world.engine);
-        let inside = world
-            .store
-            .read(Scope::Tenant(world.tenant), |tx| tx.tenants().list())
-            .await;
+        let inside = world.store.read(Scope::Tenant(world.tenant), |tx| tx.tenants().list()).await;
         assert!(matches!(inside, Err(Error::NoTenant)), "{}", world.engine);
     }
 }
@@ -88,9 +72,7 @@ async fn postgresql_itself_hides_other_tenants_and_fails_closed() {
     let other = world.new_tenant("other").await;
     world.append(world.tenant, "test:mine").await;
     world.append(other, "test:theirs").await;
-    let DatabaseUrl::Postgres(url) = world.config.url.clone() else {
-        panic!("not PostgreSQL")
-    };
+    let DatabaseUrl::Postgres(url) = world.config.url.clone() else { panic!("not PostgreSQL") };
     let tenant = world.tenant;
     let checks = move || {
         let mut client = Client::connect(&url, NoTls).unwrap();
@@ -111,21 +93,14 @@ async fn postgresql_itself_hides_other_tenants_and_fails_closed() {
             "an unset tenant must be an error"
         );
         let mut tx = client.transaction().unwrap();
-        tx.execute(
-            "SELECT set_config('app.tenant', $1, true)",
-            &[&tenant.to_string()],
-        )
-        .unwrap();
+        tx.execute("SELECT set_config('app.tenant', $1, true)", &[&tenant.to_string()]).unwrap();
         assert_eq!(tx.query("SELECT * FROM event", &[]).unwrap().len(), 1);
         assert_eq!(tx.query("SELECT * FROM tenant", &[]).unwrap().len(), 1);
         let forged = tx.execute(
             "INSERT INTO stream_head (tenant, seq, trimmed) VALUES ($1, 0, 0)",
             &[&other.uuid()],
         );
-        assert!(
-            forged.is_err(),
-            "a row of another tenant must not be written"
-        );
+        assert!(forged.is_err(), "a row of another tenant must not be written");
         drop(tx);
         assert!(
             client.query("SELECT * FROM event", &[]).is_err(),
