@@ -3,7 +3,7 @@
 use godel_model::{
     Event, EventFilter, EventId, EventType, Metadata, NewEvent, Payload, Seq, Source,
 };
-use godel_store::{Direction, Page, Tail};
+use godel_store::{Direction, Page, Tail, Tx};
 
 use crate::once::{Outcome, once};
 use crate::{App, Call, Error, Result};
@@ -81,9 +81,14 @@ pub struct Window {
 /// If the store fails.
 pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
     let Window { filter, direction, from, limit } = window;
-    app.store
-        .read(call.scope(), move |tx| Ok(tx.events().page(&filter, direction, from, limit)?))
-        .await
+    let short = filter.is_all();
+    let work = move |tx: &mut Tx<'_>| Ok(tx.events().page(&filter, direction, from, limit)?);
+    if short {
+        app.store.read(call.scope(), work).await
+    } else {
+        // A filter may have to look at thousands of events for a few that match.
+        app.store.read_long(call.scope(), work).await
+    }
 }
 
 /// Follows the log from behind a position, or from its end.

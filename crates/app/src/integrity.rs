@@ -13,7 +13,7 @@ const PAGE: usize = 1_000;
 /// # Errors
 /// If they differ, or the log has a hole.
 pub async fn check(app: &App, tenant: TenantId) -> Result<u64> {
-    app.store.read(Scope::Tenant(tenant), move |tx| compare(tx, tenant)).await
+    app.store.read_long(Scope::Tenant(tenant), move |tx| compare(tx, tenant)).await
 }
 
 fn compare(tx: &mut Tx<'_>, tenant: TenantId) -> Result<u64> {

@@ -12,7 +12,7 @@ use godel_api::{Discovery, OWNER_KEY_FILE};
 use godel_app::{App, Crew, auth, retention, tenants};
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
-use godel_store::{Config as StoreConfig, DatabaseUrl, Store};
+use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
 use tokio::net::TcpListener;
 
 use crate::state::{Parts, Shared};
@@ -92,6 +92,7 @@ pub struct Server {
     tenant: TenantId,
     login_link: String,
     first_start: bool,
+    _lock: FileLock,
 }
 
 impl Server {
@@ -105,6 +106,7 @@ impl Server {
         }
         make_private_dir(&config.data_dir)?;
         // First the lock and the data, then the address: two servers never touch the same data.
+        let lock = FileLock::take(&config.data_dir.join("server.lock"))?;
         let mut store_config = StoreConfig::new(config.database_url());
         store_config.durability = config.durability;
         let store = Store::open(&store_config).await?;
@@ -135,7 +137,17 @@ impl Server {
         discovery.write(&config.data_dir).map_err(|cause| StartError::File { path, cause })?;
         tracing::info!(url = discovery.url, database = app.store.url().shown(), "ready");
         let (drain, data_dir) = (config.drain, config.data_dir);
-        Ok(Self { app, crew, discovery, data_dir, drain, tenant, login_link, first_start })
+        Ok(Self {
+            app,
+            crew,
+            discovery,
+            data_dir,
+            drain,
+            tenant,
+            login_link,
+            first_start,
+            _lock: lock,
+        })
     }
 
     /// Returns where it listens.

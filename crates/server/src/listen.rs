@@ -1,10 +1,11 @@
 //! Listening: accepts connections, serves them, and lets them finish.
 
+use std::future::Future;
 use std::time::Duration;
 
 use axum::Router;
 use godel_app::Crew;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
@@ -17,10 +18,24 @@ const HEADERS_MAX: usize = 100;
 /// How long to wait when the system has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
+/// Lets the HTTP library spawn its tasks as part of the crew.
+#[derive(Debug, Clone)]
+struct Crewed(Crew);
+
+impl<F> hyper::rt::Executor<F> for Crewed
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    fn execute(&self, task: F) {
+        self.0.spawn(async move { drop(task.await) });
+    }
+}
+
 /// Accepts connections until the crew stops; each is a task of the crew.
 pub(crate) async fn serve(listener: TcpListener, router: Router, crew: Crew) {
     let stopping = crew.stopping();
-    let builder = builder();
+    let builder = builder(&crew);
     loop {
         let accepted = tokio::select! {
             () = stopping.cancelled() => return,
@@ -36,8 +51,8 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, crew: Crew) {
     }
 }
 
-fn builder() -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
+fn builder(crew: &Crew) -> Builder<Crewed> {
+    let mut builder = Builder::new(Crewed(crew.clone()));
     builder
         .http1()
         .timer(TokioTimer::new())
@@ -51,7 +66,7 @@ fn builder() -> Builder<TokioExecutor> {
     builder
 }
 
-fn connection(stream: TcpStream, router: Router, builder: Builder<TokioExecutor>, crew: &Crew) {
+fn connection(stream: TcpStream, router: Router, builder: Builder<Crewed>, crew: &Crew) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection keeps its delay");
     }

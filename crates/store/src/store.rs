@@ -98,7 +98,10 @@ impl Store {
         .await
     }
 
-    /// Runs read-only work on one consistent view of the data.
+    /// Runs short read-only work on one consistent view of the data.
+    ///
+    /// On SQLite it runs on the calling thread: it must be bounded to some hundred rows. For more
+    /// there is [`Store::read_long`].
     ///
     /// # Errors
     /// What the work returns, or that the database cannot be read.
@@ -109,10 +112,31 @@ impl Store {
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     {
         if let Engine::Sqlite(engine) = &self.inner.engine {
-            return engine.read(scope, work).await;
+            return engine.read(scope, work);
         }
         let (job, answer) = job(scope, work);
         self.submit(job, answer, false).await.map(|(value, _)| value)
+    }
+
+    /// Runs read-only work that may take long, beside the async runtime.
+    ///
+    /// # Errors
+    /// What the work returns, or that the database cannot be read.
+    pub async fn read_long<T, E, F>(&self, scope: Scope, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    {
+        let inner = Arc::clone(&self.inner);
+        if let Engine::Postgres(_) = &self.inner.engine {
+            return self.read(scope, work).await;
+        }
+        let run = move || match &inner.engine {
+            Engine::Sqlite(engine) => engine.read(scope, work),
+            Engine::Postgres(_) => Err(Error::Closed.into()),
+        };
+        tokio::task::spawn_blocking(run).await.unwrap_or_else(|_| Err(Error::Panicked.into()))
     }
 
     /// Runs work as one transaction; it is durable when this returns.

@@ -143,7 +143,7 @@ impl Tail {
         let (cursor, filter) = (self.cursor, self.group.filter.clone());
         let (trimmed, page) = self
             .store
-            .read(Scope::Tenant(self.tenant), move |tx| {
+            .read_long(Scope::Tenant(self.tenant), move |tx| {
                 let (_, trimmed) = tx.events().bounds()?;
                 let from = cursor.max(trimmed);
                 Ok::<_, Error>((

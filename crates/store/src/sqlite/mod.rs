@@ -1,9 +1,9 @@
 //! SQLite: one writer thread that groups commits, a few read connections, one process per file.
 
-mod lock;
 mod schema;
 mod writer;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) use self::schema::{migrate, schema};
 use crate::hub::Hub;
 use crate::job::Job;
 use crate::statement::Conn;
-use crate::{Config, Durability, Error, Result, Scope, Tx};
+use crate::{Config, Durability, Error, FileLock, Result, Scope, Tx};
 
 /// How many writes may wait; beyond it callers wait before they may queue.
 const QUEUE_MAX_JOBS: usize = 4_096;
@@ -30,7 +30,7 @@ pub(crate) struct Engine {
     next_reader: AtomicUsize,
     writer: Mutex<Option<JoinHandle<()>>>,
     durable: bool,
-    lock: Mutex<Option<lock::DirLock>>,
+    lock: Mutex<Option<FileLock>>,
 }
 
 impl Engine {
@@ -38,7 +38,7 @@ impl Engine {
         let dir = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(dir)
             .map_err(|cause| Error::File { path: dir.to_owned(), cause })?;
-        let lock = lock::DirLock::take(path)?;
+        let lock = FileLock::take(&path.with_extension("lock"))?;
         let writer = schema::open_migrated(path, config.durability)?;
         let readers = (0..config.readers.max(1))
             .map(|_| open_reader(path).map(Mutex::new))
@@ -70,24 +70,29 @@ impl Engine {
 
     /// Runs a read on the calling thread.
     ///
-    /// Reads are bounded (indexed, with a limit) and take tens of microseconds from the page cache;
+    /// Short reads (indexed, with a small limit) take tens of microseconds from the page cache;
     /// handing them to another thread would cost more than it saves.
-    pub(crate) async fn read<T, E, F>(&self, scope: Scope, mut work: F) -> Result<T, E>
+    pub(crate) fn read<T, E, F>(&self, scope: Scope, mut work: F) -> Result<T, E>
     where
         E: From<Error>,
         F: FnMut(&mut Tx<'_>) -> Result<T, E>,
     {
-        // Not `tokio::Mutex`: the lock is never held across an await.
         let start = self.next_reader.fetch_add(1, Ordering::Relaxed);
         let count = self.readers.len();
         let free = (0..count).find_map(|step| self.readers[(start + step) % count].try_lock().ok());
         let conn = free.unwrap_or_else(|| {
             self.readers[start % count].lock().unwrap_or_else(PoisonError::into_inner)
         });
-        conn.execute_batch("BEGIN").map_err(|cause| Error::sqlite("begin", cause))?;
-        let result = work(&mut Tx::new(Conn::Sqlite(&conn), scope, false));
-        conn.execute_batch("COMMIT").map_err(|cause| Error::sqlite("commit", cause))?;
-        result
+        let sql = |name: &'static str, text: &str| {
+            let run = conn.prepare_cached(text).and_then(|mut statement| statement.execute([]));
+            run.map_err(|cause| Error::sqlite(name, cause))
+        };
+        sql("begin", "BEGIN")?;
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            work(&mut Tx::new(Conn::Sqlite(&conn), scope, false))
+        }));
+        sql("commit", "COMMIT")?;
+        result.unwrap_or_else(|_| Err(Error::Panicked.into()))
     }
 
     /// Finishes the queue, then lets go of the files.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use super::{lock, open_writer};
+use super::open_writer;
 use crate::migrate::{self, Migration, Migrator, SchemaStatus};
-use crate::{Durability, Error, Result};
+use crate::{Durability, Error, FileLock, Result};
 
 struct Steps<'c>(&'c mut Connection);
 
@@ -75,7 +75,7 @@ pub(crate) fn schema(path: &Path) -> Result<SchemaStatus> {
 
 /// Migrates a database file that no server uses.
 pub(crate) fn migrate(path: &Path, to: i64) -> Result<SchemaStatus> {
-    let _lock = lock::DirLock::take(path)?;
+    let _lock = FileLock::take(&path.with_extension("lock"))?;
     let mut conn = open_writer(path, Durability::Full)?;
     migrate::migrate(&mut Steps(&mut conn), to)
 }

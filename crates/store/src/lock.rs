@@ -1,4 +1,4 @@
-//! One process per database file.
+//! One process per directory.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -6,24 +6,22 @@ use std::path::Path;
 
 use crate::{Error, Result};
 
-/// Holds the lock until dropped; the operating system frees it when the process dies.
+/// A lock that is held until dropped; the operating system frees it when the process dies.
 #[derive(Debug)]
-pub(crate) struct DirLock {
+pub struct FileLock {
     _file: File,
 }
 
-impl DirLock {
-    /// Takes the lock of a database file, or says who holds it.
-    pub(crate) fn take(database: &Path) -> Result<Self> {
-        let path = database.with_extension("lock");
-        let fail = |cause| Error::File { path: path.clone(), cause };
-        let mut file = OpenOptions::new()
-            .create(true)
-            .read(true)
-            .write(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(fail)?;
+impl FileLock {
+    /// Takes the lock file at a path, or says who holds it.
+    ///
+    /// # Errors
+    /// If another process holds it, or the file cannot be used.
+    pub fn take(path: &Path) -> Result<Self> {
+        let fail = |cause| Error::File { path: path.to_owned(), cause };
+        let mut options = OpenOptions::new();
+        let options = options.create(true).read(true).write(true).truncate(false);
+        let mut file = options.open(path).map_err(fail)?;
         match file.try_lock() {
             Ok(()) => {
                 file.set_len(0).map_err(fail)?;
@@ -38,7 +36,7 @@ impl DirLock {
                 if file.read_to_string(&mut holder).is_err() || holder.is_empty() {
                     "unknown pid".clone_into(&mut holder);
                 }
-                let dir = database.parent().unwrap_or(Path::new(".")).to_owned();
+                let dir = path.parent().unwrap_or(Path::new(".")).to_owned();
                 Err(Error::Locked { dir, holder })
             }
         }
