@@ -218,7 +218,7 @@ impl Store {
     pub fn is_durable(&self) -> bool {
         match &self.inner.engine {
             Engine::Sqlite(engine) => engine.durable(),
-            Engine::Postgres(_) => true,
+            Engine::Postgres(engine) => engine.durable(),
         }
     }
 

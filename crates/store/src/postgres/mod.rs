@@ -34,12 +34,13 @@ pub(crate) struct Engine {
     writers: Mutex<Vec<Sender>>,
     readers: Mutex<Option<Sender>>,
     follower: follower::Follower,
+    durable: bool,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Engine {
     pub(crate) fn open(url: &str, config: &Config, hub: Arc<Hub>) -> Result<Self> {
-        schema::open_migrated(url)?;
+        let durable = schema::open_migrated(url)?;
         let (readers, read_jobs) = mpsc::channel(QUEUE_MAX_JOBS);
         let read_jobs: Queue = Arc::new(Mutex::new(read_jobs));
         let mut writers = Vec::new();
@@ -61,8 +62,13 @@ impl Engine {
             writers: Mutex::new(writers),
             readers: Mutex::new(Some(readers)),
             follower,
+            durable,
             threads: Mutex::new(threads),
         })
+    }
+
+    pub(crate) fn durable(&self) -> bool {
+        self.durable
     }
 
     /// Returns the way to the lane of a scope; after closing, one that leads nowhere.

@@ -51,9 +51,13 @@ impl Migrator for Steps<'_> {
     }
 }
 
-/// Brings the schema up to date.
-pub(super) fn open_migrated(url: &str) -> Result<()> {
-    migrate(url, migrate::newest()).map(drop)
+/// Brings the schema up to date; returns whether a commit on this server waits for the disk.
+pub(super) fn open_migrated(url: &str) -> Result<bool> {
+    migrate(url, migrate::newest())?;
+    let row = connect(url)?
+        .query_one("SELECT current_setting('fsync') = 'on'", &[])
+        .map_err(|cause| Error::postgres("fsync_setting", cause))?;
+    Ok(row.get(0))
 }
 
 /// Brings the schema to a version.

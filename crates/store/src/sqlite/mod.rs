@@ -40,6 +40,7 @@ impl Engine {
             .map_err(|cause| Error::File { path: dir.to_owned(), cause })?;
         let lock = FileLock::take(&path.with_extension("lock"))?;
         let writer = schema::open_migrated(path, config.durability)?;
+        let durable = is_durable(&writer)?;
         let readers = (0..config.readers.max(1))
             .map(|_| open_reader(path).map(Mutex::new))
             .collect::<Result<_>>()?;
@@ -53,7 +54,7 @@ impl Engine {
             readers,
             next_reader: AtomicUsize::new(0),
             writer: Mutex::new(Some(thread)),
-            durable: config.durability == Durability::Full,
+            durable,
             lock: Mutex::new(Some(lock)),
         })
     }
@@ -139,6 +140,17 @@ fn open_writer(path: &Path, durability: Durability) -> Result<Connection> {
     .map_err(fail)?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(conn)
+}
+
+/// Asks the engine itself whether a commit waits for the disk.
+fn is_durable(conn: &Connection) -> Result<bool> {
+    let fail = |cause| Error::sqlite("pragma", cause);
+    let journal: String =
+        conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).map_err(fail)?;
+    let synchronous: i64 =
+        conn.query_row("PRAGMA synchronous", [], |row| row.get(0)).map_err(fail)?;
+    // 2 is FULL: the log is synced before a commit returns.
+    Ok(journal == "wal" && synchronous >= 2)
 }
 
 /// Lets SQLite check every statement, and that parameters first appear in the order of their

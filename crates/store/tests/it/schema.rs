@@ -1,6 +1,6 @@
 //! Statements, locks and probes.
 
-use godel_store::{Config, DatabaseUrl, Error, Store};
+use godel_store::{Config, DatabaseUrl, Durability, Error, Store};
 use godel_testkit::{Database, worlds};
 
 #[tokio::test]
@@ -21,6 +21,17 @@ async fn a_sqlite_file_is_used_by_one_process_at_a_time() {
     assert_eq!(holder, format!("pid {}", std::process::id()));
     first.close().await;
     Store::open(&config).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_survives_power_cuts_unless_told_not_to() {
+    for world in worlds().await {
+        assert!(world.store.probe().await.unwrap().durable, "{}", world.engine);
+    }
+    let database = Database::sqlite();
+    let mut config = Config::new(database.url());
+    config.durability = Durability::Relaxed;
+    assert!(!Store::open(&config).await.unwrap().is_durable());
 }
 
 #[tokio::test]
