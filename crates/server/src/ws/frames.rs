@@ -108,9 +108,31 @@ fn body(error: ApiError) -> ErrorBody {
 
 #[cfg(test)]
 mod tests {
-    use godel_model::{Clock as _, SystemClock};
+    use godel_model::{Clock as _, Metadata, Mint, Payload, Seq, Source, SystemClock};
 
     use super::*;
+
+    /// The server writes the model's own form; clients read the contract's. They must be the same.
+    #[test]
+    fn an_event_is_written_as_the_contract_says() {
+        let mut metadata = Metadata::default().about("projectId", "p1");
+        metadata.correlation_id = Some("c1".to_owned());
+        metadata.causation_id = Some(Mint::system().id());
+        metadata.actor = Some("key:owner".to_owned());
+        metadata.trace_id = Some("t1".to_owned());
+        let event = Event {
+            id: Mint::system().id(),
+            seq: Seq(7),
+            kind: "agent:start".parse().unwrap(),
+            at: SystemClock.now(),
+            source: Source { version: Some("1".to_owned()), ..Source::component("app") },
+            payload: Payload::of(&json!({ "n": [1, 2.5, "x"] })),
+            metadata,
+        };
+        let written: Value = serde_json::from_str(&render_event(&event)).unwrap();
+        let read: godel_api::Event = serde_json::from_value(written.clone()).unwrap();
+        assert_eq!(json!(read), written);
+    }
 
     #[test]
     fn an_id_from_outside_cannot_break_a_frame() {
