@@ -216,6 +216,8 @@ impl Connection {
             }
         };
         let (id, now) = (subscription.id.clone(), self.shared.app.clock.now());
+        // The next look begins behind it, so that a busy one does not starve the others.
+        self.subscriptions.rotate_left(index + 1);
         let first = delivery.events.first().map_or(i64::MAX, |first| first.event.seq.0);
         let (before, after): (Vec<Lagged>, Vec<Lagged>) =
             delivery.lagged.into_iter().partition(|lagged| lagged.to_sequence < first);

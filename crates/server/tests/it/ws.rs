@@ -118,6 +118,28 @@ async fn subscribers_get_what_they_asked_for_live_and_from_the_log() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_busy_subscription_does_not_starve_the_others() {
+    let server = server_with(|_| {}).await;
+    for _ in 0..300 {
+        server.publish("bulk:old").await;
+    }
+    let quiet = server.publish("quiet:thing").await;
+    let mut socket = Socket::open(&server).await;
+    // Two that replay the whole log in front of one that wants a single event.
+    for pattern in ["bulk:*", "*", "quiet:*"] {
+        let request = json!({ "patterns": [pattern], "after": 0 });
+        socket.send(json!({ "type": "subscribe", "payload": request })).await;
+    }
+    loop {
+        let frame = socket.next().await;
+        if frame["metadata"]["subscriptionId"] == "sub-3" {
+            assert_eq!(frame["payload"], quiet);
+            return;
+        }
+    }
+}
+
 #[tokio::test]
 async fn filters_select_by_what_events_belong_to() {
     let server = server_with(|_| {}).await;
