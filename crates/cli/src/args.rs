@@ -1,0 +1,359 @@
+//! The commands and options, as people type them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// One setting that was given as a flag.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Flag<'a> {
+    /// The setting.
+    pub(crate) key: &'static str,
+    /// The flag.
+    pub(crate) flag: &'static str,
+    /// What was given.
+    pub(crate) value: &'a str,
+}
+
+/// Run a Godel server and talk to it
+#[derive(Debug, Parser)]
+#[command(
+    name = "godel",
+    version,
+    max_term_width = 100,
+    infer_long_args = false,
+    after_help = "Examples:
+  godel                        see what to do next
+  godel up                     start a server on this machine
+  godel status                 see how it is doing
+  godel events tail 'agent:*'  watch what happens
+  godel explain rate_limited   understand an error
+
+Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 conflict, 5 denied, 6 unavailable"
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Options of every command")]
+pub(crate) struct Global {
+    /// Use this data directory [env: GODEL_DATA] [default: ~/.local/share/godel]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Talk to this server instead of the one of the data directory [env: GODEL_SERVER]
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Read settings from this file [env: GODEL_CONFIG] [default: godel.toml in the data directory]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Use no colours [env: NO_COLOR]
+    #[arg(long, global = true)]
+    pub(crate) no_color: bool,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start a server on this machine
+    #[command(after_help = "Examples:
+  godel up
+  godel up --data ./data --listen 127.0.0.1:8080
+  GODEL_DATABASE_URL=postgres://godel:secret@db/godel godel up
+
+It runs until Ctrl-C or SIGTERM, then finishes the requests that are under way. A second signal
+ends it at once. The login link works once, within an hour. `godel config show` lists all settings.")]
+    Up(SettingFlags),
+    /// Show how the server is doing
+    #[command(after_help = "Examples:
+  godel status
+  godel status --json
+  godel status --server http://127.0.0.1:8080
+
+Exit codes: 0 healthy or degraded, 1 unhealthy, 6 not running")]
+    Status,
+    /// Check what Godel needs on this machine
+    #[command(after_help = "Examples:
+  godel doctor
+  godel doctor --data ./data --json
+
+It needs no running server and changes nothing. Exit code 1 if a check fails; a warning is none.")]
+    Doctor(SettingFlags),
+    /// Follow, list and publish events
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel events tail
+  godel events publish deploy:finished --payload '{\"version\":\"1.4\"}'"
+    )]
+    Events(Events),
+    /// Show the settings
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel config show
+  godel config show --origin"
+    )]
+    Config(Config),
+    /// Look after the database
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel db status
+  godel db check"
+    )]
+    Db(Db),
+    /// Print a script that completes commands in a shell
+    #[command(after_help = "Examples:
+  godel completions bash > ~/.local/share/bash-completion/completions/godel
+  godel completions zsh > ~/.zfunc/_godel
+  godel completions fish > ~/.config/fish/completions/godel.fish")]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Explain an error code
+    #[command(after_help = "Examples:
+  godel explain                  list all codes
+  godel explain data_dir_locked  what happened, why, and what to do")]
+    Explain {
+        /// The code, as in `more: godel explain CODE`
+        code: Option<String>,
+    },
+    /// Show the version
+    #[command(after_help = "Examples:
+  godel version
+  godel version --json")]
+    Version,
+    /// Print the reference of all commands as Markdown
+    #[command(
+        hide = true,
+        after_help = "Examples:
+  godel reference
+  godel reference --write docs/reference"
+    )]
+    Reference {
+        /// Write cli.md and config.md into this directory instead
+        #[arg(long, value_name = "DIR")]
+        write: Option<PathBuf>,
+    },
+}
+
+/// Settings that can be given as flags; they win over the environment and the file.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct SettingFlags {
+    /// Listen on this address of this machine [default: 127.0.0.1:7373]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: DatabaseFlag,
+    /// Share rate limits between servers over Redis, such as redis://127.0.0.1:6379
+    #[arg(long, value_name = "URL")]
+    pub(crate) redis: Option<String>,
+    /// Log this much: error, warn, info, debug, trace [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) log_level: Option<String>,
+    /// Log as text or json; auto is text on a terminal [default: auto]
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) log_format: Option<String>,
+}
+
+/// The database as a flag.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct DatabaseFlag {
+    /// Keep data in this database: sqlite:///path/to/file or postgres://user@host/name; a password
+    /// belongs into GODEL_DATABASE_URL, where other users cannot see it
+    #[arg(long, value_name = "URL")]
+    pub(crate) database: Option<String>,
+}
+
+impl DatabaseFlag {
+    /// Returns the flag, if given.
+    pub(crate) fn flags(&self) -> Vec<Flag<'_>> {
+        let value = self.database.as_deref();
+        value
+            .map(|value| Flag { key: "database.url", flag: "--database", value })
+            .into_iter()
+            .collect()
+    }
+}
+
+impl SettingFlags {
+    /// Returns the flags that were given.
+    pub(crate) fn flags(&self) -> Vec<Flag<'_>> {
+        let own = [
+            ("listen", "--listen", &self.listen),
+            ("redis.url", "--redis", &self.redis),
+            ("log.level", "--log-level", &self.log_level),
+            ("log.format", "--log-format", &self.log_format),
+        ];
+        let own = own.into_iter().filter_map(|(key, flag, value)| {
+            value.as_deref().map(|value| Flag { key, flag, value })
+        });
+        self.database.flags().into_iter().chain(own).collect()
+    }
+}
+
+/// What to do with events.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Events {
+    /// Follow events as they happen
+    #[command(after_help = "Examples:
+  godel events tail
+  godel events tail 'agent:*' 'workflow:step:*'
+  godel events tail --after 0 --limit 100 --json
+
+A lost connection heals by itself: no event is lost and none comes twice. Ctrl-C ends it.
+With --json each event is one line.")]
+    Tail {
+        /// Only events of these types; `*` stands for one word, at the end for one or more
+        patterns: Vec<String>,
+        /// Begin behind this position; 0 is the beginning of the log, the default is from now on
+        #[arg(long, value_name = "SEQ")]
+        after: Option<i64>,
+        /// End after this many events
+        #[arg(long, value_name = "N")]
+        limit: Option<u64>,
+    },
+    /// Record an event
+    #[command(after_help = "Examples:
+  godel events publish deploy:finished
+  godel events publish deploy:finished --payload '{\"version\":\"1.4\"}'
+  git log -1 --format='{\"commit\":\"%H\"}' | godel events publish build:started --payload -
+  godel events publish deploy:finished --idempotency-key deploy-417
+
+With an idempotency key the command can be repeated: the event is recorded once.")]
+    Publish {
+        /// The type: 2 to 5 lower case words joined by colons, such as deploy:finished
+        #[arg(value_name = "TYPE")]
+        kind: String,
+        /// What happened in detail: a JSON object, or - to read it from stdin
+        #[arg(long, value_name = "JSON")]
+        payload: Option<String>,
+        /// Record it once, even if this command is repeated with the same key
+        #[arg(long, value_name = "KEY")]
+        idempotency_key: Option<String>,
+        /// Join it with other events of the same piece of work
+        #[arg(long, value_name = "ID")]
+        correlation: Option<String>,
+    },
+    /// List the newest events
+    #[command(after_help = "Examples:
+  godel events list
+  godel events list --limit 5 --type 'deploy:*'
+  godel events list --json")]
+    List {
+        /// List this many
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+        /// Only events of this type, such as deploy:*
+        #[arg(long = "type", value_name = "PATTERN")]
+        kind: Option<String>,
+        /// Go on where an earlier list ended
+        #[arg(long, value_name = "CURSOR")]
+        cursor: Option<String>,
+    },
+}
+
+/// What to do with the settings.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Show every setting as it is in effect
+    #[command(after_help = "Examples:
+  godel config show
+  godel config show --origin
+  GODEL_LOG_LEVEL=debug godel config show --origin --json
+
+Passwords are never shown.")]
+    Show {
+        /// Tell where each value comes from: default, file, environment or flag
+        #[arg(long)]
+        origin: bool,
+        #[command(flatten)]
+        flags: SettingFlags,
+    },
+}
+
+/// What to do with the database.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Db {
+    /// Show the version of the schema
+    #[command(after_help = "Examples:
+  godel db status
+  godel db status --database postgres://godel@db/godel")]
+    Status(DatabaseFlag),
+    /// Bring the schema to a version, forward or back
+    #[command(after_help = "Examples:
+  godel db migrate --to 2
+  godel db migrate --to 1 --yes
+
+`godel up` migrates forward by itself. Going back drops what the newer versions brought, with the
+data in it, and so needs --yes. Every server on the database must be stopped.")]
+    Migrate {
+        /// The version to have afterwards; 0 is an empty database
+        #[arg(long, value_name = "N")]
+        to: i64,
+        /// Drop data without asking
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        database: DatabaseFlag,
+    },
+    /// Check that the event log adds up to the tables
+    #[command(after_help = "Examples:
+  godel db check
+  godel db check --database postgres://godel@db/godel
+
+On SQLite the server must be stopped.")]
+    Check(DatabaseFlag),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_commands_are_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    fn each(command: &clap::Command, path: &str, visit: &mut impl FnMut(&str, &clap::Command)) {
+        visit(path, command);
+        for sub in command.get_subcommands() {
+            each(sub, &format!("{path} {}", sub.get_name()), visit);
+        }
+    }
+
+    #[test]
+    fn every_command_says_what_it_does_and_shows_examples() {
+        each(&Cli::command(), "godel", &mut |path, command| {
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            assert!(about.starts_with(|first: char| first.is_ascii_uppercase()), "{path}: {about}");
+            assert!(!about.ends_with('.'), "{path}: {about}");
+            let more = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(more.starts_with("Examples:\n  "), "{path} has no examples");
+            assert!(
+                more.contains(&format!("  {path}")) || more.contains(&format!(" {path}")),
+                "{path}"
+            );
+        });
+    }
+
+    #[test]
+    fn global_options_may_come_last() {
+        let cli =
+            Cli::try_parse_from(["godel", "events", "list", "--json", "--data", "/x"]).unwrap();
+        assert!(cli.global.json);
+        assert_eq!(cli.global.data, Some("/x".into()));
+    }
+}

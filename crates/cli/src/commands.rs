@@ -1,0 +1,50 @@
+//! One file for each command.
+
+mod completions;
+mod config;
+mod db;
+mod doctor;
+mod events;
+mod explain;
+mod next;
+mod reference;
+mod status;
+mod up;
+mod version;
+
+use crate::args::{Command, Config, Db, Events};
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+
+/// Does what was asked for.
+pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<Exit> {
+    match command {
+        None => next::run(context).await,
+        Some(Command::Up(flags)) => up::run(context, &flags).await,
+        Some(Command::Status) => status::run(context).await,
+        Some(Command::Doctor(flags)) => doctor::run(context, &flags).await,
+        Some(Command::Events(Events::Tail { patterns, after, limit })) => {
+            events::tail(context, patterns, after, limit).await
+        }
+        Some(Command::Events(Events::Publish { kind, payload, idempotency_key, correlation })) => {
+            let draft = events::Draft { kind, payload, idempotency_key, correlation };
+            events::publish(context, draft).await
+        }
+        Some(Command::Events(Events::List { limit, kind, cursor })) => {
+            events::list(context, limit, kind, cursor).await
+        }
+        Some(Command::Config(Config::Show { origin, flags })) => {
+            config::show(context, origin, &flags)
+        }
+        Some(Command::Db(Db::Status(database))) => db::status(context, &database).await,
+        Some(Command::Db(Db::Migrate { to, yes, database })) => {
+            db::migrate(context, &database, to, yes).await
+        }
+        Some(Command::Db(Db::Check(database))) => db::check(context, &database).await,
+        Some(Command::Completions { shell }) => completions::run(context, shell),
+        Some(Command::Explain { code }) => explain::run(context, code.as_deref()),
+        Some(Command::Version) => version::run(context),
+        Some(Command::Reference { write }) => reference::run(context, write.as_deref()),
+    }
+}

@@ -1,0 +1,129 @@
+//! `godel doctor`: is everything there that Godel needs?
+
+mod data;
+mod database;
+mod machine;
+mod server;
+
+use godel_model::Report as _;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::args::SettingFlags;
+use crate::context::Context;
+use crate::error::{Error, Result, root_cause};
+use crate::exit::Exit;
+use crate::locate::{self, Presence};
+use crate::origin::Loaded;
+use crate::output::{BAD, GOOD, STRONG, WARN, styled};
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    Skip,
+    Warn,
+    Fail,
+}
+
+/// What one check found.
+#[derive(Debug, Serialize)]
+struct Finding {
+    name: &'static str,
+    status: Verdict,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+impl Finding {
+    fn ok(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, status: Verdict::Ok, message: message.into(), hint: None }
+    }
+
+    fn skip(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, status: Verdict::Skip, message: message.into(), hint: None }
+    }
+
+    fn warn(name: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, status: Verdict::Warn, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    fn fail(name: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { name, status: Verdict::Fail, message: message.into(), hint: Some(hint.into()) }
+    }
+
+    /// Says what an error says.
+    fn failed(name: &'static str, error: &Error) -> Self {
+        let cause = root_cause(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+        let hint = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
+        let hint = format!("{hint}`godel explain {}` tells more", error.code());
+        Self::fail(name, format!("{error}{cause}"), hint)
+    }
+}
+
+/// Checks everything, and prints a line for each check.
+pub(crate) async fn run(context: &Context, flags: &SettingFlags) -> Result<Exit> {
+    let findings = check(context, flags).await;
+    let count = |wanted| findings.iter().filter(|finding| finding.status == wanted).count();
+    let (warned, failed) = (count(Verdict::Warn), count(Verdict::Fail));
+    if context.output.is_json() {
+        context.output.value(&json!({ "ok": failed == 0, "checks": findings }))?;
+    } else {
+        findings.iter().try_for_each(|finding| print(context, finding))?;
+        let summary = match (failed, warned) {
+            (0, 0) => "all is well".to_owned(),
+            (0, warned) => format!("nothing is broken; {warned} to look at"),
+            (failed, 0) => format!("{failed} broken"),
+            (failed, warned) => format!("{failed} broken, {warned} to look at"),
+        };
+        context.output.line(format_args!("\n{}", styled(STRONG, summary)))?;
+    }
+    Ok(if failed == 0 { Exit::Done } else { Exit::Failure })
+}
+
+fn print(context: &Context, finding: &Finding) -> Result<()> {
+    let Finding { name, status, message, hint } = finding;
+    let word = match status {
+        Verdict::Ok => styled(GOOD, "ok  "),
+        Verdict::Skip => "skip".to_owned(),
+        Verdict::Warn => styled(WARN, "warn"),
+        Verdict::Fail => styled(BAD, "FAIL"),
+    };
+    context.output.line(format_args!("{word}  {name:<12} {message}"))?;
+    match hint {
+        Some(hint) => context.output.line(format_args!("                   hint: {hint}")),
+        None => Ok(()),
+    }
+}
+
+async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
+    let mut findings = vec![machine::clock(&context.data), machine::git(), machine::dashboard()];
+    findings.extend([data::directory(&context.data), data::space(&context.data)]);
+    findings.push(data::owner_key(&context.data));
+    findings.push(machine::variables(&context.environment));
+    let presence = locate::presence(&context.data).await;
+    findings.push(server::running(&presence));
+    let running = matches!(presence, Ok(Presence::Running(..)));
+    match configured(context, flags) {
+        Ok((loaded, server, store)) => {
+            findings.push(machine::settings(&loaded));
+            findings.push(server::address(server.listen, running));
+            findings.push(database::schema(&store).await);
+            findings.push(database::soundness(&store, running));
+            findings.extend(database::redis(server.redis.as_ref()).await);
+        }
+        Err(error) => findings.push(Finding::failed("settings", &error)),
+    }
+    findings
+}
+
+fn configured(
+    context: &Context,
+    flags: &SettingFlags,
+) -> Result<(Loaded, godel_server::Config, godel_store::Config)> {
+    let loaded = context.settings(flags.flags())?;
+    let (server, store) = (loaded.server()?, loaded.store()?);
+    Ok((loaded, server, store))
+}

@@ -1,0 +1,132 @@
+//! `godel up`: runs the server.
+
+use godel_api::OWNER_KEY_FILE;
+use godel_model::{Report as _, code};
+use godel_server::{Server, StartError, telemetry};
+use serde_json::json;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+
+use crate::args::SettingFlags;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::locate::{Presence, presence};
+use crate::output::{STRONG, styled};
+
+/// The signals that ask for an end.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn listen() -> Result<Self> {
+        let fail = |cause| Error::file("the signals of this process", "heard", cause);
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt()).map_err(fail)?,
+            terminate: signal(SignalKind::terminate()).map_err(fail)?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+/// Starts a server and runs it until a signal comes.
+pub(crate) async fn run(context: &Context, flags: &SettingFlags) -> Result<Exit> {
+    let loaded = context.settings(flags.flags())?;
+    let config = loaded.server()?;
+    let logs = telemetry::init(&loaded.telemetry())?;
+    let mut signals = Signals::listen()?;
+    let started = tokio::select! {
+        started = Box::pin(Server::start(config)) => started,
+        () = signals.next() => {
+            context.output.note("stopped before it was up");
+            return Ok(Exit::Failure);
+        }
+    };
+    let exit = match started {
+        Ok(server) => serve(context, server, signals).await,
+        Err(error) => {
+            tell_where_it_runs(context, &error).await;
+            Err(error.into())
+        }
+    };
+    logs.shutdown();
+    exit
+}
+
+/// Names the server that is in the way, if it is the one of the same data directory.
+async fn tell_where_it_runs(context: &Context, error: &StartError) {
+    if error.code() != code::DATA_DIR_LOCKED || context.output.is_json() {
+        return;
+    }
+    if let Ok(Presence::Running(found, _)) = presence(&context.data).await {
+        context.output.note(format_args!("note: Godel is up already, at {}", found.url));
+    }
+}
+
+async fn serve(context: &Context, server: Server, mut signals: Signals) -> Result<Exit> {
+    let output = context.output;
+    if let Err(error) = announce(context, &server) {
+        // It serves, even if nobody hears what it says.
+        output.failure(&error);
+    }
+    let (stop, stopping) = oneshot::channel::<()>();
+    let second_signal = async {
+        signals.next().await;
+        output.remark("stopping when requests are finished; Ctrl-C again stops at once");
+        // Without a receiver the server has ended already.
+        stop.send(()).ok();
+        signals.next().await;
+    };
+    let stopped = async {
+        // A sender that is gone means the same: stop.
+        stopping.await.ok();
+    };
+    tokio::select! {
+        ended = Box::pin(server.run_until(stopped)) => {
+            ended?;
+            output.remark("stopped");
+            Ok(Exit::Done)
+        }
+        () = second_signal => {
+            output.note("stopped at once");
+            Ok(Exit::Failure)
+        }
+    }
+}
+
+fn announce(context: &Context, server: &Server) -> Result<()> {
+    let output = context.output;
+    if output.is_json() {
+        return output.value(&json!({
+            "url": server.url(),
+            "loginLink": server.login_link(),
+            "pid": std::process::id(),
+            "dataDir": context.data,
+        }));
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    let headline = format!("Godel {version} is up at {}", server.url());
+    output.line(format_args!("{}\n", styled(STRONG, headline)))?;
+    let key = context.data.join(OWNER_KEY_FILE);
+    output.pairs(vec![
+        ["dashboard".to_owned(), server.login_link().to_owned()],
+        ["".to_owned(), "(this link works once, within an hour)".to_owned()],
+        ["API".to_owned(), format!("{0}/api/v1, described at {0}/docs", server.url())],
+        ["owner key".to_owned(), key.display().to_string()],
+        ["data".to_owned(), context.data.display().to_string()],
+    ])?;
+    if server.is_first_start() {
+        output.line("\nThe owner key was just made; whoever has it may do everything here.")?;
+    }
+    output.line(
+        "\nCtrl-C stops it. In another terminal: `godel status`, `godel events tail`, `godel doctor`.",
+    )
+}

@@ -1,0 +1,181 @@
+//! Finding the server to talk to, and the key that opens it.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use godel_api::{Client, ClientError, Discovery, Health, OWNER_KEY_FILE};
+use godel_model::{ApiKey, Invalid, Report as _};
+use rustix::process::{Pid, test_kill_process};
+
+use crate::context::Context;
+use crate::error::{Error, Result, is_absent};
+
+/// How long a running server may take to show that it is one.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What was found out about the server of a data directory.
+#[derive(Debug)]
+pub(crate) enum Presence {
+    /// None was started, or it has stopped.
+    Absent,
+    /// There is a discovery file, but no server as it says; why that is known.
+    LeftOver(String),
+    /// It runs.
+    Running(Discovery, Health),
+}
+
+/// Finds out whether a server runs on a data directory.
+pub(crate) async fn presence(data: &Path) -> Result<Presence> {
+    let found = match Discovery::read(data) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(Presence::Absent),
+        Err(cause) if is_absent(&cause) => return Ok(Presence::Absent),
+        Err(cause) if is_garbled(&cause) => {
+            let why = format!("{} is damaged", Discovery::path(data).display());
+            return Ok(Presence::LeftOver(why));
+        }
+        Err(cause) => return Err(Error::file(&Discovery::path(data).display(), "read", cause)),
+    };
+    if !is_alive(found.pid) {
+        let why = format!("process {} has ended without cleaning up", found.pid);
+        return Ok(Presence::LeftOver(why));
+    }
+    match health(&Client::new(&found.url, None)?).await {
+        Ok(health) => Ok(Presence::Running(found, health)),
+        Err(why) => Ok(Presence::LeftOver(why)),
+    }
+}
+
+async fn health(client: &Client) -> Result<Health, String> {
+    match tokio::time::timeout(ANSWER_TIMEOUT, client.health()).await {
+        Ok(Ok(health)) => Ok(health),
+        Ok(Err(ClientError::Unreachable { url, .. })) => Err(format!("nothing answers at {url}")),
+        Ok(Err(_)) => Err(format!("another program answers at {}", client.url())),
+        Err(_) => Err(format!("{} does not answer", client.url())),
+    }
+}
+
+/// Tells whether a file was read, but does not hold what it should.
+fn is_garbled(cause: &io::Error) -> bool {
+    matches!(cause.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+}
+
+/// Tells whether a process exists, also one of another user.
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
+}
+
+/// A server that answers, and how to talk to it.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// How to talk to it.
+    pub(crate) client: Client,
+    /// How it is doing.
+    pub(crate) health: Health,
+    /// What it says about itself in the data directory, unless it was named by its address.
+    pub(crate) discovery: Option<Discovery>,
+}
+
+/// Finds the server that was asked for, or the one of the data directory.
+pub(crate) async fn server(context: &Context) -> Result<Found> {
+    if let Some(url) = &context.server {
+        let url = server_url(url)?;
+        let client = Client::new(&url, key(context, &url)?)?;
+        let health = client.health().await?;
+        return Ok(Found { client, health, discovery: None });
+    }
+    let not_running = |found| Error::NotRunning { data: context.data.clone(), found };
+    match presence(&context.data).await? {
+        Presence::Absent => Err(not_running(None)),
+        Presence::LeftOver(why) => Err(not_running(Some(why))),
+        Presence::Running(discovery, health) => {
+            let client = Client::new(&discovery.url, key(context, &discovery.url)?)?;
+            Ok(Found { client, health, discovery: Some(discovery) })
+        }
+    }
+}
+
+/// Checks the address of a server as a person types it.
+fn server_url(given: &str) -> Result<String> {
+    let url = reqwest::Url::parse(given).ok().filter(reqwest::Url::has_host);
+    match url.as_ref().map(reqwest::Url::scheme) {
+        Some("http") => Ok(given.trim_end_matches('/').to_owned()),
+        Some("https") => Err(Error::usage(
+            "this version cannot speak https to a server",
+            "use http:// to a server on this machine or through an SSH tunnel",
+        )),
+        _ => Err(Error::usage(
+            format!("\"{given}\" is not the address of a server"),
+            "for example --server http://127.0.0.1:7373",
+        )),
+    }
+}
+
+/// Returns the key for a server: of the environment, or of the data directory.
+///
+/// The owner's key of this machine is not sent to another one.
+fn key(context: &Context, url: &str) -> Result<Option<ApiKey>> {
+    if let Some(text) = context.environment.get("GODEL_KEY") {
+        let key = text.trim().parse().map_err(|invalid: Invalid| {
+            let hint = invalid.hint().unwrap_or_default();
+            Invalid::new(invalid.code(), "GODEL_KEY is not a Godel API key").with_hint(hint)
+        });
+        return Ok(Some(key?));
+    }
+    if !is_this_machine(url) {
+        return Ok(None);
+    }
+    let path = context.data.join(OWNER_KEY_FILE);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(text.trim().parse().map_err(|invalid: Invalid| {
+            let message = format!("{} does not hold a Godel API key", path.display());
+            Invalid::new(invalid.code(), message)
+                .with_hint("stop the server and start it again: it makes a new key if needed")
+        })?)),
+        Err(cause) if is_absent(&cause) => Ok(None),
+        Err(cause) => Err(Error::file(&path.display(), "read", cause)),
+    }
+}
+
+fn is_this_machine(url: &str) -> bool {
+    let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
+    host.is_some_and(|host| {
+        let bare = host.trim_matches(['[', ']']);
+        host == "localhost" || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owners_key_stays_on_this_machine() {
+        for url in ["http://127.0.0.1:7373", "http://[::1]:1", "http://localhost:9"] {
+            assert!(is_this_machine(url), "{url}");
+        }
+        for url in
+            ["http://10.0.0.1:7373", "http://localhost.evil.org", "http://127.0.0.1.evil.org", ""]
+        {
+            assert!(!is_this_machine(url), "{url}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_checked_before_it_is_called() {
+        assert_eq!(server_url("http://127.0.0.1:7373/").unwrap(), "http://127.0.0.1:7373");
+        for bad in ["", "127.0.0.1:7373", "localhost:7373", "https://x.org", "file:///etc/passwd"] {
+            assert!(server_url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn this_process_is_alive_and_an_absurd_one_is_not() {
+        assert!(is_alive(std::process::id()));
+        assert!(!is_alive(0));
+        assert!(!is_alive(u32::MAX));
+        assert!(!is_alive(i32::MAX as u32));
+    }
+}

@@ -1,0 +1,55 @@
+//! The `godel` program: runs the server and talks to it.
+//!
+//! # Invariants
+//! - What a person or program asked for goes to stdout; everything else goes to stderr.
+//! - A failure leaves stdout without a half answer and ends with the exit code of its kind.
+//! - No secret is ever printed, but for the login link of `godel up`.
+
+mod args;
+mod commands;
+mod context;
+mod error;
+mod exit;
+mod locate;
+mod measure;
+mod nearest;
+mod origin;
+mod output;
+mod pages;
+mod reference;
+mod serving;
+mod settings;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::Cli;
+use crate::context::{Context, Environment};
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::output::Output;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let given = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    let output = Output::new(given("--json"), given("--no-color"));
+    let exit = match Cli::try_parse_from(&arguments) {
+        Ok(cli) => run(cli, output).unwrap_or_else(|error| output.failure(&error)),
+        Err(usage) => output.usage(&usage),
+    };
+    exit.into()
+}
+
+fn run(cli: Cli, output: Output) -> Result<Exit> {
+    let context = Context::new(&cli.global, Environment::of_process(), output)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| Error::file("the async runtime", "started", cause))?;
+    let exit = runtime.block_on(Box::pin(commands::run(&context, cli.command)));
+    // Work that hangs (a database that does not answer) must not keep the program alive.
+    runtime.shutdown_background();
+    exit
+}

@@ -1,0 +1,197 @@
+//! The one place that writes to the terminal.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use clap::builder::styling::{AnsiColor, Style};
+use clap::error::ErrorKind;
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+use godel_model::{Report as _, code};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::error::{Error, Result, root_cause};
+use crate::exit::Exit;
+
+/// Green, for what is well.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+/// Yellow, for what deserves a look.
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+/// Red, for what is wrong.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+/// Bold, for what matters most.
+pub(crate) const STRONG: Style = Style::new().bold();
+
+/// Wraps text in a style; stripped again where colours are not wanted.
+pub(crate) fn styled(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Writes answers to stdout and everything else to stderr.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    json: bool,
+}
+
+impl Output {
+    /// Chooses between text for people and JSON for programs, and whether colours may be used.
+    pub(crate) fn new(json: bool, no_color: bool) -> Self {
+        if no_color {
+            anstream::ColorChoice::Never.write_global();
+        }
+        Self { json }
+    }
+
+    /// Tells whether answers are JSON.
+    pub(crate) fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// Writes a line of the answer.
+    pub(crate) fn line(self, text: impl Display) -> Result<()> {
+        self.text(format_args!("{text}\n"))
+    }
+
+    /// Writes a part of the answer as it is.
+    pub(crate) fn text(self, text: impl Display) -> Result<()> {
+        let mut stdout = anstream::stdout().lock();
+        let written = write!(stdout, "{text}").and_then(|()| stdout.flush());
+        written.map_err(|cause| match cause.kind() {
+            io::ErrorKind::BrokenPipe => Error::Closed,
+            _ => Error::file("stdout", "written", cause),
+        })
+    }
+
+    /// Writes the answer as one line of JSON.
+    pub(crate) fn value(self, value: &impl Serialize) -> Result<()> {
+        let text = serde_json::to_string(value)
+            .map_err(|cause| Error::file("the answer", "written as JSON", cause.into()))?;
+        self.line(text)
+    }
+
+    /// Writes rows in columns.
+    pub(crate) fn table<const N: usize>(
+        self,
+        header: [&str; N],
+        rows: Vec<[String; N]>,
+    ) -> Result<()> {
+        self.line(columns(Some(header), rows))
+    }
+
+    /// Writes names and values in two columns, a little to the right.
+    pub(crate) fn pairs(self, rows: Vec<[String; 2]>) -> Result<()> {
+        let text = columns(None, rows);
+        text.lines().try_for_each(|line| self.line(format_args!("  {line}")))
+    }
+
+    /// Tells a person what is going on; programs that read the answer do not see it.
+    pub(crate) fn note(self, text: impl Display) {
+        // A note that nobody can read is no reason to fail.
+        writeln!(anstream::stderr().lock(), "{text}").ok();
+    }
+
+    /// Tells what is going on, if a person is watching.
+    pub(crate) fn remark(self, text: impl Display) {
+        if io::stderr().is_terminal() && !self.json {
+            self.note(text);
+        }
+    }
+
+    /// Writes a failure, and returns how to end.
+    pub(crate) fn failure(self, error: &Error) -> Exit {
+        if matches!(error, Error::Closed) {
+            return Exit::Done;
+        }
+        if self.json {
+            self.note(failure_json(error));
+        } else {
+            self.note(failure_text(error));
+        }
+        error.kind().into()
+    }
+
+    /// Writes help, a version or what is wrong with the arguments, and returns how to end.
+    pub(crate) fn usage(self, usage: &clap::Error) -> Exit {
+        let asked = matches!(usage.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+        if asked || !self.json {
+            // Help into a closed pipe is no failure.
+            usage.print().ok();
+        } else {
+            let text = usage.render().to_string();
+            let message = text.trim().trim_start_matches("error: ");
+            let (message, _) = message.split_once("\n\n").unwrap_or((message, ""));
+            let hint = "`godel --help` shows how the command is used";
+            self.note(body(code::INVALID_REQUEST.name(), message, Some(hint.to_owned()), None));
+        }
+        if asked { Exit::Done } else { Exit::Usage }
+    }
+}
+
+fn columns<const N: usize>(header: Option<[&str; N]>, rows: Vec<[String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    if let Some(header) = header {
+        table.set_header(header);
+    }
+    table.add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table.trim_fmt()
+}
+
+fn failure_text(error: &Error) -> String {
+    let mut text = format!("{} {error}", styled(BAD.bold(), "error:"));
+    if let Some(cause) = root_cause(error) {
+        text.push_str(&format!("\n  cause: {cause}"));
+    }
+    if let Some(hint) = error.hint() {
+        let lines: Vec<&str> = hint.lines().collect();
+        text.push_str(&format!("\n  hint: {}", lines.join("\n        ")));
+    }
+    text.push_str(&format!("\n  more: godel explain {}", error.code()));
+    text
+}
+
+fn failure_json(error: &Error) -> String {
+    let details = root_cause(error).map(|cause| json!({ "cause": cause }));
+    body(error.code().name(), &error.to_string(), error.hint(), details)
+}
+
+fn body(
+    code: &str,
+    message: &str,
+    hint: Option<String>,
+    details: Option<serde_json::Value>,
+) -> String {
+    let error =
+        godel_api::ErrorBody { code: code.to_owned(), message: message.to_owned(), hint, details };
+    json!({ "success": false, "error": error }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_says_what_why_and_what_next() {
+        let error = Error::file("/tmp/x", "read", io::Error::other("no luck"));
+        let text = anstream::adapter::strip_str(&failure_text(&error)).to_string();
+        assert_eq!(
+            text,
+            "error: /tmp/x could not be read\n  cause: no luck\n  \
+             hint: check that it exists and that you may use it\n  more: godel explain file_failed"
+        );
+        let body: serde_json::Value = serde_json::from_str(&failure_json(&error)).unwrap();
+        assert_eq!(body["success"], false);
+        assert_eq!(body["error"]["code"], "file_failed");
+        assert_eq!(body["error"]["details"]["cause"], "no luck");
+    }
+
+    #[test]
+    fn columns_are_aligned_without_blanks_at_the_end() {
+        let rows = vec![["a".to_owned(), "b".to_owned()], ["long".to_owned(), String::new()]];
+        assert_eq!(columns(Some(["X", "Y"]), rows), "X     Y\na     b\nlong");
+    }
+}

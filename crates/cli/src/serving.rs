@@ -1,0 +1,270 @@
+//! From settings to how a server runs.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use godel_app::{AppConfig, RateConfig};
+use godel_decide::Limit;
+use godel_server::{Config, RedisUrl, telemetry};
+use godel_store::DatabaseUrl;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::origin::Loaded;
+use crate::settings::{Durability, LogFormat, Tier};
+
+const DAYS_MAX: u32 = 36_500;
+const SECS_MAX: u32 = 3_600;
+const BODY_MIN_BYTES: u32 = 1_024;
+const BODY_MAX_BYTES: u32 = 64 * 1_024 * 1_024;
+
+impl Loaded {
+    /// Returns how the server runs with these settings.
+    pub(crate) fn server(&self) -> Result<Config> {
+        let settings = &self.settings;
+        let own = &settings.server;
+        self.within("server.drain_secs", own.drain_secs, 0, SECS_MAX)?;
+        self.within("server.request_timeout_secs", own.request_timeout_secs, 1, SECS_MAX)?;
+        self.within("server.body_max_bytes", own.body_max_bytes, BODY_MIN_BYTES, BODY_MAX_BYTES)?;
+        self.within("retention.days", settings.retention.days, 1, DAYS_MAX)?;
+        if settings.retention.max_events == 0 {
+            return Err(self.out_of_range("retention.max_events", "at least 1"));
+        }
+        let mut config = Config::new(self.data.clone(), self.listen()?);
+        config.database = self.database()?;
+        config.redis = self.redis()?;
+        config.durability = match settings.durability {
+            Durability::Full => godel_store::Durability::Full,
+            Durability::Relaxed => godel_store::Durability::Relaxed,
+        };
+        config.drain = Duration::from_secs(own.drain_secs.into());
+        config.request_timeout = Duration::from_secs(own.request_timeout_secs.into());
+        config.body_max_bytes = own.body_max_bytes as usize;
+        config.app = AppConfig {
+            rates: RateConfig { limit: self.limit()? },
+            retention: godel_decide::Retention {
+                max_age: SignedDuration::from_hours(i64::from(settings.retention.days) * 24),
+                max_events: settings.retention.max_events,
+            },
+        };
+        Ok(config)
+    }
+
+    /// Returns how the store is opened with these settings.
+    pub(crate) fn store(&self) -> Result<godel_store::Config> {
+        let server = self.server()?;
+        let durability = server.durability;
+        Ok(godel_store::Config { durability, ..godel_store::Config::new(server.database_url()) })
+    }
+
+    /// Returns what is logged and traced, and how.
+    pub(crate) fn telemetry(&self) -> telemetry::Config {
+        let format = match self.settings.log.format {
+            LogFormat::Auto => telemetry::Format::auto(),
+            LogFormat::Text => telemetry::Format::Text,
+            LogFormat::Json => telemetry::Format::Json,
+        };
+        telemetry::Config {
+            level: self.settings.log.level.clone(),
+            format,
+            otlp_endpoint: self.settings.otlp.endpoint.clone(),
+        }
+    }
+
+    /// Returns a setting as it is in effect, for people and programs to read; no passwords.
+    pub(crate) fn shown(&self, key: &str) -> Result<Value> {
+        let limit = || self.limit();
+        Ok(match key {
+            "database.url" => json!(self.server()?.database_url().shown()),
+            "redis.url" => json!(self.redis()?.map(|url| without_password(&url.0))),
+            "rate.per_minute" => json!(limit()?.per_minute),
+            "rate.burst" => json!(limit()?.burst),
+            other => self.value(other).unwrap_or(Value::Null),
+        })
+    }
+
+    fn listen(&self) -> Result<SocketAddr> {
+        let given = self.settings.listen.as_str();
+        let origin = self.origin("listen");
+        let address = match given.split_once(':') {
+            Some(("localhost", port)) => {
+                port.parse().ok().map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
+            }
+            _ => given.parse().ok(),
+        };
+        let Some(address) = address else {
+            return Err(Error::config(
+                format!("`listen` is not an address with a port: \"{given}\" ({origin})"),
+                format!("for example {}", Config::DEFAULT_LISTEN),
+            ));
+        };
+        if !address.ip().is_loopback() {
+            return Err(Error::config(
+                format!("this version listens on this machine only, not on {address} ({origin})"),
+                format!(
+                    "use 127.0.0.1:{0}, and reach it from elsewhere through \
+                     `ssh -L {0}:127.0.0.1:{0} THIS-MACHINE`; TLS and users come with the next version",
+                    if address.port() == 0 { 7373 } else { address.port() }
+                ),
+            ));
+        }
+        Ok(address)
+    }
+
+    fn database(&self) -> Result<Option<DatabaseUrl>> {
+        let database = &self.settings.database;
+        let text = match (&database.url, &database.url_file) {
+            (None, None) => return Ok(None),
+            (Some(url), None) => url.0.clone(),
+            (Some(url), Some(_)) if self.wins("database.url", "database.url_file")? => {
+                url.0.clone()
+            }
+            (_, Some(file)) => {
+                let text = std::fs::read_to_string(file);
+                text.map_err(|cause| Error::file(file, "read", cause))?.trim().to_owned()
+            }
+        };
+        Ok(Some(text.parse::<DatabaseUrl>()?))
+    }
+
+    fn redis(&self) -> Result<Option<RedisUrl>> {
+        let Some(url) = &self.settings.redis.url else {
+            return Ok(None);
+        };
+        if !url.0.starts_with("redis://") {
+            return Err(Error::config(
+                format!("`redis.url` does not begin with redis:// ({})", self.origin("redis.url")),
+                "for example redis://127.0.0.1:6379",
+            ));
+        }
+        Ok(Some(RedisUrl(url.0.clone())))
+    }
+
+    fn limit(&self) -> Result<Limit> {
+        let rate = &self.settings.rate;
+        let tier = match rate.tier {
+            Tier::Free => godel_decide::Tier::Free,
+            Tier::Pro => godel_decide::Tier::Pro,
+            Tier::Enterprise => godel_decide::Tier::Enterprise,
+        };
+        let limit = tier.limit();
+        let per_minute = rate.per_minute.unwrap_or(limit.per_minute);
+        let burst = rate.burst.unwrap_or(limit.burst);
+        self.within("rate.per_minute", per_minute, 1, u32::MAX)?;
+        self.within("rate.burst", burst, 1, u32::MAX)?;
+        Ok(Limit { per_minute, burst, ..limit })
+    }
+
+    fn within(&self, key: &str, value: u32, least: u32, most: u32) -> Result<()> {
+        if (least..=most).contains(&value) {
+            return Ok(());
+        }
+        let range = if most == u32::MAX {
+            format!("at least {least}")
+        } else {
+            format!("{least} to {most}")
+        };
+        Err(self.out_of_range(key, &range))
+    }
+
+    fn out_of_range(&self, key: &str, range: &str) -> Error {
+        let value = self.value(key).unwrap_or_default();
+        Error::config(
+            format!("`{key}` cannot be {value} ({})", self.origin(key)),
+            format!("it must be {range}"),
+        )
+    }
+}
+
+/// Returns an address without user and password.
+fn without_password(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return String::new();
+    };
+    let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+    let (place, _) = place.split_once('?').unwrap_or((place, ""));
+    format!("{scheme}://{place}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use godel_model::Report as _;
+
+    use super::*;
+    use crate::context::Environment;
+    use crate::origin::Sources;
+    use crate::settings::Settings;
+
+    fn loaded<const N: usize>(variables: [(&str, &str); N]) -> Loaded {
+        let environment = Environment::from(variables);
+        let data = Path::new("/nowhere/godel");
+        let sources = Sources { data, file: None, environment: &environment, flags: vec![] };
+        Loaded::load(&sources).unwrap()
+    }
+
+    #[test]
+    fn settings_become_a_server() {
+        let config = loaded([
+            ("GODEL_LISTEN", "localhost:0"),
+            ("GODEL_RATE_TIER", "free"),
+            ("GODEL_RATE_BURST", "3"),
+            ("GODEL_RETENTION_DAYS", "2"),
+            ("GODEL_DURABILITY", "relaxed"),
+            ("GODEL_SERVER_DRAIN_SECS", "0"),
+        ])
+        .server()
+        .unwrap();
+        assert_eq!(config.listen, "127.0.0.1:0".parse().unwrap());
+        assert_eq!((config.app.rates.limit.per_minute, config.app.rates.limit.burst), (60, 3));
+        assert_eq!(config.app.retention.max_age.as_hours(), 48);
+        assert_eq!(config.durability, godel_store::Durability::Relaxed);
+        assert_eq!(config.database_url().shown(), "sqlite:///nowhere/godel/godel.db");
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_refused() {
+        for (variable, value, part) in [
+            ("GODEL_LISTEN", "0.0.0.0:7373", "this version listens on this machine only"),
+            ("GODEL_LISTEN", "[::]:7373", "this version listens on this machine only"),
+            ("GODEL_LISTEN", "7373", "`listen` is not an address"),
+            ("GODEL_LISTEN", "example.org:80", "`listen` is not an address"),
+            ("GODEL_RATE_BURST", "0", "`rate.burst` cannot be 0 (environment GODEL_RATE_BURST)"),
+            ("GODEL_RETENTION_DAYS", "0", "`retention.days` cannot be 0"),
+            ("GODEL_RETENTION_MAX_EVENTS", "0", "`retention.max_events` cannot be 0"),
+            ("GODEL_SERVER_BODY_MAX_BYTES", "7", "`server.body_max_bytes` cannot be 7"),
+            ("GODEL_REDIS_URL", "http://x", "`redis.url` does not begin with redis://"),
+            ("GODEL_DATABASE_URL", "mysql://x", "the database address is not understood"),
+            ("GODEL_DATABASE_URL_FILE", "/nowhere/url", "/nowhere/url could not be read"),
+        ] {
+            let environment = Environment::from([(variable, value)]);
+            let sources = Sources {
+                data: Path::new("/nowhere"),
+                file: None,
+                environment: &environment,
+                flags: vec![],
+            };
+            let error = Loaded::load(&sources).unwrap().server().unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_in_effect_and_has_no_password() {
+        let loaded = loaded([
+            ("GODEL_DATABASE_URL", "postgres://ann:s3cret@db:5432/x?password=s3cret"),
+            ("GODEL_REDIS_URL", "redis://:s3cret@cache:6379/1"),
+        ]);
+        for key in Settings::keys() {
+            let shown = loaded.shown(key.name).unwrap().to_string();
+            assert!(!shown.contains("s3cret"), "{}", key.name);
+        }
+        assert_eq!(loaded.shown("redis.url").unwrap(), "redis://cache:6379/1");
+        assert_eq!(loaded.shown("database.url").unwrap(), "postgres://db:5432/x");
+        assert_eq!(loaded.shown("rate.per_minute").unwrap(), 6_000);
+        assert_eq!(loaded.shown("otlp.endpoint").unwrap(), Value::Null);
+    }
+}

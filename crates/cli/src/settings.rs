@@ -1,0 +1,258 @@
+//! The settings, each with its default and its meaning.
+
+use serde::{Deserialize, Serialize};
+
+/// What is known about one setting.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    /// The name, as in the file: `rate.tier`.
+    pub(crate) name: &'static str,
+    /// What it means, in sentences.
+    pub(crate) about: &'static str,
+    /// The type of its value.
+    kind: &'static str,
+}
+
+impl Key {
+    /// Returns the environment variable that sets it.
+    pub(crate) fn variable(&self) -> String {
+        format!("GODEL_{}", self.name.to_uppercase().replace('.', "_"))
+    }
+
+    /// Tells whether its value is a number.
+    pub(crate) fn is_number(&self) -> bool {
+        self.kind.contains("u32") || self.kind.contains("u64")
+    }
+
+    /// Returns the flag of `godel up` that sets it.
+    pub(crate) fn flag(&self) -> Option<&'static str> {
+        match self.name {
+            "listen" => Some("--listen"),
+            "database.url" => Some("--database"),
+            "redis.url" => Some("--redis"),
+            "log.level" => Some("--log-level"),
+            "log.format" => Some("--log-format"),
+            _ => None,
+        }
+    }
+}
+
+/// A value that is never shown, such as an address with a password in it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Secret(pub(crate) String);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+/// What a finished write survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Durability {
+    Full,
+    Relaxed,
+}
+
+/// How logs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    Auto,
+    Text,
+    Json,
+}
+
+/// The service level of each caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Tier {
+    Free,
+    Pro,
+    Enterprise,
+}
+
+/// Declares a group of settings: the type, its defaults, and the list of keys with their meaning.
+macro_rules! settings {
+    ($(#[doc = $about:literal])+ $name:ident $prefix:literal {
+        $($(#[doc = $doc:literal])+ $field:ident: $type:ty = $default:expr;)+
+    } $({ $($part:ident: $group:ident;)+ })?) => {
+        $(#[doc = $about])+
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub(crate) struct $name {
+            $($(#[doc = $doc])+ pub(crate) $field: $type,)+
+            $($(
+                #[doc = concat!("The settings that begin with `", stringify!($part), ".`.")]
+                pub(crate) $part: $group,
+            )+)?
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $($field: $default,)+ $($($part: $group::default(),)+)? }
+            }
+        }
+
+        impl $name {
+            /// Returns the keys of this group and of the groups in it.
+            pub(crate) fn keys() -> Vec<Key> {
+                let own = [$(Key {
+                    name: concat!($prefix, stringify!($field)),
+                    about: concat!($($doc, "\n"),+),
+                    kind: stringify!($type),
+                }),+];
+                let keys = own.to_vec();
+                $($(let keys = [keys, $group::keys()].concat();)+)?
+                keys
+            }
+        }
+    };
+}
+
+settings! {
+    /// All settings.
+    Settings "" {
+        /// Where the server listens: an address of this machine and a port; port 0 takes a free one.
+        listen: String = godel_server::Config::DEFAULT_LISTEN.to_owned();
+        /// What a finished write survives: `full` a power cut, `relaxed` only a crash of Godel.
+        /// SQLite only; on PostgreSQL its own settings decide. Use `relaxed` for throw-away data.
+        durability: Durability = Durability::Full;
+    } {
+        database: Database;
+        redis: Redis;
+        log: Log;
+        otlp: Otlp;
+        rate: Rate;
+        retention: Retention;
+        server: Server;
+    }
+}
+
+settings! {
+    /// Where the data is.
+    Database "database." {
+        /// The database: `sqlite:///path/to/file` or `postgres://user:password@host:5432/name`.
+        /// Without it, SQLite in the data directory.
+        url: Option<Secret> = None;
+        /// A file that holds the address of the database, so that its password is in no
+        /// environment and on no command line.
+        url_file: Option<String> = None;
+    }
+}
+
+settings! {
+    /// Redis, which is optional.
+    Redis "redis." {
+        /// Redis, such as `redis://127.0.0.1:6379`: several servers on one database then share
+        /// their rate limits. It must be there at the start; if it goes away later, nothing is lost.
+        url: Option<Secret> = None;
+    }
+}
+
+settings! {
+    /// What is logged, to stderr.
+    Log "log." {
+        /// How much: `error`, `warn`, `info`, `debug` or `trace`; single parts of the program can be
+        /// given their own, as in `info,godel_store=debug`.
+        level: String = "info".to_owned();
+        /// How: `text` for people, `json` for programs, `auto` for text on a terminal and JSON
+        /// otherwise.
+        format: LogFormat = LogFormat::Auto;
+    }
+}
+
+settings! {
+    /// Where traces go.
+    Otlp "otlp." {
+        /// An OpenTelemetry collector that takes traces over HTTP, such as `http://127.0.0.1:4318`.
+        /// Without it, none are sent.
+        endpoint: Option<String> = None;
+    }
+}
+
+settings! {
+    /// How many requests each caller may make.
+    Rate "rate." {
+        /// The service level: `free` (60 requests a minute, bursts of 10, 1 WebSocket), `pro` (600,
+        /// 100, 5) or `enterprise` (6,000, 1,000, any number).
+        tier: Tier = Tier::Enterprise;
+        /// Requests a minute in the long run, instead of what the tier says.
+        per_minute: Option<u32> = None;
+        /// Requests at once after a quiet time, instead of what the tier says.
+        burst: Option<u32> = None;
+    }
+}
+
+settings! {
+    /// How much of the event log is kept; older events go, what they added up to stays.
+    Retention "retention." {
+        /// For how many days events are kept.
+        days: u32 = 30;
+        /// How many events of a tenant are kept at most.
+        max_events: u64 = 3_000_000;
+    }
+}
+
+settings! {
+    /// How requests are served.
+    Server "server." {
+        /// How many seconds a stop waits for requests that are under way.
+        drain_secs: u32 = 10;
+        /// How many seconds a request may take.
+        request_timeout_secs: u32 = 30;
+        /// How many bytes the body of a request may have.
+        body_max_bytes: u32 = 1024 * 1024;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_key_is_listed_with_a_meaning_and_a_variable_of_its_own() {
+        let keys = Settings::keys();
+        let variables: BTreeSet<String> = keys.iter().map(Key::variable).collect();
+        assert_eq!(variables.len(), keys.len());
+        for key in &keys {
+            assert!(key.about.trim().ends_with('.'), "{}", key.name);
+        }
+        let value = serde_json::to_value(Settings::default()).unwrap();
+        let mut leaves = 0;
+        for (name, value) in value.as_object().unwrap() {
+            let inner = value.as_object().map(|group| group.keys().cloned().collect());
+            for leaf in inner.unwrap_or_else(|| vec![String::new()]) {
+                let path = [name.as_str(), leaf.as_str()].join(".");
+                let path = path.trim_end_matches('.');
+                assert!(keys.iter().any(|key| key.name == path), "{path}");
+                leaves += 1;
+            }
+        }
+        assert_eq!(leaves, keys.len());
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_server() {
+        let settings = Settings::default();
+        let retention = godel_decide::Retention::default();
+        assert_eq!(i64::from(settings.retention.days) * 24, retention.max_age.as_hours());
+        assert_eq!(settings.retention.max_events, retention.max_events);
+        let listen = settings.listen.parse().unwrap();
+        let server = godel_server::Config::new("x".into(), listen);
+        assert_eq!(u64::from(settings.server.drain_secs), server.drain.as_secs());
+        let timeout = server.request_timeout.as_secs();
+        assert_eq!(u64::from(settings.server.request_timeout_secs), timeout);
+        assert_eq!(settings.server.body_max_bytes as usize, server.body_max_bytes);
+    }
+
+    #[test]
+    fn a_secret_is_not_shown_by_debug() {
+        let shown = format!("{:?}", Secret("postgres://ann:s3cret@db/x".to_owned()));
+        assert!(!shown.contains("s3cret"));
+    }
+}

@@ -1,0 +1,8 @@
+//! The real binary, as people and scripts use it.
+#![cfg(test)]
+
+mod crash;
+mod failures;
+mod home;
+mod pages;
+mod serving;
