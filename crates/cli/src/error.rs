@@ -74,21 +74,6 @@ impl Error {
     pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid(Invalid::new(code::INVALID_REQUEST, message).with_hint(hint))
     }
-
-    /// Says what a person at this machine can do about an error that the server leaves open.
-    fn local_hint(&self) -> Option<String> {
-        let hint = match self.code() {
-            code::DATABASE_FAILED => {
-                "check the name, the user and the rights of the database; \
-                 `godel config show --origin` tells which one is used"
-            }
-            code::REDIS_UNAVAILABLE => {
-                "start Redis, or remove `redis.url`: a single server does not need it"
-            }
-            _ => return None,
-        };
-        Some(hint.to_owned())
-    }
 }
 
 /// Tells whether a file is not there; a directory on the way to it may be none.
@@ -142,7 +127,7 @@ impl Report for Error {
             }
             Self::Closed => None,
         };
-        hint.or_else(|| self.local_hint())
+        hint
     }
 }
 

@@ -68,6 +68,7 @@ impl Loaded {
         telemetry::Config {
             level: self.settings.log.level.clone(),
             format,
+            color: anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never,
             otlp_endpoint: self.settings.otlp.endpoint.clone(),
         }
     }

@@ -30,7 +30,9 @@ impl ApiError {
 
     #[must_use]
     pub(crate) fn retry_after_ms(mut self, ms: u64) -> Self {
-        self.retry_after_secs = Some(ms.div_ceil(1_000).max(1));
+        let secs = ms.div_ceil(1_000).max(1);
+        self.retry_after_secs = Some(secs);
+        self.details = Some(serde_json::json!({ "retryAfterSeconds": secs }));
         self
     }
 

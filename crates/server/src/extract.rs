@@ -1,12 +1,13 @@
 //! What handlers take in: bodies, queries and paths that were checked at the door.
 
+use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Request};
+use futures_util::StreamExt as _;
 use godel_app::OnceKey;
 use godel_model::code;
 use http::header;
 use http::request::Parts;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
@@ -15,6 +16,8 @@ use crate::state::Shared;
 
 /// How deep JSON from outside may be nested.
 const JSON_MAX_DEPTH: usize = 64;
+/// How much of a too large body is read and dropped before the connection is given up.
+const DROPPED_MAX_BYTES: usize = 16 * 1024 * 1024;
 const ONCE_KEY_MAX_CHARS: usize = 200;
 
 /// A JSON body, and the idempotency key that came with it.
@@ -31,11 +34,7 @@ impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
         let (parts, body) = request.into_parts();
         check_content_type(&parts)?;
         let key = once_key(&parts)?;
-        let bytes = Limited::new(body, shared.body_max_bytes)
-            .collect()
-            .await
-            .map_err(|error| body_failed(error.as_ref(), shared.body_max_bytes))?
-            .to_bytes();
+        let bytes = read_body(body, shared.body_max_bytes).await?;
         check_depth(&bytes)?;
         let value = serde_json::from_slice(&bytes).map_err(|error| refuse_json(&error))?;
         let once = key.map(|key| OnceKey { fingerprint: fingerprint(&parts, &bytes), key });
@@ -53,14 +52,28 @@ fn check_content_type(parts: &Parts) -> ApiResult<()> {
         .with_hint("send the header `Content-Type: application/json`"))
 }
 
-fn body_failed(error: &(dyn std::error::Error + 'static), most: usize) -> ApiError {
-    if error.is::<LengthLimitError>() {
-        return ApiError::new(
-            code::BODY_TOO_LARGE,
-            format!("the body must have at most {most} bytes"),
-        );
+/// Reads a body up to the limit.
+///
+/// What comes beyond it is read and dropped for a while: a client that is still sending would not
+/// see the answer if the connection were closed in its face.
+async fn read_body(body: Body, most: usize) -> ApiResult<Vec<u8>> {
+    let mut stream = body.into_data_stream();
+    let (mut bytes, mut seen) = (Vec::new(), 0_usize);
+    while let Some(chunk) = stream.next().await {
+        let broken = |_| ApiError::new(code::INVALID_REQUEST, "the body did not arrive whole");
+        let chunk = chunk.map_err(broken)?;
+        seen += chunk.len();
+        if seen <= most {
+            bytes.extend_from_slice(&chunk);
+        } else if seen > most + DROPPED_MAX_BYTES {
+            break;
+        }
     }
-    ApiError::new(code::INVALID_REQUEST, "the body did not arrive whole")
+    if seen > most {
+        let why = format!("the body must have at most {most} bytes");
+        return Err(ApiError::new(code::BODY_TOO_LARGE, why));
+    }
+    Ok(bytes)
 }
 
 /// Refuses deep nesting before anything is built from it.

@@ -58,9 +58,15 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
     } else {
         ApiError::new(
             code::RATE_LIMITED,
-            format!("more than {} requests a minute from this caller", limit.per_minute),
+            format!(
+                "this caller made more requests than its limit of {} a minute allows",
+                limit.per_minute
+            ),
         )
-        .with_hint("wait as long as the Retry-After header says")
+        .with_hint(format!(
+            "try again in {} s; to follow events, stream them instead of asking again and again",
+            admission.retry_after_ms.div_ceil(1_000).max(1)
+        ))
         .retry_after_ms(admission.retry_after_ms)
         .into_response()
     };

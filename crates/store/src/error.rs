@@ -72,6 +72,12 @@ pub enum Error {
         /// What went wrong.
         why: String,
     },
+    /// The server does not let this user into this database.
+    #[error("the database server refused the connection: {0}")]
+    Refused(String),
+    /// A server still runs on the database.
+    #[error("a running godel server uses the database")]
+    InUse,
     /// The database user may not do what Godel needs.
     #[error("the database user may not {what}")]
     Privilege {
@@ -116,9 +122,9 @@ impl Report for Error {
             Self::DiskFull => code::DISK_FULL,
             Self::Corrupt(_) | Self::Unreadable { .. } => code::DATABASE_CORRUPT,
             Self::Duplicate | Self::Failed { .. } | Self::Migration { .. } => code::DATABASE_FAILED,
-            Self::Locked { .. } => code::DATA_DIR_LOCKED,
+            Self::Locked { .. } | Self::InUse => code::DATA_DIR_LOCKED,
             Self::SchemaNewer { .. } => code::SCHEMA_MISMATCH,
-            Self::Privilege { .. } | Self::BadUrl(_) => code::INVALID_CONFIG,
+            Self::Privilege { .. } | Self::BadUrl(_) | Self::Refused(_) => code::INVALID_CONFIG,
             Self::File { .. } => code::FILE_FAILED,
             Self::NoTenant | Self::ReadOnly | Self::Panicked => code::INTERNAL_ERROR,
             Self::Closed => code::SHUTTING_DOWN,
@@ -145,6 +151,11 @@ impl Report for Error {
             Self::BadUrl(_) => {
                 "use sqlite:///path/to/godel.db or postgres://user@host:5432/database"
             }
+            Self::Refused(_) => {
+                "check the database's name, user and password; `createdb NAME` makes a missing one"
+            }
+            Self::InUse => "stop every godel server on this database first",
+            Self::Redis(_) => "start Redis, or leave it out: a single server does not need it",
             Self::Privilege { remedy, .. } => return Some(remedy.clone()),
             Self::Duplicate
             | Self::Failed { .. }
@@ -153,8 +164,7 @@ impl Report for Error {
             | Self::NoTenant
             | Self::ReadOnly
             | Self::Closed
-            | Self::Panicked
-            | Self::Redis(_) => return None,
+            | Self::Panicked => return None,
         };
         Some(hint.to_owned())
     }

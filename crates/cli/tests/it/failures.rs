@@ -110,7 +110,7 @@ fn too_many_requests_are_6() {
     let home = Home::new().with("GODEL_RATE_BURST", "2").with("GODEL_RATE_PER_MINUTE", "1");
     let _server = home.up();
     home.run(&["status"]).expect(0);
-    home.run(&["events", "list"]).refused(6, &["more than 1 requests a minute", "rate_limited"]);
+    home.run(&["events", "list"]).refused(6, &["its limit of 1 a minute", "rate_limited"]);
     let status = home.run(&["status", "--json"]).expect(0);
     assert!(status.stderr.contains("details are missing"), "{status:?}");
     assert_eq!(status.json()["status"], "healthy");

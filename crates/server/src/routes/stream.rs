@@ -61,6 +61,9 @@ fn read_query(query: &str) -> ApiResult<(Vec<String>, Option<Seq>)> {
     for (name, value) in form_pairs(query) {
         match name.as_str() {
             "pattern" => patterns.push(value),
+            "after" if after.is_some() => {
+                return Err(ApiError::new(code::INVALID_QUERY, "`after` is there more than once"));
+            }
             "after" => after = Some(position(&value)?),
             other => {
                 return Err(ApiError::new(

@@ -43,6 +43,8 @@ pub struct Config {
     pub level: String,
     /// How it looks.
     pub format: Format,
+    /// Whether text may be coloured.
+    pub color: bool,
     /// Where traces go, such as `http://127.0.0.1:4318`; nowhere if absent.
     pub otlp_endpoint: Option<String>,
 }
@@ -106,7 +108,7 @@ pub fn init(config: &Config) -> Result<Guard, Error> {
         Format::Text => tracing_subscriber::fmt::layer()
             .with_writer(|| redact::Redacting(std::io::stderr()))
             .with_target(false)
-            .with_ansi(std::io::stderr().is_terminal())
+            .with_ansi(config.color)
             .boxed(),
     };
     let traces = config.otlp_endpoint.as_deref().map(tracer_provider).transpose()?;

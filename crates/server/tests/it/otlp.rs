@@ -43,6 +43,7 @@ async fn a_request_is_exported_as_part_of_its_callers_trace() {
     let guard = telemetry::init(&telemetry::Config {
         level: "warn".to_owned(),
         format: telemetry::Format::Json,
+        color: false,
         otlp_endpoint: Some(endpoint),
     })
     .unwrap();

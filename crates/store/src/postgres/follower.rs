@@ -15,6 +15,7 @@ use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator as _;
 use uuid::Uuid;
 
+use super::schema::SERVER_LOCK;
 use super::session::{Session, connect};
 use super::spawn;
 use crate::hub::{Hub, Logged};
@@ -139,8 +140,8 @@ impl Listener {
 
     fn listen(&self) -> Result<()> {
         let mut ears = connect(&self.url)?;
-        ears.batch_execute("LISTEN godel_events")
-            .map_err(|cause| Error::postgres("listen", cause))?;
+        let held = format!("LISTEN godel_events; SELECT pg_advisory_lock_shared({SERVER_LOCK})");
+        ears.batch_execute(&held).map_err(|cause| Error::postgres("listen", cause))?;
         let mut eyes = Session::open(&self.url)?;
         while !self.stop.load(Ordering::Relaxed) {
             self.look(&mut eyes)?;

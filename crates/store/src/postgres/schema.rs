@@ -3,12 +3,15 @@
 use postgres::Client;
 
 use super::roles;
-use super::session::connect;
+use super::session::{connect, connect_first};
 use crate::migrate::{self, Migration, Migrator, SchemaStatus};
 use crate::{Error, Result};
 
 /// Two servers that start at the same time migrate one after the other.
 const MIGRATION_LOCK: i64 = 0x676f_6465_6c00;
+
+/// Every running server holds this lock, shared.
+pub(super) const SERVER_LOCK: i64 = MIGRATION_LOCK + 1;
 
 struct Steps<'c>(&'c mut Client);
 
@@ -62,18 +65,29 @@ pub(super) fn open_migrated(url: &str) -> Result<bool> {
 
 /// Brings the schema to a version.
 pub(crate) fn migrate(url: &str, to: i64) -> Result<SchemaStatus> {
-    let mut client = connect(url)?;
+    let mut client = connect_first(url)?;
     roles::ensure(&mut client)?;
     client
         .execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK])
         .map_err(|cause| Error::postgres("migration_lock", cause))?;
-    // The lock goes with the connection.
+    if to < migrate::newest() {
+        refuse_running_servers(&mut client)?;
+    }
+    // The locks go with the connection.
     migrate::migrate(&mut Steps(&mut client), to)
+}
+
+/// Going back takes tables away, so no server may be working with them.
+fn refuse_running_servers(client: &mut Client) -> Result<()> {
+    let row = client
+        .query_one("SELECT pg_try_advisory_lock($1)", &[&SERVER_LOCK])
+        .map_err(|cause| Error::postgres("server_lock", cause))?;
+    if row.get(0) { Ok(()) } else { Err(Error::InUse) }
 }
 
 /// Reads the version of a database; 0 if it is empty.
 pub(crate) fn schema(url: &str) -> Result<SchemaStatus> {
-    let mut client = connect(url)?;
+    let mut client = connect_first(url)?;
     let found = match client.query_one("SELECT MAX(version) FROM migration", &[]) {
         Ok(row) => row.get::<_, Option<i64>>(0).unwrap_or_default(),
         Err(error) if error.code() == Some(&postgres::error::SqlState::UNDEFINED_TABLE) => 0,

@@ -43,6 +43,18 @@ pub(super) fn connect(url: &str) -> Result<Client> {
     config.connect(NoTls).map_err(|cause| Error::postgres("connect", cause))
 }
 
+/// Connects for the first time: a refusal is a wrong setting, not a passing trouble.
+pub(super) fn connect_first(url: &str) -> Result<Client> {
+    connect(url).map_err(|error| match error {
+        Error::Failed { cause, .. } => {
+            let said =
+                cause.downcast_ref::<postgres::Error>().and_then(postgres::Error::as_db_error);
+            Error::Refused(said.map_or_else(|| cause.to_string(), |said| said.message().to_owned()))
+        }
+        other => other,
+    })
+}
+
 impl Session {
     /// Connects and takes the role that row-level security binds.
     pub(crate) fn open(url: &str) -> Result<Self> {

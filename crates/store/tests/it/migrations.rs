@@ -82,3 +82,27 @@ async fn a_schema_of_a_newer_godel_is_refused() {
         assert!(matches!(opened, Err(Error::SchemaNewer { found: 9999, .. })), "{opened:?}");
     }
 }
+
+#[tokio::test]
+async fn the_schema_does_not_go_back_under_a_running_server() {
+    for database in databases() {
+        let config = Config::new(database.url());
+        let store = Store::open(&config).await.unwrap();
+        // The lock of a server on PostgreSQL is taken a moment after it started.
+        tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+        let refused = Store::migrate(&config, 0).await;
+        assert!(matches!(refused, Err(Error::InUse | Error::Locked { .. })), "{refused:?}");
+        store.close().await;
+        Store::migrate(&config, 0).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_there_is_a_wrong_setting() {
+    let Some(server) = postgres_url() else { return };
+    let (base, _) = server.rsplit_once('/').unwrap();
+    let url = format!("{base}/no_such_database").parse().unwrap();
+    let opened = Store::open(&Config::new(url)).await;
+    let Err(Error::Refused(why)) = opened else { panic!("{opened:?}") };
+    assert!(why.contains("no_such_database"), "{why}");
+}
