@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use godel_model::{Actor, ApiKey, KeyHash, LoginToken, TenantId};
+use godel_model::{Actor, ApiKey, KeyHash, LoginToken};
 use godel_store::{KeyRecord, Login, Purpose, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use crate::tenants::system_event;
-use crate::{App, Error, Result};
+use crate::{App, Call, Error, Result};
 
 /// For how long a login link works.
 pub const LINK_HOURS: i64 = 1;
@@ -183,9 +183,11 @@ async fn open_session(
 ///
 /// # Errors
 /// If the store fails.
-pub async fn logout(app: &App, tenant: TenantId, token: &LoginToken) -> Result<()> {
-    let hash = token.hash();
-    let event = system_event(app, "auth:logout", &LoggedIn { by: "session" });
+pub async fn logout(app: &App, call: &Call, token: &LoginToken) -> Result<()> {
+    let (hash, tenant) = (token.hash(), call.actor.tenant);
+    let mut event = system_event(app, "auth:logout", &LoggedIn { by: "session" });
+    event.metadata.actor = Some(call.actor.name.clone());
+    event.metadata.trace_id.clone_from(&call.trace_id);
     let work = move |tx: &mut Tx<'_>| {
         if tx.logins().delete(Purpose::Session, hash)? {
             tx.record_for(tenant, event.clone())?;

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::{App, Crew, Error, Result};
 
 /// How many events one transaction removes; other writes come in between.
-const CHUNK_EVENTS: usize = 500;
+const CHUNK_EVENTS: usize = 1_000;
 /// How often old things are looked for.
 const PERIOD: Duration = Duration::from_secs(600);
 /// For how long the result of a request with an idempotency key is remembered.

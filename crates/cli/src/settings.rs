@@ -118,7 +118,7 @@ settings! {
         /// Where the server listens: an address of this machine and a port; port 0 takes a free one.
         listen: String = godel_server::Config::DEFAULT_LISTEN.to_owned();
         /// What a finished write survives: `full` a power cut, `relaxed` only a crash of Godel.
-        /// SQLite only; on PostgreSQL its own settings decide. Use `relaxed` for throw-away data.
+        /// SQLite only; on PostgreSQL every commit waits for its disk. Use `relaxed` for throw-away data.
         durability: Durability = Durability::Full;
     } {
         database: Database;

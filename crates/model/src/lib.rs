@@ -2,7 +2,7 @@
 //!
 //! # Invariants
 //! - Nothing here does IO, spawns a task or blocks; [`SystemClock`] and [`Mint`] are the only two
-//!   places of the whole workspace that read the clock or draw a random number.
+//!   places of the whole workspace that read the clock or make ids and secrets.
 //! - Text from outside becomes a newtype here ([`EventType`], [`ProjectName`], [`ApiKey`], ..);
 //!   a value of such a type is valid by construction.
 //! - The state of a tenant equals its last snapshot plus the fold of its later events

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Event, Project, ProjectId, Seq};
 
-/// What a tenant's log adds up to. Tables hold the same; `godel doctor` compares the two.
+/// What a tenant's log adds up to. Tables hold the same; `godel db check` compares the two.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TenantState {

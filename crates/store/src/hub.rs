@@ -214,9 +214,11 @@ impl Live {
                 }
             }
             Some(head) if seq <= head => {}
-            Some(_) | None => {
+            // Beyond the limit they are left in the database, from where they are read later.
+            Some(_) | None if self.early.len() < RING_MAX_EVENTS => {
                 self.early.insert(seq, Arc::clone(logged));
             }
+            Some(_) | None => {}
         }
     }
 

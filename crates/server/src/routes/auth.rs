@@ -45,7 +45,7 @@ pub(crate) async fn logout(
     headers: HeaderMap,
 ) -> ApiResult<impl IntoResponse> {
     if let Some(token) = session_token(&headers) {
-        auth::logout(&shared.app, caller.call.actor.tenant, &token).await?;
+        auth::logout(&shared.app, &caller.call, &token).await?;
     }
     Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie("", 0))]))
 }

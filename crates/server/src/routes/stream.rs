@@ -29,7 +29,7 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Server-sent events: each has the position as `id` and the event as `data`. Reconnect with the
 /// `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
 /// without either the stream begins now. An event named `ready` tells the position at which it
-/// begins, one named `lagged` what retention had removed before it was read.
+/// begins and the newest one, one named `lagged` what retention had removed before it was read.
 #[utoipa::path(get, path = "/events/stream", tag = "events", operation_id = "streamEvents",
     params(("pattern" = Option<Vec<String>>, Query, description = "Types that are wanted, such as `agent:*`; may be repeated"),
         ("after" = Option<i64>, Query, minimum = 0, description = "Begin behind this position"),
@@ -106,8 +106,9 @@ impl Follow {
     async fn next(&mut self) -> Option<SseEvent> {
         if !self.begun {
             self.begun = true;
+            let head = format!("{{\"head\":{}}}", self.tail.head());
             let start = self.tail.cursor().to_string();
-            return Some(SseEvent::default().event("ready").id(start).data("{}"));
+            return Some(SseEvent::default().event("ready").id(start).data(head));
         }
         loop {
             if let Some(event) = self.ready.pop() {

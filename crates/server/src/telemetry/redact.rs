@@ -44,8 +44,11 @@ fn mask_after<'t>(text: Cow<'t, str>, mark: &str, belongs: fn(char) -> bool) -> 
     while let Some(at) = rest.find(mark) {
         let (before, behind) = rest.split_at(at + mark.len());
         let length = behind.find(|character| !belongs(character)).unwrap_or(behind.len());
+        // In the middle of a word it is no mark: a path may hold `task-force`.
+        let begins = !rest[..at].ends_with(|before: char| before.is_ascii_alphanumeric());
         clean.push_str(before);
-        clean.push_str(if length >= SECRET_MIN_CHARS { MASK } else { &behind[..length] });
+        let secret = begins && length >= SECRET_MIN_CHARS;
+        clean.push_str(if secret { MASK } else { &behind[..length] });
         rest = &behind[length..];
     }
     clean.push_str(rest);
@@ -119,6 +122,8 @@ mod tests {
             ("redis://:pw@h/0".into(), "redis://:[redacted]@h/0".into()),
             ("http://127.0.0.1/a@b".into(), "http://127.0.0.1/a@b".into()),
             ("the bearer is tired".into(), "the bearer is tired".into()),
+            ("/tmp/task-abcdefgh1234/x".into(), "/tmp/task-abcdefgh1234/x".into()),
+            ("key=sk-abcdefgh1234".into(), "key=sk-[redacted]".into()),
         ] {
             assert_eq!(redact(&given), expected);
         }

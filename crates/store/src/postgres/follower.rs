@@ -15,7 +15,6 @@ use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator as _;
 use uuid::Uuid;
 
-use super::schema::SERVER_LOCK;
 use super::session::{Session, connect};
 use super::spawn;
 use crate::hub::{Hub, Logged};
@@ -26,6 +25,8 @@ use crate::{Direction, Error, Result, Scope, Tx};
 pub(super) const HEADS: &str = "SELECT tenant, seq FROM stream_head WHERE tenant = ANY($1::uuid[])";
 
 const CHANNEL: &str = "godel_events";
+/// How many commits may wait to be told to other servers.
+const RINGS_MAX: usize = 4_096;
 const COALESCE: Duration = Duration::from_millis(10);
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
 /// How many events one step of catching up reads.
@@ -33,13 +34,13 @@ const CATCH_UP_EVENTS: usize = 500;
 
 /// Rings when this server committed something.
 #[derive(Debug, Clone)]
-pub(super) struct Bell(mpsc::Sender<TenantId>);
+pub(super) struct Bell(mpsc::SyncSender<TenantId>);
 
 impl Bell {
     pub(super) fn ring(&self, tenant: TenantId) {
-        // Without a listener the other servers find out by looking.
-        if self.0.send(tenant).is_err() {
-            tracing::debug!("nobody calls other servers any more");
+        // If it is not heard, the other servers find out by looking.
+        if self.0.try_send(tenant).is_err() {
+            tracing::debug!("other servers are not called for this commit");
         }
     }
 }
@@ -54,7 +55,7 @@ pub(super) struct Follower {
 
 impl Follower {
     pub(super) fn start(url: &str, hub: Arc<Hub>) -> Result<Self> {
-        let (bell, rings) = mpsc::channel();
+        let (bell, rings) = mpsc::sync_channel(RINGS_MAX);
         let stop = Arc::new(AtomicBool::new(false));
         let caller = Caller { url: url.to_owned(), client: None };
         let listener = Listener { url: url.to_owned(), hub, stop: Arc::clone(&stop) };
@@ -67,7 +68,7 @@ impl Follower {
 
     pub(super) fn bell(&self) -> Bell {
         let bell = self.bell.lock().unwrap_or_else(PoisonError::into_inner);
-        bell.clone().unwrap_or_else(|| Bell(mpsc::channel().0))
+        bell.clone().unwrap_or_else(|| Bell(mpsc::sync_channel(1).0))
     }
 
     pub(super) fn close(&self) {
@@ -140,8 +141,8 @@ impl Listener {
 
     fn listen(&self) -> Result<()> {
         let mut ears = connect(&self.url)?;
-        let held = format!("LISTEN godel_events; SELECT pg_advisory_lock_shared({SERVER_LOCK})");
-        ears.batch_execute(&held).map_err(|cause| Error::postgres("listen", cause))?;
+        let listen = ears.batch_execute("LISTEN godel_events");
+        listen.map_err(|cause| Error::postgres("listen", cause))?;
         let mut eyes = Session::open(&self.url)?;
         while !self.stop.load(Ordering::Relaxed) {
             self.look(&mut eyes)?;

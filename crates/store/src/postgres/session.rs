@@ -7,6 +7,7 @@ use postgres::error::SqlState;
 use postgres::types::ToSql;
 use postgres::{Client, Config, NoTls, Row};
 
+use super::schema::SERVER_LOCK;
 use crate::error::{Error, Result, is_shutdown};
 use crate::statement::{Param, Statement};
 
@@ -60,13 +61,14 @@ impl Session {
     pub(crate) fn open(url: &str) -> Result<Self> {
         let mut client = connect(url)?;
         client
-            .batch_execute(
+            .batch_execute(&format!(
                 "SET SESSION synchronous_commit = on;
                  SET SESSION idle_in_transaction_session_timeout = '30s';
                  SET SESSION statement_timeout = '60s';
                  SET SESSION lock_timeout = '20s';
+                 SELECT pg_advisory_lock_shared({SERVER_LOCK});
                  SET SESSION ROLE godel_app;",
-            )
+            ))
             .map_err(|cause| Error::postgres("session_start", cause))?;
         Ok(Self { client, prepared: HashMap::new(), retry: false })
     }

@@ -125,6 +125,7 @@ fn open_reader(path: &Path) -> Result<Connection> {
 /// Opens the connection of the writer.
 fn open_writer(path: &Path, durability: Durability) -> Result<Connection> {
     let fail = |cause| Error::sqlite("open", cause);
+    make_private(path)?;
     let conn = Connection::open(path).map_err(fail)?;
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -140,6 +141,15 @@ fn open_writer(path: &Path, durability: Durability) -> Result<Connection> {
     .map_err(fail)?;
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     Ok(conn)
+}
+
+/// Makes the file before SQLite does, readable by its user only; its companions inherit that.
+fn make_private(path: &Path) -> Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(drop).map_err(|cause| Error::File { path: path.to_owned(), cause })
 }
 
 /// Asks the engine itself whether a commit waits for the disk.
