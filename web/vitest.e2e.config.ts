@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     environment: "node",
     include: ["e2e/**/*.e2e.ts"],
+    setupFiles: ["./e2e/setup.ts"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // A login link works once, so the steps of a journey depend on each other.

@@ -1,13 +1,16 @@
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { NewEvent } from "../src/api/types";
 
-/** What the journeys need to know about the server under test. */
+/** What the journeys need to know about a server. */
 export interface World {
   url: string;
+  /** Opens the dashboard, once. */
   loginUrl: string;
   key: string;
 }
 
+/** The server that is running already. */
 export function world(): World {
   return {
     url: need("GODEL_TEST_URL").replace(/\/+$/, ""),
@@ -16,17 +19,36 @@ export function world(): World {
   };
 }
 
-function need(name: string): string {
+/** Reads a variable that must be set. */
+export function need(name: string): string {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set; see e2e/README.md`);
   return value;
 }
 
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({
+let browsers: Browser[] = [];
+
+export async function openBrowser(): Promise<Browser> {
+  const browser = await chromium.launch({
     executablePath: process.env.GODEL_TEST_CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-dev-shm-usage"],
+    // Root cannot have the sandbox, and the browser sees our own pages only.
+    chromiumSandbox: false,
+    args: [
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-dev-shm-usage",
+      "--disable-gpu",
+      "--disable-sync",
+      "--no-first-run",
+    ],
   });
+  browsers = [...browsers.filter((earlier) => earlier.isConnected()), browser];
+  return browser;
+}
+
+/** The pages that are open right now, in all browsers. */
+export function openPages(): Page[] {
+  return browsers.flatMap((browser) => browser.contexts()).flatMap((context) => context.pages());
 }
 
 /** A page of a fresh visitor; `problems` collects script errors and blocked resources. */
@@ -46,12 +68,23 @@ export async function visitor(
   return { page, problems };
 }
 
+/** The state of the live connection, as the page shows it. */
+export function badge(page: Page, text: string) {
+  return page.getByRole("banner").getByText(text, { exact: true });
+}
+
+/** Lines of the event list that contain a text. */
+export function rows(page: Page, text = "") {
+  return page.locator("[data-row]", { hasText: text });
+}
+
 /** Publishes one event through the API, as a program would. */
-export async function publish(world: World, type: string, payload: object = {}): Promise<void> {
+export async function publish(world: World, type: string, payload = {}): Promise<void> {
+  const event: NewEvent = { type, payload };
   const response = await fetch(`${world.url}/api/v1/events`, {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-API-Key": world.key },
-    body: JSON.stringify({ type, payload }),
+    body: JSON.stringify(event),
   });
   if (!response.ok) {
     throw new Error(`publishing answered ${response.status}: ${await response.text()}`);
@@ -59,7 +92,7 @@ export async function publish(world: World, type: string, payload: object = {}):
 }
 
 /** Keeps a picture of the page when a folder was asked for. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function picture(page: Page, name: string, fullPage = false): Promise<void> {
   const folder = process.env.GODEL_TEST_SCREENSHOTS;
-  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`), fullPage });
 }

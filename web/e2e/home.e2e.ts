@@ -1,6 +1,6 @@
 import type { Browser, Page, WebSocketRoute } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openBrowser, picture, publish, visitor, type World, world } from "./browser";
+import { badge, openBrowser, picture, publish, rows, visitor, type World, world } from "./browser";
 
 const RUN = Date.now().toString(36);
 
@@ -23,15 +23,14 @@ describe("the first visit", () => {
   });
   afterAll(() => browser?.close());
 
-  const row = (text: string) => page.locator("[data-row]", { hasText: text });
-  const badge = (text: string) => page.getByRole("banner").getByText(text, { exact: true });
+  const row = (text: string) => rows(page, text);
 
   it("a login link lets the owner in and leaves the address bar", async () => {
     await page.goto(here.loginUrl);
     await page.getByRole("button", { name: "Sign out" }).waitFor();
     expect(page.url()).not.toContain("token");
     expect(await page.evaluate(() => window.location.hash)).toBe("");
-    await badge("Live").waitFor();
+    await badge(page, "Live").waitFor();
     await page
       .getByRole("region", { name: "Server health" })
       .getByText(/^(Healthy|Degraded)$/)
@@ -57,7 +56,7 @@ describe("the first visit", () => {
     const before = sockets.length;
     for (const socket of sockets) await socket.close({ code: 1001 });
     for (const step of [1, 2, 3]) await publish(here, "demo:away", { mark: `${RUN}-away-${step}` });
-    await badge("Live").waitFor();
+    await badge(page, "Live").waitFor();
     await row(`${RUN}-away-1`).waitFor();
     expect(sockets.length).toBeGreaterThan(before);
     const texts = await row(`${RUN}-away`).allInnerTexts();
@@ -129,31 +128,8 @@ describe("the second visit", () => {
     await page.getByLabel("Owner key").fill(here.key);
     await page.getByRole("button", { name: "Sign in" }).click();
     await page.getByRole("button", { name: "Sign out" }).waitFor();
-    await page.getByRole("banner").getByText("Live", { exact: true }).waitFor();
+    await badge(page, "Live").waitFor();
     await picture(page, "home-dark");
     expect(problems).toEqual([]);
-  });
-});
-
-describe("the API reference", () => {
-  it("works from the server alone", async () => {
-    const here = world();
-    const browser = await openBrowser();
-    try {
-      const { page, problems } = await visitor(browser);
-      const foreign: string[] = [];
-      page.on("request", (request) => {
-        if (!request.url().startsWith(here.url)) foreign.push(request.url());
-      });
-      await page.goto(`${here.url}/docs`);
-      await page.locator("article[id]").first().waitFor();
-      await page.getByLabel("Filter").fill("/events");
-      await page.getByText("/api/v1/events", { exact: false }).first().waitFor();
-      await picture(page, "docs");
-      expect(foreign).toEqual([]);
-      expect(problems).toEqual([]);
-    } finally {
-      await browser.close();
-    }
   });
 });

@@ -1,15 +1,16 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { main } from "../../crates/server/assets/docs.js";
 import {
   curlOf,
   exampleOf,
   limits,
-  main,
   normalise,
   operations,
   resolve,
   typeText,
-} from "../../crates/server/assets/docs.js";
+  wrappedIn,
+} from "../../crates/server/assets/openapi.js";
 
 const ASSETS = `${import.meta.dirname}/../../crates/server/assets`;
 
@@ -84,6 +85,7 @@ const SPEC = {
         required: ["type"],
         properties: { type: { type: "string", example: "it's:me" }, note: { type: "string" } },
       },
+      Tree: { type: "object", properties: { child: { $ref: "#/components/schemas/Tree" } } },
       Loop: { $ref: "#/components/schemas/Loop" },
     },
   },
@@ -108,6 +110,15 @@ describe("schemas", () => {
     expect(typeText(SPEC, schema)).toBe(expected);
   });
 
+  it("names a component that was written out, and sees through an envelope", () => {
+    const { Base } = SPEC.components.schemas;
+    const envelope = { type: "object", properties: { success: { type: "boolean" }, data: Base } };
+    expect(typeText(SPEC, { type: "array", items: Base })).toBe("array of Base");
+    expect(wrappedIn(SPEC, envelope)).toBe(Base);
+    expect(wrappedIn(SPEC, Base)).toBeUndefined();
+    expect(typeText(SPEC, envelope)).toBe("{success, data}");
+  });
+
   it("merges allOf and keeps what stands beside a reference", () => {
     const node = normalise(SPEC, { $ref: "#/components/schemas/Node" });
     expect(Object.keys(node.properties).sort()).toEqual(["id", "next", "status"]);
@@ -124,9 +135,8 @@ describe("schemas", () => {
   it("survives references that go in circles", () => {
     expect(typeText(SPEC, { $ref: "#/components/schemas/Loop" })).toBe("any");
     expect(exampleOf(SPEC, { $ref: "#/components/schemas/Node" })).toEqual({ id: "text" });
-    const tree = { type: "object", properties: {} };
-    tree.properties.child = tree;
-    expect(JSON.stringify(exampleOf(SPEC, tree))).toContain('{"child":{"child":{');
+    const tree = exampleOf(SPEC, { $ref: "#/components/schemas/Tree" });
+    expect(JSON.stringify(tree)).toContain('{"child":{"child":{');
   });
 });
 
@@ -164,6 +174,14 @@ describe("operations", () => {
     expect(curlOf(SPEC, read, "http://h")).toContain("http://h/api/v1/events/EVENT_ID");
     expect(curlOf(SPEC, health, "http://h")).toBe("curl http://h/health");
   });
+
+  it("show an endless answer as it comes, and no command for a socket", () => {
+    const content = { "text/event-stream": {} };
+    const stream = { ...health, responses: [["200", { content }]] };
+    expect(curlOf(SPEC, stream, "http://h")).toBe("curl -N http://h/health");
+    const socket = { ...health, responses: [["101", {}]] };
+    expect(curlOf(SPEC, socket, "http://h")).toBeUndefined();
+  });
 });
 
 describe("the page", () => {
@@ -191,6 +209,7 @@ describe("the page", () => {
     ]);
     const links = [...document.querySelectorAll("#contents a")].map((a) => a.getAttribute("href"));
     expect(links).toContain("#list-events");
+    expect(document.querySelector("#contents a .where").textContent).toBe("/api/v1/events");
   });
 
   it("filters by words and hides empty groups", async () => {
@@ -225,7 +244,7 @@ describe("the page", () => {
   });
 
   it("needs nothing from elsewhere and nothing inline", () => {
-    for (const name of ["docs.html", "docs.css", "docs.js", "no-dashboard.html"]) {
+    for (const name of readdirSync(ASSETS)) {
       const text = readFileSync(`${ASSETS}/${name}`, "utf8");
       expect(text, name).not.toMatch(/https?:\/\/|\sstyle="|\son\w+="|@import|innerHTML =/);
     }

@@ -1,4 +1,5 @@
 import { vi } from "vitest";
+import type { Health, Session } from "../src/api/types";
 
 interface Call {
   method: string;
@@ -9,18 +10,18 @@ interface Call {
 
 type Answer = { status: number; body: unknown };
 
-export const SESSION = {
+export const SESSION: Session = {
   tenant: { id: "t1", name: "acme" },
   actor: "key:owner",
   expiresAt: "2026-12-01T00:00:00Z",
 };
 
-export const HEALTH = {
+export const HEALTH: Health = {
   status: "healthy",
   version: "1.2.3",
   checks: {
     database: { status: "healthy", latencyMs: 0.4 },
-    disk: { status: "healthy", freeBytes: 5e11 },
+    disk: { status: "healthy", latencyMs: 0.1, freeBytes: 5e11 },
   },
   timestamp: "2026-11-15T10:00:00Z",
 };

@@ -1,4 +1,4 @@
-import type { GodelEvent } from "../src/realtime/protocol";
+import type { GodelEvent } from "../src/api/types";
 import type { Wire } from "../src/realtime/socket";
 
 interface SentFrame {

@@ -44,8 +44,12 @@ pub(crate) fn torture(options: &Options) -> Result<()> {
 /// Writes the generated files.
 pub(crate) fn codegen(options: &Options) -> Result<()> {
     let shop = Shop::open(options.verbose)?;
-    let arguments = ["run", "--quiet", "--package", "godel-server", "--bin", "codegen"];
-    shop.shown(&mut shop.cargo(&arguments))?;
+    let run = |package, binary, rest: &[&str]| {
+        let start = ["run", "--quiet", "--package", package, "--bin", binary];
+        shop.shown(&mut shop.cargo(&[&start, rest].concat()))
+    };
+    run("godel-server", "godel-codegen", &[])?;
+    run("godel", "godel", &["--", "reference", "--write", "docs/reference"])?;
     web::install(&shop)?;
     shop.shown(&mut shop.npm(&["run", "codegen"]))
 }

@@ -42,11 +42,6 @@ impl Godel {
         Self { program: shop.godel("debug"), data, nursery: shop.nursery.clone() }
     }
 
-    /// The data folder.
-    pub(crate) fn data(&self) -> &Path {
-        &self.data
-    }
-
     /// Prepares a command; the data folder is named last.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
@@ -54,13 +49,44 @@ impl Godel {
         command
     }
 
+    /// The key of the owner, which the first start made.
+    pub(crate) fn key(&self) -> Result<String> {
+        let file = self.data.join("owner.key");
+        let key = fs::read_to_string(&file).told(format!("read {}", file.display()))?;
+        Ok(key.trim().to_owned())
+    }
+
     /// Starts a server on a free port and waits until it says that it is there.
     pub(crate) fn up(&self) -> Result<Server> {
         let log = self.data.with_extension("log");
-        let file = File::create(&log).told(format!("create {}", log.display()))?;
-        let errors = file.try_clone().told(format!("open {}", log.display()))?;
+        let output = create(&log)?;
+        let errors = output.try_clone().told(format!("open {}", log.display()))?;
         let mut command = self.command(&["up", "--listen", "127.0.0.1:0"]);
-        let mut process = self.nursery.spawn(command.stdout(file).stderr(errors))?;
+        self.start(command.stdout(output).stderr(errors), log)
+    }
+
+    /// Starts a server as [`Godel::up`] does, and returns its login link too, which works once.
+    pub(crate) fn up_with_link(&self) -> Result<(Server, String)> {
+        let (log, said) = (self.data.with_extension("log"), self.data.with_extension("json"));
+        let mut command = self.command(&["up", "--json", "--listen", "127.0.0.1:0"]);
+        let server = self.start(command.stdout(create(&said)?).stderr(create(&log)?), log)?;
+        let deadline = Instant::now() + START;
+        loop {
+            let text = fs::read_to_string(&said).unwrap_or_default();
+            let greeting: Value = serde_json::from_str(&text).unwrap_or_default();
+            if let Some(link) = greeting["loginLink"].as_str() {
+                return Ok((server, link.to_owned()));
+            }
+            if Instant::now() >= deadline {
+                return Err(Failure::new("godel up says no login link").output(text));
+            }
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Runs `godel up` and waits until it is ready.
+    fn start(&self, command: &mut Command, log: PathBuf) -> Result<Server> {
+        let mut process = self.nursery.spawn(command)?;
         let deadline = Instant::now() + START;
         loop {
             if let Some(url) = self.discovered(process.id())
@@ -114,6 +140,10 @@ impl Godel {
             })
             .collect()
     }
+}
+
+fn create(path: &Path) -> Result<File> {
+    File::create(path).told(format!("create {}", path.display()))
 }
 
 impl Server {

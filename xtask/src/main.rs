@@ -38,7 +38,7 @@ The chores of this workspace
 Usage: cargo xtask <chore> [options]
 
 Chores:
-  test      Check everything: format, lints, tests on every database, dashboard, API fuzz
+  test      Check everything: format, lints, tests on every database, dashboard, API fuzz, browser
   demo      Show the product: a server, a login, and events that survive kill -9
   bench     Measure; `cargo xtask bench server` (further arguments go to the benchmark)
   torture   Crash the server and its databases again and again
@@ -58,6 +58,7 @@ Examples:
 
 Environment:
   CI=true                       test: skip nothing, a part that is missing is a failure
+  GODEL_TEST_CHROMIUM           test: the browser to use [default: what is installed]
   GODEL_DEV_IGNORE_INSTALLED=1  Use only what is in the cache, as if nothing were installed
   XDG_CACHE_HOME                Where the cache folder godel-dev is [default: ~/.cache]";
 

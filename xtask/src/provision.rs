@@ -1,10 +1,11 @@
-//! Gets what the tests need beyond the basic tools: PostgreSQL, Redis, Python.
+//! Gets what the tests need beyond the basic tools: PostgreSQL, Redis, Python, Chromium.
 //!
 //! What is installed is used. What is missing is installed (as root, on Debian or Ubuntu) or
 //! unpacked into the cache folder (as anyone else there). What cannot be had is named together
 //! with the one command that gets it.
 
 mod apt;
+mod chromium;
 mod python;
 mod unpack;
 
@@ -18,6 +19,7 @@ use crate::report::Done;
 use crate::shop::Shop;
 use crate::tools;
 
+pub(crate) use chromium::browser;
 pub(crate) use python::{Tools, tools as python_tools};
 
 /// One thing that may have to be fetched.
@@ -26,16 +28,19 @@ enum Part {
     Postgres,
     Redis,
     Python,
+    Chromium,
 }
 
 impl Part {
-    const ALL: [Self; 3] = [Self::Postgres, Self::Redis, Self::Python];
+    /// What most tests share; the browser is fetched by the one step that uses it.
+    const SERVICES: [Self; 3] = [Self::Postgres, Self::Redis, Self::Python];
 
     fn name(self) -> &'static str {
         match self {
             Self::Postgres => "PostgreSQL",
             Self::Redis => "Redis",
             Self::Python => "Python 3.10 with venv",
+            Self::Chromium => "Chromium",
         }
     }
 
@@ -45,6 +50,7 @@ impl Part {
             Self::Postgres => ["postgresql", "postgresql-server", "postgresql", "postgresql@17"],
             Self::Redis => ["redis-server", "redis", "redis", "redis"],
             Self::Python => ["python3-venv", "python3", "python", "python3"],
+            Self::Chromium => ["chromium", "chromium", "chromium", "google-chrome"],
         }
     }
 
@@ -53,20 +59,33 @@ impl Part {
             Self::Postgres => Binaries::find(places).postgres.is_some(),
             Self::Redis => Binaries::find(places).redis.is_some(),
             Self::Python => python::is_there(shop, places),
+            Self::Chromium => chromium::find(places).is_some(),
         }
+    }
+
+    /// Whether it is too large to be put into the cache of somebody who did not ask for it.
+    fn is_heavy(self) -> bool {
+        self == Self::Chromium
     }
 }
 
-/// Gets the missing parts and says what there is; on CI a part that cannot be had is a failure.
+/// Gets the servers and Python, and says what there is.
 pub(crate) fn services(shop: &Shop) -> Result<(Binaries, Done)> {
-    let _turn = take_turn()?;
     let places = Places::from_env();
-    let is_missing = |part: &Part| !part.is_there(shop, &places);
-    let wanted: Vec<Part> = Part::ALL.into_iter().filter(is_missing).collect();
-    let reasons = if wanted.is_empty() { Vec::new() } else { fetch_all(shop, &wanted) };
-    let left: Vec<Part> = wanted.into_iter().filter(is_missing).collect();
+    let skipped = provide(shop, &places, &Part::SERVICES)?;
     let binaries = Binaries::find(&places);
     let note = versions(&binaries);
+    Ok((binaries, Done { note, skipped, ..Done::default() }))
+}
+
+/// Gets the parts that are missing and returns a line for each that cannot be had; on CI that is
+/// a failure.
+fn provide(shop: &Shop, places: &Places, parts: &[Part]) -> Result<Vec<String>> {
+    let _turn = take_turn()?;
+    let is_missing = |part: &Part| !part.is_there(shop, places);
+    let wanted: Vec<Part> = parts.iter().copied().filter(is_missing).collect();
+    let reasons = if wanted.is_empty() { Vec::new() } else { fetch_all(shop, &wanted) };
+    let left: Vec<Part> = wanted.into_iter().filter(is_missing).collect();
     let why = |part: &Part| {
         let reason = reasons.iter().find(|(of, _)| of == part);
         reason.map_or("it does not run here", |(_, reason)| reason.as_str())
@@ -82,7 +101,7 @@ pub(crate) fn services(shop: &Shop) -> Result<(Binaries, Done)> {
         .iter()
         .map(|part| format!("{} ({}); to have it: {}", part.name(), why(part), advice(&[*part])))
         .collect();
-    Ok((binaries, Done { note, skipped, ..Done::default() }))
+    Ok(skipped)
 }
 
 /// Fetches the parts together, or, so that one bad apple spoils nothing, one by one; returns why
@@ -101,9 +120,13 @@ fn fetch(shop: &Shop, wanted: &[Part], renew: bool) -> Result<()> {
         return Err(Failure::new("there is no apt-get to fetch it with"));
     }
     let packages: Vec<&str> = wanted.iter().map(|part| part.packages()[0]).collect();
-    println!("    getting {}", packages.join(", "));
     let ignores = Places::from_env().system.is_none();
-    if unpack::is_root() && !ignores {
+    let installs = unpack::is_root() && !ignores;
+    if !installs && !shop.ci && wanted.iter().any(|part| part.is_heavy()) {
+        return Err(Failure::new("it is large, so only root and CI get it by themselves"));
+    }
+    println!("    getting {}", packages.join(", "));
+    if installs {
         apt::install(shop, &packages, renew)
     } else {
         unpack::fetch(shop, &packages, renew, ignores)

@@ -8,11 +8,11 @@ use crate::options::Options;
 use crate::provision;
 use crate::report::{Done, Report, print_failure};
 use crate::shop::Shop;
-use crate::steps::{cargo, fuzz, web};
+use crate::steps::{cargo, e2e, fuzz, web};
 use crate::tools;
 
 /// Every step with the steps whose result it uses, in the order they run.
-const STEPS: [(&str, &[&str]); 13] = [
+const STEPS: [(&str, &[&str]); 14] = [
     ("tools", &[]),
     ("services", &[]),
     ("python", &["services"]),
@@ -26,6 +26,7 @@ const STEPS: [(&str, &[&str]); 13] = [
     ("tests", &["services", "build"]),
     ("doc-tests", &[]),
     ("fuzz", &["services", "python", "build"]),
+    ("e2e", &["web-install", "web-build", "build"]),
 ];
 
 /// Runs the steps until one fails; the last line printed is the count of tests.
@@ -100,7 +101,8 @@ impl Plan {
             plain(cargo::tests(shop, &engines))
         })?;
         self.step(report, "doc-tests", || plain(cargo::doc_tests(shop)))?;
-        self.step(report, "fuzz", || plain(fuzz::api(shop, python.as_ref())))
+        self.step(report, "fuzz", || plain(fuzz::api(shop, python.as_ref())))?;
+        self.step(report, "e2e", || plain(e2e::journeys(shop)))
     }
 }
 

@@ -1,47 +1,26 @@
 /**
- * The few wire shapes this page reads, written by hand.
+ * The shapes this page reads and sends, under the names it uses.
  *
- * Once `openapi.json` exists, `npm run codegen` writes `schema.gen.ts` and these
- * become aliases of the generated types.
+ * They come from the server's own description: `cargo xtask codegen` writes `schema.gen.ts`.
  */
 
-/** The body of every failed request. */
-export interface ErrorBody {
-  code: string;
-  message: string;
-  hint?: string | null;
-  details?: unknown;
-}
+import type { components } from "./schema.gen";
 
-export type Envelope<T> =
-  | { success: true; data: T }
-  | {
-      success: false;
-      error: ErrorBody;
-      meta?: { requestId?: string; timestamp?: string };
-    };
+type Schemas = components["schemas"];
 
-/** Who is logged in, and until when. */
-export interface Session {
-  tenant: { id: string; name: string };
-  /** The name that events carry, such as `key:owner`. */
-  actor: string;
-  expiresAt?: string | null;
-}
+export type ErrorBody = Schemas["ErrorBody"];
+/** The description cannot say that `success` is always false here. */
+export type Failure = Schemas["Failure"] & { success: false };
+export type Envelope<T> = { success: true; data: T } | Failure;
 
-export type HealthStatus = "healthy" | "degraded" | "unhealthy";
+export type LoginRequest = Schemas["LoginRequest"];
+export type Session = Schemas["Session"];
 
-/** One probe of `/health`; each probe adds its own figures. */
-export interface HealthCheck {
-  status: HealthStatus;
-  latencyMs?: number;
-  freeBytes?: number;
-  message?: string;
-}
+export type Health = Schemas["Health"];
+export type HealthCheck = Schemas["Check"];
+export type HealthStatus = Schemas["HealthStatus"];
 
-export interface Health {
-  status: HealthStatus;
-  version: string;
-  checks: Record<string, HealthCheck>;
-  timestamp: string;
-}
+/** One fact from the event log; not to be confused with the browser's `Event`. */
+export type GodelEvent = Schemas["Event"];
+export type EventMetadata = Schemas["EventMetadata"];
+export type NewEvent = Schemas["NewEvent"];

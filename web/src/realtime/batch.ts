@@ -1,4 +1,4 @@
-import type { GodelEvent } from "./protocol";
+import type { GodelEvent } from "../api/types";
 
 /** A hidden page draws no frames; its events are still taken in, this often. */
 const HIDDEN_FLUSH_MS = 250;

@@ -1,23 +1,13 @@
-/** The wire format of the `godel-events-v1` WebSocket subprotocol. */
+/**
+ * The wire format of the `godel-events-v1` WebSocket subprotocol.
+ *
+ * OpenAPI cannot describe frames, so these are written by hand; the events inside are the same
+ * as those of the HTTP API.
+ */
+
+import type { EventMetadata, GodelEvent } from "../api/types";
 
 export const SUBPROTOCOL = "godel-events-v1";
-
-export interface EventSource {
-  component: string;
-  instance?: string | null;
-  version?: string | null;
-}
-
-/** One fact from the event log. `sequence` has no gaps within a tenant. */
-export interface GodelEvent {
-  id: string;
-  sequence: number;
-  type: string;
-  timestamp: string;
-  source: EventSource;
-  payload: unknown;
-  metadata: Record<string, unknown>;
-}
 
 /** Events that will not arrive, both ends included. */
 export interface Gap {
@@ -129,9 +119,15 @@ function parseEvent(value: unknown): GodelEvent | undefined {
       instance: asString(source?.instance) ?? null,
       version: asString(source?.version) ?? null,
     },
-    payload: body.payload ?? {},
-    metadata: asObject(body.metadata) ?? {},
+    payload: asObject(body.payload) ?? {},
+    metadata: parseMetadata(asObject(body.metadata) ?? {}),
   };
+}
+
+/** Keeps the ids; the wire leaves out what is not known. */
+function parseMetadata(body: Json): EventMetadata {
+  const known = Object.entries(body).filter(([, value]) => typeof value === "string");
+  return Object.fromEntries(known) as EventMetadata;
 }
 
 function parseObject(text: string): Json | undefined {

@@ -1,8 +1,8 @@
+import type { GodelEvent } from "../api/types";
 import { backoffDelay } from "./backoff";
 import {
   type ClientFrame,
   type Gap,
-  type GodelEvent,
   parseFrame,
   type Refusal,
   type ServerFrame,

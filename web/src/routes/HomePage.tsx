@@ -49,7 +49,7 @@ function TopBar({ session, children }: { session: Session; children: React.React
       <header className={styles.bar}>
         <span className={styles.brand}>
           <Logo />
-          Godel
+          <span className={styles.name}>Godel</span>
         </span>
         <span className={styles.tenant}>{session.tenant.name}</span>
         <div className={styles.right}>

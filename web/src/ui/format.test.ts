@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, count, latency, plural } from "./format";
+import { bytes, count, latency, plural, words } from "./format";
 import { asSentence } from "./Sentence";
 
 describe("formats", () => {
@@ -28,6 +28,15 @@ describe("formats", () => {
       "0 events",
       "1 event",
       "2 events",
+    ]);
+  });
+
+  it("names a field for people", () => {
+    expect(["projectId", "object_store", "disk", ""].map(words)).toEqual([
+      "Project id",
+      "Object store",
+      "Disk",
+      "",
     ]);
   });
 

@@ -49,3 +49,9 @@ export function latency(ms: number): string {
   if (ms >= 1000) return `${(ms / 1000).toFixed(1)} s`;
   return `${ms >= 10 ? Math.round(ms) : ms.toFixed(ms < 1 ? 2 : 1)} ms`;
 }
+
+/** The name of a field for people: `Project id` for `projectId`. */
+export function words(name: string): string {
+  const text = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]/g, " ");
+  return (text[0] ?? "").toUpperCase() + text.slice(1).toLowerCase();
+}

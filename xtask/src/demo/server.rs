@@ -17,7 +17,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     for line in greeting(server)?.lines() {
         println!("    {line}");
     }
-    println!("  The login link works for as long as the server runs. What it says of itself:");
+    println!("  The login link works once, within an hour. What the server says of itself:");
     stage.show(&["status"])
 }
 

@@ -117,7 +117,8 @@ fn without_ours(status: &str) -> String {
 fn is_ours(package: &str) -> bool {
     let server = package.starts_with("postgresql") || package.starts_with("redis");
     let python = package.starts_with("python3");
-    server || (python && (package.ends_with("-venv") || package.ends_with("-whl")))
+    let browser = package.starts_with("chromium");
+    server || browser || (python && (package.ends_with("-venv") || package.ends_with("-whl")))
 }
 
 #[cfg(test)]
@@ -134,7 +135,8 @@ mod tests {
     #[test]
     fn only_our_packages_are_forgotten() {
         let status = "Package: bash\nStatus: x\n\nPackage: postgresql-15\nStatus: x\n\n\
-                      Package: python3\n\nPackage: python3.11-venv\n\nPackage: redis-server\n";
+                      Package: python3\n\nPackage: python3.11-venv\n\nPackage: redis-server\n\n\
+                      Package: chromium-common\n";
         assert_eq!(without_ours(status), "Package: bash\nStatus: x\n\nPackage: python3\n\n");
     }
 }

@@ -1,9 +1,7 @@
 //! Fuzzes the HTTP API of a running server, guided by its own OpenAPI document.
 
-use std::fs;
-
 use crate::counts;
-use crate::failure::{Result, Told};
+use crate::failure::Result;
 use crate::godel::Godel;
 use crate::provision::Tools;
 use crate::report::Done;
@@ -20,15 +18,13 @@ pub(crate) fn api(shop: &Shop, tools: Option<&Tools>) -> Result<Done> {
     let folder = shop.nursery.folder("fuzz")?;
     let godel = Godel::new(shop, folder.join("data"));
     let server = godel.up()?;
-    let key_file = godel.data().join("owner.key");
-    let key = fs::read_to_string(&key_file).told(format!("read {}", key_file.display()))?;
     let mut command = tools.command("schemathesis");
     command
         .args(["--no-color", "--config-file"])
         .arg(shop.root.join("xtask/schemathesis.toml"))
         .arg("run")
         .arg(format!("{}/api/v1/openapi.json", server.url()))
-        .env("GODEL_FUZZ_KEY", key.trim())
+        .env("GODEL_FUZZ_KEY", godel.key()?)
         // It leaves notes where it works, and its boxes are as wide as the terminal it sees.
         .current_dir(&folder)
         .env("COLUMNS", "100");

@@ -42,9 +42,7 @@ function Countdown({ until, isOffline }: { until: number; isOffline: boolean }) 
   const seconds = Math.max(0, Math.ceil((until - now) / 1000));
   return (
     <span aria-hidden="true" className={styles.countdown}>
-      {isOffline && <span className={styles.wide}>, next try </span>}
-      {" in "}
-      {seconds} s
+      {isOffline && ", next try"} in {seconds} s
     </span>
   );
 }

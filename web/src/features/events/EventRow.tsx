@@ -1,7 +1,8 @@
 import { type CSSProperties, memo, type Ref } from "react";
-import type { Gap, GodelEvent } from "../../realtime/protocol";
+import type { GodelEvent } from "../../api/types";
+import type { Gap } from "../../realtime/protocol";
 import { CopyButton } from "../../ui/CopyButton";
-import { clockTime, count, fullTime, plural } from "../../ui/format";
+import { clockTime, count, fullTime, plural, words } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import styles from "./EventRow.module.css";
 import type { Row } from "./eventList";
@@ -71,9 +72,9 @@ function Details({ event }: { event: GodelEvent }) {
     ["Event", event.id],
     ["Source", [component, instance, version].filter(Boolean).join(" ")],
     ["Time", event.timestamp],
-    ...Object.entries(event.metadata).map(([name, value]): [string, string] => [
-      name,
-      typeof value === "string" ? value : JSON.stringify(value),
+    ...Object.entries(event.metadata).map(([name, id]): [string, string] => [
+      words(name),
+      id ?? "",
     ]),
   ];
   return (
@@ -122,8 +123,7 @@ function sourceName({ source }: GodelEvent): string {
 }
 
 /** The payload in one line: `attempt 2  task 0198f2`. */
-function preview(payload: unknown): string {
-  if (typeof payload !== "object" || payload === null) return JSON.stringify(payload) ?? "";
+function preview(payload: GodelEvent["payload"]): string {
   const parts: string[] = [];
   let length = 0;
   for (const [name, value] of Object.entries(payload)) {

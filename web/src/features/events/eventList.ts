@@ -1,5 +1,6 @@
+import type { GodelEvent } from "../../api/types";
 import { matchesPattern } from "../../realtime/pattern";
-import type { Gap, GodelEvent } from "../../realtime/protocol";
+import type { Gap } from "../../realtime/protocol";
 
 /** Rows kept in memory; the log itself stays on the server. */
 export const MAX_ROWS = 2_000;

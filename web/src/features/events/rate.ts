@@ -1,4 +1,4 @@
-import type { GodelEvent } from "../../realtime/protocol";
+import type { GodelEvent } from "../../api/types";
 
 export const RATE_WINDOW_SECS = 60;
 

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { HealthCheck, HealthStatus } from "../../api/types";
-import { bytes, clockTime, latency } from "../../ui/format";
+import { bytes, clockTime, latency, words } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Sentence } from "../../ui/Sentence";
 import styles from "./HealthPanel.module.css";
@@ -53,7 +53,7 @@ function Check({ name, check, isStale }: { name: string; check: HealthCheck; isS
     <div className={styles.check} data-stale={isStale || undefined}>
       <dt className={styles.name}>
         <StatusMark status={check.status} size={15} />
-        {label(name)}
+        {words(name)}
         {check.status !== "healthy" && (
           <span className={styles[check.status]}> {WORDS[check.status]?.toLowerCase()}</span>
         )}
@@ -75,12 +75,6 @@ function StatusMark({ status, size }: { status: HealthStatus | undefined; size: 
 }
 
 function figure(check: HealthCheck): string {
-  if (check.freeBytes !== undefined) return `${bytes(check.freeBytes)} free`;
-  if (check.latencyMs !== undefined) return latency(check.latencyMs);
-  return WORDS[check.status] ?? check.status;
-}
-
-function label(name: string): string {
-  const words = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]/g, " ");
-  return (words[0] ?? "").toUpperCase() + words.slice(1).toLowerCase();
+  const { freeBytes, latencyMs } = check;
+  return typeof freeBytes === "number" ? `${bytes(freeBytes)} free` : latency(latencyMs);
 }

@@ -1,6 +1,6 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { ApiError, get, post } from "../../api/client";
-import type { Session } from "../../api/types";
+import type { LoginRequest, Session } from "../../api/types";
 
 /** Who is here, and if nobody is, why. */
 export interface Door {
@@ -38,7 +38,7 @@ export const sessionQuery = queryOptions({
 export function useLogin() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (key: string) => post<Session>("/auth/login", { key }),
+    mutationFn: (key: string) => login({ key }),
     onSuccess: (session) => client.setQueryData<Door>(SESSION_KEY, { session }),
   });
 }
@@ -62,9 +62,13 @@ export function actorName({ actor }: Session): string {
   return actor.slice(actor.indexOf(":") + 1);
 }
 
+function login(request: LoginRequest): Promise<Session> {
+  return post("/auth/login", request);
+}
+
 async function loginByLink(token: string): Promise<Door> {
   try {
-    return { session: await post<Session>("/auth/login", { token }) };
+    return { session: await login({ token }) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { session: await currentSession().catch(() => null), refusal: error };

@@ -1,0 +1,99 @@
+//! The stopwatch: measures Godel against the bars it must meet.
+//!
+//! `godel-bench server` runs the release `godel` as a process of its own, loads it, and compares
+//! what it costs with a baseline of the same run or with a number that was promised. What each
+//! number means is told in `docs/benchmarks.md`.
+//!
+//! # Invariants
+//! - The server under test is the program that users get, with its limits and its durability on.
+//! - A ratio is taken between things that ran in turns, in the same run, on the same disk.
+//! - A missed bar is an exit code of 1; a number without a bar never is.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a command line tool: results go to stdout, progress goes to stderr"
+)]
+
+mod bare;
+mod error;
+mod events;
+mod http;
+mod parts;
+mod process;
+mod server;
+mod socket;
+mod stats;
+mod table;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::error::Result;
+use crate::parts::{Bench, Part};
+use crate::table::Table;
+
+/// Measure Godel
+#[derive(Debug, Parser)]
+#[command(name = "godel-bench")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Measure the server against its bars
+    #[command(after_help = "Examples:
+  cargo xtask bench server
+  cargo xtask bench server rest fanout
+  cargo xtask bench server --json
+
+Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
+    Server {
+        /// Measure only these parts
+        parts: Vec<Part>,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Serve a file from memory: what `rest` compares with
+    #[command(hide = true)]
+    BareRoute {
+        /// The file
+        file: PathBuf,
+    },
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Server { parts, json } => Box::pin(measure(parts, json)).await,
+        Command::BareRoute { file } => bare::serve(&file).await.map(|()| ExitCode::SUCCESS),
+    };
+    done.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        if let Some(hint) = error.hint() {
+            eprintln!("  hint: {hint}");
+        }
+        ExitCode::from(2)
+    })
+}
+
+async fn measure(parts: Vec<Part>, json: bool) -> Result<ExitCode> {
+    let parts = if parts.is_empty() { Part::all().to_vec() } else { parts };
+    let bench = Bench::prepare()?;
+    let mut table = Table::default();
+    for part in parts {
+        eprintln!("{part}:");
+        let rows = Box::pin(part.measure(&bench)).await?;
+        for row in &rows {
+            eprintln!("  {row}");
+        }
+        table.add(part.to_string(), rows);
+    }
+    println!("{}", if json { table.json() } else { table.text() });
+    Ok(if table.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

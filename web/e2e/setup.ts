@@ -1,0 +1,8 @@
+import { afterEach } from "vitest";
+import { openPages, picture } from "./browser";
+
+// What the browser showed when a test failed says more than the failure.
+afterEach(async ({ task }) => {
+  if (task.result?.state !== "fail") return;
+  for (const [at, page] of openPages().entries()) await picture(page, `failed-${at + 1}`);
+});
