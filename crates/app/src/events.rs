@@ -1,9 +1,11 @@
 //! The event log.
 
+use std::sync::Arc;
+
 use godel_model::{
     Event, EventFilter, EventId, EventType, Metadata, NewEvent, Payload, Seq, Source,
 };
-use godel_store::{Direction, Page, Tail, Tx};
+use godel_store::{Direction, Logged, Page, Tail, Tx};
 
 use crate::once::{Outcome, once};
 use crate::{App, Call, Error, Result};
@@ -89,6 +91,14 @@ pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
         // A filter may have to look at thousands of events for a few that match.
         app.store.read_long(call.scope(), work).await
     }
+}
+
+/// Returns the newest events, newest first, if they are in memory and there are more of them.
+///
+/// # Errors
+/// If the store fails.
+pub async fn newest(app: &App, call: &Call, limit: usize) -> Result<Option<Vec<Arc<Logged>>>> {
+    Ok(app.store.newest(call.actor.tenant, limit).await?)
 }
 
 /// Follows the log from behind a position, or from its end.

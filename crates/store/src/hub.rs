@@ -15,6 +15,9 @@ const RING_MAX_EVENTS: usize = 4_096;
 /// How many bytes of payload the ring of a tenant may hold.
 const RING_MAX_BYTES: usize = 8 * 1024 * 1024;
 
+/// How many tenants' newest events are kept in memory although nobody listens.
+const KEPT_STREAMS: usize = 64;
+
 /// A committed event, with room for its rendered form so that it is rendered once for all readers.
 #[derive(Debug)]
 pub struct Logged {
@@ -103,6 +106,10 @@ impl Hub {
         };
         if !stream.push(events) {
             let mut streams = lock(&self.streams);
+            // A few are kept although nobody listens: their newest events are asked for again.
+            if streams.len() <= KEPT_STREAMS {
+                return;
+            }
             // Nobody else may have come in between: two owners are this function and the map.
             if streams
                 .get(&tenant)
@@ -143,6 +150,25 @@ impl Stream {
             live.drain_early();
             let newest = live.head.unwrap_or(head);
             live.groups.values().filter_map(Weak::upgrade).for_each(|group| group.wake(newest));
+        }
+    }
+
+    /// Returns the newest events, newest first, if more than `limit` are in memory.
+    pub(crate) fn newest(&self, limit: usize) -> Option<Vec<Arc<Logged>>> {
+        let live = lock(&self.live);
+        (live.ring.len() > limit).then(|| live.ring.iter().rev().take(limit).cloned().collect())
+    }
+
+    /// Puts older events, in order, in front of those that are in memory, as far as they join.
+    pub(crate) fn warm(&self, older: &[Arc<Logged>]) {
+        let mut live = lock(&self.live);
+        let Some(head) = live.head else { return };
+        for logged in older.iter().rev() {
+            let begin = live.ring.front().map_or(head, |first| Seq(first.event.seq.0 - 1));
+            if logged.event.seq == begin && live.ring.len() < RING_MAX_EVENTS {
+                live.ring_bytes += logged.event.payload.as_str().len();
+                live.ring.push_front(Arc::clone(logged));
+            }
         }
     }
 

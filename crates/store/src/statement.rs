@@ -131,7 +131,8 @@ fn unreadable(cause: Cause) -> Error {
 
 /// A connection inside a transaction.
 pub(crate) enum Conn<'c> {
-    Sqlite(&'c rusqlite::Connection),
+    /// With whether anything was written through it.
+    Sqlite(&'c rusqlite::Connection, bool),
     Postgres(&'c mut Session),
 }
 
@@ -144,7 +145,7 @@ impl Conn<'_> {
         mut map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         match self {
-            Self::Sqlite(conn) => {
+            Self::Sqlite(conn, _) => {
                 let fail = |cause| Error::sqlite(statement.name, cause);
                 let mut prepared = conn.prepare_cached(statement.sqlite).map_err(fail)?;
                 let mut rows = prepared.query(rusqlite::params_from_iter(params)).map_err(fail)?;
@@ -179,7 +180,8 @@ impl Conn<'_> {
         params: &[Param<'_>],
     ) -> Result<u64> {
         match self {
-            Self::Sqlite(conn) => {
+            Self::Sqlite(conn, wrote) => {
+                *wrote = true;
                 let fail = |cause| Error::sqlite(statement.name, cause);
                 let mut prepared = conn.prepare_cached(statement.sqlite).map_err(fail)?;
                 let touched = prepared.execute(rusqlite::params_from_iter(params)).map_err(fail)?;

@@ -10,7 +10,10 @@ use crate::hub::{Hub, Logged};
 use crate::job::{Answer, Job, job};
 use crate::migrate::SchemaStatus;
 use crate::tail::Tail;
-use crate::{Config, DatabaseUrl, Error, Result, Scope, Tx, postgres, sqlite};
+use crate::{Config, DatabaseUrl, Direction, Error, Result, Scope, Tx, postgres, sqlite};
+
+/// How many events are taken into memory when the newest ones are asked for.
+const WARM_EVENTS: usize = 256;
 
 /// A committed change.
 #[derive(Debug)]
@@ -184,6 +187,34 @@ impl Store {
         filter: EventFilter,
     ) -> Result<Tail> {
         Tail::open(self.clone(), tenant, after, filter).await
+    }
+
+    /// Returns the newest `limit` events, newest first, from memory, if there are more than that.
+    ///
+    /// Only on SQLite: there this process alone writes, so memory cannot be older than the disk.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub async fn newest(&self, tenant: TenantId, limit: usize) -> Result<Option<Vec<Arc<Logged>>>> {
+        if !matches!(self.inner.engine, Engine::Sqlite(_)) {
+            return Ok(None);
+        }
+        let stream = self.hub().stream(tenant);
+        if let Some(newest) = stream.newest(limit) {
+            return Ok(Some(newest));
+        }
+        let (head, mut older) = self
+            .read(Scope::Tenant(tenant), |tx| {
+                let (head, _) = tx.events().bounds()?;
+                let all = EventFilter::all();
+                let page = tx.events().page(&all, Direction::Backward, head.next(), WARM_EVENTS)?;
+                Ok::<_, Error>((head, page.events))
+            })
+            .await?;
+        older.reverse();
+        stream.start_at(head);
+        stream.warm(&older.into_iter().map(Logged::new).collect::<Vec<_>>());
+        Ok(stream.newest(limit))
     }
 
     pub(crate) fn hub(&self) -> &Hub {

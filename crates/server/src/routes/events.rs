@@ -1,14 +1,15 @@
 //! The event log.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use godel_api::{Event, NewEvent, Page, Success};
 use godel_app::events::{self, Publication, Window};
 use godel_model::{self as model, EventFilter, EventId, Metadata, Payload, Seq};
-use godel_store::Direction;
+use godel_store::{Direction, Logged};
 use http::StatusCode;
 use serde_json::value::RawValue;
 
@@ -17,6 +18,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::{Id, JsonBody, Query};
 use crate::guard::Caller;
 use crate::state::Shared;
+use crate::ws::render_event;
 
 /// List events
 ///
@@ -30,16 +32,40 @@ pub(crate) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
     Query(query): Query<ListQuery>,
-) -> ApiResult<impl IntoResponse> {
+) -> ApiResult<Response> {
     let mut listing: Listing<i64> = query.check("events", "sequence", true)?;
     let filter = filter_of(&mut listing)?;
+    if filter.is_all() && listing.descending && listing.from.is_none() {
+        let newest = events::newest(&shared.app, &caller.call, listing.limit).await?;
+        if let Some(newest) = newest {
+            return Ok(recent_page(&listing, &newest));
+        }
+    }
     let (direction, open_end) =
         if listing.descending { (Direction::Backward, i64::MAX) } else { (Direction::Forward, 0) };
     let from = Seq(listing.from.unwrap_or(open_end));
     let window = Window { filter, direction, from, limit: listing.limit };
     let page = events::list(&shared.app, &caller.call, window).await?;
     let last = page.more.then_some(page.reached.0);
-    Ok(Json(Success::new(listing.page(page.events, last))))
+    Ok(Json(Success::new(listing.page(page.events, last))).into_response())
+}
+
+/// Writes the first page from memory, where each event is rendered already.
+fn recent_page(listing: &Listing<i64>, newest: &[Arc<Logged>]) -> Response {
+    let rendered: Vec<&str> = newest.iter().map(|logged| logged.rendered(render_event)).collect();
+    let last = newest.last().map(|logged| logged.event.seq.0);
+    let pagination = serde_json::to_string(&listing.pagination(last)).unwrap_or_default();
+    let length: usize = rendered.iter().map(|text| text.len() + 1).sum();
+    let mut body = String::with_capacity(length + pagination.len() + 64);
+    body.push_str(r#"{"success":true,"data":{"items":["#);
+    for (index, text) in rendered.iter().enumerate() {
+        body.push_str(if index == 0 { "" } else { "," });
+        body.push_str(text);
+    }
+    body.push_str(r#"],"pagination":"#);
+    body.push_str(&pagination);
+    body.push_str("}}");
+    ([(http::header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 fn filter_of(listing: &mut Listing<i64>) -> ApiResult<EventFilter> {

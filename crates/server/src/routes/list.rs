@@ -125,8 +125,13 @@ impl<P: ToString> Listing<P> {
 
     /// Wraps a page; `last` is the position up to which it reaches, if there is more behind it.
     pub(crate) fn page<T>(&self, items: Vec<T>, last: Option<P>) -> Page<T> {
+        Page { items, pagination: self.pagination(last) }
+    }
+
+    /// Tells how to get the page behind `last`, if there is one.
+    pub(crate) fn pagination(&self, last: Option<P>) -> Pagination {
         let cursor = last.map(|last| Cursor::new(&self.name, last).encode());
         let has_more = cursor.is_some();
-        Page { items, pagination: Pagination { limit: self.limit, cursor, has_more } }
+        Pagination { limit: self.limit, cursor, has_more }
     }
 }

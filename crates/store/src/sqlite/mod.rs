@@ -90,7 +90,7 @@ impl Engine {
         };
         sql("begin", "BEGIN")?;
         let result = catch_unwind(AssertUnwindSafe(|| {
-            work(&mut Tx::new(Conn::Sqlite(&conn), scope, false))
+            work(&mut Tx::new(Conn::Sqlite(&conn, false), scope, false))
         }));
         sql("commit", "COMMIT")?;
         result.unwrap_or_else(|_| Err(Error::Panicked.into()))
@@ -126,7 +126,9 @@ fn open_reader(path: &Path) -> Result<Connection> {
 fn open_writer(path: &Path, durability: Durability) -> Result<Connection> {
     let fail = |cause| Error::sqlite("open", cause);
     make_private(path)?;
-    let conn = Connection::open(path).map_err(fail)?;
+    // The connection stays on one thread, so it needs no lock of its own.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags).map_err(fail)?;
     let synchronous = match durability {
         Durability::Full => "FULL",
         Durability::Relaxed => "NORMAL",

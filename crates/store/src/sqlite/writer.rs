@@ -29,11 +29,8 @@ pub(super) struct Writer {
     page_bytes: i64,
 }
 
-/// A job that ran and waits for the commit.
-struct Done {
-    job: Box<dyn Job>,
-    outcome: Result<Vec<(TenantId, Arc<Logged>)>>,
-}
+/// The events that a job recorded, or that it is not part of the commit.
+type Outcome = Result<Vec<(TenantId, Arc<Logged>)>>;
 
 impl Writer {
     pub(super) fn new(conn: Connection, hub: Arc<Hub>) -> Self {
@@ -60,55 +57,86 @@ impl Writer {
         }
     }
 
+    /// Commits all jobs together.
+    ///
+    /// First without savepoints, which would make SQLite copy each page before its change. If a job
+    /// fails after it wrote something, the batch is undone and runs again with a savepoint a job.
     fn commit(&mut self, batch: Vec<Box<dyn Job>>) {
-        let batch: Vec<_> = batch.into_iter().filter(|job| !job.abandoned()).collect();
+        let mut batch: Vec<_> = batch.into_iter().filter(|job| !job.abandoned()).collect();
         if batch.is_empty() {
             return;
         }
-        if let Err(cause) = self.conn.execute_batch("BEGIN IMMEDIATE") {
-            let error = Error::sqlite("begin", cause);
-            return fail_all(batch, &error);
-        }
-        let mut heads = Heads::new();
-        let mut done = Vec::with_capacity(batch.len());
-        for mut job in batch {
-            let outcome = self.run_one(job.as_mut(), &mut heads);
-            done.push(Done { job, outcome });
-        }
-        let committed = self.store_heads(&heads).and_then(|()| {
-            self.conn.execute_batch("COMMIT").map_err(|cause| Error::sqlite("commit", cause))
-        });
-        match committed {
-            Ok(()) => self.answer(done, heads),
-            Err(error) => {
-                stop_if_disk_failed(&error);
-                drop(self.conn.execute_batch("ROLLBACK"));
-                fail_all(done.into_iter().map(|done| done.job), &error);
+        for careful in [false, true] {
+            if let Err(cause) = self.sql("BEGIN IMMEDIATE") {
+                return fail_all(batch, &Error::sqlite("begin", cause));
             }
+            let mut heads = Heads::new();
+            let Some(outcomes) = self.run_all(&mut batch, &mut heads, careful) else {
+                drop(self.sql("ROLLBACK"));
+                continue;
+            };
+            let committed = self
+                .store_heads(&heads)
+                .and_then(|()| self.sql("COMMIT").map_err(|cause| Error::sqlite("commit", cause)));
+            return match committed {
+                Ok(()) => self.answer(batch, outcomes, heads),
+                Err(error) => {
+                    stop_if_disk_failed(&error);
+                    drop(self.sql("ROLLBACK"));
+                    fail_all(batch, &error);
+                }
+            };
         }
+        fail_all(batch, &Error::Panicked);
     }
 
-    /// Runs one job under a savepoint, so that its failure undoes nothing of its neighbours.
-    fn run_one(
+    fn sql(&self, text: &str) -> rusqlite::Result<()> {
+        self.conn.prepare_cached(text)?.execute([]).map(drop)
+    }
+
+    /// Runs the jobs; `None` if one of them left something behind that only a rollback can undo.
+    fn run_all(
         &self,
-        job: &mut dyn Job,
+        batch: &mut [Box<dyn Job>],
         heads: &mut Heads,
-    ) -> Result<Vec<(TenantId, Arc<Logged>)>> {
-        let sql = |text: &str| {
-            self.conn.prepare_cached(text).and_then(|mut statement| statement.execute([])).map(drop)
-        };
-        sql("SAVEPOINT job").map_err(|cause| Error::sqlite("savepoint", cause))?;
-        let mut tx = Tx::new(Conn::Sqlite(&self.conn), job.scope(), true);
+        careful: bool,
+    ) -> Option<Vec<Outcome>> {
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for job in batch {
+            let outcome = if careful {
+                self.run_careful(job.as_mut(), heads)
+            } else {
+                let (outcome, wrote) = self.run_one(job.as_mut(), heads);
+                if outcome.is_err() && wrote {
+                    return None;
+                }
+                outcome
+            };
+            outcomes.push(outcome);
+        }
+        Some(outcomes)
+    }
+
+    /// Runs one job; tells also whether it wrote anything.
+    fn run_one(&self, job: &mut dyn Job, heads: &mut Heads) -> (Outcome, bool) {
+        let mut tx = Tx::new(Conn::Sqlite(&self.conn, false), job.scope(), true);
         let outcome = if job.run(&mut tx) {
             let drafts = tx.take_drafts();
             self.append(&mut tx, drafts, heads)
         } else {
             Err(Error::Closed)
         };
+        (outcome, matches!(tx.conn, Conn::Sqlite(_, true)))
+    }
+
+    /// Runs one job under a savepoint, so that its failure undoes nothing of its neighbours.
+    fn run_careful(&self, job: &mut dyn Job, heads: &mut Heads) -> Outcome {
+        self.sql("SAVEPOINT job").map_err(|cause| Error::sqlite("savepoint", cause))?;
+        let (outcome, _) = self.run_one(job, heads);
         if outcome.is_err() {
-            sql("ROLLBACK TO job").map_err(|cause| Error::sqlite("rollback", cause))?;
+            self.sql("ROLLBACK TO job").map_err(|cause| Error::sqlite("rollback", cause))?;
         }
-        sql("RELEASE job").map_err(|cause| Error::sqlite("release", cause))?;
+        self.sql("RELEASE job").map_err(|cause| Error::sqlite("release", cause))?;
         outcome
     }
 
@@ -118,7 +146,7 @@ impl Writer {
         tx: &mut Tx<'_>,
         drafts: Vec<(TenantId, godel_model::NewEvent)>,
         heads: &mut Heads,
-    ) -> Result<Vec<(TenantId, Arc<Logged>)>> {
+    ) -> Outcome {
         // Counted apart until all are in: a failed job must not leave a hole behind it.
         let mut own = Heads::new();
         let mut logged = Vec::with_capacity(drafts.len());
@@ -138,24 +166,22 @@ impl Writer {
     }
 
     fn store_heads(&self, heads: &Heads) -> Result<()> {
-        let mut conn = Conn::Sqlite(&self.conn);
+        let mut conn = Conn::Sqlite(&self.conn, false);
         heads.iter().try_for_each(|(tenant, head)| events::set_head(&mut conn, *tenant, *head))
     }
 
     /// Tells everybody what was committed: first those who listen, then those who asked.
-    fn answer(&mut self, done: Vec<Done>, heads: Heads) {
+    fn answer(&mut self, batch: Vec<Box<dyn Job>>, outcomes: Vec<Outcome>, heads: Heads) {
         self.heads.extend(heads);
         let mut by_tenant: BTreeMap<TenantId, Vec<Arc<Logged>>> = BTreeMap::new();
-        for (tenant, logged) in done.iter().filter_map(|done| done.outcome.as_ref().ok()).flatten()
-        {
+        for (tenant, logged) in outcomes.iter().flatten().flatten() {
             by_tenant.entry(*tenant).or_default().push(Arc::clone(logged));
         }
         for (tenant, events) in by_tenant {
             self.hub.publish(tenant, &events);
         }
-        for Done { job, outcome } in done {
-            let events = outcome.map(|logged| logged.into_iter().map(|(_, event)| event).collect());
-            job.finish(events);
+        for (job, outcome) in batch.into_iter().zip(outcomes) {
+            job.finish(outcome.map(|logged| logged.into_iter().map(|(_, event)| event).collect()));
         }
     }
 
