@@ -16,6 +16,8 @@ use crate::{
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(40);
+/// A server sends a sign of life every 15 seconds; without one the connection is dead.
+const SILENCE_MAX: Duration = Duration::from_secs(45);
 const BACKOFF_FIRST: Duration = Duration::from_millis(250);
 const BACKOFF_LAST: Duration = Duration::from_secs(10);
 
@@ -297,7 +299,8 @@ impl EventStream {
                     Err(error) => return Ok(self.interrupted(error).await),
                 }
             };
-            match body.next().await {
+            let next = tokio::time::timeout(SILENCE_MAX, body.next()).await.unwrap_or(None);
+            match next {
                 Some(Ok(bytes)) => {
                     self.backoff = BACKOFF_FIRST;
                     for message in self.decoder.feed(&bytes) {
@@ -307,6 +310,7 @@ impl EventStream {
                 Some(Err(_)) | None => {
                     self.body = None;
                     self.decoder = SseDecoder::default();
+                    tokio::time::sleep(BACKOFF_FIRST).await;
                 }
             }
         }

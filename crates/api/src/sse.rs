@@ -17,6 +17,7 @@ pub struct SseDecoder {
     line: Vec<u8>,
     message: SseMessage,
     has_data: bool,
+    after_cr: bool,
 }
 
 impl SseDecoder {
@@ -24,14 +25,20 @@ impl SseDecoder {
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<SseMessage> {
         let mut done = Vec::new();
         for byte in bytes {
+            // A line ends with CR, LF, or both.
+            let second_half = *byte == b'\n' && std::mem::take(&mut self.after_cr);
             match byte {
-                b'\n' => {
-                    let line =
-                        String::from_utf8_lossy(&self.line).trim_end_matches('\r').to_owned();
+                b'\n' if second_half => {}
+                b'\n' | b'\r' => {
+                    self.after_cr = *byte == b'\r';
+                    let line = String::from_utf8_lossy(&self.line).into_owned();
                     self.line.clear();
                     done.extend(self.take(&line));
                 }
-                other => self.line.push(*other),
+                other => {
+                    self.after_cr = false;
+                    self.line.push(*other);
+                }
             }
         }
         done
@@ -67,6 +74,8 @@ mod tests {
 
     #[test]
     fn a_stream_cut_anywhere_gives_the_same_messages() {
+        let by_cr = SseDecoder::default().feed(b"data: a\rdata: b\r\r");
+        assert_eq!(by_cr[0].data, "a\nb");
         let stream =
             b": hello\n\nid: 7\nevent: event\ndata: {\"a\":1}\n\nid: 8\ndata: x\r\ndata: y\r\n\r\n";
         let whole = SseDecoder::default().feed(stream);

@@ -41,7 +41,8 @@ pub struct Findings {
 
 /// Probes everything, at the same time.
 pub async fn probe(app: &App, data_dir: &Path) -> Findings {
-    let (database, redis, disk) = tokio::join!(database(app), redis(app), disk(data_dir));
+    let place = app.store.directory().unwrap_or_else(|| data_dir.to_owned());
+    let (database, redis, disk) = tokio::join!(database(app), redis(app), disk(&place));
     let probes: Vec<Probe> = [Some(database), redis, Some(disk)].into_iter().flatten().collect();
     Findings { health: overall(probes.iter().map(|probe| probe.verdict)), probes }
 }
@@ -83,8 +84,9 @@ async fn redis(app: &App) -> Option<Probe> {
 async fn disk(data_dir: &Path) -> Probe {
     let start = Instant::now();
     let path = data_dir.to_owned();
-    let stat = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&path)).await;
-    let free = stat.ok().and_then(Result::ok).map(|stat| stat.f_bavail * stat.f_frsize);
+    let stat = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&path));
+    let stat = tokio::time::timeout(PROBE_TIMEOUT, stat).await.ok().and_then(Result::ok);
+    let free = stat.and_then(Result::ok).map(|stat| stat.f_bavail * stat.f_frsize);
     let (health, message) = match free {
         None => (Health::Degraded, Some("the free space is not known".to_owned())),
         Some(free) if free < DISK_OUT_BYTES => {

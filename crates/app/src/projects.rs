@@ -85,7 +85,12 @@ pub async fn update(
         if tx.projects().name_taken(&after)? {
             return Err(Error::ProjectNameTaken(after.name.to_string()));
         }
-        if !tx.projects().update(&after)? {
+        // On PostgreSQL another server may take the name between the look and the change.
+        let updated = tx.projects().update(&after).map_err(|error| match error {
+            godel_store::Error::Duplicate => Error::ProjectNameTaken(after.name.to_string()),
+            other => Error::Store(other),
+        })?;
+        if !updated {
             return Err(stale(id, before.version));
         }
         tx.record(call_.event(&app_, "project:update", &after, ("projectId", id)))?;

@@ -1,6 +1,7 @@
 //! Who may make how many requests, and hold how many sockets.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use godel_decide::{Admission, Bucket, Limit};
@@ -11,6 +12,9 @@ use jiff::Timestamp;
 /// Above this number of callers, buckets that are full again are forgotten.
 const BUCKETS_MAX: usize = 10_000;
 
+/// For how long Redis is left alone after it did not answer.
+const REDIS_PAUSE_MS: i64 = 5_000;
+
 /// The buckets of all callers: in Redis if there is one, so that several servers share them.
 #[derive(Debug)]
 pub struct Rates {
@@ -18,6 +22,8 @@ pub struct Rates {
     hints: Option<Hints>,
     buckets: Mutex<HashMap<KeyId, Bucket>>,
     sockets: Mutex<HashMap<KeyId, u32>>,
+    /// When Redis may be asked again, in milliseconds since the epoch.
+    redis_again_ms: AtomicI64,
 }
 
 /// A place for one open socket; it is free again when this is dropped.
@@ -29,7 +35,8 @@ pub struct SocketPlace {
 
 impl Rates {
     pub(crate) fn new(limit: Limit, hints: Option<Hints>) -> Self {
-        Self { limit, hints, buckets: Mutex::default(), sockets: Mutex::default() }
+        let redis_again_ms = AtomicI64::new(0);
+        Self { limit, hints, buckets: Mutex::default(), sockets: Mutex::default(), redis_again_ms }
     }
 
     /// Returns what each caller may use.
@@ -39,13 +46,16 @@ impl Rates {
 
     /// Takes a token for a request of this caller.
     pub async fn admit(&self, actor: &Actor, now: Timestamp) -> Admission {
-        if let Some(hints) = &self.hints {
+        if let Some(hints) = self.hints.as_ref().filter(|_| self.redis_is_trusted(now)) {
             let caller = actor.key.to_string();
             let (burst, rate) = (self.limit.burst, self.limit.per_minute);
             match hints.take(actor.tenant, &caller, burst, rate).await {
                 Ok((allowed, tokens)) => return admission(self.limit, allowed, tokens),
                 // Without Redis each server counts for itself: stricter or laxer, never closed.
-                Err(error) => tracing::warn!(%error, "rate limits are not shared at the moment"),
+                Err(error) => {
+                    tracing::warn!(%error, "rate limits are not shared for some seconds");
+                    self.distrust_redis(now);
+                }
             }
         }
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,6 +64,15 @@ impl Rates {
         }
         let full = || Bucket::full(self.limit, now);
         buckets.entry(actor.key).or_insert_with(full).take(self.limit, now)
+    }
+
+    /// Tells whether Redis may be asked: after a failure it is left alone for a while.
+    fn redis_is_trusted(&self, now: Timestamp) -> bool {
+        now.as_millisecond() >= self.redis_again_ms.load(Ordering::Relaxed)
+    }
+
+    fn distrust_redis(&self, now: Timestamp) {
+        self.redis_again_ms.store(now.as_millisecond() + REDIS_PAUSE_MS, Ordering::Relaxed);
     }
 
     /// Takes a place for one more socket of this caller, if there is one.

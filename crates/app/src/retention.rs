@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use godel_decide::{Retention, cut};
-use godel_model::{EventFilter, Illegal, Report as _, TenantId};
+use godel_model::{EventFilter, Illegal, Report as _, Seq, TenantId};
 use godel_store::{Direction, Error as StoreError, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
 
@@ -25,21 +25,24 @@ pub async fn trim(app: &App, tenant: TenantId, retention: Retention) -> Result<u
     loop {
         let now = app.clock.now();
         let work = move |tx: &mut Tx<'_>| trim_chunk(tx, retention, now);
-        let gone = app.store.write(Scope::Tenant(tenant), work).await?.value;
+        let (gone, upto) = app.store.write(Scope::Tenant(tenant), work).await?.value;
+        app.store.forget(tenant, upto);
         removed += gone;
-        if gone < CHUNK_EVENTS as u64 {
+        if gone == 0 {
             return Ok(removed);
         }
     }
 }
 
-fn trim_chunk(tx: &mut Tx<'_>, retention: Retention, now: Timestamp) -> Result<u64> {
+/// Removes the oldest events; returns how many, and up to which position.
+fn trim_chunk(tx: &mut Tx<'_>, retention: Retention, now: Timestamp) -> Result<(u64, Seq)> {
     let tenant = tx.tenant()?;
-    let (head, trimmed) = tx.events().bounds()?;
+    // Locked first: another server on the same database may be trimming too.
+    let (head, trimmed) = tx.events().lock_bounds()?;
     let oldest =
         tx.events().page(&EventFilter::all(), Direction::Forward, trimmed, CHUNK_EVENTS)?.events;
     let Some(upto) = cut(retention, &oldest, head, now) else {
-        return Ok(0);
+        return Ok((0, trimmed));
     };
     let mut state = tx.snapshots().load()?;
     for event in oldest.iter().take_while(|event| event.seq <= upto) {
@@ -47,7 +50,7 @@ fn trim_chunk(tx: &mut Tx<'_>, retention: Retention, now: Timestamp) -> Result<u
         state.apply(event).map_err(differ)?;
     }
     tx.snapshots().save(&state)?;
-    Ok(tx.events().trim(upto)?)
+    Ok((tx.events().trim(upto)?, upto))
 }
 
 /// Looks after all tenants once: events, idempotency keys, logins that ended.

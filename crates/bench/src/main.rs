@@ -67,6 +67,10 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
     },
 }
 
+/// The same allocator as the program under test, so that both sides of a ratio have it.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let done = match Cli::parse().command {

@@ -106,7 +106,7 @@ impl Report for Error {
     }
 
     fn hint(&self) -> Option<String> {
-        let hint = match self {
+        match self {
             Self::Client(error) if error.kind() == Kind::Unauthorized => Some(
                 "set GODEL_KEY to a key of that server, or name its data directory with --data"
                     .to_owned(),
@@ -126,8 +126,7 @@ impl Report for Error {
                 Some(format!("{found}; start it with `godel up`"))
             }
             Self::Closed => None,
-        };
-        hint
+        }
     }
 }
 

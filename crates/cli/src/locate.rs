@@ -37,7 +37,9 @@ pub(crate) async fn presence(data: &Path) -> Result<Presence> {
         }
         Err(cause) => return Err(Error::file(&Discovery::path(data).display(), "read", cause)),
     };
-    if !is_alive(found.pid) {
+    // A running server holds the lock; a process with its old number may be anything.
+    let held = godel_store::FileLock::is_held(&data.join(godel_server::LOCK_FILE));
+    if !held || !is_alive(found.pid) {
         let why = format!("process {} has ended without cleaning up", found.pid);
         return Ok(Presence::LeftOver(why));
     }

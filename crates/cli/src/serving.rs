@@ -79,6 +79,7 @@ impl Loaded {
         Ok(match key {
             "database.url" => json!(self.server()?.database_url().shown()),
             "redis.url" => json!(self.redis()?.map(|url| without_password(&url.0))),
+            "otlp.endpoint" => json!(self.settings.otlp.endpoint.as_deref().map(without_password)),
             "rate.per_minute" => json!(limit()?.per_minute),
             "rate.burst" => json!(limit()?.burst),
             other => self.value(other).unwrap_or(Value::Null),

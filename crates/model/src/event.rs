@@ -137,14 +137,21 @@ impl Payload {
     ///
     /// # Errors
     /// If it is larger, or not an object.
-    pub fn from_raw(raw: Box<RawValue>) -> Result<Self, Invalid> {
+    pub fn from_raw(raw: &RawValue) -> Result<Self, Invalid> {
         if raw.get().len() > PAYLOAD_MAX_BYTES {
             return Err(Invalid::new(code::INVALID_FIELD, "a payload must have at most 64 KiB"));
         }
         if !raw.get().starts_with('{') {
             return Err(Invalid::new(code::INVALID_FIELD, "a payload must be a JSON object"));
         }
-        Ok(Self(raw.into()))
+        // Text that is JSON by grammar alone may still be nothing that a program can read.
+        if let Err(error) = serde_json::from_str::<serde_json::Value>(raw.get()) {
+            let why = format!("a payload must be readable JSON: {error}");
+            return Err(Invalid::new(code::INVALID_FIELD, why));
+        }
+        let compact = RawValue::from_string(without_blanks(raw.get()))
+            .map_err(|error| Invalid::new(code::INVALID_FIELD, error.to_string()))?;
+        Ok(Self(compact.into()))
     }
 
     /// Takes text that the store wrote earlier.
@@ -174,6 +181,22 @@ impl Payload {
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.0.get())
     }
+}
+
+/// Takes the blanks between the parts of JSON out, so that it is one line.
+fn without_blanks(json: &str) -> String {
+    let (mut in_text, mut escaped) = (false, false);
+    let keep = |character: &char| {
+        let blank = !in_text && matches!(character, ' ' | '\n' | '\r' | '\t');
+        match character {
+            _ if escaped => escaped = false,
+            '\\' => escaped = in_text,
+            '"' => in_text = !in_text,
+            _ => {}
+        }
+        !blank
+    };
+    json.chars().filter(keep).collect()
 }
 
 impl PartialEq for Payload {
@@ -322,6 +345,19 @@ mod tests {
             ["", "agent", "agent:", ":start", "Agent:start", "a:b:c:d:e:f", "a b:c", "1a:b", "é:b"]
         {
             assert!(bad.parse::<EventType>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_payload_becomes_one_line_and_keeps_its_texts() {
+        let check = |text: &str| {
+            Payload::from_raw(&RawValue::from_string(text.to_owned()).unwrap())
+                .map(|payload| payload.as_str().to_owned())
+        };
+        let pretty = "{\r\n  \"a b\" : \"c \\\" d\",\n\t\"e\":[1, 2]}";
+        assert_eq!(check(pretty).unwrap(), r#"{"a b":"c \" d","e":[1,2]}"#);
+        for bad in [r#"{"a":"\ud800"}"#, r#"{"a":1e999}"#, "[]", "1"] {
+            assert!(check(bad).is_err(), "{bad}");
         }
     }
 

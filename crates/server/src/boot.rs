@@ -81,6 +81,14 @@ impl Report for StartError {
     }
 }
 
+/// The file in the data directory that a running server holds locked.
+pub const LOCK_FILE: &str = "server.lock";
+
+/// How long the last words to the database may take.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
+/// How often metrics are folded together, so that their memory stays small.
+const UPKEEP: Duration = Duration::from_secs(5);
+
 /// A running server.
 #[derive(Debug)]
 pub struct Server {
@@ -106,7 +114,7 @@ impl Server {
         }
         make_private_dir(&config.data_dir)?;
         // First the lock and the data, then the address: two servers never touch the same data.
-        let lock = FileLock::take(&config.data_dir.join("server.lock"))?;
+        let lock = FileLock::take(&config.data_dir.join(LOCK_FILE))?;
         let mut store_config = StoreConfig::new(config.database_url());
         store_config.durability = config.durability;
         let store = Store::open(&store_config).await?;
@@ -121,8 +129,9 @@ impl Server {
         let (key, first_start) = owner_key(&app, tenant, &config.data_dir).await?;
         let crew = Crew::default();
         let shared = shared(&app, &crew, &config)?;
-        let routes = router::build(&shared, address.ip().is_loopback());
+        let routes = router::build(&shared);
         retention::start(&app, &crew);
+        keep_metrics_small(&shared);
         crew.spawn(listen::serve(listener, routes, crew.clone()));
         tenants::record_server(&app, tenant, "server:start").await?;
         let url = format!("http://{address}");
@@ -177,13 +186,20 @@ impl Server {
     pub async fn run_until(self, shutdown: impl Future<Output = ()>) -> Result<(), StartError> {
         shutdown.await;
         tracing::info!("stopping");
-        if let Err(error) = tenants::record_server(&self.app, self.tenant, "server:stop").await {
-            tracing::warn!(%error, "the stop was not recorded");
-        }
         if !self.crew.stop(self.drain).await {
             tracing::warn!("some requests did not finish in time");
         }
-        self.app.store.close().await;
+        // A database that hangs must not keep the process alive.
+        let last = async {
+            if let Err(error) = tenants::record_server(&self.app, self.tenant, "server:stop").await
+            {
+                tracing::warn!(%error, "the stop was not recorded");
+            }
+            self.app.store.close().await;
+        };
+        if tokio::time::timeout(CLOSE_PATIENCE, last).await.is_err() {
+            tracing::warn!("the database did not close in time");
+        }
         let path = Discovery::path(&self.data_dir);
         let removed = self.discovery.remove(&self.data_dir);
         removed.map_err(|cause| StartError::File { path, cause })
@@ -202,6 +218,16 @@ fn shared(app: &App, crew: &Crew, config: &Config) -> Result<Shared, StartError>
         prometheus,
         openapi: Bytes::from(openapi::openapi_json()),
     }))
+}
+
+/// Folds metrics together now and then; otherwise every request would leave a bit of memory.
+fn keep_metrics_small(shared: &Shared) {
+    let (shared, stopping) = (shared.clone(), shared.crew.stopping());
+    shared.crew.clone().spawn(async move {
+        while tokio::time::timeout(UPKEEP, stopping.cancelled()).await.is_err() {
+            shared.prometheus.run_upkeep();
+        }
+    });
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {

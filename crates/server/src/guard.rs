@@ -29,6 +29,30 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 pub(crate) struct Caller {
     pub(crate) call: Call,
     pub(crate) expires_at: Option<Timestamp>,
+    proof: Proof,
+}
+
+/// How a caller is known; long connections ask again whether it still holds.
+#[derive(Debug, Clone)]
+enum Proof {
+    Key(ApiKey),
+    Session(LoginToken),
+}
+
+impl Proof {
+    async fn check(&self, shared: &Shared) -> Result<Identity, godel_app::Error> {
+        match self {
+            Self::Key(key) => auth::by_key(&shared.app, key).await,
+            Self::Session(token) => auth::by_session(&shared.app, token).await,
+        }
+    }
+}
+
+impl Caller {
+    /// Tells whether the caller was logged out or its key ended since the request came.
+    pub(crate) async fn is_gone(&self, shared: &Shared) -> bool {
+        matches!(self.proof.check(shared).await, Err(godel_app::Error::Unauthorized))
+    }
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
@@ -43,8 +67,8 @@ impl<S: Sync> FromRequestParts<S> for Caller {
 /// Lets known callers in, as fast as their limits allow.
 pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let identity = match identify(&shared, &parts).await {
-        Ok(identity) => identity,
+    let (identity, proof) = match identify(&shared, &parts).await {
+        Ok(known) => known,
         Err(error) => return error.into_response(),
     };
     let now = shared.app.clock.now();
@@ -53,7 +77,7 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
     let mut response = if admission.allowed {
         let trace_id = parts.extensions.get::<TraceContext>().map(|trace| trace.trace_id.clone());
         let call = Call { actor: identity.actor, trace_id, once: None };
-        parts.extensions.insert(Caller { call, expires_at: identity.expires_at });
+        parts.extensions.insert(Caller { call, expires_at: identity.expires_at, proof });
         next.run(Request::from_parts(parts, body)).await
     } else {
         ApiError::new(
@@ -85,16 +109,16 @@ fn unknown() -> ApiError {
     ApiError::report(&godel_app::Error::Unauthorized)
 }
 
-async fn identify(shared: &Shared, parts: &Parts) -> ApiResult<Identity> {
+async fn identify(shared: &Shared, parts: &Parts) -> ApiResult<(Identity, Proof)> {
     if let Some(key) = presented_key(&parts.headers)? {
-        return Ok(auth::by_key(&shared.app, &key).await?);
+        let proof = Proof::Key(key);
+        return Ok((proof.check(shared).await?, proof));
     }
-    let Some(token) = session_token(&parts.headers) else {
-        return Err(unknown());
-    };
-    let identity = auth::by_session(&shared.app, &token).await?;
+    let Some(token) = session_token(&parts.headers) else { return Err(unknown()) };
+    let proof = Proof::Session(token);
+    let identity = proof.check(shared).await?;
     prove_same_site(parts)?;
-    Ok(identity)
+    Ok((identity, proof))
 }
 
 /// Returns the key of the `Authorization` or `X-API-Key` header.
@@ -151,19 +175,18 @@ fn prove_same_site(parts: &Parts) -> ApiResult<()> {
     }
 }
 
-/// Refuses requests that reached a loopback address under another name: DNS rebinding.
-pub(crate) async fn check_host(request: Request, next: Next) -> Response {
+/// Refuses a request that reached a loopback address under another name: DNS rebinding.
+pub(crate) fn check_host(request: &Request) -> ApiResult<()> {
     let host = request
         .headers()
         .get(header::HOST)
         .and_then(|host| host.to_str().ok())
         .or_else(|| request.uri().authority().map(http::uri::Authority::as_str));
     if host.is_none_or(is_loopback_name) {
-        return next.run(request).await;
+        return Ok(());
     }
-    ApiError::new(code::HOST_REFUSED, "this server answers only under its loopback address")
-        .with_hint("use http://127.0.0.1 or http://localhost with the server's port")
-        .into_response()
+    Err(ApiError::new(code::HOST_REFUSED, "this server answers only under its loopback address")
+        .with_hint("use http://127.0.0.1 or http://localhost with the server's port"))
 }
 
 fn is_loopback_name(host: &str) -> bool {

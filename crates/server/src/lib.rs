@@ -24,7 +24,7 @@ mod trace;
 mod web;
 mod ws;
 
-pub use boot::{Server, StartError};
+pub use boot::{LOCK_FILE, Server, StartError};
 pub use config::{Config, RedisUrl};
 pub use openapi::openapi_json;
 pub use router::route_inventory;

@@ -72,6 +72,17 @@ fn connection(stream: TcpStream, router: Router, builder: Builder<Crewed>, crew:
     }
     let stopping = crew.stopping();
     crew.spawn(async move {
+        // Which version of HTTP it is shows with the first byte; without one nobody is there.
+        let mut first = [0];
+        let spoke = tokio::time::timeout(HEADER_TIMEOUT, stream.peek(&mut first));
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            spoke = spoke => {
+                if !matches!(spoke, Ok(Ok(1))) {
+                    return;
+                }
+            }
+        }
         let service = TowerToHyperService::new(router);
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);

@@ -1,17 +1,20 @@
 //! The outermost layer: names each request, follows its trace, counts it, and writes its failure.
 
+use std::panic::AssertUnwindSafe;
 use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt as _;
 use godel_api::{ErrorBody, Failure, Meta};
 use godel_model::{EventId, code};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use tracing::Instrument as _;
 
 use crate::error::ApiError;
+use crate::guard::check_host;
 use crate::metrics;
 use crate::state::Shared;
 use crate::telemetry;
@@ -44,7 +47,10 @@ pub(crate) async fn observe(
     telemetry::join_trace(&span, &trace);
     let traceparent = HeaderValue::try_from(trace.traceparent());
     request.extensions_mut().insert(trace);
-    let mut response = next.run(request).instrument(span).await;
+    let mut response = match check_host(&request) {
+        Ok(()) => run(&shared, request, next).instrument(span).await,
+        Err(error) => error.into_response(),
+    };
     let status = response.status();
     if let Some(error) = response.extensions_mut().remove::<ApiError>() {
         response = write_failure(&shared, &error, &request_id, response);
@@ -111,10 +117,21 @@ pub(crate) async fn wrong_method() -> ApiError {
         .with_hint("the Allow header and /docs tell which it takes")
 }
 
-/// Turns a panic of a handler into an answer.
-pub(crate) fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
-    tracing::error!("a handler panicked");
-    ApiError::new(code::INTERNAL_ERROR, "something failed inside Godel")
-        .with_hint("the log has the details under this request id; please report it")
-        .into_response()
+/// Runs the handler: it must end in time, and a panic in it is an answer too.
+///
+/// Streams begin in time and may then go on.
+async fn run(shared: &Shared, request: Request, next: Next) -> Response {
+    let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
+    match tokio::time::timeout(shared.request_timeout, handled).await {
+        Ok(Ok(response)) => response,
+        Ok(Err(_)) => {
+            tracing::error!("a handler panicked");
+            ApiError::new(code::INTERNAL_ERROR, "something failed inside Godel")
+                .with_hint("the log has the details under this request id; please report it")
+                .into_response()
+        }
+        Err(_) => ApiError::new(code::REQUEST_TIMEOUT, "the request took too long")
+            .with_hint("repeat it with the same Idempotency-Key; `godel status` tells what is slow")
+            .into_response(),
+    }
 }

@@ -1,21 +1,18 @@
 //! The router: every path, and the layers around it.
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::{Next, from_fn, from_fn_with_state};
-use axum::response::{IntoResponse, Response};
-use godel_model::code;
+use axum::response::Response;
 use http::{HeaderValue, header};
-use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::error::ApiError;
-use crate::guard::{check_host, guard};
-use crate::observe::{no_route, observe, panicked, wrong_method};
+use crate::guard::guard;
+use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::{auth, events, health, projects, stream, system};
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -107,34 +104,18 @@ pub fn route_inventory() -> Vec<String> {
 }
 
 /// Puts the layers around the router.
-pub(crate) fn build(shared: &Shared, loopback: bool) -> Router {
+pub(crate) fn build(shared: &Shared) -> Router {
     let guard = from_fn_with_state(shared.clone(), guard);
     let (router, _) = assemble(move |router| router.layer(guard.clone()));
     let small_or_streamed = SizeAbove::new(COMPRESS_MIN_BYTES)
         .and(NotForContentType::const_new("text/event-stream"))
         .and(NotForContentType::IMAGES);
-    let mut router = router
+    router
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
         .layer(CompressionLayer::new().compress_when(small_or_streamed))
-        .layer(from_fn_with_state(shared.clone(), in_time));
-    if loopback {
-        router = router.layer(from_fn(check_host));
-    }
-    router
-        .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(shared.clone(), observe))
         .with_state(shared.clone())
-}
-
-/// Ends a request that takes too long. Streams begin in time and may then go on.
-async fn in_time(State(shared): State<Shared>, request: Request, next: Next) -> Response {
-    match tokio::time::timeout(shared.request_timeout, next.run(request)).await {
-        Ok(response) => response,
-        Err(_) => ApiError::new(code::REQUEST_TIMEOUT, "the request took too long")
-            .with_hint("repeat it with the same Idempotency-Key; `godel status` tells what is slow")
-            .into_response(),
-    }
 }
 
 /// Marks the older path of the API.

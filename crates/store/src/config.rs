@@ -39,8 +39,9 @@ impl DatabaseUrl {
             Self::Sqlite(path) => format!("sqlite://{}", path.display()),
             Self::Postgres(url) => {
                 let rest = url.split_once("://").map_or("", |(_, rest)| rest);
-                let (before, _) = rest.split_once('?').unwrap_or((rest, ""));
-                let place = before.rsplit_once('@').map_or(before, |(_, place)| place);
+                // A password may hold any character, so the last `@` counts.
+                let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+                let (place, _) = place.split_once('?').unwrap_or((place, ""));
                 format!("postgres://{place}")
             }
         }
@@ -100,6 +101,7 @@ mod tests {
         for (given, shown) in [
             ("postgres://ann:s3cret@db:5432/godel?sslmode=disable", "postgres://db:5432/godel"),
             ("postgresql://db/godel", "postgres://db/godel"),
+            ("postgres://ann:s3c?ret@h/db", "postgres://h/db"),
             ("sqlite:///var/lib/godel.db", "sqlite:///var/lib/godel.db"),
         ] {
             let url: DatabaseUrl = given.parse().unwrap();

@@ -15,6 +15,8 @@ const RING_MAX_EVENTS: usize = 4_096;
 /// How many bytes of payload the ring of a tenant may hold.
 const RING_MAX_BYTES: usize = 8 * 1024 * 1024;
 
+/// How many matches a group remembers for subscribers that are behind.
+const MATCHES_MAX: usize = 1_024;
 /// How many tenants' newest events are kept in memory although nobody listens.
 const KEPT_STREAMS: usize = 64;
 
@@ -66,6 +68,15 @@ pub(crate) struct Group {
     pub(crate) filter: EventFilter,
     /// The newest position at which something for this group may be found.
     newest: watch::Sender<Seq>,
+    matches: Mutex<Matches>,
+}
+
+/// The positions of the newest matches of a group.
+#[derive(Debug)]
+struct Matches {
+    /// All matches behind this position are in the list.
+    since: Seq,
+    list: VecDeque<Seq>,
 }
 
 /// What the ring holds behind a cursor.
@@ -127,8 +138,7 @@ impl Stream {
         let mut live = lock(&self.live);
         let known = live.groups.get(&filter).and_then(Weak::upgrade);
         let group = known.unwrap_or_else(|| {
-            let newest = watch::Sender::new(live.head.unwrap_or_default());
-            let group = Arc::new(Group { filter: filter.clone(), newest });
+            let group = Arc::new(Group::new(filter.clone(), live.head));
             live.groups.insert(filter, Arc::downgrade(&group));
             group
         });
@@ -147,9 +157,10 @@ impl Stream {
         if live.head.is_none() {
             live.head = Some(head);
             live.early.retain(|seq, _| *seq > head);
-            live.drain_early();
-            let newest = live.head.unwrap_or(head);
-            live.groups.values().filter_map(Weak::upgrade).for_each(|group| group.wake(newest));
+            live.groups.values().filter_map(Weak::upgrade).for_each(|group| group.begin(head));
+            let mut fresh = Vec::new();
+            live.drain_early(&mut fresh);
+            live.tell_groups(&fresh);
         }
     }
 
@@ -165,45 +176,61 @@ impl Stream {
         let Some(head) = live.head else { return };
         for logged in older.iter().rev() {
             let begin = live.ring.front().map_or(head, |first| Seq(first.event.seq.0 - 1));
-            if logged.event.seq == begin && live.ring.len() < RING_MAX_EVENTS {
+            let bytes = live.ring_bytes + logged.event.payload.as_str().len();
+            let fits = live.ring.len() < RING_MAX_EVENTS && bytes <= RING_MAX_BYTES;
+            if logged.event.seq == begin && fits {
                 live.ring_bytes += logged.event.payload.as_str().len();
                 live.ring.push_front(Arc::clone(logged));
             }
         }
     }
 
+    /// Forgets events that retention removed.
+    pub(crate) fn forget(&self, upto: Seq) {
+        let mut live = lock(&self.live);
+        while live.ring.front().is_some_and(|first| first.event.seq <= upto) {
+            live.evict();
+        }
+    }
+
+    /// Begins anew behind a position: what lies before it is not to be had any more.
+    pub(crate) fn restart_at(&self, head: Seq) {
+        let mut live = lock(&self.live);
+        if live.head.is_some_and(|known| known < head) {
+            live.ring.clear();
+            live.ring_bytes = 0;
+            live.head = Some(head);
+            live.early.retain(|seq, _| *seq > head);
+            live.groups.values().filter_map(Weak::upgrade).for_each(|group| group.begin(head));
+            let mut fresh = Vec::new();
+            live.drain_early(&mut fresh);
+            live.tell_groups(&fresh);
+        }
+    }
+
     /// Takes events in; `false` if nobody listens any more.
     fn push(&self, events: &[Arc<Logged>]) -> bool {
         let mut live = lock(&self.live);
-        let before = live.head;
-        for logged in events {
-            live.take(logged);
+        if live.head.is_none() {
+            events.iter().for_each(|logged| live.stash(logged));
+            return true;
         }
-        live.drain_early();
-        let Some(before) = before else { return true };
-        let fresh: Vec<Arc<Logged>> = live
-            .ring
-            .iter()
-            .rev()
-            .take_while(|logged| logged.event.seq > before)
-            .cloned()
-            .collect();
-        live.groups.retain(|_, group| match group.upgrade() {
-            None => false,
-            Some(group) => {
-                // `fresh` is newest first.
-                if let Some(last) = fresh.iter().find(|logged| group.filter.matches(&logged.event))
-                {
-                    group.wake(last.event.seq);
-                }
-                true
-            }
-        });
+        let mut fresh = Vec::with_capacity(events.len());
+        for logged in events {
+            live.take(logged, &mut fresh);
+        }
+        live.drain_early(&mut fresh);
+        live.tell_groups(&fresh);
         !live.groups.is_empty()
     }
 
     /// Returns what lies behind the cursor, or that the ring does not reach back so far.
-    pub(crate) fn after(&self, cursor: Seq, filter: &EventFilter, limit: usize) -> Recent {
+    pub(crate) fn after(
+        &self,
+        cursor: Seq,
+        filter: &EventFilter,
+        (limit, max_bytes): (usize, usize),
+    ) -> Recent {
         let live = lock(&self.live);
         let head = live.head.unwrap_or_default();
         let begin = live.ring.front().map_or(head, |first| Seq(first.event.seq.0 - 1));
@@ -211,11 +238,12 @@ impl Stream {
             return Recent::Older(begin);
         }
         let skip = usize::try_from(cursor.0 - begin.0).unwrap_or(usize::MAX);
-        let mut found = Vec::new();
+        let (mut found, mut bytes) = (Vec::new(), 0);
         for logged in live.ring.iter().skip(skip) {
             if filter.matches(&logged.event) {
                 found.push(Arc::clone(logged));
-                if found.len() >= limit {
+                bytes += logged.event.payload.as_str().len();
+                if found.len() >= limit || bytes > max_bytes {
                     return Recent::Events(found, logged.event.seq);
                 }
             }
@@ -225,49 +253,98 @@ impl Stream {
 }
 
 impl Live {
-    fn take(&mut self, logged: &Arc<Logged>) {
+    /// Takes the next event in, and notes it as fresh; one that comes early waits.
+    fn take(&mut self, logged: &Arc<Logged>, fresh: &mut Vec<Arc<Logged>>) {
         let seq = logged.event.seq;
         match self.head {
             Some(head) if seq == head.next() => {
                 self.head = Some(seq);
                 self.ring_bytes += logged.event.payload.as_str().len();
                 self.ring.push_back(Arc::clone(logged));
+                fresh.push(Arc::clone(logged));
                 while self.ring.len() > RING_MAX_EVENTS || self.ring_bytes > RING_MAX_BYTES {
-                    let Some(old) = self.ring.pop_front() else {
-                        break;
-                    };
-                    self.ring_bytes -= old.event.payload.as_str().len();
+                    self.evict();
                 }
             }
             Some(head) if seq <= head => {}
-            // Beyond the limit they are left in the database, from where they are read later.
-            Some(_) | None if self.early.len() < RING_MAX_EVENTS => {
-                self.early.insert(seq, Arc::clone(logged));
-            }
-            Some(_) | None => {}
+            Some(_) | None => self.stash(logged),
         }
     }
 
-    fn drain_early(&mut self) {
+    fn evict(&mut self) {
+        if let Some(old) = self.ring.pop_front() {
+            self.ring_bytes -= old.event.payload.as_str().len();
+        }
+    }
+
+    /// Keeps an event for later; the oldest give way, since the database has them.
+    fn stash(&mut self, logged: &Arc<Logged>) {
+        self.early.insert(logged.event.seq, Arc::clone(logged));
+        if self.early.len() > RING_MAX_EVENTS {
+            self.early.pop_first();
+        }
+    }
+
+    fn drain_early(&mut self, fresh: &mut Vec<Arc<Logged>>) {
         while let (Some(head), Some(first)) = (self.head, self.early.first_entry()) {
             match first.key().cmp(&head.next()) {
                 std::cmp::Ordering::Greater => break,
                 std::cmp::Ordering::Less => drop(first.remove()),
                 std::cmp::Ordering::Equal => {
                     let logged = first.remove();
-                    self.take(&logged);
+                    self.take(&logged, fresh);
                 }
             }
         }
     }
+
+    /// Wakes the groups that want some of the fresh events; forgets groups that are gone.
+    fn tell_groups(&mut self, fresh: &[Arc<Logged>]) {
+        self.groups.retain(|_, group| match group.upgrade() {
+            None => false,
+            Some(group) => {
+                let wanted = fresh.iter().filter(|logged| group.filter.matches(&logged.event));
+                group.wake(wanted.map(|logged| logged.event.seq));
+                true
+            }
+        });
+    }
 }
 
 impl Group {
-    fn wake(&self, newest: Seq) {
-        self.newest.send_if_modified(|known| {
-            let later = newest > *known;
-            *known = newest.max(*known);
-            later
-        });
+    fn new(filter: EventFilter, head: Option<Seq>) -> Self {
+        // Without a known head the group is told of matches from `begin` on only.
+        let since = head.unwrap_or(Seq(i64::MAX));
+        let matches = Mutex::new(Matches { since, list: VecDeque::new() });
+        Self { filter, newest: watch::Sender::new(head.unwrap_or_default()), matches }
+    }
+
+    /// Notes the position from which on this group is told of every match.
+    fn begin(&self, head: Seq) {
+        *lock(&self.matches) = Matches { since: head, list: VecDeque::new() };
+        self.newest.send_replace(head);
+    }
+
+    fn wake(&self, wanted: impl Iterator<Item = Seq>) {
+        let mut matches = lock(&self.matches);
+        let mut newest = None;
+        for seq in wanted {
+            newest = Some(seq);
+            matches.list.push_back(seq);
+            if matches.list.len() > MATCHES_MAX {
+                matches.since = matches.list.pop_front().unwrap_or(matches.since);
+            }
+        }
+        drop(matches);
+        if let Some(newest) = newest {
+            self.newest.send_replace(newest);
+        }
+    }
+
+    /// Returns the first match behind a position, if this group can know; `Some(None)` if there is
+    /// none. A subscriber that waited long can go there at once, past what it does not want.
+    pub(crate) fn first_after(&self, cursor: Seq) -> Option<Option<Seq>> {
+        let matches = lock(&self.matches);
+        (cursor >= matches.since).then(|| matches.list.iter().find(|seq| **seq > cursor).copied())
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
 use crate::{Error, Result};
 
@@ -22,7 +23,7 @@ impl FileLock {
         let mut options = OpenOptions::new();
         let options = options.create(true).read(true).write(true).truncate(false);
         let mut file = options.open(path).map_err(fail)?;
-        match file.try_lock() {
+        match patiently(|| file.try_lock()) {
             Ok(()) => {
                 file.set_len(0).map_err(fail)?;
                 file.rewind().map_err(fail)?;
@@ -41,4 +42,21 @@ impl FileLock {
             }
         }
     }
+
+    /// Tells whether a process holds the lock file at a path.
+    pub fn is_held(path: &Path) -> bool {
+        let file = File::open(path);
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+}
+
+/// Tries for a moment: somebody may just be looking whether the lock is held.
+fn patiently(lock: impl Fn() -> Result<(), TryLockError>) -> Result<(), TryLockError> {
+    for _ in 0..10 {
+        match lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            other => return other,
+        }
+    }
+    lock()
 }

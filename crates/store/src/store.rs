@@ -217,6 +217,11 @@ impl Store {
         Ok(stream.newest(limit))
     }
 
+    /// Forgets, in memory, events that retention removed.
+    pub fn forget(&self, tenant: TenantId, upto: Seq) {
+        self.hub().stream(tenant).forget(upto);
+    }
+
     pub(crate) fn hub(&self) -> &Hub {
         &self.inner.hub
     }
@@ -240,6 +245,11 @@ impl Store {
     /// If it does not answer.
     pub async fn probe(&self) -> Result<Probe> {
         let start = Instant::now();
+        if let Engine::Sqlite(engine) = &self.inner.engine
+            && engine.writer().is_closed()
+        {
+            return Err(Error::Closed);
+        }
         self.read(Scope::System, |tx| tx.tenants().count()).await?;
         let durable = self.is_durable();
         Ok(Probe { latency: start.elapsed(), engine: self.inner.url.engine(), durable })

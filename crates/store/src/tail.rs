@@ -8,6 +8,9 @@ use tokio::sync::watch;
 use crate::hub::{Group, Logged, Recent, Stream};
 use crate::{Direction, Error, Result, Scope, Store};
 
+/// How many bytes of payload one batch holds, about; it has at least one event.
+const BATCH_MAX_BYTES: usize = 256 * 1024;
+
 /// A run of the log that was trimmed before the cursor reached it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gap {
@@ -35,6 +38,8 @@ pub struct Tail {
     group: Arc<Group>,
     newest: watch::Receiver<Seq>,
     cursor: Seq,
+    /// The end of the log when the tail was opened.
+    log_end: Seq,
 }
 
 impl Tail {
@@ -51,8 +56,14 @@ impl Tail {
             let (head, _) = store.read(Scope::Tenant(tenant), |tx| tx.events().bounds()).await?;
             stream.start_at(head);
         }
-        let cursor = after.unwrap_or_else(|| stream.head().unwrap_or_default());
-        Ok(Self { store, tenant, stream, group, newest, cursor })
+        let mut log_end = stream.head().unwrap_or_default();
+        let cursor = after.unwrap_or(log_end);
+        if cursor > log_end {
+            // Another server may have told the caller of events that are not known here yet.
+            let (head, _) = store.read(Scope::Tenant(tenant), |tx| tx.events().bounds()).await?;
+            log_end = log_end.max(head);
+        }
+        Ok(Self { store, tenant, stream, group, newest, cursor, log_end })
     }
 
     /// Returns the position up to which everything was returned.
@@ -60,7 +71,12 @@ impl Tail {
         self.cursor
     }
 
-    /// Returns the newest position of the log.
+    /// Returns the newest position of the log, as far as known.
+    pub fn log_end(&self) -> Seq {
+        self.head().max(self.log_end)
+    }
+
+    /// Returns the newest position whose events can be returned.
     pub fn head(&self) -> Seq {
         self.stream.head().unwrap_or_default()
     }
@@ -73,7 +89,7 @@ impl Tail {
     /// Returns the positions of matching events behind the cursor that are in memory, or `None` if
     /// the cursor is older than what is in memory.
     pub fn backlog(&self) -> Option<Vec<Seq>> {
-        match self.stream.after(self.cursor, &self.group.filter, usize::MAX) {
+        match self.stream.after(self.cursor, &self.group.filter, (usize::MAX, usize::MAX)) {
             Recent::Events(events, _) => {
                 Some(events.iter().map(|logged| logged.event.seq).collect())
             }
@@ -83,7 +99,7 @@ impl Tail {
 
     /// Returns the position behind which all events are in memory.
     pub fn recent_from(&self) -> Seq {
-        match self.stream.after(Seq::START, &self.group.filter, 0) {
+        match self.stream.after(Seq::START, &self.group.filter, (1, usize::MAX)) {
             Recent::Older(begin) => begin,
             Recent::Events(..) => Seq::START,
         }
@@ -128,8 +144,19 @@ impl Tail {
         }
     }
 
+    /// Goes past what passed by while nothing wanted came, without looking at it.
+    pub fn skip_unwanted(&mut self) {
+        let head = self.head();
+        match self.group.first_after(self.cursor) {
+            Some(Some(first)) => self.cursor = Seq(first.0 - 1),
+            Some(None) => self.cursor = self.cursor.max(head),
+            None => {}
+        }
+    }
+
     async fn look(&mut self, limit: usize) -> Result<Batch> {
-        match self.stream.after(self.cursor, &self.group.filter, limit) {
+        self.skip_unwanted();
+        match self.stream.after(self.cursor, &self.group.filter, (limit, BATCH_MAX_BYTES)) {
             Recent::Events(events, looked) => {
                 self.cursor = looked;
                 Ok(Batch { gap: None, events })

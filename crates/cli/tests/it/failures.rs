@@ -92,12 +92,17 @@ fn a_discovery_file_is_believed_only_if_its_server_answers() {
         std::fs::write(&file, text).unwrap();
     };
     let own = std::process::id();
+    write(&stranger(), own);
+    home.run(&["status"]).refused(6, &["has ended without cleaning up"]);
+    let lock = std::fs::File::create(home.data().join("server.lock")).unwrap();
+    lock.lock().unwrap();
     write("http://127.0.0.1:1", own);
     home.run(&["status"]).refused(6, &["nothing answers at http://127.0.0.1:1", "`godel up`"]);
     write(&stranger(), own);
     home.run(&["status"]).refused(6, &["another program answers at http://127.0.0.1:"]);
     write("http://127.0.0.1:1", i32::MAX as u32);
     home.run(&["status"]).refused(6, &["has ended without cleaning up"]);
+    drop(lock);
     std::fs::write(&file, "{").unwrap();
     home.run(&["status"]).refused(6, &["server.json is damaged"]);
     assert!(home.run(&[]).expect(0).stdout.contains("godel up"));

@@ -116,7 +116,7 @@ fn parse(event: NewEvent) -> ApiResult<Publication> {
     }
     Ok(Publication {
         kind: event.kind.parse()?,
-        payload: Payload::from_raw(raw)?,
+        payload: Payload::from_raw(&raw)?,
         metadata: Metadata {
             correlation_id: metadata.correlation_id,
             causation_id: metadata.causation_id.map(EventId::from),

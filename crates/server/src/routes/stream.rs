@@ -20,6 +20,8 @@ use crate::metrics;
 use crate::state::Shared;
 
 const BATCH_EVENTS: usize = 100;
+/// How often it is looked whether the caller is still logged in.
+const LOOK: Duration = Duration::from_secs(10);
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a stream waits before it asks a failed database again.
 const RETRY: Duration = Duration::from_millis(500);
@@ -50,7 +52,8 @@ pub(crate) async fn stream(
     let patterns = patterns.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
     let filter = EventFilter::new(patterns, std::collections::BTreeMap::new())?;
     let tail = events::follow(&shared.app, &caller.call, after, filter).await?;
-    let stream = Follow { tail, stop: shared.crew.stopping(), ready: Vec::new(), begun: false };
+    let stop = shared.crew.stopping();
+    let stream = Follow { shared, caller, tail, stop, ready: Vec::new(), begun: false };
     let sse = Sse::new(stream.into_stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
     Ok(([("cache-control", "no-store"), ("x-accel-buffering", "no")], sse))
 }
@@ -89,6 +92,8 @@ fn position(text: &str) -> ApiResult<Seq> {
 }
 
 struct Follow {
+    shared: Shared,
+    caller: Caller,
     tail: Tail,
     stop: CancellationToken,
     ready: Vec<SseEvent>,
@@ -106,7 +111,7 @@ impl Follow {
     async fn next(&mut self) -> Option<SseEvent> {
         if !self.begun {
             self.begun = true;
-            let head = format!("{{\"head\":{}}}", self.tail.head());
+            let head = format!("{{\"head\":{}}}", self.tail.log_end());
             let start = self.tail.cursor().to_string();
             return Some(SseEvent::default().event("ready").id(start).data(head));
         }
@@ -116,6 +121,12 @@ impl Follow {
             }
             let batch = tokio::select! {
                 () = self.stop.cancelled() => return None,
+                () = tokio::time::sleep(LOOK) => {
+                    if self.caller.is_gone(&self.shared).await {
+                        return None;
+                    }
+                    continue;
+                }
                 batch = self.tail.next(BATCH_EVENTS) => batch,
             };
             match batch {

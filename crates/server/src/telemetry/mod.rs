@@ -140,9 +140,8 @@ fn tracer_provider(endpoint: &str) -> Result<SdkTracerProvider, Error> {
 
 /// Makes a span part of the caller's trace.
 pub(crate) fn join_trace(span: &Span, trace: &TraceContext) {
-    let Some(parent) = trace.parent_id.as_deref() else {
-        return;
-    };
+    // A trace that begins here has this request itself as its root, so that ids agree everywhere.
+    let parent = trace.parent_id.as_deref().unwrap_or(&trace.span_id);
     let (Ok(trace_id), Ok(span_id)) =
         (TraceId::from_hex(&trace.trace_id), SpanId::from_hex(parent))
     else {

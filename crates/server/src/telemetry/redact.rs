@@ -65,9 +65,11 @@ fn mask_url_passwords(text: Cow<'_, str>) -> Cow<'_, str> {
     while let Some(at) = rest.find("://") {
         let (before, behind) = rest.split_at(at + 3);
         clean.push_str(before);
-        let end = behind
-            .find(|c: char| c.is_whitespace() || "/\"'<>".contains(c))
-            .unwrap_or(behind.len());
+        // A password may hold slashes, so the last `@` of the word counts.
+        let word = behind.find(|c: char| c.is_whitespace() || "\"'<>".contains(c));
+        let word = word.unwrap_or(behind.len());
+        let host = behind.find('/').unwrap_or(word).min(word);
+        let end = behind[..word].rfind('@').map_or(host, |at| at + 1);
         let (authority, after) = behind.split_at(end);
         match authority.rsplit_once('@').map(|(user, host)| (user.split_once(':'), host)) {
             Some((Some((user, _)), host)) => {
@@ -121,6 +123,7 @@ mod tests {
             ),
             ("redis://:pw@h/0".into(), "redis://:[redacted]@h/0".into()),
             ("http://127.0.0.1/a@b".into(), "http://127.0.0.1/a@b".into()),
+            ("postgres://ann:p/w@db/x".into(), "postgres://ann:[redacted]@db/x".into()),
             ("the bearer is tired".into(), "the bearer is tired".into()),
             ("/tmp/task-abcdefgh1234/x".into(), "/tmp/task-abcdefgh1234/x".into()),
             ("key=sk-abcdefgh1234".into(), "key=sk-[redacted]".into()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use futures_util::future::select_all;
 use godel_api::{ClientFrame, Command, FrameKind, Lagged, Subscribe, Unsubscribe};
-use godel_app::{Call, events};
+use godel_app::events;
 use godel_model::code;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -15,6 +15,7 @@ use super::frames;
 use super::subscription::Subscription;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::refuse_json;
+use crate::guard::Caller;
 use crate::metrics;
 use crate::state::Shared;
 
@@ -22,6 +23,12 @@ use crate::state::Shared;
 const SUBSCRIPTIONS_MAX: usize = 32;
 /// How often a silent client is asked whether it is there.
 const HEARTBEAT: Duration = Duration::from_secs(30);
+/// How long a client may stay silent.
+const SILENCE_MAX: Duration = Duration::from_secs(75);
+/// How often it is looked whether the caller is still logged in.
+const LOOK: Duration = Duration::from_secs(10);
+/// Tells a client that its login has ended.
+const CLOSE_LOGGED_OUT: u16 = 4401;
 /// How long a client may take no bytes before it counts as gone; it can come back and resume.
 const SEND_PATIENCE: Duration = Duration::from_secs(60);
 /// The shortest time between two frames of events on one socket: what comes meanwhile goes
@@ -36,11 +43,12 @@ const RETRY: Duration = Duration::from_millis(500);
 /// One open socket.
 pub(super) struct Connection {
     shared: Shared,
-    call: Call,
+    caller: Caller,
     socket: WebSocket,
     subscriptions: Vec<Subscription>,
     named: u64,
     heard_at: Instant,
+    pinged_at: Instant,
     sent_at: Instant,
 }
 
@@ -50,32 +58,35 @@ enum End {
     Gone,
     /// The server is stopping.
     Stopping,
+    /// The caller is not known any more.
+    LoggedOut,
 }
 
 impl Connection {
-    pub(super) fn new(shared: Shared, call: Call, socket: WebSocket) -> Self {
+    pub(super) fn new(shared: Shared, caller: Caller, socket: WebSocket) -> Self {
         let now = Instant::now();
         Self {
             shared,
-            call,
+            caller,
             socket,
             subscriptions: Vec::new(),
             named: 0,
             heard_at: now,
+            pinged_at: now,
             sent_at: now.checked_sub(COALESCE_CROWDED).unwrap_or(now),
         }
     }
 
     pub(super) async fn run(mut self) {
         let stopping = self.shared.crew.stopping();
-        let mut heartbeat = Box::pin(tokio::time::sleep(HEARTBEAT));
+        let mut heartbeat = Box::pin(tokio::time::sleep(LOOK));
         let end = loop {
             let step = tokio::select! {
                 () = stopping.cancelled() => break End::Stopping,
                 message = self.socket.recv() => self.receive(message).await,
                 index = any_ready(&mut self.subscriptions) => self.deliver(index).await,
                 () = &mut heartbeat => {
-                    heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
+                    heartbeat.as_mut().reset(Instant::now() + LOOK);
                     self.beat().await
                 }
             };
@@ -83,19 +94,26 @@ impl Connection {
                 break end;
             }
         };
-        if matches!(end, End::Stopping) {
-            let reason = Utf8Bytes::from_static("the server is stopping; reconnect and resume");
-            let close = CloseFrame { code: close_code::AWAY, reason };
-            // The client may be gone already, and the server is on its way.
-            let closing = self.socket.send(Message::Close(Some(close)));
-            drop(tokio::time::timeout(Duration::from_secs(1), closing).await);
-        }
+        let (code, reason) = match end {
+            End::Gone => return,
+            End::Stopping => (close_code::AWAY, "the server is stopping; reconnect and resume"),
+            End::LoggedOut => (CLOSE_LOGGED_OUT, "the login has ended"),
+        };
+        let close = CloseFrame { code, reason: Utf8Bytes::from_static(reason) };
+        // The client may be gone already, and the server is on its way.
+        let closing = self.socket.send(Message::Close(Some(close)));
+        drop(tokio::time::timeout(Duration::from_secs(1), closing).await);
     }
 
     async fn send(&mut self, message: Message) -> Result<(), End> {
-        match tokio::time::timeout(SEND_PATIENCE, self.socket.send(message)).await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(End::Gone),
+        let stopping = self.shared.crew.stopping();
+        tokio::select! {
+            biased;
+            sent = tokio::time::timeout(SEND_PATIENCE, self.socket.send(message)) => match sent {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(_)) | Err(_) => Err(End::Gone),
+            },
+            () = stopping.cancelled() => Err(End::Gone),
         }
     }
 
@@ -105,9 +123,16 @@ impl Connection {
 
     /// Asks a silent client for a sign of life; one that stayed silent since the last time is gone.
     async fn beat(&mut self) -> Result<(), End> {
-        if self.heard_at.elapsed() > 2 * HEARTBEAT + HEARTBEAT / 2 {
+        if self.heard_at.elapsed() > SILENCE_MAX {
             return Err(End::Gone);
         }
+        if self.caller.is_gone(&self.shared).await {
+            return Err(End::LoggedOut);
+        }
+        if self.pinged_at.elapsed() < HEARTBEAT {
+            return Ok(());
+        }
+        self.pinged_at = Instant::now();
         self.send(Message::Ping(bytes::Bytes::new())).await
     }
 
@@ -165,10 +190,10 @@ impl Connection {
         let request: Subscribe = payload(frame)?;
         self.named += 1;
         let id = format!("sub-{}", self.named);
-        let opened = Subscription::open(&self.shared.app, &self.call, id, request).await?;
+        let opened = Subscription::open(&self.shared.app, &self.caller.call, id, request).await?;
         let answer = json!({
             "subscriptionId": opened.id,
-            "head": opened.tail.head(),
+            "head": opened.tail.log_end(),
             "cursor": opened.tail.cursor(),
         });
         self.subscriptions.push(opened);
@@ -189,7 +214,7 @@ impl Connection {
         let command: Command = payload(frame)?;
         match command.command.as_str() {
             "events:head" => {
-                let (head, trimmed) = events::bounds(&self.shared.app, &self.call).await?;
+                let (head, trimmed) = events::bounds(&self.shared.app, &self.caller.call).await?;
                 Ok(json!({ "head": head, "trimmed": trimmed }))
             }
             other => Err(ApiError::new(

@@ -58,7 +58,7 @@ pub(crate) async fn upgrade(
         .on_upgrade(move |socket| {
             crew.track(async move {
                 let _place = place;
-                connection::Connection::new(shared, caller.call, socket).run().await;
+                connection::Connection::new(shared, caller, socket).run().await;
             })
         })
         .into_response())

@@ -84,6 +84,7 @@ impl Subscription {
 
     /// Applies the policy to what waits; for `drop` only notes it, since the oldest go out first.
     fn shed(&mut self) -> Option<Lagged> {
+        self.tail.skip_unwanted();
         let (waiting, behind) = match self.tail.backlog() {
             Some(waiting) => (waiting, None),
             // Further behind than memory reaches, which is more than any buffer.

@@ -183,7 +183,7 @@ impl Listener {
         loop {
             // This server's own lanes publish too, so the gap may close by itself meanwhile.
             let from = stream.head().unwrap_or(head);
-            if from >= head {
+            if from >= head || self.stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
             session.batch(
@@ -195,8 +195,14 @@ impl Listener {
             )?;
             let mut tx = Tx::new(Conn::Postgres(session), Scope::Tenant(tenant), false);
             let all = EventFilter::all();
+            let (_, trimmed) = tx.events().bounds()?;
             let page = tx.events().page(&all, Direction::Forward, from, CATCH_UP_EVENTS)?;
             session.batch("commit", "COMMIT")?;
+            if trimmed > from {
+                // Retention was faster than this server: those who wait are told of the gap.
+                stream.restart_at(trimmed);
+                continue;
+            }
             if page.events.is_empty() {
                 return Ok(());
             }

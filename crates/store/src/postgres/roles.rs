@@ -26,8 +26,16 @@ pub(super) fn ensure(client: &mut Client) -> Result<()> {
                      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
                      END;
                  END IF;
-                 IF NOT pg_has_role(current_user, name, 'MEMBER') THEN
-                     EXECUTE format('GRANT %I TO CURRENT_USER', name);
+                 -- Since version 16 the maker of a role is a member who may not take it, so the
+                 -- grant is repeated. A superuser may take any role.
+                 IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+                     BEGIN
+                         EXECUTE format('GRANT %I TO CURRENT_USER', name);
+                     EXCEPTION
+                         WHEN insufficient_privilege THEN
+                             IF NOT pg_has_role(current_user, name, 'MEMBER') THEN RAISE; END IF;
+                         WHEN internal_error OR unique_violation THEN NULL;
+                     END;
                  END IF;
              END LOOP;
          END $$;",

@@ -32,6 +32,17 @@ pub(super) struct Writer {
 /// The events that a job recorded, or that it is not part of the commit.
 type Outcome = Result<Vec<(TenantId, Arc<Logged>)>>;
 
+/// What became of a batch before its commit.
+enum Ran {
+    /// It can be committed.
+    Ready(Vec<Outcome>),
+    /// A job failed after it wrote something: only a rollback undoes that.
+    Dirty,
+    /// SQLite itself rolled the transaction back, as it does when the disk is full or fails. What
+    /// would run now would be committed by itself.
+    Gone,
+}
+
 impl Writer {
     pub(super) fn new(conn: Connection, hub: Arc<Hub>) -> Self {
         let page_bytes = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap_or(4_096);
@@ -71,9 +82,13 @@ impl Writer {
                 return fail_all(batch, &Error::sqlite("begin", cause));
             }
             let mut heads = Heads::new();
-            let Some(outcomes) = self.run_all(&mut batch, &mut heads, careful) else {
-                drop(self.sql("ROLLBACK"));
-                continue;
+            let outcomes = match self.run_all(&mut batch, &mut heads, careful) {
+                Ran::Ready(outcomes) => outcomes,
+                Ran::Dirty => {
+                    drop(self.sql("ROLLBACK"));
+                    continue;
+                }
+                Ran::Gone => return fail_all(batch, &Error::DiskFull),
             };
             let committed = self
                 .store_heads(&heads)
@@ -94,27 +109,25 @@ impl Writer {
         self.conn.prepare_cached(text)?.execute([]).map(drop)
     }
 
-    /// Runs the jobs; `None` if one of them left something behind that only a rollback can undo.
-    fn run_all(
-        &self,
-        batch: &mut [Box<dyn Job>],
-        heads: &mut Heads,
-        careful: bool,
-    ) -> Option<Vec<Outcome>> {
+    /// Runs the jobs, up to the first one that spoils the transaction.
+    fn run_all(&self, batch: &mut [Box<dyn Job>], heads: &mut Heads, careful: bool) -> Ran {
         let mut outcomes = Vec::with_capacity(batch.len());
         for job in batch {
             let outcome = if careful {
                 self.run_careful(job.as_mut(), heads)
             } else {
                 let (outcome, wrote) = self.run_one(job.as_mut(), heads);
-                if outcome.is_err() && wrote {
-                    return None;
+                if outcome.is_err() && wrote && !self.conn.is_autocommit() {
+                    return Ran::Dirty;
                 }
                 outcome
             };
+            if self.conn.is_autocommit() {
+                return Ran::Gone;
+            }
             outcomes.push(outcome);
         }
-        Some(outcomes)
+        Ran::Ready(outcomes)
     }
 
     /// Runs one job; tells also whether it wrote anything.
@@ -227,5 +240,66 @@ fn stop_if_disk_failed(error: &Error) {
             "the disk failed during a commit; stopping so that the next start recovers"
         );
         std::process::abort();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use godel_model::{Clock as _, Mint, NewEvent, Payload, Source, SystemClock, Tenant};
+
+    use super::*;
+    use crate::job::{Answer, job};
+    use crate::{Durability, Scope};
+
+    fn event(bytes: usize) -> NewEvent {
+        NewEvent {
+            id: Mint::system().id(),
+            kind: "test:fill".parse().unwrap(),
+            at: SystemClock.now(),
+            source: Source::component("test"),
+            payload: Payload::of(&"x".repeat(bytes)),
+            metadata: godel_model::Metadata::default(),
+        }
+    }
+
+    fn append(tenant: TenantId, bytes: usize) -> (Box<dyn Job>, Answer<(), Error>) {
+        let event = event(bytes);
+        job(Scope::Tenant(tenant), move |tx| tx.record(event.clone()))
+    }
+
+    fn positions(writer: &Writer) -> (Vec<i64>, i64) {
+        let mut list = writer.conn.prepare("SELECT seq FROM event ORDER BY seq").unwrap();
+        let seqs = list.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        let head = writer.conn.query_row("SELECT seq FROM stream_head", [], |row| row.get(0));
+        (seqs, head.unwrap())
+    }
+
+    #[test]
+    fn a_full_disk_commits_nothing_and_leaves_no_gap_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("full.db");
+        let conn = super::super::schema::open_migrated(&path, Durability::Full).unwrap();
+        let mut writer = Writer::new(conn, Arc::new(Hub::default()));
+        let tenant = TenantId::from_uuid(Mint::system().id::<godel_model::EventId>().uuid());
+        let first =
+            Tenant { id: tenant, name: "t".parse().unwrap(), created_at: SystemClock.now() };
+        let (job, _made) = job::<_, Error, _>(Scope::System, move |tx| tx.tenants().insert(&first));
+        writer.commit(vec![job]);
+        for (large, small) in [(40, 30), (0, 1)] {
+            let pages: i64 =
+                writer.conn.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+            let limit = format!("PRAGMA max_page_count = {}", pages + 60);
+            writer.conn.query_row(&limit, [], |_| Ok(())).unwrap();
+            let sizes = std::iter::repeat_n(60_000, large).chain(std::iter::repeat_n(10, small));
+            let (jobs, answers): (Vec<_>, Vec<_>) =
+                sizes.map(|bytes| append(tenant, bytes)).unzip();
+            writer.commit(jobs);
+            let refused = answers.into_iter().map(|mut answer| answer.try_recv().unwrap());
+            let refused = refused.filter(|answer| matches!(answer, Err(Error::DiskFull))).count();
+            assert_eq!(refused, if large > 0 { large + small } else { 0 });
+            let (seqs, head) = positions(&writer);
+            assert_eq!(seqs, (1..=head).collect::<Vec<_>>(), "no gap, and the head is true");
+        }
+        assert_eq!(positions(&writer).1, 1, "what was refused is not there");
     }
 }

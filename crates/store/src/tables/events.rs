@@ -16,12 +16,17 @@ pub const SCAN_MAX_EVENTS: usize = 5_000;
 /// How many rows one statement of a scan reads.
 const SCAN_CHUNK_EVENTS: usize = 500;
 
+/// How many bytes of payload one page holds, about; it has at least one event.
+const PAGE_MAX_BYTES: usize = 512 * 1024;
+
 statements! {
     INSERT = "event_insert":
         "INSERT INTO event (tenant, seq, id, kind, at, source, instance, version, payload,
                             correlation, causation, actor, trace, refs)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
     HEAD = "stream_head_read": "SELECT seq, trimmed FROM stream_head WHERE tenant = $1";
+    LOCK_HEAD = "stream_head_lock":
+        "UPDATE stream_head SET trimmed = trimmed WHERE tenant = $1 RETURNING seq, trimmed";
     SET_HEAD = "stream_head_set": "UPDATE stream_head SET seq = $1 WHERE tenant = $2";
     SET_TRIMMED = "stream_head_set_trimmed":
         "UPDATE stream_head SET trimmed = $1 WHERE tenant = $2";
@@ -76,6 +81,19 @@ impl Events<'_, '_> {
         bounds(&mut self.tx.conn, tenant)
     }
 
+    /// Like [`Events::bounds`], and nobody else appends or trims until this transaction ends.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn lock_bounds(&mut self) -> Result<(Seq, Seq)> {
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        let found = self
+            .tx
+            .conn
+            .first(&LOCK_HEAD, &[tenant], |row| Ok((Seq(row.int(0)?), Seq(row.int(1)?))))?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// Reads events behind (or, backward, before) a position.
     ///
     /// # Errors
@@ -96,18 +114,19 @@ impl Events<'_, '_> {
         let chunk = if filter.is_all() { limit.saturating_add(1) } else { SCAN_CHUNK_EVENTS };
         let chunk = chunk.min(SCAN_MAX_EVENTS);
         let mut page = Page { events: Vec::new(), reached: from, more: true };
-        let mut looked = 0;
+        let (mut looked, mut bytes) = (0, 0);
         while looked < SCAN_MAX_EVENTS {
             let params = [tenant, Param::Int(page.reached.0), Param::Int(chunk as i64)];
             let rows = self.tx.conn.query(statement, &params, read)?;
             let full = rows.len() == chunk;
             for event in rows {
-                if page.events.len() == limit {
+                if page.events.len() == limit || bytes > PAGE_MAX_BYTES {
                     return Ok(page);
                 }
                 looked += 1;
                 page.reached = event.seq;
                 if filter.matches(&event) {
+                    bytes += event.payload.as_str().len();
                     page.events.push(event);
                 }
             }
