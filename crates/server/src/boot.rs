@@ -246,7 +246,13 @@ async fn login_link(app: &App, url: &str, key: &ApiKey) -> Result<String, StartE
 /// Returns the owner's key: the one in the data directory if it works, else a new one.
 async fn owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<(ApiKey, bool), StartError> {
     let path = dir.join(OWNER_KEY_FILE);
-    if let Ok(text) = std::fs::read_to_string(&path)
+    let kept = match std::fs::read_to_string(&path) {
+        Ok(text) => Some(text),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => None,
+        // A key that is there and cannot be read must not be replaced behind its owner's back.
+        Err(cause) => return Err(StartError::File { path, cause }),
+    };
+    if let Some(text) = kept
         && let Ok(key) = text.trim().parse::<ApiKey>()
         && auth::by_key(app, &key).await.is_ok()
     {

@@ -76,3 +76,29 @@ async fn events_go_by_age_in_chunks() {
         integrity::check(&app, world.tenant).await.unwrap();
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_servers_that_trim_one_log_take_turns() {
+    let Some(server) = godel_testkit::postgres_url() else { return };
+    let world = World::on(godel_testkit::Database::postgres(server)).await;
+    let there = godel_store::Store::open(&world.config).await.unwrap();
+    let clock = Arc::clone(&world.clock);
+    let (one, two) = (app(&world), App::new(there.clone(), None, clock, AppConfig::default()));
+    for round in 1..=20 {
+        let drafts: Vec<_> = (0..60).map(|_| world.draft("test:old", "{}")).collect();
+        let scope = godel_store::Scope::Tenant(world.tenant);
+        let work = world
+            .store
+            .write(scope, move |tx| drafts.iter().try_for_each(|draft| tx.record(draft.clone())));
+        work.await.map_err(|error: StoreError| error).unwrap();
+        let keep = |max_events| Retention { max_age: SignedDuration::from_hours(99), max_events };
+        let (less, more) = tokio::join!(
+            retention::trim(&one, world.tenant, keep(20)),
+            retention::trim(&two, world.tenant, keep(5 + round % 3)),
+        );
+        less.unwrap();
+        more.unwrap();
+        integrity::check(&one, world.tenant).await.unwrap();
+    }
+    there.close().await;
+}

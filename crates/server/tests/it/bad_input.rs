@@ -29,6 +29,8 @@ fn bad_events() -> Vec<(Vec<u8>, u16, &'static str)> {
         (br#"{"type":"a:b","instance":"\u0000"}"#.to_vec(), 400, "invalid_field"),
         (br#"{"type":"a:b","metadata":{"refs":{"a b":"c"}}}"#.to_vec(), 400, "invalid_field"),
         (br#"{"type":"a:b","metadata":{"causationId":"x"}}"#.to_vec(), 400, "invalid_field"),
+        (event(r#"{"a":"\ud800"}"#.to_owned()), 400, "invalid_field"),
+        (event(r#"{"a":1e999}"#.to_owned()), 400, "invalid_field"),
         (br#"{"type":"Bad Type"}"#.to_vec(), 400, "invalid_event_type"),
         (br#"{"type":"project:create"}"#.to_vec(), 400, "event_type_reserved"),
         (event(format!(r#"{{"x":{nested}}}"#)), 400, "invalid_json"),

@@ -218,6 +218,27 @@ async fn a_stranger_or_a_foreign_page_gets_no_socket() {
     Socket::try_open(&server, &own).await.unwrap();
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_ends_with_its_login() {
+    let server = server_with(|_| {}).await;
+    let login = server.http.post(format!("{}/auth/login", server.url));
+    let login = login.json(&json!({ "key": server.key })).send().await.unwrap();
+    let cookie = login.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
+    let own = [("cookie", cookie.to_owned()), ("origin", server.url.clone())];
+    let mut socket = Socket::try_open(&server, &own).await.unwrap();
+    socket.subscribe(json!({ "patterns": ["test:*"] })).await;
+    let logout = server.http.post(format!("{}/auth/logout", server.url)).header("cookie", cookie);
+    assert_eq!(logout.header("x-godel-csrf", "1").send().await.unwrap().status(), 204);
+    let end = loop {
+        match tokio::time::timeout(SOON, socket.0.next()).await.expect("the socket ends") {
+            Some(Ok(Message::Close(Some(frame)))) => break u16::from(frame.code),
+            Some(Ok(_)) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(end, 4401);
+}
+
 #[tokio::test]
 async fn a_tier_may_limit_open_sockets() {
     let limit = Limit { per_minute: 6_000, burst: 1_000, sockets: Some(1) };

@@ -38,7 +38,9 @@ impl Engine {
         let dir = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(dir)
             .map_err(|cause| Error::File { path: dir.to_owned(), cause })?;
-        let lock = FileLock::take(&path.with_extension("lock"))?;
+        // A link to the file must not lead to a second lock.
+        let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let lock = FileLock::take(&real.with_extension("lock"))?;
         let writer = schema::open_migrated(path, config.durability)?;
         let durable = is_durable(&writer)?;
         let readers = (0..config.readers.max(1))

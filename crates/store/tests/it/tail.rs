@@ -122,3 +122,54 @@ async fn a_tail_behind_the_trimmed_part_is_told_what_it_missed() {
         assert_eq!(batch.events[0].event.seq, Seq(7));
     }
 }
+
+/// Records one rare event and then others, all in one transaction.
+async fn rare_then(world: &World, others: usize, bytes: usize) {
+    let text = format!("{{\"x\":\"{}\"}}", "y".repeat(bytes));
+    let mut drafts = vec![world.draft("rare:thing", "{}")];
+    drafts.extend((0..others).map(|_| world.draft("other:thing", &text)));
+    world
+        .store
+        .write(Scope::Tenant(world.tenant), move |tx| {
+            drafts.iter().try_for_each(|draft| tx.record(draft.clone()))
+        })
+        .await
+        .map_err(|error: Error| error)
+        .unwrap();
+}
+
+fn rare() -> EventFilter {
+    EventFilter::new(vec!["rare:*".parse().unwrap()], BTreeMap::new()).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_match_that_leaves_memory_at_once_still_wakes_its_subscriber() {
+    for world in worlds().await {
+        let mut tail = world.store.tail(world.tenant, None, rare()).await.unwrap();
+        // More bytes than are kept in memory, behind the one that is wanted.
+        rare_then(&world, 200, 60_000).await;
+        let batch = tokio::time::timeout(SOON, tail.next(10)).await.expect("it is woken").unwrap();
+        assert_eq!(batch.events[0].event.seq, Seq(1), "{}", world.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscriber_that_waited_long_goes_straight_to_its_match() {
+    for world in worlds().await {
+        let mut tail = world.store.tail(world.tenant, None, rare()).await.unwrap();
+        let mut unwanted = world.store.tail(world.tenant, None, EventFilter::all()).await.unwrap();
+        for _ in 0..2 {
+            rare_then(&world, 5_000, 10).await;
+        }
+        for expected in [1, 5_002] {
+            let batch = tokio::time::timeout(SOON, tail.next(1)).await.unwrap().unwrap();
+            assert_eq!(batch.events[0].event.seq, Seq(expected), "{}", world.engine);
+        }
+        // Nothing is left for it, and it knows so without reading what passed by.
+        tail.skip_unwanted();
+        assert_eq!(tail.backlog(), Some(Vec::new()), "{}", world.engine);
+        assert_eq!(tail.cursor(), Seq(10_002), "{}", world.engine);
+        unwanted.skip_unwanted();
+        assert!(unwanted.cursor() < Seq(5), "one that wants all skips nothing");
+    }
+}
