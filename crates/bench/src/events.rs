@@ -17,8 +17,8 @@ const FILL_CHUNK_EVENTS: usize = 2_000;
 pub(crate) const KIND: &str = "agent:output";
 
 /// Text that brings an event to about 500 bytes as a client gets it.
-pub(crate) const NOTE: &str = "compiled 3 crates, ran 128 tests in 4.2 s, none failed; \
-    the change touches the parser and its table of precedence";
+pub(crate) const NOTE: &str = "compiled 3 crates, ran 128 tests in 4.2 s, none failed; the change \
+    touches the parser and its table of precedence, and the two tests that pinned the old order";
 
 /// Returns the payload of an event: what a working agent might tell.
 pub(crate) fn payload(number: usize) -> String {

@@ -17,7 +17,7 @@ use crate::table::{Bar, Row};
 
 const SHORT: usize = 1_000;
 const LONG: usize = 1_000_000;
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 11;
 const WRITERS: usize = 64;
 /// How many events each writer adds before and while it is measured.
 const WARMUP_EACH: usize = 5;

@@ -54,12 +54,11 @@ impl Writer {
     /// There is no timer: a batch is what arrived while the last one was being written, so an idle
     /// store answers after one fsync and a busy one groups by itself.
     pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
+        let mut usual = 0;
         while let Some(first) = jobs.blocking_recv() {
             let mut batch = vec![first];
-            while batch.len() < BATCH_MAX_JOBS {
-                let Ok(job) = jobs.try_recv() else { break };
-                batch.push(job);
-            }
+            gather(&mut jobs, &mut batch, usual);
+            usual = batch.len();
             self.commit(batch);
             self.checkpoint_if_large();
         }
@@ -210,6 +209,28 @@ impl Writer {
         {
             tracing::warn!(%error, "a checkpoint failed; it is tried again after the next batch");
         }
+    }
+}
+
+/// Takes what waits; gives those who were answered a moment ago the chance to come back.
+///
+/// Without it the first of them would get an fsync of its own while the others queue behind. On an
+/// idle machine a yield returns at once, so nobody waits for nothing.
+fn gather(jobs: &mut mpsc::Receiver<Box<dyn Job>>, batch: &mut Vec<Box<dyn Job>>, usual: usize) {
+    const QUIET_YIELDS: usize = 3;
+    let mut quiet = 0;
+    loop {
+        let before = batch.len();
+        while batch.len() < BATCH_MAX_JOBS
+            && let Ok(job) = jobs.try_recv()
+        {
+            batch.push(job);
+        }
+        quiet = if batch.len() > before { 0 } else { quiet + 1 };
+        if batch.len() >= usual.min(BATCH_MAX_JOBS) || quiet > QUIET_YIELDS {
+            return;
+        }
+        std::thread::yield_now();
     }
 }
 
