@@ -33,13 +33,15 @@ async fn two_servers_share_a_callers_rate_and_go_on_without_redis() {
     let ask = |server: &Running| {
         server.http.get(format!("{}/api/v1/events", server.url)).bearer_auth(&one.key).send()
     };
-    let mut served = 0;
+    let (mut served, start) = (0, std::time::Instant::now());
     for _ in 0..10 {
         for server in [&one, &two] {
             served += u32::from(ask(server).await.unwrap().status() == 200);
         }
     }
-    assert!((10..=12).contains(&served), "{served} of 20 were served with a burst of 10");
+    // One token a second comes back while the requests are made.
+    let most = 11 + u32::try_from(start.elapsed().as_secs()).unwrap();
+    assert!((10..=most).contains(&served), "{served} of 20 were served with a burst of 10");
     assert_eq!(health(&one).await, ("healthy".to_owned(), "healthy".to_owned()));
     redis.kill().unwrap();
     assert_eq!(ask(&one).await.unwrap().status(), 200, "each server counts for itself");
