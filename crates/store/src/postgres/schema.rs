@@ -1,5 +1,7 @@
 //! The schema of a PostgreSQL database.
 
+use std::time::Duration;
+
 use postgres::Client;
 
 use super::roles;
@@ -79,10 +81,17 @@ pub(crate) fn migrate(url: &str, to: i64) -> Result<SchemaStatus> {
 
 /// Going back takes tables away, so no server may be working with them.
 fn refuse_running_servers(client: &mut Client) -> Result<()> {
-    let row = client
-        .query_one("SELECT pg_try_advisory_lock($1)", &[&SERVER_LOCK])
-        .map_err(|cause| Error::postgres("server_lock", cause))?;
-    if row.get(0) { Ok(()) } else { Err(Error::InUse) }
+    // The connections of a server that has just stopped may take a moment to end.
+    for _ in 0..20 {
+        let row = client
+            .query_one("SELECT pg_try_advisory_lock($1)", &[&SERVER_LOCK])
+            .map_err(|cause| Error::postgres("server_lock", cause))?;
+        if row.get(0) {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Err(Error::InUse)
 }
 
 /// Reads the version of a database; 0 if it is empty.
