@@ -31,7 +31,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::Output;
 
-/// Half of a request's cost is small allocations; this allocator makes them cheap.
+/// About a sixth of a request's time went into malloc and free; this allocator is cheaper.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
