@@ -9,6 +9,7 @@ use godel_model::{EventFilter, Seq, TenantId};
 use crate::hub::{Hub, Logged};
 use crate::job::{Answer, Job, job};
 use crate::migrate::SchemaStatus;
+use crate::sqlite::Length;
 use crate::tail::Tail;
 use crate::{Config, DatabaseUrl, Direction, Error, Result, Scope, Tx, postgres, sqlite};
 
@@ -115,7 +116,7 @@ impl Store {
         F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
     {
         if let Engine::Sqlite(engine) = &self.inner.engine {
-            return engine.read(scope, work);
+            return engine.read(scope, Length::Short, work);
         }
         let (job, answer) = job(scope, work);
         self.submit(job, answer, false).await.map(|(value, _)| value)
@@ -136,7 +137,7 @@ impl Store {
             return self.read(scope, work).await;
         }
         let run = move || match &inner.engine {
-            Engine::Sqlite(engine) => engine.read(scope, work),
+            Engine::Sqlite(engine) => engine.read(scope, Length::Long, work),
             Engine::Postgres(_) => Err(Error::Closed.into()),
         };
         tokio::task::spawn_blocking(run).await.unwrap_or_else(|_| Err(Error::Panicked.into()))

@@ -6,7 +6,7 @@ mod writer;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use rusqlite::{Connection, OpenFlags};
@@ -21,6 +21,15 @@ use crate::{Config, Durability, Error, FileLock, Result, Scope, Tx};
 /// How many writes may wait; beyond it callers wait before they may queue.
 const QUEUE_MAX_JOBS: usize = 4_096;
 const STATEMENT_CACHE: usize = 128;
+
+/// How long a read may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// Microseconds, on the caller's thread.
+    Short,
+    /// Any time, on a thread that may wait.
+    Long,
+}
 
 /// An open SQLite database.
 #[derive(Debug)]
@@ -75,17 +84,12 @@ impl Engine {
     ///
     /// Short reads (indexed, with a small limit) take tens of microseconds from the page cache;
     /// handing them to another thread would cost more than it saves.
-    pub(crate) fn read<T, E, F>(&self, scope: Scope, mut work: F) -> Result<T, E>
+    pub(crate) fn read<T, E, F>(&self, scope: Scope, length: Length, mut work: F) -> Result<T, E>
     where
         E: From<Error>,
         F: FnMut(&mut Tx<'_>) -> Result<T, E>,
     {
-        let start = self.next_reader.fetch_add(1, Ordering::Relaxed);
-        let count = self.readers.len();
-        let free = (0..count).find_map(|step| self.readers[(start + step) % count].try_lock().ok());
-        let conn = free.unwrap_or_else(|| {
-            self.readers[start % count].lock().unwrap_or_else(PoisonError::into_inner)
-        });
+        let conn = self.reader(length);
         let sql = |name: &'static str, text: &str| {
             let run = conn.prepare_cached(text).and_then(|mut statement| statement.execute([]));
             run.map_err(|cause| Error::sqlite(name, cause))
@@ -96,6 +100,22 @@ impl Engine {
         }));
         sql("commit", "COMMIT")?;
         result.unwrap_or_else(|_| Err(Error::Panicked.into()))
+    }
+
+    /// Takes a free connection, or waits for one. Long reads never get the first one, so a short
+    /// read that finds all others busy waits for short ones only.
+    fn reader(&self, length: Length) -> MutexGuard<'_, Connection> {
+        let allowed = match length {
+            Length::Long if self.readers.len() > 1 => &self.readers[1..],
+            Length::Long | Length::Short => &self.readers[..],
+        };
+        let start = self.next_reader.fetch_add(1, Ordering::Relaxed);
+        let count = allowed.len();
+        let free = (0..count).find_map(|step| allowed[(start + step) % count].try_lock().ok());
+        free.unwrap_or_else(|| {
+            let place = if length == Length::Short { 0 } else { start % count };
+            allowed[place].lock().unwrap_or_else(PoisonError::into_inner)
+        })
     }
 
     /// Finishes the queue, then lets go of the files.

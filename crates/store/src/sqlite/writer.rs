@@ -3,20 +3,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use godel_model::{Seq, TenantId};
+use godel_model::{NewEvent, Seq, TenantId};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
 use crate::statement::Conn;
-use crate::tables::events;
+use crate::tables::events::{self, Inserter};
 use crate::{Error, Result, Tx};
 
 /// How many jobs share one commit, at most.
 const BATCH_MAX_JOBS: usize = 512;
 /// Above this size the log of SQLite is moved into the database between two batches.
 const CHECKPOINT_BYTES: i64 = 16 * 1024 * 1024;
+/// How often the size of that log is looked at.
+const CHECKPOINT_LOOK_BATCHES: usize = 16;
 
 type Heads = HashMap<TenantId, Seq>;
 
@@ -41,6 +43,38 @@ enum Ran {
     /// SQLite itself rolled the transaction back, as it does when the disk is full or fails. What
     /// would run now would be committed by itself.
     Gone,
+    /// Nothing of it could run.
+    Failed(Error),
+}
+
+/// The ends of the logs while a batch runs.
+struct Positions<'b> {
+    inserter: Inserter<'b>,
+    committed: &'b Heads,
+    /// The newest positions that this batch gave.
+    heads: &'b mut Heads,
+}
+
+impl Positions<'_> {
+    /// Gives the events of one job their positions and stores them.
+    fn append(&mut self, conn: &mut Conn<'_>, drafts: Vec<(TenantId, NewEvent)>) -> Outcome {
+        // Counted apart until all are in: a failed job must not leave a hole behind it.
+        let mut own = Heads::new();
+        let mut logged = Vec::with_capacity(drafts.len());
+        for (tenant, draft) in drafts {
+            let known = own.get(&tenant).or_else(|| self.heads.get(&tenant));
+            let head = match known.or_else(|| self.committed.get(&tenant)) {
+                Some(head) => *head,
+                None => events::bounds(conn, tenant)?.0,
+            };
+            let seq = head.next();
+            self.inserter.insert(tenant, seq, &draft)?;
+            own.insert(tenant, seq);
+            logged.push((tenant, Logged::new(draft.at_seq(seq))));
+        }
+        self.heads.extend(own);
+        Ok(logged)
+    }
 }
 
 impl Writer {
@@ -55,12 +89,15 @@ impl Writer {
     /// store answers after one fsync and a busy one groups by itself.
     pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Box<dyn Job>>) {
         let mut usual = 0;
+        let mut batches: usize = 0;
         while let Some(first) = jobs.blocking_recv() {
-            let mut batch = vec![first];
-            gather(&mut jobs, &mut batch, usual);
-            usual = batch.len();
-            self.commit(batch);
-            self.checkpoint_if_large();
+            let mut arriving = Arriving { jobs: &mut jobs, first: Some(first), taken: 0, usual };
+            self.commit(&mut arriving);
+            usual = arriving.taken;
+            batches += 1;
+            if batches.is_multiple_of(CHECKPOINT_LOOK_BATCHES) {
+                self.checkpoint_if_large();
+            }
         }
         if let Err(error) = self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
             tracing::warn!(%error, "the last checkpoint failed; the next start repeats it");
@@ -71,110 +108,118 @@ impl Writer {
     ///
     /// First without savepoints, which would make SQLite copy each page before its change. If a job
     /// fails after it wrote something, the batch is undone and runs again with a savepoint a job.
-    fn commit(&mut self, batch: Vec<Box<dyn Job>>) {
-        let mut batch: Vec<_> = batch.into_iter().filter(|job| !job.abandoned()).collect();
-        if batch.is_empty() {
-            return;
+    fn commit(&mut self, jobs: impl Iterator<Item = Box<dyn Job>>) {
+        let mut batch = Vec::new();
+        let mut heads = Heads::new();
+        let mut ran = self.run_arriving(jobs, &mut batch, &mut heads);
+        if matches!(ran, Ran::Dirty) {
+            drop(self.sql("ROLLBACK"));
+            heads.clear();
+            ran = self.run_again(&mut batch, &mut heads);
         }
-        for careful in [false, true] {
-            if let Err(cause) = self.sql("BEGIN IMMEDIATE") {
-                return fail_all(batch, &Error::sqlite("begin", cause));
+        let outcomes = match ran {
+            Ran::Ready(outcomes) => outcomes,
+            Ran::Dirty => return self.give_up(batch, &Error::Panicked),
+            Ran::Gone => return self.give_up(batch, &Error::DiskFull),
+            Ran::Failed(error) => return self.give_up(batch, &error),
+        };
+        let committed = self
+            .store_heads(&heads)
+            .and_then(|()| self.sql("COMMIT").map_err(|cause| Error::sqlite("commit", cause)));
+        match committed {
+            Ok(()) => self.answer(batch, outcomes, heads),
+            Err(error) => {
+                stop_if_disk_failed(&error);
+                self.give_up(batch, &error);
             }
-            let mut heads = Heads::new();
-            let outcomes = match self.run_all(&mut batch, &mut heads, careful) {
-                Ran::Ready(outcomes) => outcomes,
-                Ran::Dirty => {
-                    drop(self.sql("ROLLBACK"));
-                    continue;
-                }
-                Ran::Gone => return fail_all(batch, &Error::DiskFull),
-            };
-            let committed = self
-                .store_heads(&heads)
-                .and_then(|()| self.sql("COMMIT").map_err(|cause| Error::sqlite("commit", cause)));
-            return match committed {
-                Ok(()) => self.answer(batch, outcomes, heads),
-                Err(error) => {
-                    stop_if_disk_failed(&error);
-                    drop(self.sql("ROLLBACK"));
-                    fail_all(batch, &error);
-                }
-            };
         }
-        fail_all(batch, &Error::Panicked);
+    }
+
+    /// Undoes what is left of a batch and answers all its jobs with the same error.
+    fn give_up(&self, batch: Vec<Box<dyn Job>>, error: &Error) {
+        if !self.conn.is_autocommit() {
+            drop(self.sql("ROLLBACK"));
+        }
+        fail_all(batch, error);
     }
 
     fn sql(&self, text: &str) -> rusqlite::Result<()> {
         self.conn.prepare_cached(text)?.execute([]).map(drop)
     }
 
-    /// Runs the jobs, up to the first one that spoils the transaction.
-    fn run_all(&self, batch: &mut [Box<dyn Job>], heads: &mut Heads, careful: bool) -> Ran {
-        let mut outcomes = Vec::with_capacity(batch.len());
-        for job in batch {
-            let outcome = if careful {
-                self.run_careful(job.as_mut(), heads)
-            } else {
-                let (outcome, wrote) = self.run_one(job.as_mut(), heads);
-                if outcome.is_err() && wrote && !self.conn.is_autocommit() {
-                    return Ran::Dirty;
-                }
-                outcome
-            };
+    /// Opens a transaction and the ends of the logs in it.
+    fn begin<'b>(&'b self, heads: &'b mut Heads) -> Result<Positions<'b>> {
+        self.sql("BEGIN IMMEDIATE").map_err(|cause| Error::sqlite("begin", cause))?;
+        let inserter = Inserter::new(&self.conn)?;
+        Ok(Positions { inserter, committed: &self.heads, heads })
+    }
+
+    /// Runs jobs as they arrive, up to the first one that spoils the transaction: while one runs
+    /// here, others are on their way, and nobody waits for the last of them.
+    fn run_arriving(
+        &self,
+        jobs: impl Iterator<Item = Box<dyn Job>>,
+        batch: &mut Vec<Box<dyn Job>>,
+        heads: &mut Heads,
+    ) -> Ran {
+        let mut log = match self.begin(heads) {
+            Ok(log) => log,
+            Err(error) => {
+                batch.extend(jobs);
+                return Ran::Failed(error);
+            }
+        };
+        let mut outcomes = Vec::new();
+        for mut job in jobs.filter(|job| !job.abandoned()) {
+            let (outcome, wrote) = self.run_one(job.as_mut(), &mut log);
+            batch.push(job);
             if self.conn.is_autocommit() {
                 return Ran::Gone;
+            }
+            if outcome.is_err() && wrote {
+                return Ran::Dirty;
             }
             outcomes.push(outcome);
         }
         Ran::Ready(outcomes)
     }
 
-    /// Runs one job; tells also whether it wrote anything.
-    fn run_one(&self, job: &mut dyn Job, heads: &mut Heads) -> (Outcome, bool) {
-        let mut tx = Tx::new(Conn::Sqlite(&self.conn, false), job.scope(), true);
-        let outcome = if job.run(&mut tx) {
-            let drafts = tx.take_drafts();
-            self.append(&mut tx, drafts, heads)
-        } else {
-            Err(Error::Closed)
+    /// Runs a batch again, each job under a savepoint.
+    fn run_again(&self, batch: &mut [Box<dyn Job>], heads: &mut Heads) -> Ran {
+        let mut log = match self.begin(heads) {
+            Ok(log) => log,
+            Err(error) => return Ran::Failed(error),
         };
-        (outcome, matches!(tx.conn, Conn::Sqlite(_, true)))
+        let mut outcomes = Vec::with_capacity(batch.len());
+        for job in batch {
+            outcomes.push(self.run_careful(job.as_mut(), &mut log));
+            if self.conn.is_autocommit() {
+                return Ran::Gone;
+            }
+        }
+        Ran::Ready(outcomes)
+    }
+
+    /// Runs one job; tells also whether it wrote anything.
+    fn run_one(&self, job: &mut dyn Job, log: &mut Positions<'_>) -> (Outcome, bool) {
+        let mut tx = Tx::new(Conn::Sqlite(&self.conn, false), job.scope(), true);
+        if !job.run(&mut tx) {
+            return (Err(Error::Closed), matches!(tx.conn, Conn::Sqlite(_, true)));
+        }
+        let drafts = tx.take_drafts();
+        let wrote = !drafts.is_empty() || matches!(tx.conn, Conn::Sqlite(_, true));
+        (log.append(&mut tx.conn, drafts), wrote)
     }
 
     /// Runs one job under a savepoint, so that its failure undoes nothing of its neighbours.
-    fn run_careful(&self, job: &mut dyn Job, heads: &mut Heads) -> Outcome {
+    fn run_careful(&self, job: &mut dyn Job, log: &mut Positions<'_>) -> Outcome {
         self.sql("SAVEPOINT job").map_err(|cause| Error::sqlite("savepoint", cause))?;
-        let (outcome, _) = self.run_one(job, heads);
+        let (outcome, _) = self.run_one(job, log);
         if outcome.is_err() {
             self.sql("ROLLBACK TO job").map_err(|cause| Error::sqlite("rollback", cause))?;
         }
         self.sql("RELEASE job").map_err(|cause| Error::sqlite("release", cause))?;
         outcome
-    }
-
-    /// Gives events their positions and stores them.
-    fn append(
-        &self,
-        tx: &mut Tx<'_>,
-        drafts: Vec<(TenantId, godel_model::NewEvent)>,
-        heads: &mut Heads,
-    ) -> Outcome {
-        // Counted apart until all are in: a failed job must not leave a hole behind it.
-        let mut own = Heads::new();
-        let mut logged = Vec::with_capacity(drafts.len());
-        for (tenant, draft) in drafts {
-            let known = own.get(&tenant).or_else(|| heads.get(&tenant));
-            let head = match known.or_else(|| self.heads.get(&tenant)) {
-                Some(head) => *head,
-                None => events::bounds(&mut tx.conn, tenant)?.0,
-            };
-            let seq = head.next();
-            events::insert(&mut tx.conn, tenant, seq, &draft)?;
-            own.insert(tenant, seq);
-            logged.push((tenant, Logged::new(draft.at_seq(seq))));
-        }
-        heads.extend(own);
-        Ok(logged)
     }
 
     fn store_heads(&self, heads: &Heads) -> Result<()> {
@@ -212,25 +257,38 @@ impl Writer {
     }
 }
 
-/// Takes what waits; gives those who were answered a moment ago the chance to come back.
+/// What waits in the queue, one job after the other.
 ///
-/// Without it the first of them would get an fsync of its own while the others queue behind. On an
-/// idle machine a yield returns at once, so nobody waits for nothing.
-fn gather(jobs: &mut mpsc::Receiver<Box<dyn Job>>, batch: &mut Vec<Box<dyn Job>>, usual: usize) {
-    const QUIET_YIELDS: usize = 3;
-    let mut quiet = 0;
-    loop {
-        let before = batch.len();
-        while batch.len() < BATCH_MAX_JOBS
-            && let Ok(job) = jobs.try_recv()
-        {
-            batch.push(job);
+/// Those who were answered a moment ago get the chance to come back: without it the first of them
+/// would have an fsync of its own while the others queue behind. On an idle machine a yield returns
+/// at once, so nobody waits for nothing.
+struct Arriving<'q> {
+    jobs: &'q mut mpsc::Receiver<Box<dyn Job>>,
+    first: Option<Box<dyn Job>>,
+    taken: usize,
+    /// How many the last batch had.
+    usual: usize,
+}
+
+impl Iterator for Arriving<'_> {
+    type Item = Box<dyn Job>;
+
+    fn next(&mut self) -> Option<Box<dyn Job>> {
+        const QUIET_YIELDS: usize = 3;
+        let mut next = self.first.take();
+        let mut quiet = 0;
+        while next.is_none() && self.taken < BATCH_MAX_JOBS {
+            next = self.jobs.try_recv().ok();
+            if next.is_none() {
+                if self.taken >= self.usual || quiet > QUIET_YIELDS {
+                    return None;
+                }
+                quiet += 1;
+                std::thread::yield_now();
+            }
         }
-        quiet = if batch.len() > before { 0 } else { quiet + 1 };
-        if batch.len() >= usual.min(BATCH_MAX_JOBS) || quiet > QUIET_YIELDS {
-            return;
-        }
-        std::thread::yield_now();
+        self.taken += usize::from(next.is_some());
+        next
     }
 }
 
@@ -266,7 +324,7 @@ fn stop_if_disk_failed(error: &Error) {
 
 #[cfg(test)]
 mod tests {
-    use godel_model::{Clock as _, Mint, NewEvent, Payload, Source, SystemClock, Tenant};
+    use godel_model::{Clock as _, Mint, Payload, Source, SystemClock, Tenant};
 
     use super::*;
     use crate::job::{Answer, job};
@@ -305,7 +363,7 @@ mod tests {
         let first =
             Tenant { id: tenant, name: "t".parse().unwrap(), created_at: SystemClock.now() };
         let (job, _made) = job::<_, Error, _>(Scope::System, move |tx| tx.tenants().insert(&first));
-        writer.commit(vec![job]);
+        writer.commit(std::iter::once(job));
         for (large, small) in [(40, 30), (0, 1)] {
             let pages: i64 =
                 writer.conn.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
@@ -314,7 +372,7 @@ mod tests {
             let sizes = std::iter::repeat_n(60_000, large).chain(std::iter::repeat_n(10, small));
             let (jobs, answers): (Vec<_>, Vec<_>) =
                 sizes.map(|bytes| append(tenant, bytes)).unzip();
-            writer.commit(jobs);
+            writer.commit(jobs.into_iter());
             let refused = answers.into_iter().map(|mut answer| answer.try_recv().unwrap());
             let refused = refused.filter(|answer| matches!(answer, Err(Error::DiskFull))).count();
             assert_eq!(refused, if large > 0 { large + small } else { 0 });

@@ -183,32 +183,39 @@ pub(crate) fn set_head(conn: &mut Conn<'_>, tenant: TenantId, head: Seq) -> Resu
     Ok(())
 }
 
-/// Inserts one event at its position.
-pub(crate) fn insert(
-    conn: &mut Conn<'_>,
-    tenant: TenantId,
-    seq: Seq,
-    event: &NewEvent,
-) -> Result<()> {
-    let refs = refs_text(&event.metadata);
-    let params = [
-        Param::Uuid(tenant.uuid()),
-        Param::Int(seq.0),
-        Param::Uuid(event.id.uuid()),
-        Param::Text(event.kind.as_str()),
-        Param::Int(micros(event.at)),
-        Param::Text(&event.source.component),
-        event.source.instance.as_deref().into(),
-        event.source.version.as_deref().into(),
-        Param::Text(event.payload.as_str()),
-        event.metadata.correlation_id.as_deref().into(),
-        event.metadata.causation_id.map(EventId::uuid).into(),
-        event.metadata.actor.as_deref().into(),
-        event.metadata.trace_id.as_deref().into(),
-        refs.as_deref().into(),
-    ];
-    conn.execute(&INSERT, &params)?;
-    Ok(())
+/// Inserts events into SQLite one after the other with one prepared statement.
+pub(crate) struct Inserter<'c>(rusqlite::CachedStatement<'c>);
+
+impl<'c> Inserter<'c> {
+    /// Prepares the statement.
+    pub(crate) fn new(conn: &'c rusqlite::Connection) -> Result<Self> {
+        conn.prepare_cached(INSERT.sqlite)
+            .map(Self)
+            .map_err(|cause| Error::sqlite(INSERT.name, cause))
+    }
+
+    /// Inserts one event at its position.
+    pub(crate) fn insert(&mut self, tenant: TenantId, seq: Seq, event: &NewEvent) -> Result<()> {
+        let refs = refs_text(&event.metadata);
+        let params = [
+            Param::Uuid(tenant.uuid()),
+            Param::Int(seq.0),
+            Param::Uuid(event.id.uuid()),
+            Param::Text(event.kind.as_str()),
+            Param::Int(micros(event.at)),
+            Param::Text(&event.source.component),
+            event.source.instance.as_deref().into(),
+            event.source.version.as_deref().into(),
+            Param::Text(event.payload.as_str()),
+            event.metadata.correlation_id.as_deref().into(),
+            event.metadata.causation_id.map(EventId::uuid).into(),
+            event.metadata.actor.as_deref().into(),
+            event.metadata.trace_id.as_deref().into(),
+            refs.as_deref().into(),
+        ];
+        let done = self.0.execute(rusqlite::params_from_iter(params));
+        done.map(drop).map_err(|cause| Error::sqlite(INSERT.name, cause))
+    }
 }
 
 /// Returns the references as JSON text, if there are any.
