@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use godel_model::{ApiKey, Code, Kind, Report, code};
+use godel_tls::Trust;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,6 +30,52 @@ pub struct Client {
     key: Option<ApiKey>,
 }
 
+/// Makes a [`Client`].
+#[derive(Debug, Clone)]
+pub struct ClientBuilder {
+    url: String,
+    key: Option<ApiKey>,
+    trust: Trust,
+}
+
+impl ClientBuilder {
+    /// Sends this key with each request.
+    #[must_use]
+    pub fn key(mut self, key: Option<ApiKey>) -> Self {
+        self.key = key;
+        self
+    }
+
+    /// Trusts this instead of the authorities of this machine; it counts for `https` only.
+    #[must_use]
+    pub fn trust(mut self, trust: Trust) -> Self {
+        self.trust = trust;
+        self
+    }
+
+    /// Makes the client.
+    ///
+    /// # Errors
+    /// If the certificates to trust cannot be used, or the system cannot make connections at all.
+    pub fn build(self) -> Result<Client, ClientError> {
+        let Self { url, key, trust } = self;
+        let encrypted = url.starts_with("https://");
+        // Reading the authorities of a machine takes a while, so only those who need them do.
+        let trust = if encrypted { trust } else { Trust::Nobody };
+        let mut tls = godel_tls::client_config(&trust)?;
+        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        let http = reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .user_agent(concat!("godel/", env!("CARGO_PKG_VERSION")))
+            .no_proxy()
+            .https_only(encrypted)
+            .tls_backend_preconfigured(tls)
+            .build()
+            .map_err(|cause| ClientError::Unreachable { url: url.clone(), cause })?;
+        Ok(Client { http, url, key })
+    }
+}
+
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
@@ -49,6 +96,17 @@ pub enum ClientError {
         #[source]
         cause: reqwest::Error,
     },
+    /// The server did not prove who it is.
+    #[error("the TLS connection to {url} failed: {why}")]
+    Untrusted {
+        /// The address.
+        url: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// The certificates to trust cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] godel_tls::Error),
     /// The answer is not one of a Godel server.
     #[error("the answer of {url} is not understood: {why}")]
     Strange {
@@ -64,6 +122,8 @@ impl Report for ClientError {
         match self {
             Self::Refused { code, .. } => *code,
             Self::Unreachable { .. } => code::SERVER_UNREACHABLE,
+            Self::Untrusted { .. } => code::CERTIFICATE_UNTRUSTED,
+            Self::Certificate(_) => code::CERTIFICATE_INVALID,
             Self::Strange { .. } => code::INTERNAL_ERROR,
         }
     }
@@ -72,6 +132,14 @@ impl Report for ClientError {
         match self {
             Self::Refused { body, .. } => body.hint.clone(),
             Self::Unreachable { .. } => Some("start it with `godel up`".to_owned()),
+            Self::Untrusted { .. } => Some(
+                "run `godel status` on the server's machine, and give the fingerprint that it \
+                 shows with --ca"
+                    .to_owned(),
+            ),
+            Self::Certificate(_) => {
+                Some("give a PEM file, or the SHA-256 fingerprint of the authority".to_owned())
+            }
             Self::Strange { .. } => {
                 Some("check that the address is that of a Godel server".to_owned())
             }
@@ -102,19 +170,19 @@ fn known_code(name: &str, status: StatusCode) -> Code {
 }
 
 impl Client {
-    /// Makes a client for the server at `url`, such as `http://127.0.0.1:7373`.
+    /// Makes a client for the server at `url`, such as `http://127.0.0.1:7373`; with `https`, the
+    /// authorities of this machine are trusted.
     ///
     /// # Errors
     /// If the system cannot make connections at all.
     pub fn new(url: &str, key: Option<ApiKey>) -> Result<Self, ClientError> {
+        Self::builder(url).key(key).build()
+    }
+
+    /// Begins to make a client for the server at `url`.
+    pub fn builder(url: &str) -> ClientBuilder {
         let url = url.trim_end_matches('/').to_owned();
-        let http = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .user_agent(concat!("godel/", env!("CARGO_PKG_VERSION")))
-            .no_proxy()
-            .build()
-            .map_err(|cause| ClientError::Unreachable { url: url.clone(), cause })?;
-        Ok(Self { http, url, key })
+        ClientBuilder { url, key: None, trust: Trust::System }
     }
 
     /// Returns the address of the server.
@@ -131,19 +199,26 @@ impl Client {
     }
 
     async fn send(&self, request: RequestBuilder) -> Result<Response, ClientError> {
-        let unreachable = |cause| ClientError::Unreachable { url: self.url.clone(), cause };
-        let response = request.send().await.map_err(unreachable)?;
+        let response = request.send().await.map_err(|cause| self.unreachable(cause))?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);
         }
-        let text = response.text().await.map_err(unreachable)?;
+        let text = response.text().await.map_err(|cause| self.unreachable(cause))?;
         match serde_json::from_str::<Failure>(&text) {
             Ok(failure) => {
                 let code = known_code(&failure.error.code, status);
                 Err(ClientError::Refused { body: Box::new(failure.error), code })
             }
             Err(_) => Err(self.strange(format!("status {status} without an error body"))),
+        }
+    }
+
+    fn unreachable(&self, cause: reqwest::Error) -> ClientError {
+        let url = self.url.clone();
+        match godel_tls::refusal(&cause) {
+            Some(why) => ClientError::Untrusted { url, why },
+            None => ClientError::Unreachable { url, cause },
         }
     }
 
@@ -180,10 +255,7 @@ impl Client {
     /// If the server cannot be reached.
     pub async fn health(&self) -> Result<Health, ClientError> {
         let request = self.request(Method::GET, "/health").timeout(ANSWER_TIMEOUT);
-        let response = request
-            .send()
-            .await
-            .map_err(|cause| ClientError::Unreachable { url: self.url.clone(), cause })?;
+        let response = request.send().await.map_err(|cause| self.unreachable(cause))?;
         let text = response.text().await.map_err(|error| self.strange(error))?;
         serde_json::from_str(&text).map_err(|error| self.strange(error))
     }
@@ -293,7 +365,9 @@ impl EventStream {
             let Some(body) = &mut self.body else {
                 match self.connect().await {
                     Ok(()) => continue,
-                    Err(error @ ClientError::Refused { .. }) if !error.kind().retryable() => {
+                    Err(error @ (ClientError::Refused { .. } | ClientError::Untrusted { .. }))
+                        if !error.kind().retryable() =>
+                    {
                         return Err(error);
                     }
                     Err(error) => return Ok(self.interrupted(error).await),

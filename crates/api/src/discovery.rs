@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use godel_tls::Trust;
 use serde::{Deserialize, Serialize};
 
 /// The file in the data directory that holds the owner's key, readable by its user only.
@@ -14,7 +15,7 @@ const FILE: &str = "server.json";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Discovery {
-    /// Where it listens, such as `http://127.0.0.1:7373`.
+    /// How this machine reaches it, such as `http://127.0.0.1:7373`.
     pub url: String,
     /// The id of its process.
     pub pid: u32,
@@ -22,9 +23,21 @@ pub struct Discovery {
     pub version: String,
     /// Since when it runs.
     pub started_at: jiff::Timestamp,
+    /// With TLS, the SHA-256 of the certificate to trust: that of its own authority, or its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// Whether other machines can reach it without TLS.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub insecure: bool,
 }
 
 impl Discovery {
+    /// Returns whom a client on this machine trusts to be this server.
+    pub fn trust(&self) -> Trust {
+        let known = self.fingerprint.as_deref().and_then(|text| text.parse().ok());
+        known.map_or(Trust::System, Trust::Fingerprint)
+    }
+
     /// Returns the path of the file.
     pub fn path(data_dir: &Path) -> PathBuf {
         data_dir.join(FILE)

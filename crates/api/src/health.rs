@@ -67,6 +67,26 @@ pub struct DetailedHealth {
     pub started_at: jiff::Timestamp,
     /// Open WebSockets.
     pub web_sockets: u64,
+    /// What protects the way to it.
+    #[serde(default)]
+    pub protection: Protection,
+}
+
+/// What protects the way to a server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Protection {
+    /// Whether it speaks TLS.
+    pub tls: bool,
+    /// Whether other machines can reach it without TLS: somebody chose `--insecure`.
+    pub insecure: bool,
+    /// The SHA-256 of the certificate to trust: that of its own authority, or its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// Until when its certificate is valid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub expires_at: Option<jiff::Timestamp>,
 }
 
 /// The process runs.

@@ -18,7 +18,7 @@ mod sse;
 mod system;
 
 pub use auth::{LoginRequest, Session, TenantRef};
-pub use client::{Client, ClientError, EventStream, StreamItem};
+pub use client::{Client, ClientBuilder, ClientError, EventStream, StreamItem};
 pub use cursor::Cursor;
 pub use discovery::{Discovery, OWNER_KEY_FILE};
 pub use envelope::{ErrorBody, Failure, Meta, Page, Pagination, Success};
@@ -27,7 +27,10 @@ pub use frames::{
     ClientFrame, Command, EVENTS_PROTOCOL, FrameKind, Lagged, LaggedReason, Policy, ServerFrame,
     Subscribe, Unsubscribe,
 };
-pub use health::{Capabilities, Check, DetailedHealth, Health, HealthStatus, Live, Ready};
+pub use godel_tls::{Fingerprint, Trust};
+pub use health::{
+    Capabilities, Check, DetailedHealth, Health, HealthStatus, Live, Protection, Ready,
+};
 pub use projects::{NewProject, Project, ProjectPatch};
 pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;

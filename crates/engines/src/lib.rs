@@ -27,3 +27,12 @@ pub use postgres::Postgres;
 pub use process::{Pid, Signal, signal_group, signal_process};
 pub use redis::Redis;
 pub use scratch::{Scratch, Target, sweep};
+
+/// A certificate with its private key, both in PEM form; a server that has one speaks TLS.
+#[derive(Debug, Clone)]
+pub struct Certificate {
+    /// The certificate.
+    pub certificate: String,
+    /// The key that belongs to it.
+    pub key: String,
+}

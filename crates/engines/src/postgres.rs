@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::Certificate;
 use crate::binaries::{Binaries, Installed};
 use crate::error::{Engine, Error};
 use crate::port;
@@ -35,6 +36,15 @@ pub struct Postgres {
 impl Postgres {
     /// Creates a new cluster and starts it.
     pub fn start(binaries: &Binaries) -> Result<Self, Error> {
+        Self::start_with(binaries, None)
+    }
+
+    /// Creates a new cluster that also speaks TLS, and starts it.
+    pub fn start_with_tls(binaries: &Binaries, own: &Certificate) -> Result<Self, Error> {
+        Self::start_with(binaries, Some(own))
+    }
+
+    fn start_with(binaries: &Binaries, tls: Option<&Certificate>) -> Result<Self, Error> {
         let engine = Engine::Postgres;
         let installed = binaries.postgres.clone().ok_or(Error::NotFound { engine })?;
         let server = Server::prepare(engine)?;
@@ -42,6 +52,11 @@ impl Postgres {
         let socket = server.folder("socket")?;
         let mut postgres = Self { server, installed, data, socket, port: 0 };
         postgres.create_cluster()?;
+        if let Some(own) = tls {
+            postgres.server.private_file(&postgres.data.join("server.crt"), &own.certificate)?;
+            postgres.server.private_file(&postgres.data.join("server.key"), &own.key)?;
+            postgres.configure("ssl = on\n")?;
+        }
         postgres.start_on_a_free_port()?;
         Ok(postgres)
     }
@@ -118,13 +133,17 @@ impl Postgres {
             .args(["--auth=trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
             .arg(&self.data);
         self.server.run(&mut command)?;
-        let path = self.data.join("postgresql.conf");
         let settings = format!(
             "\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '{}'\n\
              max_connections = {MAX_CONNECTIONS}\nfsync = on\nlogging_collector = off\n\
              log_line_prefix = '%m [%p] '\n",
             self.socket.display()
         );
+        self.configure(&settings)
+    }
+
+    fn configure(&self, settings: &str) -> Result<(), Error> {
+        let path = self.data.join("postgresql.conf");
         OpenOptions::new()
             .append(true)
             .open(&path)

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::Certificate;
 use crate::binaries::{Binaries, Installed};
 use crate::error::{Engine, Error};
 use crate::port;
@@ -23,23 +24,38 @@ pub struct Redis {
     installed: Installed,
     folder: PathBuf,
     port: u16,
+    tls: bool,
 }
 
 impl Redis {
     /// Starts a new, empty server.
     pub fn start(binaries: &Binaries) -> Result<Self, Error> {
+        Self::start_with(binaries, None)
+    }
+
+    /// Starts a new, empty server that speaks TLS only.
+    pub fn start_with_tls(binaries: &Binaries, own: &Certificate) -> Result<Self, Error> {
+        Self::start_with(binaries, Some(own))
+    }
+
+    fn start_with(binaries: &Binaries, tls: Option<&Certificate>) -> Result<Self, Error> {
         let engine = Engine::Redis;
         let installed = binaries.redis.clone().ok_or(Error::NotFound { engine })?;
         let server = Server::prepare(engine)?;
         let folder = server.folder("data")?;
-        let mut redis = Self { server, installed, folder, port: 0 };
+        if let Some(own) = tls {
+            server.private_file(&folder.join("server.crt"), &own.certificate)?;
+            server.private_file(&folder.join("server.key"), &own.key)?;
+        }
+        let mut redis = Self { server, installed, folder, port: 0, tls: tls.is_some() };
         redis.start_on_a_free_port()?;
         Ok(redis)
     }
 
-    /// The address for any client: `redis://127.0.0.1:<port>`.
+    /// The address for any client: `redis://127.0.0.1:<port>`, with TLS `rediss://..`.
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        let scheme = if self.tls { "rediss" } else { "redis" };
+        format!("{scheme}://127.0.0.1:{}", self.port)
     }
 
     /// The loopback port.
@@ -102,12 +118,23 @@ impl Redis {
         let socket = self.folder.join("socket");
         let mut command = self.installed.command("redis-server");
         command
-            .args(["--bind", "127.0.0.1", "--port", &self.port.to_string()])
+            .args(["--bind", "127.0.0.1"])
             .args(["--save", "", "--appendonly", "no", "--daemonize", "no"])
             .arg("--unixsocket")
             .arg(&socket)
             .arg("--dir")
             .arg(&self.folder);
+        let port = self.port.to_string();
+        if self.tls {
+            command.args(["--port", "0", "--tls-port", &port, "--tls-auth-clients", "no"]).args([
+                "--tls-cert-file",
+                "server.crt",
+                "--tls-key-file",
+                "server.key",
+            ]);
+        } else {
+            command.args(["--port", &port]);
+        }
         self.server.start(&mut command, |_| answers(&socket))
     }
 }

@@ -1,6 +1,7 @@
 //! What both engines share: a server process in a [`Scratch`] folder.
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -59,6 +60,14 @@ impl Server {
             account.own(&path)?;
         }
         Ok(path)
+    }
+
+    /// Writes a file that belongs to the server's account alone.
+    pub(crate) fn private_file(&self, path: &Path, text: &str) -> Result<(), Error> {
+        fs::write(path, text).map_err(Error::io("write", path))?;
+        let mode = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(path, mode).map_err(Error::io("protect", path))?;
+        self.account.map_or(Ok(()), |account| account.own(path))
     }
 
     /// Where the server's output goes.

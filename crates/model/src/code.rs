@@ -127,6 +127,12 @@ codes! {
     SERVER_UNREACHABLE = "server_unreachable", ServiceUnavailable;
     /// A setting is wrong.
     INVALID_CONFIG = "invalid_config", InvalidRequest;
+    /// Other machines could reach the server, and nothing would protect the way.
+    TLS_REQUIRED = "tls_required", InvalidRequest;
+    /// A certificate or its key cannot be used.
+    CERTIFICATE_INVALID = "certificate_invalid", InvalidRequest;
+    /// The other side of a TLS connection did not prove who it is.
+    CERTIFICATE_UNTRUSTED = "certificate_untrusted", Forbidden;
     /// A file could not be read or written.
     FILE_FAILED = "file_failed", InternalError;
 }

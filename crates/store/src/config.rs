@@ -25,7 +25,7 @@ impl FromStr for DatabaseUrl {
             return Ok(Self::Sqlite(path.into()));
         }
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            text.parse::<postgres::Config>().map_err(|error| Error::BadUrl(error.to_string()))?;
+            crate::postgres::Address::parse(text)?;
             return Ok(Self::Postgres(text.to_owned()));
         }
         Err(Error::BadUrl("it begins neither with sqlite:// nor with postgres://".to_owned()))
@@ -107,7 +107,9 @@ mod tests {
             let url: DatabaseUrl = given.parse().unwrap();
             assert_eq!(format!("{url:?}"), shown);
         }
-        for bad in ["", "mysql://x", "sqlite://", "postgres://[::bad"] {
+        for bad in
+            ["", "mysql://x", "sqlite://", "postgres://[::bad", "postgres://db/x?sslmode=maybe"]
+        {
             assert!(bad.parse::<DatabaseUrl>().is_err(), "{bad}");
         }
     }

@@ -75,6 +75,17 @@ pub enum Error {
     /// The server does not let this user into this database.
     #[error("the database server refused the connection: {0}")]
     Refused(String),
+    /// The other side did not prove who it is, or does not speak TLS.
+    #[error("the TLS connection to {who} failed: {why}")]
+    Tls {
+        /// The other side: `PostgreSQL` or `Redis`.
+        who: &'static str,
+        /// What is wrong.
+        why: String,
+    },
+    /// The certificates to trust cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] godel_tls::Error),
     /// A server still runs on the database.
     #[error("a running godel server uses the database")]
     InUse,
@@ -125,6 +136,8 @@ impl Report for Error {
             Self::Locked { .. } | Self::InUse => code::DATA_DIR_LOCKED,
             Self::SchemaNewer { .. } => code::SCHEMA_MISMATCH,
             Self::Privilege { .. } | Self::BadUrl(_) | Self::Refused(_) => code::INVALID_CONFIG,
+            Self::Tls { .. } => code::CERTIFICATE_UNTRUSTED,
+            Self::Certificate(_) => code::CERTIFICATE_INVALID,
             Self::File { .. } => code::FILE_FAILED,
             Self::NoTenant | Self::ReadOnly | Self::Panicked => code::INTERNAL_ERROR,
             Self::Closed => code::SHUTTING_DOWN,
@@ -154,6 +167,14 @@ impl Report for Error {
             Self::Refused(_) => {
                 "check the database's name, user and password; `createdb NAME` makes a missing one"
             }
+            Self::Tls { who: "Redis", .. } => {
+                "name the authority that signed its certificate: rediss://host:6379?ca=/path/ca.pem"
+            }
+            Self::Tls { .. } => {
+                "name the authority that signed its certificate, as in \
+                 ?sslmode=verify-full&sslrootcert=/path/ca.pem"
+            }
+            Self::Certificate(_) => "name a PEM file that holds the authority's certificate",
             Self::InUse => "stop every godel server on this database first",
             Self::Redis(_) => "start Redis, or leave it out: a single server does not need it",
             Self::Privilege { remedy, .. } => return Some(remedy.clone()),

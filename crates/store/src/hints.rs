@@ -2,6 +2,7 @@
 //!
 //! A `FLUSHALL` may cost latency, never a fact.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use godel_model::TenantId;
@@ -40,19 +41,45 @@ impl std::fmt::Debug for Hints {
     }
 }
 
+/// Says that Redis is not there, or not who it should be.
+fn failed(cause: redis::RedisError) -> Error {
+    match godel_tls::refusal(&cause) {
+        Some(why) => Error::Tls { who: "Redis", why },
+        None => Error::Redis(cause.into()),
+    }
+}
+
+/// Reads the address; `?ca=FILE` names whom to trust instead of the authorities of this machine.
+fn client(url: &str) -> Result<redis::Client> {
+    let parsed = redis::parse_redis_url(url).filter(|parsed| parsed.scheme() == "rediss");
+    let Some(parsed) = parsed else {
+        return redis::Client::open(url).map_err(failed);
+    };
+    godel_tls::install();
+    let ca = parsed.query_pairs().find(|(name, _)| name == "ca");
+    let Some((_, ca)) = ca else {
+        return redis::Client::open(url).map_err(failed);
+    };
+    let path = Path::new(ca.as_ref());
+    let root = godel_tls::read(path)?;
+    godel_tls::certificates(path, &root)?;
+    let certificates = redis::TlsCertificates { client_tls: None, root_cert: Some(root) };
+    redis::Client::build_with_tls(url, certificates).map_err(failed)
+}
+
 impl Hints {
     /// Connects, or says why not; later interruptions heal by themselves.
     ///
     /// # Errors
     /// If the address is wrong or nobody answers.
     pub async fn connect(url: &str) -> Result<Self> {
-        let fail = |cause: redis::RedisError| Error::Redis(cause.into());
-        let client = redis::Client::open(url).map_err(fail)?;
+        let client = client(url)?;
         let config = ConnectionManagerConfig::new()
             .set_connection_timeout(Some(CONNECT_TIMEOUT))
             .set_response_timeout(Some(ANSWER_TIMEOUT))
             .set_number_of_retries(2);
-        let connection = ConnectionManager::new_with_config(client, config).await.map_err(fail)?;
+        let connection =
+            ConnectionManager::new_with_config(client, config).await.map_err(failed)?;
         Ok(Self { connection, take: std::sync::Arc::new(Script::new(TAKE)) })
     }
 

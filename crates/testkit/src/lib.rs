@@ -11,8 +11,10 @@
     reason = "only tests use this crate, and a test that cannot set up must fail loudly"
 )]
 
+mod authority;
 mod database;
 mod world;
 
+pub use authority::Authority;
 pub use database::{Database, postgres_url};
 pub use world::{World, worlds};

@@ -62,9 +62,13 @@ pub fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<String> {
         if let Some(found) = one.downcast_ref::<rustls::Error>() {
             return Some(words(found));
         }
-        // An IO error hides what it carries from its chain of causes.
+        // An IO error, and the error of Redis, hide what they carry from the chain of causes.
         let carried = one.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
         if let Some(found) = carried.and_then(|carried| refusal(carried)) {
+            return Some(found);
+        }
+        let shared = one.downcast_ref::<Arc<dyn std::error::Error + Send + Sync>>();
+        if let Some(found) = shared.and_then(|shared| refusal(shared.as_ref())) {
             return Some(found);
         }
         cause = one.source();
@@ -74,8 +78,10 @@ pub fn refusal(error: &(dyn std::error::Error + 'static)) -> Option<String> {
 
 fn words(error: &rustls::Error) -> String {
     use rustls::CertificateError as Bad;
-    let rustls::Error::InvalidCertificate(bad) = error else {
-        return error.to_string();
+    let bad = match error {
+        rustls::Error::InvalidCertificate(bad) => bad,
+        rustls::Error::InvalidMessage(_) => return "it does not speak TLS there".to_owned(),
+        other => return other.to_string(),
     };
     match bad {
         Bad::UnknownIssuer => "nobody who is trusted has signed its certificate".to_owned(),

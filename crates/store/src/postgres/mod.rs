@@ -1,18 +1,21 @@
 //! PostgreSQL: a few lanes that each own a connection and group what waits, and a follower that
 //! hears of what other servers committed.
 
+mod address;
 mod append;
 mod follower;
 mod lane;
 mod roles;
 mod schema;
 pub(crate) mod session;
+mod tls;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
 
+pub(crate) use self::address::Address;
 pub(crate) use self::schema::{migrate, schema};
 use self::session::Session;
 use crate::hub::Hub;

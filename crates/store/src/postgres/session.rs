@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::types::ToSql;
-use postgres::{Client, Config, NoTls, Row};
+use postgres::{Client, NoTls, Row};
 
+use super::address::{Address, Encryption};
 use super::schema::SERVER_LOCK;
+use super::tls::{Connector, is_tls, tls_failure};
 use crate::error::{Error, Result, is_shutdown};
 use crate::statement::{Param, Statement};
 
@@ -31,17 +34,26 @@ impl std::fmt::Debug for Session {
 
 /// Connects as the user of the address, with all timeouts set.
 pub(super) fn connect(url: &str) -> Result<Client> {
-    let mut config: Config =
-        url.parse().map_err(|error: postgres::Error| Error::BadUrl(error.to_string()))?;
-    if config.get_ssl_mode() == postgres::config::SslMode::Require {
-        return Err(Error::BadUrl("this version cannot speak TLS to PostgreSQL yet".to_owned()));
-    }
+    let Address { mut config, encryption, root } = Address::parse(url)?;
     config
         .application_name("godel")
         .connect_timeout(CONNECT_TIMEOUT)
         .tcp_user_timeout(TCP_USER_TIMEOUT)
         .keepalives_idle(Duration::from_secs(15));
-    config.connect(NoTls).map_err(|cause| Error::postgres("connect", cause))
+    let connected = match encryption {
+        Encryption::Disable => config.connect(NoTls),
+        Encryption::Prefer => {
+            config.connect(Connector::new(encryption, root.as_deref())?).or_else(|error| {
+                if !is_tls(&error) {
+                    return Err(error);
+                }
+                tracing::debug!(%error, "PostgreSQL is spoken to without TLS");
+                config.ssl_mode(SslMode::Disable).connect(NoTls)
+            })
+        }
+        _ => config.connect(Connector::new(encryption, root.as_deref())?),
+    };
+    connected.map_err(|cause| Error::postgres("connect", cause))
 }
 
 /// Connects for the first time: a refusal is a wrong setting, not a passing trouble.
@@ -52,6 +64,10 @@ pub(super) fn connect_first(url: &str) -> Result<Client> {
                 cause.downcast_ref::<postgres::Error>().and_then(postgres::Error::as_db_error);
             Error::Refused(said.map_or_else(|| cause.to_string(), |said| said.message().to_owned()))
         }
+        Error::Unavailable(Some(cause)) => match tls_failure(cause.as_ref()) {
+            Some(why) => Error::Tls { who: "PostgreSQL", why },
+            None => Error::Unavailable(Some(cause)),
+        },
         other => other,
     })
 }

@@ -11,3 +11,4 @@ mod projects;
 mod schema;
 mod tail;
 mod tenancy;
+mod tls;
