@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::io::Write as _;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
 use tokio::net::TcpListener;
 
-use crate::state::{Parts, Shared};
+use crate::state::{Entrance, Parts, Shared};
+use crate::tls::{Current, Facts, Keeper, Tls, machine_name};
 use crate::{Config, listen, metrics, openapi, router};
 
 /// Why a server did not start or stop as it should.
@@ -33,8 +34,14 @@ pub enum StartError {
         cause: std::io::Error,
     },
     /// Other machines could reach the address.
-    #[error("{0} can be reached from other machines, which this version does not protect yet")]
-    NotLoopback(SocketAddr),
+    #[error("{0} can be reached from other machines, and without TLS they could listen in")]
+    Exposed(SocketAddr),
+    /// The server's certificate cannot be used.
+    #[error(transparent)]
+    Certificate(#[from] godel_tls::Error),
+    /// A certificate could not be made.
+    #[error("a certificate could not be made: {0}")]
+    Signing(String),
     /// A file could not be used.
     #[error("{} could not be used: {cause}", path.display())]
     File {
@@ -58,11 +65,13 @@ impl Report for StartError {
     fn code(&self) -> Code {
         match self {
             Self::AddressInUse(_) => code::ADDRESS_IN_USE,
-            Self::Listen { .. } | Self::NotLoopback(_) => code::INVALID_CONFIG,
+            Self::Listen { .. } => code::INVALID_CONFIG,
+            Self::Exposed(_) => code::TLS_REQUIRED,
+            Self::Certificate(_) => code::CERTIFICATE_INVALID,
             Self::File { .. } => code::FILE_FAILED,
             Self::App(error) => error.code(),
             Self::Store(error) => error.code(),
-            Self::Metrics(_) => code::INTERNAL_ERROR,
+            Self::Metrics(_) | Self::Signing(_) => code::INTERNAL_ERROR,
         }
     }
 
@@ -72,11 +81,17 @@ impl Report for StartError {
                 Some("stop it, or choose another address with --listen 127.0.0.1:PORT".to_owned())
             }
             Self::Listen { .. } => Some("choose another address with --listen".to_owned()),
-            Self::NotLoopback(_) => Some("listen on 127.0.0.1 or [::1]".to_owned()),
+            Self::Exposed(_) => Some(
+                "add --tls auto, or --tls-cert FILE --tls-key FILE; --insecure serves without"
+                    .to_owned(),
+            ),
+            Self::Certificate(_) => {
+                Some("give a certificate and its key as PEM files that you may read".to_owned())
+            }
             Self::File { .. } => Some("choose a directory you may write to with --data".to_owned()),
             Self::App(error) => error.hint(),
             Self::Store(error) => error.hint(),
-            Self::Metrics(_) => None,
+            Self::Metrics(_) | Self::Signing(_) => None,
         }
     }
 }
@@ -100,6 +115,8 @@ pub struct Server {
     tenant: TenantId,
     login_link: String,
     first_start: bool,
+    certificate: Option<Arc<Current>>,
+    elsewhere: Option<String>,
     _lock: FileLock,
 }
 
@@ -109,8 +126,8 @@ impl Server {
     /// # Errors
     /// If the address, the data directory or the database cannot be used.
     pub async fn start(config: Config) -> Result<Self, StartError> {
-        if !config.listen.ip().is_loopback() {
-            return Err(StartError::NotLoopback(config.listen));
+        if config.is_exposed() && !config.insecure {
+            return Err(StartError::Exposed(config.listen));
         }
         make_private_dir(&config.data_dir)?;
         // First the lock and the data, then the address: two servers never touch the same data.
@@ -123,28 +140,37 @@ impl Server {
             None => None,
         };
         let app = App::new(store, hints, Arc::new(SystemClock), config.app);
+        let keeper = Keeper::open(&config.tls, &config.data_dir, config.listen, app.clock.now())?;
         let listener = bind(config.listen).await?;
         let address = listener.local_addr().unwrap_or(config.listen);
         let tenant = tenants::ensure_first(&app).await?.id;
         let (key, first_start) = owner_key(&app, tenant, &config.data_dir).await?;
         let crew = Crew::default();
-        let shared = shared(&app, &crew, &config)?;
+        let certificate = keeper.as_ref().map(Keeper::current);
+        let shared = shared(&app, &crew, &config, certificate.clone())?;
         let routes = router::build(&shared);
         retention::start(&app, &crew);
         keep_metrics_small(&shared);
-        crew.spawn(listen::serve(listener, routes, crew.clone()));
+        let acceptor = keeper.as_ref().map(Keeper::acceptor);
+        crew.spawn(listen::serve(listener, routes, crew.clone(), acceptor));
         tenants::record_server(&app, tenant, "server:start").await?;
-        let url = format!("http://{address}");
+        let url = url(&config.tls, near(address));
         let login_link = login_link(&app, &url, &key).await?;
         let discovery = Discovery {
             url,
             pid: std::process::id(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: shared.started_at,
+            fingerprint: certificate.as_ref().map(|now| now.facts().fingerprint.to_string()),
+            insecure: config.is_exposed(),
         };
         let path = Discovery::path(&config.data_dir);
         discovery.write(&config.data_dir).map_err(|cause| StartError::File { path, cause })?;
-        tracing::info!(url = discovery.url, database = app.store.url().shown(), "ready");
+        if let Some(keeper) = keeper {
+            keep_fresh(keeper, &shared, discovery.clone(), config.tls_check);
+        }
+        announce(&discovery, &app, address);
+        let elsewhere = elsewhere(&config.tls, address);
         let (drain, data_dir) = (config.drain, config.data_dir);
         Ok(Self {
             app,
@@ -155,6 +181,8 @@ impl Server {
             tenant,
             login_link,
             first_start,
+            certificate,
+            elsewhere,
             _lock: lock,
         })
     }
@@ -162,6 +190,21 @@ impl Server {
     /// Returns where it listens.
     pub fn url(&self) -> &str {
         &self.discovery.url
+    }
+
+    /// Returns how other machines reach it, if they can and it is not the same address.
+    pub fn elsewhere(&self) -> Option<&str> {
+        self.elsewhere.as_deref()
+    }
+
+    /// Returns what its certificate says of itself, with TLS.
+    pub fn certificate(&self) -> Option<Facts> {
+        self.certificate.as_ref().map(|current| current.facts())
+    }
+
+    /// Tells whether other machines can reach it without TLS.
+    pub fn is_insecure(&self) -> bool {
+        self.discovery.insecure
     }
 
     /// Returns a link that logs a browser in, once.
@@ -206,7 +249,21 @@ impl Server {
     }
 }
 
-fn shared(app: &App, crew: &Crew, config: &Config) -> Result<Shared, StartError> {
+fn shared(
+    app: &App,
+    crew: &Crew,
+    config: &Config,
+    certificate: Option<Arc<Current>>,
+) -> Result<Shared, StartError> {
+    let (tls, loopback) = (certificate.is_some(), config.listen.ip().is_loopback());
+    let entrance = Entrance {
+        certificate,
+        insecure: config.is_exposed(),
+        any_host: tls || !loopback,
+        // On loopback it would bind every other server of this machine's `localhost` too, and
+        // nobody but its owner knows the authority of `auto`.
+        strict: matches!(config.tls, Tls::Files { .. }) && !loopback,
+    };
     let prometheus = metrics::install().map_err(|error| StartError::Metrics(error.to_string()))?;
     Ok(Shared::new(Parts {
         app: app.clone(),
@@ -217,6 +274,8 @@ fn shared(app: &App, crew: &Crew, config: &Config) -> Result<Shared, StartError>
         started_at: app.clock.now(),
         prometheus,
         openapi: Bytes::from(openapi::openapi_json()),
+        tls,
+        entrance,
     }))
 }
 
@@ -228,6 +287,65 @@ fn keep_metrics_small(shared: &Shared) {
             shared.prometheus.run_upkeep();
         }
     });
+}
+
+/// Looks now and then whether a new certificate is needed, or there.
+fn keep_fresh(mut keeper: Keeper, shared: &Shared, mut discovery: Discovery, every: Duration) {
+    let (shared, stopping) = (shared.clone(), shared.crew.stopping());
+    shared.crew.clone().spawn(async move {
+        while tokio::time::timeout(every, stopping.cancelled()).await.is_err() {
+            if !keeper.look(shared.app.clock.now()) {
+                continue;
+            }
+            // Commands on this machine trust what the file says.
+            let fingerprint = keeper.current().facts().fingerprint.to_string();
+            discovery.fingerprint = Some(fingerprint);
+            if let Err(error) = discovery.write(&shared.data_dir) {
+                tracing::warn!(%error, "the discovery file does not know the new certificate");
+            }
+        }
+    });
+}
+
+/// Returns an address under which this machine itself reaches a listener.
+fn near(mut address: SocketAddr) -> SocketAddr {
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    address
+}
+
+fn url(tls: &Tls, place: impl std::fmt::Display) -> String {
+    let scheme = if *tls == Tls::Off { "http" } else { "https" };
+    format!("{scheme}://{place}")
+}
+
+/// Returns how other machines reach a listener on all addresses: by the first name that was given
+/// or else the machine's own.
+fn elsewhere(tls: &Tls, address: SocketAddr) -> Option<String> {
+    if !address.ip().is_unspecified() {
+        return None;
+    }
+    let given = match tls {
+        Tls::Auto { names } => names.first().cloned(),
+        Tls::Off | Tls::Files { .. } => None,
+    };
+    let name = given.or_else(machine_name)?;
+    Some(url(tls, format!("{name}:{}", address.port())))
+}
+
+fn announce(discovery: &Discovery, app: &App, address: SocketAddr) {
+    let (url, fingerprint) = (&discovery.url, discovery.fingerprint.as_deref());
+    tracing::info!(url, fingerprint, database = app.store.url().shown(), "ready");
+    if discovery.insecure {
+        tracing::warn!(
+            %address,
+            "other machines can reach this server without TLS: whoever is in between can read and \
+             change what is said"
+        );
+    }
 }
 
 async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
@@ -270,7 +388,7 @@ async fn owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<(ApiKey, b
 }
 
 /// Writes a file that only its user can read, whole or not at all.
-fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
     let part = path.with_extension("part");
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -283,7 +401,7 @@ fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
 }
 
 /// Makes the data directory; a new one is readable by its user only.
-fn make_private_dir(dir: &Path) -> Result<(), StartError> {
+pub(crate) fn make_private_dir(dir: &Path) -> Result<(), StartError> {
     let mut builder = std::fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]

@@ -7,6 +7,8 @@ use std::time::Duration;
 use godel_app::AppConfig;
 use godel_store::{DatabaseUrl, Durability};
 
+use crate::Tls;
+
 /// How a server runs.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -28,6 +30,12 @@ pub struct Config {
     pub request_timeout: Duration,
     /// How many bytes a body may have.
     pub body_max_bytes: usize,
+    /// Where the server's certificate comes from.
+    pub tls: Tls,
+    /// How often it is checked whether a new certificate is needed, or there.
+    pub tls_check: Duration,
+    /// Whether other machines may reach the server without TLS.
+    pub insecure: bool,
 }
 
 /// The address of Redis, which is never shown.
@@ -56,7 +64,15 @@ impl Config {
             drain: Duration::from_secs(10),
             request_timeout: Duration::from_secs(30),
             body_max_bytes: 1024 * 1024,
+            tls: Tls::Off,
+            tls_check: Duration::from_secs(60),
+            insecure: false,
         }
+    }
+
+    /// Tells whether other machines can reach the server, and nothing protects the way.
+    pub fn is_exposed(&self) -> bool {
+        self.tls == Tls::Off && !self.listen.ip().is_loopback()
     }
 
     /// Returns the address of the database.

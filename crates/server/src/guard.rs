@@ -8,11 +8,12 @@ use godel_app::auth::{self, Identity};
 use godel_decide::{Admission, Limit};
 use godel_model::{ApiKey, LoginToken, code};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use jiff::Timestamp;
 
 use crate::error::{ApiError, ApiResult};
-use crate::state::Shared;
+use crate::state::{Entrance, Shared};
 use crate::trace::TraceContext;
 
 /// The cookie of a browser session.
@@ -158,7 +159,7 @@ fn prove_same_site(parts: &Parts) -> ApiResult<()> {
         ApiError::new(code::CSRF_REFUSED, "this request did not come from the dashboard")
             .with_hint("programs authenticate with an API key instead of the cookie")
     };
-    let host = parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = named_host(&parts.headers, &parts.uri);
     let origin = parts.headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or("?"));
     if let Some(origin) = origin
         && origin.split_once("://").map(|(_, place)| place) != host
@@ -175,14 +176,21 @@ fn prove_same_site(parts: &Parts) -> ApiResult<()> {
     }
 }
 
-/// Refuses a request that reached a loopback address under another name: DNS rebinding.
-pub(crate) fn check_host(request: &Request) -> ApiResult<()> {
-    let host = request
-        .headers()
+/// Returns the host that a request names; HTTP/2 has no `Host` header for it.
+fn named_host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
+    headers
         .get(header::HOST)
         .and_then(|host| host.to_str().ok())
-        .or_else(|| request.uri().authority().map(http::uri::Authority::as_str));
-    if host.is_none_or(is_loopback_name) {
+        .or_else(|| uri.authority().map(Authority::as_str))
+}
+
+/// Refuses a request that reached a loopback address under another name: DNS rebinding.
+///
+/// With TLS a browser itself notices that the name is wrong, and a server that other machines reach
+/// has names of which it does not know.
+pub(crate) fn check_host(entrance: &Entrance, request: &Request) -> ApiResult<()> {
+    let host = named_host(request.headers(), request.uri());
+    if entrance.any_host || host.is_none_or(is_loopback_name) {
         return Ok(());
     }
     Err(ApiError::new(code::HOST_REFUSED, "this server answers only under its loopback address")
@@ -218,6 +226,28 @@ mod tests {
             "127.0.0.1.evil.example",
         ] {
             assert!(!is_loopback_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn foreign_names_are_refused_on_plain_loopback_only() {
+        let named = |host: &str| {
+            let request = http::Request::builder().uri("/health").header(header::HOST, host);
+            request.body(axum::body::Body::empty()).unwrap()
+        };
+        // As HTTP/2 names the host.
+        let by_authority = |host: &str| {
+            let uri = format!("https://{host}/health");
+            http::Request::builder().uri(uri).body(axum::body::Body::empty()).unwrap()
+        };
+        let entrance =
+            |any_host| Entrance { certificate: None, insecure: false, any_host, strict: false };
+        for request in [named("evil.example:7373"), by_authority("evil.example:7373")] {
+            assert!(check_host(&entrance(false), &request).is_err());
+            assert!(check_host(&entrance(true), &request).is_ok());
+        }
+        for request in [named("localhost:7373"), by_authority("127.0.0.1:7373")] {
+            assert!(check_host(&entrance(false), &request).is_ok());
         }
     }
 }

@@ -8,7 +8,12 @@ use godel_app::Crew;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _,
+};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
 
 /// How long a client may take to send the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -32,8 +37,18 @@ where
     }
 }
 
+/// What plain HTTP hears on a port that speaks TLS; the body is one of the API's.
+const PLAIN_REFUSED: &str = r#"{"success":false,"error":{"code":"tls_required","message":"this server speaks https, not http","hint":"use https:// in the address"}}"#;
+/// The first byte of a TLS connection.
+const TLS_HANDSHAKE: u8 = 0x16;
+
 /// Accepts connections until the crew stops; each is a task of the crew.
-pub(crate) async fn serve(listener: TcpListener, router: Router, crew: Crew) {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    router: Router,
+    crew: Crew,
+    tls: Option<TlsAcceptor>,
+) {
     let stopping = crew.stopping();
     let builder = builder(&crew);
     loop {
@@ -42,7 +57,17 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, crew: Crew) {
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => connection(stream, router.clone(), builder.clone(), &crew),
+            Ok((stream, _)) => {
+                if let Err(error) = stream.set_nodelay(true) {
+                    tracing::debug!(%error, "a connection keeps its delay");
+                }
+                let service = TowerToHyperService::new(router.clone());
+                let door = Door { service, builder: builder.clone(), stopping: stopping.clone() };
+                match &tls {
+                    Some(tls) => crew.spawn(door.encrypted(stream, tls.clone())),
+                    None => crew.spawn(door.plain(stream)),
+                }
+            }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -66,24 +91,57 @@ fn builder(crew: &Crew) -> Builder<Crewed> {
     builder
 }
 
-fn connection(stream: TcpStream, router: Router, builder: Builder<Crewed>, crew: &Crew) {
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection keeps its delay");
-    }
-    let stopping = crew.stopping();
-    crew.spawn(async move {
+/// What serves one connection.
+struct Door {
+    service: TowerToHyperService<Router>,
+    builder: Builder<Crewed>,
+    stopping: CancellationToken,
+}
+
+impl Door {
+    async fn plain(self, stream: TcpStream) {
         // Which version of HTTP it is shows with the first byte; without one nobody is there.
-        let mut first = [0];
-        let spoke = tokio::time::timeout(HEADER_TIMEOUT, stream.peek(&mut first));
-        tokio::select! {
-            () = stopping.cancelled() => return,
-            spoke = spoke => {
-                if !matches!(spoke, Ok(Ok(1))) {
-                    return;
-                }
-            }
+        if self.first_byte(&stream).await.is_some() {
+            self.talk(stream).await;
         }
-        let service = TowerToHyperService::new(router);
+    }
+
+    async fn encrypted(self, stream: TcpStream, tls: TlsAcceptor) {
+        match self.first_byte(&stream).await {
+            Some(TLS_HANDSHAKE) => {}
+            Some(_) => return refuse_plain(stream).await,
+            None => return,
+        }
+        let Some(Ok(mut stream)) = self.in_time(tls.accept(stream)).await else {
+            tracing::debug!("a TLS handshake failed");
+            return;
+        };
+        // A handshake is no request yet: somebody must say something.
+        let spoke = self.in_time(stream.fill_buf()).await;
+        if spoke.is_some_and(|spoke| spoke.is_ok_and(|bytes| !bytes.is_empty())) {
+            self.talk(stream).await;
+        }
+    }
+
+    /// Waits as long as for the head of a request; `None` if it took longer, or if the server stops.
+    async fn in_time<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            () = self.stopping.cancelled() => None,
+            done = tokio::time::timeout(HEADER_TIMEOUT, work) => done.ok(),
+        }
+    }
+
+    /// Returns the first byte, and leaves it where it is.
+    async fn first_byte(&self, stream: &TcpStream) -> Option<u8> {
+        let mut first = [0];
+        match self.in_time(stream.peek(&mut first)).await {
+            Some(Ok(1)) => Some(first[0]),
+            _ => None,
+        }
+    }
+
+    async fn talk(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
+        let Self { service, builder, stopping } = self;
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         let mut finishing = false;
@@ -102,5 +160,66 @@ fn connection(stream: TcpStream, router: Router, builder: Builder<Crewed>, crew:
                 }
             }
         }
-    });
+    }
+}
+
+/// Tells a client that speaks plain HTTP what to do instead.
+async fn refuse_plain(mut stream: TcpStream) {
+    let length = PLAIN_REFUSED.len();
+    let answer = format!(
+        "HTTP/1.1 400 Bad Request\r\ncontent-type: application/json\r\n\
+         content-length: {length}\r\nconnection: close\r\n\r\n{PLAIN_REFUSED}"
+    );
+    // What it has sent is read first: closing on unread data would lose the answer.
+    let mut sent = [0; 4_096];
+    let tell = async {
+        let _some = stream.read(&mut sent).await?;
+        stream.write_all(answer.as_bytes()).await?;
+        stream.shutdown().await
+    };
+    if !matches!(tokio::time::timeout(HEADER_TIMEOUT, tell).await, Ok(Ok(()))) {
+        tracing::debug!("a client that does not speak TLS was not told so");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use godel_model::{Clock as _, SystemClock};
+
+    use super::*;
+    use crate::tls::{Keeper, Tls};
+
+    /// Time stands still but for waiting, so a timeout is over at once.
+    #[tokio::test(start_paused = true)]
+    async fn a_handshake_that_does_not_go_on_ends_and_holds_up_nobody() {
+        let (data, crew) = (tempfile::TempDir::new().unwrap(), Crew::default());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let tls = Tls::Auto { names: vec![] };
+        let keeper = Keeper::open(&tls, data.path(), address, SystemClock.now()).unwrap().unwrap();
+        let acceptor = keeper.acceptor();
+        crew.spawn(serve(listener, Router::new(), crew.clone(), Some(acceptor)));
+        // Nothing at all, half a record, and one that makes no sense.
+        for said in [&b""[..], b"\x16\x03\x01\x02\x00", b"\x16\x00\x00\x00\x00\x00"] {
+            let mut stream = TcpStream::connect(address).await.unwrap();
+            stream.write_all(said).await.unwrap();
+            let mut answer = Vec::new();
+            let before = tokio::time::Instant::now();
+            // It may be reset, for the server has not read all.
+            drop(stream.read_to_end(&mut answer).await);
+            assert!(before.elapsed() <= HEADER_TIMEOUT + Duration::from_secs(1), "{said:?}");
+        }
+        let trust = godel_tls::Trust::Fingerprint(keeper.current().facts().fingerprint);
+        let config = godel_tls::client_config(&trust).unwrap();
+        let connector = tokio_rustls::TlsConnector::from(std::sync::Arc::new(config));
+        let name = "localhost".try_into().unwrap();
+        let _stuck = TcpStream::connect(address).await.unwrap();
+        let stream = TcpStream::connect(address).await.unwrap();
+        let mut stream = connector.connect(name, stream).await.unwrap();
+        // A client that has proven nothing but its patience is sent away too.
+        let before = tokio::time::Instant::now();
+        drop(stream.read_to_end(&mut Vec::new()).await);
+        assert!(before.elapsed() <= HEADER_TIMEOUT + Duration::from_secs(1));
+        assert!(crew.stop(Duration::from_secs(60)).await);
+    }
 }

@@ -22,6 +22,8 @@ use crate::trace::TraceContext;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+/// For how long a browser remembers to use TLS only: a year.
+const STRICT: &str = "max-age=31536000";
 const REQUEST_ID_MAX_CHARS: usize = 64;
 
 /// Names, follows, counts and finishes one request.
@@ -47,7 +49,7 @@ pub(crate) async fn observe(
     telemetry::join_trace(&span, &trace);
     let traceparent = HeaderValue::try_from(trace.traceparent());
     request.extensions_mut().insert(trace);
-    let mut response = match check_host(&request) {
+    let mut response = match check_host(&shared.entrance, &request) {
         Ok(()) => run(&shared, request, next).instrument(span).await,
         Err(error) => error.into_response(),
     };
@@ -63,6 +65,9 @@ pub(crate) async fn observe(
         headers.insert(TRACEPARENT, traceparent);
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if shared.entrance.strict {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(STRICT));
+    }
     metrics::request(&method, route, status, start.elapsed());
     tracing::debug!(%method, route, status = status.as_u16(), "answered");
     response

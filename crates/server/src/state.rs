@@ -9,6 +9,8 @@ use godel_app::{App, Crew};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 
+use crate::tls::Current;
+
 /// What every handler can reach; cheap to clone.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared(Arc<Parts>);
@@ -23,6 +25,23 @@ pub(crate) struct Parts {
     pub(crate) started_at: Timestamp,
     pub(crate) prometheus: PrometheusHandle,
     pub(crate) openapi: Bytes,
+    /// Whether clients speak TLS to this server; a cookie is then `Secure`.
+    pub(crate) tls: bool,
+    /// How clients reach this server.
+    pub(crate) entrance: Entrance,
+}
+
+/// How clients reach a server.
+#[derive(Debug)]
+pub(crate) struct Entrance {
+    /// The certificate that is shown, with TLS.
+    pub(crate) certificate: Option<Arc<Current>>,
+    /// Whether other machines can reach it without TLS.
+    pub(crate) insecure: bool,
+    /// Whether any host name is answered. On loopback without TLS only loopback names are.
+    pub(crate) any_host: bool,
+    /// Whether browsers are told to use TLS only from now on.
+    pub(crate) strict: bool,
 }
 
 impl Shared {

@@ -32,7 +32,7 @@ pub(crate) async fn login(
             return Err(ApiError::new(code::INVALID_FIELD, "give either `token` or `key`"));
         }
     };
-    let cookie = cookie(token.expose(), SESSION_HOURS * 3_600);
+    let cookie = cookie(&shared, token.expose(), SESSION_HOURS * 3_600);
     Ok(([(header::SET_COOKIE, cookie)], Json(Success::new(session(&shared, identity).await?))))
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn logout(
     if let Some(token) = session_token(&headers) {
         auth::logout(&shared.app, &caller.call, &token).await?;
     }
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie("", 0))]))
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie(&shared, "", 0))]))
 }
 
 /// Who am I
@@ -70,6 +70,10 @@ async fn session(shared: &Shared, identity: Identity) -> ApiResult<Session> {
     })
 }
 
-fn cookie(token: &str, max_age_secs: i64) -> String {
-    format!("{SESSION_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/; Max-Age={max_age_secs}")
+fn cookie(shared: &Shared, token: &str, max_age_secs: i64) -> String {
+    let secure = if shared.tls { "; Secure" } else { "" };
+    format!(
+        "{SESSION_COOKIE}={token}; HttpOnly; SameSite=Strict; Path=/; \
+         Max-Age={max_age_secs}{secure}"
+    )
 }

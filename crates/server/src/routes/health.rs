@@ -6,7 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
-    Capabilities, Check, DetailedHealth, EVENTS_PROTOCOL, Health, HealthStatus, Live, Ready,
+    Capabilities, Check, DetailedHealth, EVENTS_PROTOCOL, Health, HealthStatus, Live, Protection,
+    Ready,
 };
 use godel_app::health::{self, Findings};
 use godel_decide as decide;
@@ -106,8 +107,19 @@ pub(crate) async fn detailed(
         pid: std::process::id(),
         started_at: shared.started_at,
         web_sockets: shared.app.rates.open_sockets(),
+        protection: protection(&shared),
     };
     Ok((code, Json(detailed)))
+}
+
+fn protection(shared: &Shared) -> Protection {
+    let facts = shared.entrance.certificate.as_ref().map(|current| current.facts());
+    Protection {
+        tls: facts.is_some(),
+        insecure: shared.entrance.insecure,
+        fingerprint: facts.map(|facts| facts.fingerprint.to_string()),
+        expires_at: facts.and_then(|facts| facts.until),
+    }
 }
 
 /// What this server can do

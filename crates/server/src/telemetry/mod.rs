@@ -45,7 +45,7 @@ pub struct Config {
     pub format: Format,
     /// Whether text may be coloured.
     pub color: bool,
-    /// Where traces go, such as `http://127.0.0.1:4318`; nowhere if absent.
+    /// Where traces go, such as `http://127.0.0.1:4318`, or with `https`; nowhere if absent.
     pub otlp_endpoint: Option<String>,
 }
 
@@ -124,9 +124,12 @@ pub fn init(config: &Config) -> Result<Guard, Error> {
 }
 
 fn tracer_provider(endpoint: &str) -> Result<SdkTracerProvider, Error> {
-    if !endpoint.starts_with("http://") {
-        return Err(Error::Otlp("this version sends to http:// addresses only".to_owned()));
+    if !endpoint.starts_with("http://") && !endpoint.starts_with("https://") {
+        let why = "the address begins neither with http:// nor with https://";
+        return Err(Error::Otlp(why.to_owned()));
     }
+    // The exporter makes a client of its own, which asks the process for its cryptography.
+    godel_tls::install();
     let endpoint = format!("{}/v1/traces", endpoint.trim_end_matches('/'));
     let exporter = opentelemetry_otlp::SpanExporter::builder()
         .with_http()

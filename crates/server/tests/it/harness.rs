@@ -60,6 +60,7 @@ impl Running {
         let task = tokio::spawn(async move {
             server.run_until(signal.cancelled_owned()).await.unwrap();
         });
+        godel_tls::install();
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()

@@ -14,4 +14,5 @@ mod redis;
 mod shutdown;
 mod sse;
 mod tenancy;
+mod tls;
 mod ws;

@@ -46,5 +46,5 @@ async fn a_second_server_on_the_same_data_or_address_is_refused() {
     let refused = Server::start(Config::new(elsewhere.path().to_owned(), address)).await;
     assert!(matches!(refused, Err(StartError::AddressInUse(_))), "{refused:?}");
     let open = Config::new(elsewhere.path().join("x"), "0.0.0.0:0".parse().unwrap());
-    assert!(matches!(Server::start(open).await, Err(StartError::NotLoopback(_))));
+    assert!(matches!(Server::start(open).await, Err(StartError::Exposed(_))));
 }
