@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::sse::SseMessage;
 use crate::{
-    DetailedHealth, ErrorBody, Event, Failure, Health, Lagged, NewEvent, Page, SseDecoder, Success,
+    DetailedHealth, ErrorBody, Event, Health, Lagged, NewEvent, Page, SseDecoder, Success,
     SystemMetrics,
 };
 
@@ -169,6 +169,13 @@ fn known_code(name: &str, status: StatusCode) -> Code {
         .unwrap_or(code::INTERNAL_ERROR)
 }
 
+/// Reads the body of a refusal, if it is one.
+fn refused(text: &str, status: StatusCode) -> Option<ClientError> {
+    let body = serde_json::from_str::<Refusal>(text).ok()?.error;
+    let code = known_code(&body.code, status);
+    Some(ClientError::Refused { body: Box::new(body), code })
+}
+
 impl Client {
     /// Makes a client for the server at `url`, such as `http://127.0.0.1:7373`; with `https`, the
     /// authorities of this machine are trusted.
@@ -205,13 +212,9 @@ impl Client {
             return Ok(response);
         }
         let text = response.text().await.map_err(|cause| self.unreachable(cause))?;
-        match serde_json::from_str::<Failure>(&text) {
-            Ok(failure) => {
-                let code = known_code(&failure.error.code, status);
-                Err(ClientError::Refused { body: Box::new(failure.error), code })
-            }
-            Err(_) => Err(self.strange(format!("status {status} without an error body"))),
-        }
+        let refused = refused(&text, status);
+        Err(refused
+            .unwrap_or_else(|| self.strange(format!("status {status} without an error body"))))
     }
 
     fn unreachable(&self, cause: reqwest::Error) -> ClientError {
@@ -256,8 +259,10 @@ impl Client {
     pub async fn health(&self) -> Result<Health, ClientError> {
         let request = self.request(Method::GET, "/health").timeout(ANSWER_TIMEOUT);
         let response = request.send().await.map_err(|cause| self.unreachable(cause))?;
+        let status = response.status();
         let text = response.text().await.map_err(|error| self.strange(error))?;
-        serde_json::from_str(&text).map_err(|error| self.strange(error))
+        serde_json::from_str(&text)
+            .map_err(|error| refused(&text, status).unwrap_or_else(|| self.strange(error)))
     }
 
     /// Returns what only a known caller may see of the server's health.
@@ -324,6 +329,12 @@ pub enum StreamItem {
     Lagged(Lagged),
     /// The connection was lost; it is tried again after the given pause.
     Interrupted(ClientError, Duration),
+}
+
+/// A failure as far as a client reads it; one that was refused at the door has no request.
+#[derive(serde::Deserialize)]
+struct Refusal {
+    error: ErrorBody,
 }
 
 #[derive(serde::Deserialize)]

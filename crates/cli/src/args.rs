@@ -1,5 +1,6 @@
 //! The commands and options, as people type them.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -13,7 +14,7 @@ pub(crate) struct Flag<'a> {
     /// The flag.
     pub(crate) flag: &'static str,
     /// What was given.
-    pub(crate) value: &'a str,
+    pub(crate) value: Cow<'a, str>,
 }
 
 /// Run a Godel server and talk to it
@@ -49,6 +50,10 @@ pub(crate) struct Global {
     /// Talk to this server instead of the one of the data directory [env: GODEL_SERVER]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) server: Option<String>,
+    /// Trust the servers that this authority has signed for: a PEM file or a SHA-256 fingerprint
+    /// [env: GODEL_CA]
+    #[arg(long, global = true, value_name = "CA")]
+    pub(crate) ca: Option<String>,
     /// Read settings from this file [env: GODEL_CONFIG] [default: godel.toml in the data directory]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
@@ -67,6 +72,7 @@ pub(crate) enum Command {
     #[command(after_help = "Examples:
   godel up
   godel up --data ./data --listen 127.0.0.1:8080
+  godel up --listen 0.0.0.0:7373 --tls auto
   GODEL_DATABASE_URL=postgres://godel:secret@db/godel godel up
 
 It runs until Ctrl-C or SIGTERM, then finishes the requests that are under way. A second signal
@@ -154,6 +160,8 @@ pub(crate) struct SettingFlags {
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<String>,
     #[command(flatten)]
+    pub(crate) tls: TlsFlags,
+    #[command(flatten)]
     pub(crate) database: DatabaseFlag,
     /// Share rate limits between servers over Redis, such as redis://127.0.0.1:6379
     #[arg(long, value_name = "URL")]
@@ -164,6 +172,44 @@ pub(crate) struct SettingFlags {
     /// Log as text or json; auto is text on a terminal [default: auto]
     #[arg(long, value_name = "FORMAT")]
     pub(crate) log_format: Option<String>,
+}
+
+/// How the server proves who it is, as flags.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct TlsFlags {
+    /// Speak TLS: auto makes an authority of the server's own and keeps its certificate fresh
+    /// [default: off]
+    #[arg(long = "tls", value_name = "MODE")]
+    pub(crate) mode: Option<String>,
+    /// Speak TLS with the certificate in this PEM file
+    #[arg(long = "tls-cert", value_name = "FILE")]
+    pub(crate) cert: Option<String>,
+    /// The PEM file with the private key of the certificate
+    #[arg(long = "tls-key", value_name = "FILE")]
+    pub(crate) key: Option<String>,
+    /// One more name or address of this server, for --tls auto; may be given several times
+    #[arg(long = "tls-name", value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Let other machines reach the server without TLS
+    #[arg(long)]
+    pub(crate) insecure: bool,
+}
+
+impl TlsFlags {
+    /// Returns the flags that were given.
+    fn flags(&self) -> Vec<Flag<'_>> {
+        let names = (!self.names.is_empty()).then(|| Cow::from(self.names.join(",")));
+        [
+            ("tls.mode", "--tls", self.mode.as_deref().map(Cow::from)),
+            ("tls.cert", "--tls-cert", self.cert.as_deref().map(Cow::from)),
+            ("tls.key", "--tls-key", self.key.as_deref().map(Cow::from)),
+            ("tls.names", "--tls-name", names),
+            ("insecure", "--insecure", self.insecure.then_some(Cow::from("true"))),
+        ]
+        .into_iter()
+        .filter_map(|(key, flag, value)| Some(Flag { key, flag, value: value? }))
+        .collect()
+    }
 }
 
 /// The database as a flag.
@@ -180,7 +226,7 @@ impl DatabaseFlag {
     pub(crate) fn flags(&self) -> Vec<Flag<'_>> {
         let value = self.database.as_deref();
         value
-            .map(|value| Flag { key: "database.url", flag: "--database", value })
+            .map(|value| Flag { key: "database.url", flag: "--database", value: value.into() })
             .into_iter()
             .collect()
     }
@@ -196,9 +242,9 @@ impl SettingFlags {
             ("log.format", "--log-format", &self.log_format),
         ];
         let own = own.into_iter().filter_map(|(key, flag, value)| {
-            value.as_deref().map(|value| Flag { key, flag, value })
+            value.as_deref().map(|value| Flag { key, flag, value: value.into() })
         });
-        self.database.flags().into_iter().chain(own).collect()
+        self.database.flags().into_iter().chain(self.tls.flags()).chain(own).collect()
     }
 }
 

@@ -36,9 +36,15 @@ impl Environment {
     }
 }
 
+impl<'a> FromIterator<(&'a str, &'a str)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+}
+
 impl<const N: usize> From<[(&str, &str); N]> for Environment {
     fn from(pairs: [(&str, &str); N]) -> Self {
-        Self(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
+        pairs.into_iter().collect()
     }
 }
 
@@ -51,6 +57,8 @@ pub(crate) struct Context {
     pub(crate) data_origin: String,
     /// The server to talk to, if it is not the one of the data directory.
     pub(crate) server: Option<String>,
+    /// Whom to trust as a server, if it is not known by itself: a PEM file or a fingerprint.
+    pub(crate) ca: Option<String>,
     /// The configuration file, if it is not the one in the data directory.
     pub(crate) config: Option<PathBuf>,
     /// The environment.
@@ -67,9 +75,10 @@ impl Context {
             .map_err(|cause| Error::file(&data.display(), "found", cause))?;
         let server = global.server.as_deref().or_else(|| environment.get("GODEL_SERVER"));
         let server = server.map(str::to_owned);
+        let ca = global.ca.as_deref().or_else(|| environment.get("GODEL_CA")).map(str::to_owned);
         let config =
             global.config.clone().or_else(|| environment.get("GODEL_CONFIG").map(PathBuf::from));
-        Ok(Self { data, data_origin, server, config, environment, output })
+        Ok(Self { data, data_origin, server, ca, config, environment, output })
     }
 
     /// Loads the settings; flags win over everything else.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use godel_api::{Client, ClientError, Discovery, Health, OWNER_KEY_FILE};
+use godel_api::{Client, ClientError, Discovery, Fingerprint, Health, OWNER_KEY_FILE, Trust};
 use godel_model::{ApiKey, Invalid, Report as _};
 use rustix::process::{Pid, test_kill_process};
 
@@ -43,7 +43,8 @@ pub(crate) async fn presence(data: &Path) -> Result<Presence> {
         let why = format!("process {} has ended without cleaning up", found.pid);
         return Ok(Presence::LeftOver(why));
     }
-    match health(&Client::new(&found.url, None)?).await {
+    let client = Client::builder(&found.url).trust(found.trust()).build()?;
+    match health(&client).await {
         Ok(health) => Ok(Presence::Running(found, health)),
         Err(why) => Ok(Presence::LeftOver(why)),
     }
@@ -53,6 +54,7 @@ async fn health(client: &Client) -> Result<Health, String> {
     match tokio::time::timeout(ANSWER_TIMEOUT, client.health()).await {
         Ok(Ok(health)) => Ok(health),
         Ok(Err(ClientError::Unreachable { url, .. })) => Err(format!("nothing answers at {url}")),
+        Ok(Err(error @ ClientError::Untrusted { .. })) => Err(error.to_string()),
         Ok(Err(_)) => Err(format!("another program answers at {}", client.url())),
         Err(_) => Err(format!("{} does not answer", client.url())),
     }
@@ -84,7 +86,8 @@ pub(crate) struct Found {
 pub(crate) async fn server(context: &Context) -> Result<Found> {
     if let Some(url) = &context.server {
         let url = server_url(url)?;
-        let client = Client::new(&url, key(context, &url)?)?;
+        let key = key(context, is_this_machine(&url))?;
+        let client = Client::builder(&url).key(key).trust(trust(context, &url)?).build()?;
         let health = client.health().await?;
         return Ok(Found { client, health, discovery: None });
     }
@@ -93,21 +96,34 @@ pub(crate) async fn server(context: &Context) -> Result<Found> {
         Presence::Absent => Err(not_running(None)),
         Presence::LeftOver(why) => Err(not_running(Some(why))),
         Presence::Running(discovery, health) => {
-            let client = Client::new(&discovery.url, key(context, &discovery.url)?)?;
+            // It is known by the data directory that holds the key, whatever its address.
+            let (key, trust) = (key(context, true)?, discovery.trust());
+            let client = Client::builder(&discovery.url).key(key).trust(trust).build()?;
             Ok(Found { client, health, discovery: Some(discovery) })
         }
     }
+}
+
+/// Returns whom to trust: what was given, or the server of the data directory if it is the one that
+/// is called, or else the authorities of this machine.
+fn trust(context: &Context, url: &str) -> Result<Trust> {
+    if let Some(ca) = &context.ca {
+        return Ok(match ca.parse::<Fingerprint>() {
+            Ok(fingerprint) => Trust::Fingerprint(fingerprint),
+            Err(_) => Trust::Authorities(
+                godel_tls::read_certificates(Path::new(ca)).map_err(ClientError::from)?,
+            ),
+        });
+    }
+    let own = Discovery::read(&context.data).ok().flatten().filter(|found| found.url == url);
+    Ok(own.map_or(Trust::System, |own| own.trust()))
 }
 
 /// Checks the address of a server as a person types it.
 fn server_url(given: &str) -> Result<String> {
     let url = reqwest::Url::parse(given).ok().filter(reqwest::Url::has_host);
     match url.as_ref().map(reqwest::Url::scheme) {
-        Some("http") => Ok(given.trim_end_matches('/').to_owned()),
-        Some("https") => Err(Error::usage(
-            "this version cannot speak https to a server",
-            "use http:// to a server on this machine or through an SSH tunnel",
-        )),
+        Some("http" | "https") => Ok(given.trim_end_matches('/').to_owned()),
         _ => Err(Error::usage(
             format!("\"{given}\" is not the address of a server"),
             "for example --server http://127.0.0.1:7373",
@@ -118,7 +134,7 @@ fn server_url(given: &str) -> Result<String> {
 /// Returns the key for a server: of the environment, or of the data directory.
 ///
 /// The owner's key of this machine is not sent to another one.
-fn key(context: &Context, url: &str) -> Result<Option<ApiKey>> {
+fn key(context: &Context, is_own: bool) -> Result<Option<ApiKey>> {
     if let Some(text) = context.environment.get("GODEL_KEY") {
         let key = text.trim().parse().map_err(|invalid: Invalid| {
             let hint = invalid.hint().unwrap_or_default();
@@ -126,7 +142,7 @@ fn key(context: &Context, url: &str) -> Result<Option<ApiKey>> {
         });
         return Ok(Some(key?));
     }
-    if !is_this_machine(url) {
+    if !is_own {
         return Ok(None);
     }
     let path = context.data.join(OWNER_KEY_FILE);
@@ -168,7 +184,8 @@ mod tests {
     #[test]
     fn an_address_is_checked_before_it_is_called() {
         assert_eq!(server_url("http://127.0.0.1:7373/").unwrap(), "http://127.0.0.1:7373");
-        for bad in ["", "127.0.0.1:7373", "localhost:7373", "https://x.org", "file:///etc/passwd"] {
+        assert_eq!(server_url("https://x.org:7373").unwrap(), "https://x.org:7373");
+        for bad in ["", "127.0.0.1:7373", "localhost:7373", "ftp://x.org", "file:///etc/passwd"] {
             assert!(server_url(bad).is_err(), "{bad}");
         }
     }

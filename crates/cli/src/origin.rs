@@ -89,7 +89,12 @@ impl Provider for Given<'_> {
 
     fn data(&self) -> Result<Map<Profile, Dict>, Refused> {
         let number = self.text.parse::<u64>().ok().filter(|_| self.key.is_number());
-        let value = number.map_or_else(|| Value::from(self.text), Value::from);
+        let switch = self.text.parse::<bool>().ok().filter(|_| self.key.is_switch());
+        let value = match (number, switch) {
+            (Some(number), _) => Value::from(number),
+            (_, Some(switch)) => Value::from(switch),
+            _ => Value::from(self.text),
+        };
         let nested = figment::util::nest(self.key.name, value);
         Ok(Profile::Default.collect(nested.into_dict().unwrap_or_default()))
     }
@@ -212,6 +217,7 @@ fn plain(expected: &str) -> &str {
         "u32" => "a whole number from 0 to 4294967295",
         "u64" => "a whole number from 0 on",
         "a string" => "a text in quotes",
+        "a boolean" => "true or false",
         other => other,
     }
 }

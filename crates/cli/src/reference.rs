@@ -78,6 +78,7 @@ const OTHERS: &str = "
 | `GODEL_DATA` | the data directory, as `--data` |
 | `GODEL_CONFIG` | the configuration file, as `--config` |
 | `GODEL_SERVER` | the server that commands talk to, as `--server` |
+| `GODEL_CA` | whom commands trust as a server: a PEM file or a SHA-256 fingerprint, as `--ca` |
 | `GODEL_KEY` | the API key that commands use; without it, `owner.key` in the data directory, which is sent to this machine only |
 | `NO_COLOR` | no colours, as `--no-color` |
 ";

@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use godel_app::{AppConfig, RateConfig};
 use godel_decide::Limit;
-use godel_server::{Config, RedisUrl, telemetry};
+use godel_model::{Invalid, code};
+use godel_server::{Config, RedisUrl, Tls, is_server_name, telemetry};
 use godel_store::DatabaseUrl;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::origin::Loaded;
-use crate::settings::{Durability, LogFormat, Tier};
+use crate::settings::{Durability, LogFormat, Tier, TlsMode};
 
 const DAYS_MAX: u32 = 36_500;
 const SECS_MAX: u32 = 3_600;
@@ -34,6 +35,11 @@ impl Loaded {
         let mut config = Config::new(self.data.clone(), self.listen()?);
         config.database = self.database()?;
         config.redis = self.redis()?;
+        config.tls = self.tls()?;
+        config.insecure = settings.insecure;
+        if config.is_exposed() && !config.insecure {
+            return Err(self.exposed(config.listen));
+        }
         config.durability = match settings.durability {
             Durability::Full => godel_store::Durability::Full,
             Durability::Relaxed => godel_store::Durability::Relaxed,
@@ -101,17 +107,56 @@ impl Loaded {
                 format!("for example {}", Config::DEFAULT_LISTEN),
             ));
         };
-        if !address.ip().is_loopback() {
-            return Err(Error::config(
-                format!("this version listens on this machine only, not on {address} ({origin})"),
-                format!(
-                    "use 127.0.0.1:{0}, and reach it from elsewhere through \
-                     `ssh -L {0}:127.0.0.1:{0} THIS-MACHINE`; TLS and users come with the next version",
-                    if address.port() == 0 { 7373 } else { address.port() }
-                ),
-            ));
-        }
         Ok(address)
+    }
+
+    fn exposed(&self, address: SocketAddr) -> Error {
+        let origin = self.origin("listen");
+        let message = format!(
+            "other machines could reach {address} without TLS, and listen in on keys ({origin})"
+        );
+        Error::Invalid(Invalid::new(code::TLS_REQUIRED, message).with_hint(
+            "add --tls auto, or --tls-cert FILE --tls-key FILE; --insecure serves without TLS on a \
+             network that you trust",
+        ))
+    }
+
+    fn tls(&self) -> Result<Tls> {
+        let given = &self.settings.tls;
+        let auto = given.mode == TlsMode::Auto;
+        match (&given.cert, &given.key) {
+            (None, None) if auto => Ok(Tls::Auto { names: self.names()? }),
+            (None, None) => Ok(Tls::Off),
+            _ if auto && self.wins("tls.mode", "tls.cert")? => {
+                Ok(Tls::Auto { names: self.names()? })
+            }
+            (Some(certificate), Some(key)) => {
+                Ok(Tls::Files { certificate: certificate.into(), key: key.into() })
+            }
+            (Some(_), None) => Err(self.half("tls.cert", "tls.key")),
+            (None, Some(_)) => Err(self.half("tls.key", "tls.cert")),
+        }
+    }
+
+    fn half(&self, there: &str, missing: &str) -> Error {
+        Error::config(
+            format!("`{there}` is set, but `{missing}` is not ({})", self.origin(there)),
+            format!("set `{missing}` too: a certificate and its key belong together"),
+        )
+    }
+
+    fn names(&self) -> Result<Vec<String>> {
+        let names = &self.settings.tls.names.0;
+        // A name with a star stands for all names below another.
+        let is_name = |name: &str| is_server_name(name.strip_prefix("*.").unwrap_or(name));
+        match names.iter().find(|name| !is_name(name)) {
+            None => Ok(names.clone()),
+            Some(bad) => Err(Error::config(
+                format!("`tls.names` has a \"{bad}\" in it ({})", self.origin("tls.names")),
+                "use host names and addresses, such as godel.example.org or 192.168.1.5, without a \
+                 port",
+            )),
+        }
     }
 
     fn database(&self) -> Result<Option<DatabaseUrl>> {
@@ -134,10 +179,13 @@ impl Loaded {
         let Some(url) = &self.settings.redis.url else {
             return Ok(None);
         };
-        if !url.0.starts_with("redis://") {
+        if !url.0.starts_with("redis://") && !url.0.starts_with("rediss://") {
             return Err(Error::config(
-                format!("`redis.url` does not begin with redis:// ({})", self.origin("redis.url")),
-                "for example redis://127.0.0.1:6379",
+                format!(
+                    "`redis.url` begins neither with redis:// nor with rediss:// ({})",
+                    self.origin("redis.url")
+                ),
+                "for example redis://127.0.0.1:6379, or rediss:// for TLS",
             ));
         }
         Ok(Some(RedisUrl(url.0.clone())))
@@ -229,15 +277,17 @@ mod tests {
     #[test]
     fn what_cannot_be_served_is_refused() {
         for (variable, value, part) in [
-            ("GODEL_LISTEN", "0.0.0.0:7373", "this version listens on this machine only"),
-            ("GODEL_LISTEN", "[::]:7373", "this version listens on this machine only"),
+            ("GODEL_LISTEN", "0.0.0.0:7373", "could reach 0.0.0.0:7373 without TLS"),
+            ("GODEL_LISTEN", "[::]:7373", "(environment GODEL_LISTEN)"),
+            ("GODEL_TLS_CERT", "/x/cert.pem", "`tls.cert` is set, but `tls.key` is not"),
+            ("GODEL_TLS_KEY", "/x/key.pem", "`tls.key` is set, but `tls.cert` is not"),
             ("GODEL_LISTEN", "7373", "`listen` is not an address"),
             ("GODEL_LISTEN", "example.org:80", "`listen` is not an address"),
             ("GODEL_RATE_BURST", "0", "`rate.burst` cannot be 0 (environment GODEL_RATE_BURST)"),
             ("GODEL_RETENTION_DAYS", "0", "`retention.days` cannot be 0"),
             ("GODEL_RETENTION_MAX_EVENTS", "0", "`retention.max_events` cannot be 0"),
             ("GODEL_SERVER_BODY_MAX_BYTES", "7", "`server.body_max_bytes` cannot be 7"),
-            ("GODEL_REDIS_URL", "http://x", "`redis.url` does not begin with redis://"),
+            ("GODEL_REDIS_URL", "http://x", "`redis.url` begins neither with redis://"),
             ("GODEL_DATABASE_URL", "mysql://x", "the database address is not understood"),
             ("GODEL_DATABASE_URL_FILE", "/nowhere/url", "/nowhere/url could not be read"),
         ] {
@@ -252,6 +302,41 @@ mod tests {
             assert!(error.to_string().contains(part), "{error}");
             assert!(error.hint().is_some(), "{error}");
         }
+    }
+
+    #[test]
+    fn tls_comes_from_the_mode_or_from_files() {
+        let tls = |pairs: &[(&str, &str)]| {
+            let environment: Environment = pairs.iter().copied().collect();
+            let sources = Sources {
+                data: Path::new("/nowhere"),
+                file: None,
+                environment: &environment,
+                flags: vec![],
+            };
+            Loaded::load(&sources).and_then(|loaded| loaded.server()).map(|config| config.tls)
+        };
+        let open = ("GODEL_LISTEN", "0.0.0.0:7373");
+        assert_eq!(tls(&[]).unwrap(), Tls::Off);
+        assert_eq!(tls(&[open, ("GODEL_INSECURE", "true")]).unwrap(), Tls::Off);
+        let auto = ("GODEL_TLS_MODE", "auto");
+        let names = ("GODEL_TLS_NAMES", "a.example, *.b.example,10.0.0.1,::2");
+        let wanted = ["a.example", "*.b.example", "10.0.0.1", "::2"].map(str::to_owned).to_vec();
+        assert_eq!(tls(&[open, auto, names]).unwrap(), Tls::Auto { names: wanted });
+        let files = [("GODEL_TLS_CERT", "/c.pem"), ("GODEL_TLS_KEY", "/k.pem")];
+        let wanted = Tls::Files { certificate: "/c.pem".into(), key: "/k.pem".into() };
+        assert_eq!(tls(&[open, files[0], files[1]]).unwrap(), wanted);
+        for (bad, part) in [
+            (vec![auto, files[0], files[1]], "are both set"),
+            (vec![auto, ("GODEL_TLS_NAMES", "host:7373")], "has a \"host:7373\" in it"),
+            (vec![("GODEL_TLS_MODE", "yes")], "cannot be \"yes\""),
+            (vec![("GODEL_INSECURE", "yes")], "`insecure` must be true or false"),
+        ] {
+            let error = tls(&bad).unwrap_err();
+            assert!(error.to_string().contains(part), "{error}");
+            assert!(error.hint().is_some(), "{error}");
+        }
+        assert_eq!(tls(&[open]).unwrap_err().code(), code::TLS_REQUIRED);
     }
 
     #[test]

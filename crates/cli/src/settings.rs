@@ -24,10 +24,20 @@ impl Key {
         self.kind.contains("u32") || self.kind.contains("u64")
     }
 
+    /// Tells whether its value is true or false.
+    pub(crate) fn is_switch(&self) -> bool {
+        self.kind == "bool"
+    }
+
     /// Returns the flag of `godel up` that sets it.
     pub(crate) fn flag(&self) -> Option<&'static str> {
         match self.name {
             "listen" => Some("--listen"),
+            "insecure" => Some("--insecure"),
+            "tls.mode" => Some("--tls"),
+            "tls.cert" => Some("--tls-cert"),
+            "tls.key" => Some("--tls-key"),
+            "tls.names" => Some("--tls-name"),
             "database.url" => Some("--database"),
             "redis.url" => Some("--redis"),
             "log.level" => Some("--log-level"),
@@ -74,6 +84,43 @@ pub(crate) enum Tier {
     Enterprise,
 }
 
+/// Where the server's certificate comes from, unless files are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TlsMode {
+    Off,
+    Auto,
+}
+
+/// A list of names: in the file also as a list, elsewhere as one text with commas.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "NamesText", into = "String")]
+pub(crate) struct Names(pub(crate) Vec<String>);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum NamesText {
+    List(Vec<String>),
+    Text(String),
+}
+
+impl From<NamesText> for Names {
+    fn from(given: NamesText) -> Self {
+        let list = match given {
+            NamesText::List(list) => list,
+            NamesText::Text(text) => text.split(',').map(ToOwned::to_owned).collect(),
+        };
+        let trimmed = list.iter().map(|name| name.trim().to_owned());
+        Self(trimmed.filter(|name| !name.is_empty()).collect())
+    }
+}
+
+impl From<Names> for String {
+    fn from(names: Names) -> Self {
+        names.0.join(",")
+    }
+}
+
 /// Declares a group of settings: the type, its defaults, and the list of keys with their meaning.
 macro_rules! settings {
     ($(#[doc = $about:literal])+ $name:ident $prefix:literal {
@@ -116,11 +163,16 @@ settings! {
     /// All settings.
     Settings "" {
         /// Where the server listens: an address of this machine and a port; port 0 takes a free one.
+        /// Another address than loopback needs TLS, or `insecure`.
         listen: String = godel_server::Config::DEFAULT_LISTEN.to_owned();
+        /// Whether other machines may reach the server without TLS. Whoever is in between can then
+        /// read and change what is said; `godel status` and the log say so.
+        insecure: bool = false;
         /// What a finished write survives: `full` a power cut, `relaxed` only a crash of Godel.
         /// SQLite only; on PostgreSQL every commit waits for its disk. Use `relaxed` for throw-away data.
         durability: Durability = Durability::Full;
     } {
+        tls: Tls;
         database: Database;
         redis: Redis;
         log: Log;
@@ -132,10 +184,28 @@ settings! {
 }
 
 settings! {
+    /// How the server proves who it is.
+    Tls "tls." {
+        /// `auto` makes an authority of the server's own in the data directory, and keeps a
+        /// certificate of it fresh; `off` speaks plain HTTP, unless `tls.cert` is set.
+        mode: TlsMode = TlsMode::Off;
+        /// A file with the server's certificate, and those between it and a root, in PEM form. It is
+        /// loaded again when it changes.
+        cert: Option<String> = None;
+        /// The file with the private key of `tls.cert`, in PEM form.
+        key: Option<String> = None;
+        /// More names and addresses of this server for `auto`, with commas between. The names that
+        /// the machine knows need not be given.
+        names: Names = Names::default();
+    }
+}
+
+settings! {
     /// Where the data is.
     Database "database." {
         /// The database: `sqlite:///path/to/file` or `postgres://user:password@host:5432/name`.
-        /// Without it, SQLite in the data directory.
+        /// Without it, SQLite in the data directory. `?sslmode=verify-full&sslrootcert=/path/ca.pem`
+        /// asks PostgreSQL for TLS, with the meaning that `psql` gives it.
         url: Option<Secret> = None;
         /// A file that holds the address of the database, so that its password is in no
         /// environment and on no command line.
@@ -146,8 +216,9 @@ settings! {
 settings! {
     /// Redis, which is optional.
     Redis "redis." {
-        /// Redis, such as `redis://127.0.0.1:6379`: several servers on one database then share
-        /// their rate limits. It must be there at the start; if it goes away later, nothing is lost.
+        /// Redis, such as `redis://127.0.0.1:6379`, or with TLS `rediss://host:6379?ca=/path/ca.pem`:
+        /// several servers on one database then share their rate limits. It must be there at the
+        /// start; if it goes away later, nothing is lost.
         url: Option<Secret> = None;
     }
 }
@@ -167,8 +238,8 @@ settings! {
 settings! {
     /// Where traces go.
     Otlp "otlp." {
-        /// An OpenTelemetry collector that takes traces over HTTP, such as `http://127.0.0.1:4318`.
-        /// Without it, none are sent.
+        /// An OpenTelemetry collector that takes traces over HTTP, such as `http://127.0.0.1:4318`;
+        /// `https` works too. Without it, none are sent.
         endpoint: Option<String> = None;
     }
 }

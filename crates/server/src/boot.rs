@@ -329,10 +329,12 @@ fn elsewhere(tls: &Tls, address: SocketAddr) -> Option<String> {
         return None;
     }
     let given = match tls {
-        Tls::Auto { names } => names.first().cloned(),
+        // One with a star stands for many names and is none itself.
+        Tls::Auto { names } => names.iter().find(|name| !name.starts_with('*')).cloned(),
         Tls::Off | Tls::Files { .. } => None,
     };
     let name = given.or_else(machine_name)?;
+    let name = if name.contains(':') { format!("[{name}]") } else { name };
     Some(url(tls, format!("{name}:{}", address.port())))
 }
 

@@ -29,5 +29,5 @@ pub use boot::{LOCK_FILE, Server, StartError};
 pub use config::{Config, RedisUrl};
 pub use openapi::openapi_json;
 pub use router::route_inventory;
-pub use tls::{Facts, Tls, inspect as inspect_tls};
+pub use tls::{Facts, Tls, inspect as inspect_tls, is_server_name};
 pub use web::has_dashboard;

@@ -486,6 +486,8 @@ export interface components {
              * @description Open WebSockets.
              */
             webSockets: number;
+            /** @description What protects the way to it. */
+            protection?: components["schemas"]["Protection"];
         };
         /** @description What went wrong, and what to do next. */
         ErrorBody: {
@@ -686,6 +688,20 @@ export interface components {
             name?: string | null;
             /** @description The new description. */
             description?: string | null;
+        };
+        /** @description What protects the way to a server. */
+        Protection: {
+            /** @description Whether it speaks TLS. */
+            tls: boolean;
+            /** @description Whether other machines can reach it without TLS: somebody chose `--insecure`. */
+            insecure: boolean;
+            /** @description The SHA-256 of the certificate to trust: that of its own authority, or its own. */
+            fingerprint?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when its certificate is valid.
+             */
+            expiresAt?: string | null;
         };
         /** @description Whether the server can take requests. */
         Ready: {

@@ -110,6 +110,7 @@ async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
         Ok((loaded, server, store)) => {
             findings.push(machine::settings(&loaded));
             findings.push(server::address(server.listen, running));
+            findings.push(server::protection(&server, &presence));
             findings.push(database::schema(&store).await);
             findings.push(database::soundness(&store, running));
             findings.extend(database::redis(server.redis.as_ref()).await);

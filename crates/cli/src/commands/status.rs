@@ -1,6 +1,6 @@
 //! `godel status`: how the server is doing.
 
-use godel_api::{Check, ClientError, DetailedHealth, HealthStatus, SystemMetrics};
+use godel_api::{Check, ClientError, DetailedHealth, HealthStatus, Protection, SystemMetrics};
 use godel_model::Report as _;
 use serde_json::json;
 
@@ -90,6 +90,7 @@ fn json_answer(context: &Context, found: &Found, details: Option<&Details>) -> R
         answer["webSockets"] = json!(health.web_sockets);
         answer["eventHead"] = json!(numbers.event_head);
         answer["eventTrimmed"] = json!(numbers.event_trimmed);
+        answer["protection"] = json!(health.protection);
     }
     context.output.value(&answer)
 }
@@ -112,6 +113,10 @@ fn text_answer(context: &Context, found: &Found, details: Option<&Details>) -> R
         row("database", format!("{}{durable}, schema {}", health.database, health.schema_version));
         row("events", format!("{}{trimmed}", numbers.event_head));
         row("WebSockets", health.web_sockets.to_string());
+        row("protection", protection(&health.protection));
+        if let Some(fingerprint) = &health.protection.fingerprint {
+            row("fingerprint", fingerprint.clone());
+        }
         if let Some(memory) = numbers.memory_bytes {
             row("memory", bytes(memory));
         }
@@ -132,6 +137,17 @@ fn text_answer(context: &Context, found: &Found, details: Option<&Details>) -> R
         context.output.note(styled(style, format_args!("{word}: `godel doctor` tells what to do")));
     }
     Ok(())
+}
+
+fn protection(found: &Protection) -> String {
+    match (found.tls, found.insecure) {
+        (true, _) => {
+            let until = found.expires_at.map(|until| format!(", certificate until {until:.0}"));
+            format!("TLS{}", until.unwrap_or_default())
+        }
+        (false, true) => styled(WARN, "none, and other machines can reach it (--insecure)"),
+        (false, false) => "not needed: it serves this machine only".to_owned(),
+    }
 }
 
 fn check_row(name: &str, check: &Check) -> [String; 4] {

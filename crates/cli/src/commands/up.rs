@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::locate::{Presence, presence};
-use crate::output::{STRONG, styled};
+use crate::output::{STRONG, WARN, styled};
 
 /// The signals that ask for an end.
 struct Signals {
@@ -110,19 +110,32 @@ fn announce(context: &Context, server: &Server) -> Result<()> {
             "loginLink": server.login_link(),
             "pid": std::process::id(),
             "dataDir": context.data,
+            "fingerprint": server.certificate().map(|facts| facts.fingerprint.to_string()),
+            "insecure": server.is_insecure(),
         }));
     }
     let version = env!("CARGO_PKG_VERSION");
     let headline = format!("Godel {version} is up at {}", server.url());
     output.line(format_args!("{}\n", styled(STRONG, headline)))?;
     let key = context.data.join(OWNER_KEY_FILE);
-    output.pairs(vec![
+    let mut rows = vec![
         ["dashboard".to_owned(), server.login_link().to_owned()],
         ["".to_owned(), "(this link works once, within an hour)".to_owned()],
         ["API".to_owned(), format!("{0}/api/v1, described at {0}/docs", server.url())],
         ["owner key".to_owned(), key.display().to_string()],
         ["data".to_owned(), context.data.display().to_string()],
-    ])?;
+    ];
+    if let Some(elsewhere) = server.elsewhere() {
+        rows.push(["elsewhere".to_owned(), elsewhere.to_owned()]);
+    }
+    if let Some(facts) = server.certificate() {
+        rows.push(["fingerprint".to_owned(), facts.fingerprint.to_string()]);
+        rows.push(["".to_owned(), "(SHA-256; clients on other machines give it as --ca)".into()]);
+    }
+    output.pairs(rows)?;
+    if server.is_insecure() {
+        output.note(styled(WARN, "\nwarning: other machines can reach it without TLS"));
+    }
     if server.is_first_start() {
         output.line("\nThe owner key was just made; whoever has it may do everything here.")?;
     }

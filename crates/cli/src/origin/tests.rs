@@ -31,7 +31,7 @@ fn later_layers_win_and_each_value_knows_its_origin() {
         ("GODEL_LISTEN", "127.0.0.1:2"),
         ("GODEL_RATE_PER_MINUTE", "7"),
     ];
-    let flags = vec![Flag { key: "listen", flag: "--listen", value: "127.0.0.1:3" }];
+    let flags = vec![Flag { key: "listen", flag: "--listen", value: "127.0.0.1:3".into() }];
     let loaded = load(dir.path(), environment.into(), flags).unwrap();
     let file = Origin::File(dir.path().join(CONFIG_FILE));
     assert_eq!(loaded.settings.listen, "127.0.0.1:3");
@@ -105,7 +105,7 @@ fn a_file_that_was_asked_for_must_be_there() {
 #[test]
 fn of_two_settings_the_later_layer_wins() {
     let dir = with_file("[database]\nurl_file = \"/run/url\"");
-    let flags = vec![Flag { key: "database.url", flag: "--database", value: "sqlite:///x" }];
+    let flags = vec![Flag { key: "database.url", flag: "--database", value: "sqlite:///x".into() }];
     let loaded = load(dir.path(), [].into(), flags).unwrap();
     assert!(loaded.wins("database.url", "database.url_file").unwrap());
     let environment = [("GODEL_DATABASE_URL", "sqlite:///x"), ("GODEL_DATABASE_URL_FILE", "/y")];

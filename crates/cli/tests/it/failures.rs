@@ -26,10 +26,10 @@ fn a_wrong_setting_is_2_and_names_its_origin() {
     home.run(&["up", "--listen", "0.0.0.0:7373"]).refused(
         2,
         &[
-            "this version listens on this machine only",
+            "other machines could reach 0.0.0.0:7373 without TLS",
             "flag --listen",
-            "ssh -L",
-            "godel explain invalid_config",
+            "--tls auto",
+            "godel explain tls_required",
         ],
     );
     home.run(&["up", "--log-level", "=x"]).refused(2, &["log level", "hint:"]);

@@ -17,6 +17,7 @@ use tokio_rustls::TlsAcceptor;
 
 use self::authority::Authority;
 use self::files::Files;
+pub use self::names::is_server_name;
 pub(crate) use self::names::machine as machine_name;
 use crate::StartError;
 

@@ -29,7 +29,12 @@ pub(super) fn all(listen: SocketAddr, extra: &[String]) -> Vec<String> {
 pub(crate) fn machine() -> Option<String> {
     let system = rustix::system::uname();
     let name = system.nodename().to_str().ok()?.to_lowercase();
-    ServerName::try_from(name.as_str()).is_ok().then_some(name)
+    is_server_name(&name).then_some(name)
+}
+
+/// Tells whether a text is a host name or an address that a certificate can have.
+pub fn is_server_name(text: &str) -> bool {
+    ServerName::try_from(text).is_ok()
 }
 
 /// Returns the addresses of this machine that others can use.

@@ -3,7 +3,9 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 
-use godel_api::HealthStatus;
+use godel_api::{Discovery, HealthStatus};
+use godel_model::{Clock as _, SystemClock};
+use godel_server::{Config, Tls, inspect_tls};
 
 use super::Finding;
 use crate::error::Result;
@@ -39,6 +41,43 @@ pub(super) fn running(presence: &Result<Presence>) -> Finding {
                     Finding::fail("server", format!("{shown}, unhealthy"), hint)
                 }
             }
+        }
+    }
+}
+
+/// Checks what protects the way to the server: its certificate, if other machines can reach it.
+pub(super) fn protection(config: &Config, presence: &Result<Presence>) -> Finding {
+    let insecure = matches!(presence, Ok(Presence::Running(found, _)) if found.insecure);
+    if insecure || config.is_exposed() {
+        return Finding::warn(
+            "tls",
+            "other machines can reach the server without TLS: `insecure` is on",
+            "use --tls auto, or --tls-cert FILE --tls-key FILE",
+        );
+    }
+    if config.tls == Tls::Off {
+        // It may have been started with flags that this command was not given.
+        if let Ok(Presence::Running(Discovery { fingerprint: Some(shown), .. }, _)) = presence {
+            return Finding::ok("tls", format!("the running server shows {shown}"));
+        }
+        return Finding::skip("tls", "not needed: the server serves this machine only");
+    }
+    let now = SystemClock.now();
+    match inspect_tls(&config.tls, &config.data_dir, now) {
+        Err(error) => Finding::failed("tls", &error.into()),
+        Ok(None) => Finding::ok("tls", "an authority will be made at the first start"),
+        Ok(Some(facts)) => {
+            let until = facts.until.map(|until| format!(", until {until:.0}"));
+            let shown = format!("{}{}", facts.fingerprint, until.unwrap_or_default());
+            if facts.until.is_some_and(|until| until < now) {
+                let hint = "replace the files; a running server takes the new ones by itself";
+                return Finding::fail("tls", format!("the certificate has expired: {shown}"), hint);
+            }
+            if facts.ends_soon(now) {
+                let hint = "replace the files soon; a running server takes them by itself";
+                return Finding::warn("tls", shown, hint);
+            }
+            Finding::ok("tls", shown)
         }
     }
 }
