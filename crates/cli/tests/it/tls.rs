@@ -1,8 +1,13 @@
 //! TLS with the real program: what a person types, sees and may rely on.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::sync::Arc;
 
 use godel_testkit::Authority;
+use godel_tls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -105,4 +110,52 @@ fn a_certificate_of_ones_own_is_used_from_its_files() {
     home.run(&["up", "--tls-cert", "cert.pem"]).refused(2, &["`tls.key` is not", "--tls-cert"]);
     home.run(&["up", "--tls", "auto", "--tls-cert", "c", "--tls-key", "k"])
         .refused(2, &["`tls.mode` and `tls.cert` are both set"]);
+}
+
+/// Takes one export over TLS and returns its first line.
+fn collect(listener: &TcpListener, config: &Arc<ServerConfig>) -> String {
+    let (stream, _) = listener.accept().unwrap();
+    let connection = ServerConnection::new(Arc::clone(config)).unwrap();
+    let mut stream = StreamOwned::new(connection, stream);
+    let mut bytes = Vec::new();
+    while !String::from_utf8_lossy(&bytes).contains("resourceSpans") {
+        let mut chunk = [0; 8_192];
+        let read = stream.read(&mut chunk).unwrap();
+        assert!(read > 0, "the export ends early: {}", String::from_utf8_lossy(&bytes));
+        bytes.extend_from_slice(&chunk[..read]);
+    }
+    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}").unwrap();
+    stream.flush().unwrap();
+    String::from_utf8_lossy(&bytes).lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn traces_go_to_a_collector_by_tls() {
+    let authority = Authority::new("collector");
+    let made = authority.sign(&["127.0.0.1"]);
+    let home = Home::new();
+    let roots = home.path().join("roots.pem");
+    std::fs::write(&roots, authority.pem()).unwrap();
+    let file = Path::new("collector.pem");
+    let config = ServerConfig::builder_with_provider(godel_tls::provider())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(
+            godel_tls::certificates(file, made.certificate.as_bytes()).unwrap(),
+            godel_tls::private_key(file, made.key.as_bytes()).unwrap(),
+        )
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("https://{}", listener.local_addr().unwrap());
+    // The system's authorities, as the system lets one choose them.
+    let home = home
+        .with("GODEL_OTLP_ENDPOINT", &endpoint)
+        .with("SSL_CERT_FILE", roots.to_str().unwrap())
+        .with("SSL_CERT_DIR", "/nowhere");
+    let collector = std::thread::spawn(move || collect(&listener, &Arc::new(config)));
+    let server = home.up();
+    home.run(&["status"]).expect(0);
+    assert_eq!(server.stop().code(), Some(0));
+    assert!(collector.join().unwrap().starts_with("POST /v1/traces HTTP/1.1"));
 }
