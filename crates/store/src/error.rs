@@ -170,6 +170,9 @@ impl Report for Error {
             Self::Tls { who: "Redis", .. } => {
                 "name the authority that signed its certificate: rediss://host:6379?ca=/path/ca.pem"
             }
+            Self::Tls { why, .. } if why.contains("does not support TLS") => {
+                "switch TLS on in PostgreSQL (`ssl = on`), or do without: remove `sslmode`"
+            }
             Self::Tls { .. } => {
                 "name the authority that signed its certificate, as in \
                  ?sslmode=verify-full&sslrootcert=/path/ca.pem"

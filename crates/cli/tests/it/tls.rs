@@ -104,7 +104,11 @@ fn a_certificate_of_ones_own_is_used_from_its_files() {
     let server = home.up_with(&flags);
     // Its name is none of this machine, and yet commands here know it.
     assert_eq!(home.run(&["status", "--json"]).expect(0).json()["protection"]["tls"], true);
-    home.run(&[&["doctor"][..], &flags].concat()).expect(0);
+    let doctor = [&["doctor"][..], &flags].concat();
+    let open = home.run(&doctor).expect(1).stdout;
+    assert!(open.contains("all users may read the private key key.pem"), "{open}");
+    std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    home.run(&doctor).expect(0);
     server.signal(Signal::TERM);
     assert_eq!(server.ended().code(), Some(0));
     home.run(&["up", "--tls-cert", "cert.pem"]).refused(2, &["`tls.key` is not", "--tls-cert"]);

@@ -36,6 +36,11 @@ pub(super) fn is_due(facts: &Facts, now: Timestamp) -> bool {
     facts.until.is_none_or(|until| until.duration_since(now) < DAY * RENEW_DAYS)
 }
 
+/// Returns the file of the authority's private key.
+pub(super) fn key_path(data_dir: &Path) -> PathBuf {
+    data_dir.join(FOLDER).join(KEY)
+}
+
 /// Godel's own authority.
 #[derive(Debug)]
 pub(super) struct Authority {
@@ -58,7 +63,7 @@ impl Authority {
         params.not_after = date(after(now, AUTHORITY_DAYS));
         let certificate = params.self_signed(&key).map_err(failed)?;
         // The certificate comes last: without it, nobody has trusted the key yet.
-        write(&folder.join(KEY), &key.serialize_pem())?;
+        write(&key_path(data_dir), &key.serialize_pem())?;
         write(&folder.join(CERTIFICATE), &certificate.pem())?;
         let fingerprint = Fingerprint::of(certificate.der());
         tracing::info!(%fingerprint, folder = %folder.display(), "a new TLS authority was made");
@@ -68,7 +73,7 @@ impl Authority {
     /// Takes the authority of a data directory, if there is one.
     pub(super) fn read(data_dir: &Path, now: Timestamp) -> Result<Option<Self>, StartError> {
         let folder = data_dir.join(FOLDER);
-        let (certificate, key) = (folder.join(CERTIFICATE), folder.join(KEY));
+        let (certificate, key) = (folder.join(CERTIFICATE), key_path(data_dir));
         if !certificate.exists() {
             return Ok(None);
         }

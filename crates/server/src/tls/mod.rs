@@ -44,6 +44,17 @@ pub enum Tls {
     },
 }
 
+impl Tls {
+    /// Returns the file of the private key, on which everything rests.
+    pub fn key_path(&self, data_dir: &Path) -> Option<PathBuf> {
+        match self {
+            Self::Off => None,
+            Self::Auto { .. } => Some(authority::key_path(data_dir)),
+            Self::Files { key, .. } => Some(key.clone()),
+        }
+    }
+}
+
 /// What a certificate says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {

@@ -2,6 +2,8 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use godel_api::{Discovery, HealthStatus};
 use godel_model::{Clock as _, SystemClock};
@@ -73,6 +75,10 @@ pub(super) fn protection(config: &Config, presence: &Result<Presence>) -> Findin
                 let hint = "replace the files; a running server takes the new ones by itself";
                 return Finding::fail("tls", format!("the certificate has expired: {shown}"), hint);
             }
+            if let Some(path) = config.tls.key_path(&config.data_dir).filter(|key| is_open(key)) {
+                let message = format!("all users may read the private key {}", path.display());
+                return Finding::fail("tls", message, format!("chmod 600 {}", path.display()));
+            }
             if facts.ends_soon(now) {
                 let hint = "replace the files soon; a running server takes them by itself";
                 return Finding::warn("tls", shown, hint);
@@ -80,6 +86,11 @@ pub(super) fn protection(config: &Config, presence: &Result<Presence>) -> Findin
             Finding::ok("tls", shown)
         }
     }
+}
+
+/// Tells whether every user of this machine may read a file; a group may have been let in on purpose.
+fn is_open(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.permissions().mode() & 0o007 != 0)
 }
 
 /// Checks that a server could listen.
