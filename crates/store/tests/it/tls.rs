@@ -1,5 +1,8 @@
 //! TLS to PostgreSQL and Redis, against servers that really speak it.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
+
 use godel_engines::{Binaries, Places, Postgres, Redis};
 use godel_model::{EventFilter, Report as _, code};
 use godel_store::hints::Hints;
@@ -115,6 +118,36 @@ async fn a_postgres_without_tls_is_refused_only_if_tls_was_asked_for() {
     let error = schema(format!("{server}?sslmode=require")).await.unwrap_err();
     assert!(error.to_string().contains("server does not support TLS"), "{error}");
     assert!(schema(format!("{server}?sslmode=prefer")).await.is_ok());
+}
+
+/// Says yes to TLS and then talks nonsense; returns how often TLS was asked for in two connections.
+fn broken_tls(listener: &TcpListener) -> usize {
+    const ASKS_FOR_TLS: [u8; 8] = [0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F];
+    let mut asked = 0;
+    for _ in 0..2 {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut first = [0; 8];
+        stream.read_exact(&mut first).unwrap();
+        if first == ASKS_FOR_TLS {
+            asked += 1;
+            stream.write_all(b"Snonsense").unwrap();
+        }
+    }
+    asked
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tls_that_is_only_preferred_is_done_without_if_it_fails() {
+    for (mode, asked) in [("prefer", 1), ("require", 2)] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("postgres://x@{}/x?sslmode={mode}", listener.local_addr().unwrap());
+        let server = tokio::task::spawn_blocking(move || broken_tls(&listener));
+        assert!(schema(url.clone()).await.is_err());
+        if mode == "require" {
+            assert!(schema(url).await.is_err());
+        }
+        assert_eq!(server.await.unwrap(), asked, "{mode}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
