@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use godel_model::{
-    Event, EventFilter, EventId, EventType, Metadata, NewEvent, Payload, Seq, Source,
+    Event, EventFilter, EventId, EventType, Metadata, NewEvent, Payload, Reach, Seq, Source,
 };
 use godel_store::{Direction, Logged, Page, Tail, Tx};
 
@@ -28,6 +28,7 @@ pub struct Publication {
 /// # Errors
 /// If its type is Godel's own, or its metadata too large.
 pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result<Event> {
+    call.may("event", "create", Reach::Team)?;
     let Publication { kind, payload, metadata, instance } = publication;
     metadata.check()?;
     let event = NewEvent {
@@ -60,6 +61,7 @@ pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result
 /// # Errors
 /// If there is none with this id in the tenant's log.
 pub async fn get(app: &App, call: &Call, id: EventId) -> Result<Event> {
+    call.may("event", "read", Reach::Team)?;
     let found = app.store.read(call.scope(), move |tx| tx.events().by_id(id)).await;
     found.map_err(Error::Store)?.ok_or(Error::NoEvent(id))
 }
@@ -82,6 +84,7 @@ pub struct Window {
 /// # Errors
 /// If the store fails.
 pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
+    call.may("event", "read", Reach::Team)?;
     let Window { filter, direction, from, limit } = window;
     let short = filter.is_all();
     let work = move |tx: &mut Tx<'_>| Ok(tx.events().page(&filter, direction, from, limit)?);
@@ -98,6 +101,7 @@ pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
 /// # Errors
 /// If the store fails.
 pub async fn newest(app: &App, call: &Call, limit: usize) -> Result<Option<Vec<Arc<Logged>>>> {
+    call.may("event", "read", Reach::Team)?;
     Ok(app.store.newest(call.actor.tenant, limit).await?)
 }
 
@@ -111,6 +115,7 @@ pub async fn follow(
     after: Option<Seq>,
     filter: EventFilter,
 ) -> Result<Tail> {
+    call.may("event", "read", Reach::Team)?;
     Ok(app.store.tail(call.actor.tenant, after, filter).await?)
 }
 
@@ -119,5 +124,6 @@ pub async fn follow(
 /// # Errors
 /// If the store fails.
 pub async fn bounds(app: &App, call: &Call) -> Result<(Seq, Seq)> {
+    call.may("event", "read", Reach::Team)?;
     app.store.read(call.scope(), |tx| Ok(tx.events().bounds()?)).await
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use godel_decide::{Health, Verdict, overall};
-use godel_model::Report as _;
+use godel_model::{Need, Reach, Report as _};
 
-use crate::App;
+use crate::{App, Call, Error, Result};
 
 /// How long a probe may take before it counts as failed.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
@@ -99,4 +99,17 @@ async fn disk(data_dir: &Path) -> Probe {
     };
     let verdict = Verdict { health, essential: true };
     Probe { name: "disk", verdict, latency: start.elapsed(), message, free_bytes: free }
+}
+
+/// Lets those in who may see how the whole server is doing, which is not the business of tenants
+/// that only share it.
+///
+/// # Errors
+/// If the caller may not.
+pub fn may_see_server(call: &Call) -> Result<()> {
+    call.may("metric", "read", Reach::Team)?;
+    if call.actor.home {
+        return Ok(());
+    }
+    Err(Error::Forbidden(Need { resource: "metric", action: "read", reach: Reach::All }))
 }

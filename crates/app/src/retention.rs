@@ -7,7 +7,7 @@ use godel_model::{EventFilter, Illegal, Report as _, Seq, TenantId};
 use godel_store::{Direction, Error as StoreError, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{App, Crew, Error, Result};
+use crate::{App, Crew, Error, Result, audit};
 
 /// How many events one transaction removes; other writes come in between.
 const CHUNK_EVENTS: usize = 1_000;
@@ -62,7 +62,9 @@ pub async fn sweep(app: &App) -> Result<u64> {
     let tenants = app
         .store
         .write(Scope::System, move |tx| {
-            tx.logins().purge(now)?;
+            tx.tokens().purge(now)?;
+            tx.sessions().purge(now)?;
+            tx.devices().purge(now)?;
             tx.tenants().list()
         })
         .await
@@ -71,6 +73,7 @@ pub async fn sweep(app: &App) -> Result<u64> {
     let mut removed = 0;
     for tenant in tenants {
         removed += trim(app, tenant.id, app.config.retention).await?;
+        removed += audit::trim(app, tenant.id, app.config.audit_keep).await?;
         let before = now.saturating_sub(SignedDuration::from_hours(ONCE_HOURS)).unwrap_or(now);
         let work = move |tx: &mut Tx<'_>| tx.idempotency().purge(before);
         let purged = app.store.write(Scope::Tenant(tenant.id), work).await;

@@ -1,14 +1,19 @@
 //! Listening: accepts connections, serves them, and lets them finish.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::Router;
 use godel_app::Crew;
+use http::Request;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tower::ServiceExt as _;
+
+use crate::guard::Peer;
 
 /// How long a client may take to send the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -42,7 +47,9 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, crew: Crew) {
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => connection(stream, router.clone(), builder.clone(), &crew),
+            Ok((stream, peer)) => {
+                connection((stream, peer.ip()), router.clone(), builder.clone(), &crew);
+            }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -66,7 +73,12 @@ fn builder(crew: &Crew) -> Builder<Crewed> {
     builder
 }
 
-fn connection(stream: TcpStream, router: Router, builder: Builder<Crewed>, crew: &Crew) {
+fn connection(
+    (stream, peer): (TcpStream, IpAddr),
+    router: Router,
+    builder: Builder<Crewed>,
+    crew: &Crew,
+) {
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection keeps its delay");
     }
@@ -83,7 +95,11 @@ fn connection(stream: TcpStream, router: Router, builder: Builder<Crewed>, crew:
                 }
             }
         }
-        let service = TowerToHyperService::new(router);
+        let service =
+            TowerToHyperService::new(router.map_request(move |mut request: Request<_>| {
+                request.extensions_mut().insert(Peer(peer));
+                request
+            }));
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         let mut finishing = false;

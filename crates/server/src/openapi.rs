@@ -28,6 +28,11 @@ pub(crate) fn base() -> OpenApi {
             ("events", "What happened, live and from the log"),
             ("projects", "What a tenant works on"),
             ("auth", "Who is calling"),
+            ("users", "Who has an account"),
+            ("keys", "How programs are known"),
+            ("secrets", "What work needs and nobody sees"),
+            ("audit", "Who did what"),
+            ("tenants", "Who shares the server"),
             ("health", "How the server is doing"),
             ("metrics", "Numbers about the server"),
         ]

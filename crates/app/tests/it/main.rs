@@ -3,3 +3,4 @@
 
 mod integrity;
 mod retention;
+mod stage;

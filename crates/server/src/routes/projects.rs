@@ -60,9 +60,10 @@ pub(crate) async fn create(
     body: JsonBody<NewProject>,
 ) -> ApiResult<impl IntoResponse> {
     caller.call.once = body.once;
-    let (name, description) =
-        (body.value.name.parse()?, body.value.description.unwrap_or_default());
-    let project = projects::create(&shared.app, &caller.call, name, description).await?;
+    let NewProject { name, description, limits } = body.value;
+    let (name, description) = (name.parse()?, description.unwrap_or_default());
+    let limits = limits.unwrap_or_default().into();
+    let project = projects::create(&shared.app, &caller.call, name, description, limits).await?;
     let place = [(header::LOCATION, format!("/api/v1/projects/{}", project.id))];
     Ok((place, answer(StatusCode::CREATED, project)))
 }
@@ -107,7 +108,8 @@ pub(crate) async fn update(
     body: JsonBody<ProjectPatch>,
 ) -> ApiResult<impl IntoResponse> {
     let name = body.value.name.map(|name| name.parse()).transpose()?;
-    let change = ProjectChange { name, description: body.value.description };
+    let limits = body.value.limits.map(Into::into);
+    let change = ProjectChange { name, description: body.value.description, limits };
     let project = projects::update(&shared.app, &caller.call, id, expected, change).await?;
     Ok(answer(StatusCode::OK, project))
 }

@@ -23,7 +23,7 @@ async fn events_are_published_found_and_listed_page_by_page() {
         assert_eq!(one, ids[7], "{}", server.engine);
         assert_eq!(one["payload"], json!({ "n": 7 }));
         assert_eq!(one["metadata"]["agentId"], "a1");
-        assert_eq!(one["metadata"]["actor"], "key:owner");
+        assert_eq!(one["metadata"]["actor"], "user:owner");
         assert_eq!(one["source"], json!({ "component": "api", "instance": "i1" }));
         let query = r#"/api/v1/events?sort=sequence&filter={"type":["agent:*","team:*"],"correlationId":"c1"}"#;
         let mut listed: Vec<Value> = Vec::new();

@@ -1,5 +1,6 @@
 //! Redis: shared where loss is harmless, missed by nobody when it is gone.
 
+use godel_app::vault::MasterKey;
 use godel_decide::Limit;
 use godel_engines::{Binaries, Places, Redis};
 use godel_server::RedisUrl;
@@ -26,6 +27,7 @@ async fn two_servers_share_a_callers_rate_and_go_on_without_redis() {
         config.redis = Some(RedisUrl(url.clone()));
         config.app.rates.limit = limit;
         config.database = Some(shared.clone());
+        config.master_key = Some(MasterKey::new([6; 32]));
     };
     let one = Running::on(database, &change).await;
     let two = server_with(change).await;

@@ -224,11 +224,14 @@ async fn a_socket_ends_with_its_login() {
     let login = server.http.post(format!("{}/auth/login", server.url));
     let login = login.json(&json!({ "key": server.key })).send().await.unwrap();
     let cookie = login.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
-    let own = [("cookie", cookie.to_owned()), ("origin", server.url.clone())];
+    let cookie = cookie.to_owned();
+    let session: serde_json::Value = login.json().await.unwrap();
+    let csrf = session["data"]["csrfToken"].as_str().unwrap();
+    let own = [("cookie", cookie.clone()), ("origin", server.url.clone())];
     let mut socket = Socket::try_open(&server, &own).await.unwrap();
     socket.subscribe(json!({ "patterns": ["test:*"] })).await;
-    let logout = server.http.post(format!("{}/auth/logout", server.url)).header("cookie", cookie);
-    assert_eq!(logout.header("x-godel-csrf", "1").send().await.unwrap().status(), 204);
+    let logout = server.http.post(format!("{}/auth/logout", server.url)).header("cookie", &cookie);
+    assert_eq!(logout.header("x-godel-csrf", csrf).send().await.unwrap().status(), 204);
     let end = loop {
         match tokio::time::timeout(SOON, socket.0.next()).await.expect("the socket ends") {
             Some(Ok(Message::Close(Some(frame)))) => break u16::from(frame.code),

@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 
 pub(crate) use self::schema::{migrate, schema};
 use self::session::Session;
+use crate::chain::Seal;
 use crate::hub::Hub;
 use crate::job::Job;
 use crate::{Config, Error, Result, Scope};
@@ -39,7 +40,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn open(url: &str, config: &Config, hub: Arc<Hub>) -> Result<Self> {
+    pub(crate) fn open(url: &str, config: &Config, hub: Arc<Hub>, seal: Arc<Seal>) -> Result<Self> {
         let durable = schema::open_migrated(url)?;
         let (readers, read_jobs) = mpsc::channel(QUEUE_MAX_JOBS);
         let read_jobs: Queue = Arc::new(Mutex::new(read_jobs));
@@ -47,7 +48,8 @@ impl Engine {
         let follower = follower::Follower::start(url, Arc::clone(&hub))?;
         let mut threads = Vec::new();
         for _ in 0..config.lanes.max(1) {
-            let lane = lane::WriteLane::new(url, Arc::clone(&hub), follower.bell());
+            let lane =
+                lane::WriteLane::new(url, Arc::clone(&hub), follower.bell(), Arc::clone(&seal));
             let (writer, jobs) = mpsc::channel(QUEUE_MAX_JOBS);
             let jobs: Queue = Arc::new(Mutex::new(jobs));
             writers.push(writer);
@@ -113,6 +115,9 @@ pub(crate) fn check_statements(url: &str) -> Result<usize> {
     let mut session = Session::open(url)?;
     let own = [
         ("event_append", append::APPEND),
+        ("audit_append", append::APPEND_ACTS),
+        ("audit_head_lock", append::LOCK_CHAIN),
+        ("audit_head_begin", append::BEGIN_CHAIN),
         ("stream_heads", follower::HEADS),
         ("transaction_status", lane::STATUS),
     ];
