@@ -5,7 +5,8 @@ use std::sync::Arc;
 use godel_model::{
     Event, EventFilter, EventId, EventType, Metadata, NewEvent, Payload, Seq, Source,
 };
-use godel_store::{Direction, Logged, Page, Tail, Tx};
+use godel_store::{Direction, Logged, Page, Receipt, Tail, Tx};
+use serde::{Deserialize, Serialize};
 
 use crate::once::{Outcome, once};
 use crate::{App, Call, Error, Result};
@@ -21,6 +22,16 @@ pub struct Publication {
     pub metadata: Metadata,
     /// The instance of the caller's program.
     pub instance: Option<String>,
+}
+
+/// What is remembered of a publication that must be carried out once.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Recorded {
+    /// All that a repeated request needs; the store puts it there when the position is known.
+    Receipt(Receipt),
+    /// The id of the event: until the position is known, and in rows of earlier versions.
+    Id(EventId),
 }
 
 /// Records an event of a caller.
@@ -42,17 +53,29 @@ pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result
             ..metadata
         },
     };
+    let (key, again) = (call.once.as_ref().map(|once| once.key.clone()), event.clone());
     let outcome = once(app, call, move |tx| {
-        tx.record(event.clone())?;
-        Ok(event.id)
+        match &key {
+            Some(key) => tx.record_with_receipt(event.clone(), key)?,
+            None => tx.record(event.clone())?,
+        }
+        Ok(Recorded::Id(event.id))
     });
     match outcome.await? {
         Outcome::Fresh(written) => {
-            let logged = written.events.first().ok_or(Error::NoEvent(written.value))?;
+            let logged = written.events.first().ok_or(Error::NoEvent(again.id))?;
             Ok(logged.event.clone())
         }
-        Outcome::Known(id) => get(app, call, id).await,
+        Outcome::Known(Recorded::Receipt(receipt)) => Ok(repeat(again, receipt)),
+        Outcome::Known(Recorded::Id(id)) => get(app, call, id).await,
     }
+}
+
+/// Tells an event again: the request is the same, so only what it did not say is remembered.
+fn repeat(event: NewEvent, receipt: Receipt) -> Event {
+    let Receipt { id, seq, at, actor, trace_id } = receipt;
+    let metadata = Metadata { actor, trace_id, ..event.metadata };
+    NewEvent { id, at, metadata, ..event }.at_seq(seq)
 }
 
 /// Finds an event.

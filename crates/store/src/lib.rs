@@ -36,7 +36,7 @@ pub use migrate::{Migration, SchemaStatus, known as known_migrations};
 pub use scope::Scope;
 pub use store::{Probe, Store, Written};
 pub use tables::events::{Direction, Page, SCAN_MAX_EVENTS};
-pub use tables::idempotency::Claim;
+pub use tables::idempotency::{Claim, Receipt};
 pub use tables::keys::KeyRecord;
 pub use tables::logins::{Login, Purpose};
 pub use tail::{Batch, Gap, Tail};

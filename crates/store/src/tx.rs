@@ -1,6 +1,6 @@
 //! A visible transaction.
 
-use godel_model::{NewEvent, TenantId};
+use godel_model::{EventId, NewEvent, TenantId};
 
 use crate::statement::Conn;
 use crate::tables::events::Events;
@@ -18,11 +18,12 @@ pub struct Tx<'c> {
     scope: Scope,
     writable: bool,
     drafts: Vec<(TenantId, NewEvent)>,
+    receipts: Vec<(EventId, String)>,
 }
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: Conn<'c>, scope: Scope, writable: bool) -> Self {
-        Self { conn, scope, writable, drafts: Vec::new() }
+        Self { conn, scope, writable, drafts: Vec::new(), receipts: Vec::new() }
     }
 
     /// Returns the tenant of the scope.
@@ -53,6 +54,18 @@ impl<'c> Tx<'c> {
         self.draft(tenant, event)
     }
 
+    /// Records an event like [`Tx::record`], and leaves its [`crate::Receipt`] as the result of an
+    /// idempotency key that this transaction settles.
+    ///
+    /// # Errors
+    /// In a read, or if the scope is the whole system.
+    pub fn record_with_receipt(&mut self, event: NewEvent, key: &str) -> Result<()> {
+        let id = event.id;
+        self.record(event)?;
+        self.receipts.push((id, key.to_owned()));
+        Ok(())
+    }
+
     /// Records an event of any tenant, from the scope of the whole system.
     ///
     /// # Errors
@@ -73,6 +86,11 @@ impl<'c> Tx<'c> {
     /// Takes the recorded events out, to be given their positions.
     pub(crate) fn take_drafts(&mut self) -> Vec<(TenantId, NewEvent)> {
         std::mem::take(&mut self.drafts)
+    }
+
+    /// Takes out for which events a receipt is wanted under which idempotency key.
+    pub(crate) fn take_receipts(&mut self) -> Vec<(EventId, String)> {
+        std::mem::take(&mut self.receipts)
     }
 
     /// The tenants of this server.

@@ -2,4 +2,5 @@
 #![cfg(test)]
 
 mod integrity;
+mod once;
 mod retention;

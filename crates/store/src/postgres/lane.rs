@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use godel_model::{NewEvent, TenantId};
+use godel_model::{EventId, NewEvent, TenantId};
 
 use super::Queue;
-use super::append::append;
+use super::append::{append, note};
 use super::follower::Bell;
 use super::session::Session;
 use crate::error::Cause;
@@ -134,6 +134,8 @@ struct Ran {
     /// For each job its events, as tenant and place among that tenant's; `None` if it was undone.
     jobs: Vec<Option<Vec<(TenantId, usize)>>>,
     drafts: BTreeMap<TenantId, Vec<NewEvent>>,
+    /// Which of the events leave a receipt under which idempotency key.
+    receipts: Vec<(EventId, String)>,
     logged: BTreeMap<TenantId, Vec<Arc<Logged>>>,
     /// The id by which the database knows the transaction.
     id: Option<String>,
@@ -262,7 +264,7 @@ fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> R
         session.batch("savepoint", &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())))?;
         let mut tx = Tx::new(Conn::Postgres(session), job.scope(), true);
         let keep = job.run(&mut tx);
-        let drafts = tx.take_drafts();
+        let (drafts, receipts) = (tx.take_drafts(), tx.take_receipts());
         if session.retry {
             return Err(Error::Unavailable(None));
         }
@@ -271,6 +273,7 @@ fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> R
         } else {
             "ROLLBACK TO SAVEPOINT job; RELEASE SAVEPOINT job;"
         };
+        ran.receipts.extend(receipts.into_iter().filter(|_| keep));
         ran.jobs.push(keep.then(|| {
             drafts
                 .into_iter()
@@ -291,7 +294,9 @@ fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> R
         let positions = (base.0 + 1..).map(godel_model::Seq);
         let logged =
             drafts.into_iter().zip(positions).map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
-        ran.logged.insert(tenant, logged.collect());
+        let logged: Vec<_> = logged.collect();
+        note(session, tenant, &logged, &ran.receipts)?;
+        ran.logged.insert(tenant, logged);
     }
     if !prefix.is_empty() {
         session.batch("savepoint", prefix)?;

@@ -113,6 +113,7 @@ pub(crate) fn check_statements(url: &str) -> Result<usize> {
     let mut session = Session::open(url)?;
     let own = [
         ("event_append", append::APPEND),
+        ("idempotency_notes", append::NOTE),
         ("stream_heads", follower::HEADS),
         ("transaction_status", lane::STATUS),
     ];

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use godel_model::{NewEvent, Seq, TenantId};
+use godel_model::{Seq, TenantId};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
@@ -11,6 +11,7 @@ use crate::hub::{Hub, Logged};
 use crate::job::Job;
 use crate::statement::Conn;
 use crate::tables::events::{self, Inserter};
+use crate::tables::idempotency;
 use crate::{Error, Result, Tx};
 
 /// How many jobs share one commit, at most.
@@ -57,7 +58,8 @@ struct Positions<'b> {
 
 impl Positions<'_> {
     /// Gives the events of one job their positions and stores them.
-    fn append(&mut self, conn: &mut Conn<'_>, drafts: Vec<(TenantId, NewEvent)>) -> Outcome {
+    fn append(&mut self, tx: &mut Tx<'_>) -> Outcome {
+        let (drafts, receipts) = (tx.take_drafts(), tx.take_receipts());
         // Counted apart until all are in: a failed job must not leave a hole behind it.
         let mut own = Heads::new();
         let mut logged = Vec::with_capacity(drafts.len());
@@ -65,12 +67,17 @@ impl Positions<'_> {
             let known = own.get(&tenant).or_else(|| self.heads.get(&tenant));
             let head = match known.or_else(|| self.committed.get(&tenant)) {
                 Some(head) => *head,
-                None => events::bounds(conn, tenant)?.0,
+                None => events::bounds(&mut tx.conn, tenant)?.0,
             };
             let seq = head.next();
             self.inserter.insert(tenant, seq, &draft)?;
             own.insert(tenant, seq);
             logged.push((tenant, Logged::new(draft.at_seq(seq))));
+        }
+        for (id, key) in receipts {
+            if let Some((tenant, logged)) = logged.iter().find(|(_, one)| one.event.id == id) {
+                idempotency::note(&mut tx.conn, *tenant, &key, &logged.event)?;
+            }
         }
         self.heads.extend(own);
         Ok(logged)
@@ -206,9 +213,11 @@ impl Writer {
         if !job.run(&mut tx) {
             return (Err(Error::Closed), matches!(tx.conn, Conn::Sqlite(_, true)));
         }
-        let drafts = tx.take_drafts();
-        let wrote = !drafts.is_empty() || matches!(tx.conn, Conn::Sqlite(_, true));
-        (log.append(&mut tx.conn, drafts), wrote)
+        let outcome = log.append(&mut tx);
+        // A failed append may have stored some of its events before.
+        let wrote = !matches!(&outcome, Ok(events) if events.is_empty())
+            || matches!(tx.conn, Conn::Sqlite(_, true));
+        (outcome, wrote)
     }
 
     /// Runs one job under a savepoint, so that its failure undoes nothing of its neighbours.
@@ -324,7 +333,7 @@ fn stop_if_disk_failed(error: &Error) {
 
 #[cfg(test)]
 mod tests {
-    use godel_model::{Clock as _, Mint, Payload, Source, SystemClock, Tenant};
+    use godel_model::{Clock as _, Mint, NewEvent, Payload, Source, SystemClock, Tenant};
 
     use super::*;
     use crate::job::{Answer, job};
