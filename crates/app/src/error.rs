@@ -24,12 +24,10 @@ pub enum Error {
     #[error("another project is called \"{0}\"")]
     ProjectNameTaken(String),
     /// Somebody else changed it in between.
-    #[error("project {id} has version {found} by now, not {expected}")]
+    #[error("project {id} has version {found} by now, which the request does not expect")]
     ProjectVersion {
         /// The project.
         id: ProjectId,
-        /// What the caller knew.
-        expected: i64,
         /// What is stored.
         found: i64,
     },

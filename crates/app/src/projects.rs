@@ -67,7 +67,7 @@ pub async fn list(
     app.store.read(call.scope(), move |tx| Ok(tx.projects().page(newest_first, from, limit)?)).await
 }
 
-/// Changes a project; with `expected`, only if that is still its version.
+/// Changes a project; with `expected`, only if its version is one of them.
 ///
 /// # Errors
 /// If it is not there, has another version by now, or the new name is taken.
@@ -75,12 +75,12 @@ pub async fn update(
     app: &App,
     call: &Call,
     id: ProjectId,
-    expected: Option<i64>,
+    expected: Option<Vec<i64>>,
     change: ProjectChange,
 ) -> Result<Project> {
     let (app_, call_) = (app.clone(), call.clone());
     let written = app.store.write(call.scope(), move |tx| {
-        let before = expect(tx.projects().by_id(id)?, id, expected)?;
+        let before = expect(tx.projects().by_id(id)?, id, expected.as_deref())?;
         let after = before.changed(change.clone(), app_.clock.now())?;
         if tx.projects().name_taken(&after)? {
             return Err(Error::ProjectNameTaken(after.name.to_string()));
@@ -99,14 +99,19 @@ pub async fn update(
     Ok(written.await?.value)
 }
 
-/// Removes a project; with `expected`, only if that is still its version.
+/// Removes a project; with `expected`, only if its version is one of them.
 ///
 /// # Errors
 /// If it is not there, or has another version by now.
-pub async fn delete(app: &App, call: &Call, id: ProjectId, expected: Option<i64>) -> Result<()> {
+pub async fn delete(
+    app: &App,
+    call: &Call,
+    id: ProjectId,
+    expected: Option<Vec<i64>>,
+) -> Result<()> {
     let event = call.event(app, "project:delete", &Gone { id }, ("projectId", id));
     let written = app.store.write(call.scope(), move |tx| {
-        let project = expect(tx.projects().by_id(id)?, id, expected)?;
+        let project = expect(tx.projects().by_id(id)?, id, expected.as_deref())?;
         if !tx.projects().delete(&project)? {
             return Err(stale(id, project.version));
         }
@@ -115,17 +120,17 @@ pub async fn delete(app: &App, call: &Call, id: ProjectId, expected: Option<i64>
     written.await.map(drop)
 }
 
-fn expect(found: Option<Project>, id: ProjectId, expected: Option<i64>) -> Result<Project> {
+fn expect(found: Option<Project>, id: ProjectId, expected: Option<&[i64]>) -> Result<Project> {
     let project = found.ok_or(Error::NoProject(id))?;
     match expected {
-        Some(expected) if expected != project.version => {
-            Err(Error::ProjectVersion { id, expected, found: project.version })
+        Some(expected) if !expected.contains(&project.version) => {
+            Err(Error::ProjectVersion { id, found: project.version })
         }
         _ => Ok(project),
     }
 }
 
 /// Says that another transaction was faster.
-fn stale(id: ProjectId, expected: i64) -> Error {
-    Error::ProjectVersion { id, expected, found: expected + 1 }
+fn stale(id: ProjectId, read: i64) -> Error {
+    Error::ProjectVersion { id, found: read + 1 }
 }

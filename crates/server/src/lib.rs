@@ -10,6 +10,7 @@
 mod boot;
 mod config;
 mod error;
+mod etag;
 mod extract;
 mod guard;
 mod listen;
