@@ -1,6 +1,6 @@
 //! What can go wrong in a use case.
 
-use godel_model::{Code, EventId, Invalid, ProjectId, Report, TenantId, code};
+use godel_model::{Code, EventId, Invalid, ProjectId, Report, Seq, TenantId, code};
 
 /// The result of a use case.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -34,6 +34,14 @@ pub enum Error {
     /// There is no such event.
     #[error("there is no event {0}")]
     NoEvent(EventId),
+    /// A reader wants to go on behind a position that the log has not reached.
+    #[error("the log ends at {end}, before {after}; this may be another log")]
+    BeyondLog {
+        /// Where the reader wants to go on.
+        after: Seq,
+        /// The newest position.
+        end: Seq,
+    },
     /// There is no such tenant.
     #[error("there is no tenant {0}")]
     NoTenant(TenantId),
@@ -66,6 +74,7 @@ impl Report for Error {
             Self::ProjectNameTaken(_) => code::PROJECT_NAME_TAKEN,
             Self::ProjectVersion { .. } => code::VERSION_MISMATCH,
             Self::NoEvent(_) => code::EVENT_NOT_FOUND,
+            Self::BeyondLog { .. } => code::INVALID_CURSOR,
             Self::NoTenant(_) => code::TENANT_NOT_FOUND,
             Self::TenantNameTaken(_) => code::TENANT_NAME_TAKEN,
             Self::OnceKeyReused => code::IDEMPOTENCY_KEY_REUSED,
@@ -84,6 +93,9 @@ impl Report for Error {
             Self::LoginLink => "`godel up` prints a new link each time it starts",
             Self::ProjectVersion { .. } => {
                 "read the project again and repeat the change on that version"
+            }
+            Self::BeyondLog { .. } => {
+                "begin again at 0, or without a position to follow from now on"
             }
             Self::OnceKeyReused => "choose a new Idempotency-Key for each new request",
             Self::ProjectNameTaken(_) | Self::TenantNameTaken(_) => "choose another name",

@@ -127,14 +127,21 @@ pub async fn newest(app: &App, call: &Call, limit: usize) -> Result<Option<Vec<A
 /// Follows the log from behind a position, or from its end.
 ///
 /// # Errors
-/// If the store fails.
+/// If the log ends before the position, or the store fails.
 pub async fn follow(
     app: &App,
     call: &Call,
     after: Option<Seq>,
     filter: EventFilter,
 ) -> Result<Tail> {
-    Ok(app.store.tail(call.actor.tenant, after, filter).await?)
+    let tail = app.store.tail(call.actor.tenant, after, filter).await?;
+    match after {
+        // A position of another log: to wait for it would be to skip what happens until then.
+        Some(after) if after > tail.log_end() => {
+            Err(Error::BeyondLog { after, end: tail.log_end() })
+        }
+        _ => Ok(tail),
+    }
 }
 
 /// Returns the newest position of the log, and the newest one that retention took away.

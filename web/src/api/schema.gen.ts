@@ -62,7 +62,8 @@ export interface paths {
          * @description Server-sent events: each has the position as `id` and the event as `data`. Reconnect with the
          *     `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
          *     without either the stream begins now. An event named `ready` tells the position at which it
-         *     begins and the newest one, one named `lagged` what retention had removed before it was read.
+         *     begins and the newest one, one named `lagged` what retention had removed before it was read. A
+         *     position behind the end of the log is one of another log and is refused (`invalid_cursor`).
          */
         get: operations["streamEvents"];
         put?: never;
@@ -326,7 +327,8 @@ export interface paths {
          * @description Subprotocol `godel-events-v1`; frames are JSON `{id, type, timestamp, payload, metadata?}`.
          *     Clients send `subscribe` (`patterns`, `filters`, `after`, `policy`, `bufferSize`),
          *     `unsubscribe`, `command` and `ping`; the server sends `response`, `event`, `events` (several at
-         *     once, under load), `lagged`, `pong` and `error`. Browsers authenticate with the session cookie,
+         *     once, under load), `lagged`, `pong` and `error`. An `after` behind the end of the log is one of
+         *     another log and is refused (`invalid_cursor`). Browsers authenticate with the session cookie,
          *     programs with a header; a key in the URL is not taken.
          */
         get: operations["eventSocket"];

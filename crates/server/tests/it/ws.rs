@@ -119,6 +119,26 @@ async fn subscribers_get_what_they_asked_for_live_and_from_the_log() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_position_of_another_log_is_refused_and_the_socket_goes_on() {
+    for server in servers().await {
+        let head = server.publish("test:last").await["sequence"].as_i64().unwrap();
+        let mut socket = Socket::open(&server).await;
+        for beyond in [head + 1, i64::MAX] {
+            let payload = json!({ "patterns": ["test:*"], "after": beyond });
+            socket.send(json!({ "id": "far", "type": "subscribe", "payload": payload })).await;
+            let answer = socket.next().await;
+            assert_eq!(answer["metadata"]["correlationId"], "far", "{answer}");
+            assert_eq!(answer["payload"]["error"]["code"], "invalid_cursor", "{answer}");
+            let message = answer["payload"]["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with(&format!("the log ends at {head}, ")), "{message}");
+        }
+        socket.subscribe(json!({ "patterns": ["test:*"], "after": head })).await;
+        let next = server.publish("test:next").await;
+        assert_eq!(socket.events(1).await.0, [next], "{}", server.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_busy_subscription_does_not_starve_the_others() {
     let server = server_with(|_| {}).await;
     for _ in 0..300 {
