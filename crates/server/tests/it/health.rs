@@ -91,6 +91,9 @@ async fn pages_work_without_the_network_and_under_a_strict_policy() {
             "{path} loads from elsewhere"
         );
     }
+    let policy = server.http.get(format!("{}/docs", server.url)).send().await.unwrap();
+    let policy = policy.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    assert!(!policy.contains("data:") && !policy.contains("unsafe"), "{policy}");
     let home = server.http.get(&server.url).send().await.unwrap();
     assert_eq!(
         (home.status().as_u16(), &home.headers()["location"]),
@@ -98,4 +101,40 @@ async fn pages_work_without_the_network_and_under_a_strict_policy() {
     );
     let lost = server.http.get(format!("{}/docs/nothing.js", server.url)).send().await.unwrap();
     assert_eq!(lost.status(), 404);
+}
+
+#[tokio::test]
+async fn a_page_that_a_browser_has_is_not_sent_again() {
+    let server = server_with(|_| {}).await;
+    let get = async |path: &str, coding: &str, known: &str| {
+        let request = server.http.get(format!("{}{path}", server.url));
+        let request = request.header("accept-encoding", coding).header("if-none-match", known);
+        request.send().await.unwrap()
+    };
+    let tag = |page: &reqwest::Response| page.headers()["etag"].to_str().unwrap().to_owned();
+    for path in ["/docs", "/docs/docs.js", "/dashboard/"] {
+        let mut tags = Vec::new();
+        for coding in ["identity", "gzip", "br"] {
+            let page = get(path, coding, "\"old\"").await;
+            assert_eq!(page.status(), 200, "{path}");
+            let (etag, sent_as) = (tag(&page), page.headers().get("content-encoding").cloned());
+            assert!(etag.starts_with('"') && etag.len() > 30, "a strong tag: {etag}");
+            for known in [etag.clone(), format!("\"old\", W/{etag}"), "*".to_owned()] {
+                let saved = get(path, coding, &known).await;
+                assert_eq!((saved.status().as_u16(), tag(&saved)), (304, etag.clone()), "{path}");
+                assert!(saved.headers().contains_key("cache-control"));
+                assert!(!saved.headers().contains_key("content-encoding"));
+                assert!(saved.bytes().await.unwrap().is_empty());
+            }
+            // Other bytes, other tag; a small page is sent as it is.
+            tags.push((sent_as, etag));
+        }
+        for (one, other) in [(0, 1), (1, 2), (0, 2)].map(|(one, other)| (&tags[one], &tags[other]))
+        {
+            assert_eq!(one.0 == other.0, one.1 == other.1, "{path}: {one:?} {other:?}");
+        }
+        let malformed = get(path, "identity", "nonsense").await;
+        assert_eq!(malformed.status(), 200);
+    }
+    assert_eq!(get("/docs/nothing.js", "identity", "*").await.status(), 404);
 }
