@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use godel_decide::{Limit, Retention, Tier};
+use godel_decide::{DiskMarks, Limit, Retention, Tier};
 use godel_model::{Clock, Mint};
 use godel_store::Store;
 use godel_store::hints::Hints;
@@ -31,6 +31,8 @@ pub struct AppConfig {
     pub rates: RateConfig,
     /// How much of the event log is kept.
     pub retention: Retention,
+    /// From where on the disk counts as low.
+    pub disk: DiskMarks,
 }
 
 /// What every use case needs; cheap to clone.

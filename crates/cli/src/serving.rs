@@ -47,6 +47,7 @@ impl Loaded {
                 max_age: SignedDuration::from_hours(i64::from(settings.retention.days) * 24),
                 max_events: settings.retention.max_events,
             },
+            ..AppConfig::default()
         };
         Ok(config)
     }

@@ -112,9 +112,13 @@ impl Running {
 
     /// Makes a second tenant and returns a key for it.
     pub(crate) async fn other_tenant(&self) -> String {
-        let tenant = tenants::create(&self.app, "other".parse().unwrap()).await.unwrap();
-        let key =
-            tenants::new_key(&self.app, tenant.id, "other", tenants::Older::Stay).await.unwrap();
+        self.tenant("other").await
+    }
+
+    /// Makes one more tenant and returns a key for it.
+    pub(crate) async fn tenant(&self, name: &str) -> String {
+        let tenant = tenants::create(&self.app, name.parse().unwrap()).await.unwrap();
+        let key = tenants::new_key(&self.app, tenant.id, name, tenants::Older::Stay).await.unwrap();
         key.expose().to_owned()
     }
 }

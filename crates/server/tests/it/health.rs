@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use godel_decide::DiskMarks;
 use godel_engines::{Binaries, Places, Postgres};
 use godel_testkit::{Database, postgres_url};
 use reqwest::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::harness::{Running, data, server_with, servers};
+use crate::harness::{Running, data, server_with, servers, servers_with};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn health_probes_what_the_server_needs() {
@@ -137,4 +138,25 @@ async fn a_page_that_a_browser_has_is_not_sent_again() {
         assert_eq!(malformed.status(), 200);
     }
     assert_eq!(get("/docs/nothing.js", "identity", "*").await.status(), 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_disk_that_fills_up_shows_in_the_health() {
+    const MORE_THAN_ANY: u64 = u64::MAX;
+    for (low_bytes, out_bytes, status, health) in [
+        (0, 0, 200, "healthy"),
+        (MORE_THAN_ANY, 0, 200, "degraded"),
+        (MORE_THAN_ANY, MORE_THAN_ANY, 503, "unhealthy"),
+    ] {
+        let marks = DiskMarks { low_bytes, out_bytes };
+        for server in servers_with(|config| config.app.disk = marks).await {
+            let answer = server.http.get(format!("{}/health", server.url)).send().await.unwrap();
+            assert_eq!(answer.status(), status, "{}", server.engine);
+            let body: Value = answer.json().await.unwrap();
+            let disk = &body["checks"]["disk"];
+            assert_eq!((&body["status"], &disk["status"]), (&json!(health), &json!(health)));
+            assert_eq!(disk["message"].is_string(), health != "healthy", "{body}");
+            assert!(disk["freeBytes"].as_u64().unwrap() > 0, "{body}");
+        }
+    }
 }
