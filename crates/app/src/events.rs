@@ -7,6 +7,7 @@ use godel_model::{
 };
 use godel_store::{Direction, Logged, Page, Receipt, Tail, Tx};
 use serde::{Deserialize, Serialize};
+use tracing::instrument;
 
 use crate::once::{Outcome, once};
 use crate::{App, Call, Error, Result};
@@ -38,6 +39,7 @@ enum Recorded {
 ///
 /// # Errors
 /// If its type is Godel's own, or its metadata too large.
+#[instrument(level = "debug", name = "app.events.publish", skip_all, fields(tenant = %call.actor.tenant, kind = publication.kind.as_str()))]
 pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result<Event> {
     let Publication { kind, payload, metadata, instance } = publication;
     metadata.check()?;
@@ -82,6 +84,7 @@ fn repeat(event: NewEvent, receipt: Receipt) -> Event {
 ///
 /// # Errors
 /// If there is none with this id in the tenant's log.
+#[instrument(level = "debug", name = "app.events.get", skip_all, fields(tenant = %call.actor.tenant, event = %id))]
 pub async fn get(app: &App, call: &Call, id: EventId) -> Result<Event> {
     let found = app.store.read(call.scope(), move |tx| tx.events().by_id(id)).await;
     found.map_err(Error::Store)?.ok_or(Error::NoEvent(id))
@@ -104,6 +107,7 @@ pub struct Window {
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.events.list", skip_all, fields(tenant = %call.actor.tenant, limit = window.limit))]
 pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
     let Window { filter, direction, from, limit } = window;
     let short = filter.is_all();
@@ -120,6 +124,7 @@ pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.events.newest", skip_all, fields(tenant = %call.actor.tenant, limit))]
 pub async fn newest(app: &App, call: &Call, limit: usize) -> Result<Option<Vec<Arc<Logged>>>> {
     Ok(app.store.newest(call.actor.tenant, limit).await?)
 }
@@ -128,6 +133,7 @@ pub async fn newest(app: &App, call: &Call, limit: usize) -> Result<Option<Vec<A
 ///
 /// # Errors
 /// If the log ends before the position, or the store fails.
+#[instrument(level = "debug", name = "app.events.follow", skip_all, fields(tenant = %call.actor.tenant, after = after.map(|seq| seq.0)))]
 pub async fn follow(
     app: &App,
     call: &Call,
@@ -148,6 +154,7 @@ pub async fn follow(
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.events.bounds", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn bounds(app: &App, call: &Call) -> Result<(Seq, Seq)> {
     app.store.read(call.scope(), |tx| Ok(tx.events().bounds()?)).await
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use godel_decide::{DiskMarks, Health, Verdict, overall};
 use godel_model::Report as _;
+use tracing::instrument;
 
 use crate::App;
 
@@ -38,6 +39,7 @@ pub struct Findings {
 }
 
 /// Probes everything, at the same time.
+#[instrument(level = "debug", name = "app.health.probe", skip_all)]
 pub async fn probe(app: &App, data_dir: &Path) -> Findings {
     let place = app.store.directory().unwrap_or_else(|| data_dir.to_owned());
     let (database, redis, disk) =

@@ -2,6 +2,7 @@
 
 use godel_model::{Project, ProjectChange, ProjectId, ProjectName};
 use serde::Serialize;
+use tracing::instrument;
 
 use crate::once::{Outcome, once};
 use crate::{App, Call, Error, Result};
@@ -15,6 +16,7 @@ struct Gone {
 ///
 /// # Errors
 /// If the name is taken, or the description too long.
+#[instrument(level = "debug", name = "app.projects.create", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn create(
     app: &App,
     call: &Call,
@@ -40,6 +42,7 @@ pub async fn create(
 ///
 /// # Errors
 /// If there is none with this id in the tenant.
+#[instrument(level = "debug", name = "app.projects.get", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
 pub async fn get(app: &App, call: &Call, id: ProjectId) -> Result<Project> {
     let found = app.store.read(call.scope(), move |tx| tx.projects().by_id(id)).await;
     found.map_err(Error::Store)?.ok_or(Error::NoProject(id))
@@ -49,6 +52,7 @@ pub async fn get(app: &App, call: &Call, id: ProjectId) -> Result<Project> {
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.projects.find", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn find(app: &App, call: &Call, name: ProjectName) -> Result<Option<Project>> {
     app.store.read(call.scope(), move |tx| Ok(tx.projects().by_name(&name)?)).await
 }
@@ -57,6 +61,7 @@ pub async fn find(app: &App, call: &Call, name: ProjectName) -> Result<Option<Pr
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.projects.list", skip_all, fields(tenant = %call.actor.tenant, limit))]
 pub async fn list(
     app: &App,
     call: &Call,
@@ -71,6 +76,7 @@ pub async fn list(
 ///
 /// # Errors
 /// If it is not there, has another version by now, or the new name is taken.
+#[instrument(level = "debug", name = "app.projects.update", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
 pub async fn update(
     app: &App,
     call: &Call,
@@ -103,6 +109,7 @@ pub async fn update(
 ///
 /// # Errors
 /// If it is not there, or has another version by now.
+#[instrument(level = "debug", name = "app.projects.delete", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
 pub async fn delete(
     app: &App,
     call: &Call,

@@ -77,5 +77,18 @@ async fn a_request_is_exported_as_part_of_its_trace() {
     assert!(request.to_string().contains("/api/v1/projects"), "{request}");
     let recorded = event["metadata"]["traceId"].as_str().unwrap();
     assert_eq!(named(&spans, recorded, "api.request").len(), 1, "{recorded}: {all}");
-    assert!(!all.contains("godel_sk_"), "{all}");
+    // Below each request are the use cases that it asked for.
+    for (trace, name) in [
+        (given, "app.events.newest"),
+        (told[1], "app.projects.list"),
+        (recorded, "app.events.publish"),
+    ] {
+        let [request] = named(&spans, trace, "api.request")[..] else { panic!("{all}") };
+        let [work] = named(&spans, trace, name)[..] else { panic!("no {name} in {all}") };
+        assert_eq!(work["parentSpanId"], request["spanId"], "{all}");
+        assert!(work.to_string().contains("\"tenant\""), "{work}");
+    }
+    let [publish] = named(&spans, recorded, "app.events.publish")[..] else { panic!("{all}") };
+    assert!(publish.to_string().contains("test:traced"), "{publish}");
+    assert!(!all.contains("godel_sk_") && !all.contains(&server.key), "{all}");
 }
