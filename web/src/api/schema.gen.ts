@@ -715,35 +715,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Something that happened, at its position in the tenant's log. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /**
-                 * Format: int64
-                 * @description The position in the log: 1, 2, 3 and so on, without a gap, in commit order.
-                 */
-                sequence: number;
-                /**
-                 * @description The type, such as `agent:start`.
-                 * @example agent:start
-                 */
-                type: string;
-                /**
-                 * Format: date-time
-                 * @description When it happened.
-                 */
-                timestamp: string;
-                /** @description Who recorded it. */
-                source: components["schemas"]["EventSource"];
-                /** @description What happened in detail. */
-                payload: Record<string, unknown>;
-                /** @description What it belongs to. */
-                metadata: components["schemas"]["EventMetadata"];
-            };
+            data: components["schemas"]["Event"];
         };
         /** @description A successful answer. */
         Success_Page_Event: {
@@ -755,34 +727,7 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /**
-                     * Format: int64
-                     * @description The position in the log: 1, 2, 3 and so on, without a gap, in commit order.
-                     */
-                    sequence: number;
-                    /**
-                     * @description The type, such as `agent:start`.
-                     * @example agent:start
-                     */
-                    type: string;
-                    /**
-                     * Format: date-time
-                     * @description When it happened.
-                     */
-                    timestamp: string;
-                    /** @description Who recorded it. */
-                    source: components["schemas"]["EventSource"];
-                    /** @description What happened in detail. */
-                    payload: Record<string, unknown>;
-                    /** @description What it belongs to. */
-                    metadata: components["schemas"]["EventMetadata"];
-                }[];
+                items: components["schemas"]["Event"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -797,32 +742,7 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /** @description The name, unique in its tenant. */
-                    name: string;
-                    /** @description What it is about. */
-                    description: string;
-                    /**
-                     * Format: int64
-                     * @description Counts the changes; also the entity tag.
-                     */
-                    version: number;
-                    /**
-                     * Format: date-time
-                     * @description When it was made.
-                     */
-                    createdAt: string;
-                    /**
-                     * Format: date-time
-                     * @description When it was last changed.
-                     */
-                    updatedAt: string;
-                }[];
+                items: components["schemas"]["Project"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -834,33 +754,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Something that a tenant works on. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /** @description The name, unique in its tenant. */
-                name: string;
-                /** @description What it is about. */
-                description: string;
-                /**
-                 * Format: int64
-                 * @description Counts the changes; also the entity tag.
-                 */
-                version: number;
-                /**
-                 * Format: date-time
-                 * @description When it was made.
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description When it was last changed.
-                 */
-                updatedAt: string;
-            };
+            data: components["schemas"]["Project"];
         };
         /** @description A successful answer. */
         Success_Session: {
@@ -869,18 +763,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Who is logged in. */
-            data: {
-                /** @description The tenant in which the caller acts. */
-                tenant: components["schemas"]["TenantRef"];
-                /** @description The name that events carry, such as `key:owner`. */
-                actor: string;
-                /**
-                 * Format: date-time
-                 * @description When the browser session ends; absent for an API key.
-                 */
-                expiresAt?: string | null;
-            };
+            data: components["schemas"]["Session"];
         };
         /** @description A successful answer. */
         Success_SystemMetrics: {
@@ -889,44 +772,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Numbers about the server process. */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Memory of the process that is in RAM, where the system tells.
-                 */
-                memoryBytes?: number | null;
-                /**
-                 * Format: double
-                 * @description Processor time that the process has used.
-                 */
-                cpuSeconds: number;
-                /**
-                 * Format: double
-                 * @description For how long the server runs.
-                 */
-                uptimeSeconds: number;
-                /**
-                 * Format: int64
-                 * @description Open file descriptors, where the system tells.
-                 */
-                openFiles?: number | null;
-                /**
-                 * Format: int64
-                 * @description Open WebSockets.
-                 */
-                webSockets: number;
-                /**
-                 * Format: int64
-                 * @description The newest position of the tenant's event log.
-                 */
-                eventHead: number;
-                /**
-                 * Format: int64
-                 * @description The newest position that retention took away.
-                 */
-                eventTrimmed: number;
-            };
+            data: components["schemas"]["SystemMetrics"];
         };
         /** @description Numbers about the server process. */
         SystemMetrics: {
@@ -1057,7 +903,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request harmless */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1098,7 +944,7 @@ export interface operations {
             };
             header?: {
                 /** @description Begin behind this position; wins over `after` */
-                "Last-Event-ID"?: number | null;
+                "Last-Event-ID"?: number;
             };
             path?: never;
             cookie?: never;
@@ -1401,7 +1247,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request harmless */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1437,7 +1283,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-None-Match"?: string | null;
+                "If-None-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
@@ -1479,7 +1325,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
@@ -1512,7 +1358,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
