@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use godel_decide::{Limit, Retention, Tier};
+use godel_decide::{DiskMarks, Limit, Retention, Tier};
 use godel_model::{Clock, Mint, TenantId};
 use godel_store::Store;
 use godel_store::hints::Hints;
@@ -39,6 +39,8 @@ pub struct AppConfig {
     pub rates: RateConfig,
     /// How much of the event log is kept.
     pub retention: Retention,
+    /// From where on the disk counts as low.
+    pub disk: DiskMarks,
     /// For how long the record of acts is kept.
     pub audit_keep: SignedDuration,
 }
@@ -48,6 +50,7 @@ impl Default for AppConfig {
         Self {
             rates: RateConfig::default(),
             retention: Retention::default(),
+            disk: DiskMarks::default(),
             audit_keep: SignedDuration::from_hours(24 * AUDIT_KEEP_DAYS),
         }
     }

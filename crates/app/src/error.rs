@@ -1,6 +1,6 @@
 //! What can go wrong in a use case.
 
-use godel_model::{Code, EventId, Invalid, KeyId, Need, ProjectId, Report, TenantId, code};
+use godel_model::{Code, EventId, Invalid, KeyId, Need, ProjectId, Report, Seq, TenantId, code};
 
 /// The result of a use case.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -74,18 +74,24 @@ pub enum Error {
     #[error("another project is called \"{0}\"")]
     ProjectNameTaken(String),
     /// Somebody else changed it in between.
-    #[error("project {id} has version {found} by now, not {expected}")]
+    #[error("project {id} has version {found} by now, which the request does not expect")]
     ProjectVersion {
         /// The project.
         id: ProjectId,
-        /// What the caller knew.
-        expected: i64,
         /// What is stored.
         found: i64,
     },
     /// There is no such event.
     #[error("there is no event {0}")]
     NoEvent(EventId),
+    /// A reader wants to go on behind a position that the log has not reached.
+    #[error("the log ends at {end}, before {after}; this may be another log")]
+    BeyondLog {
+        /// Where the reader wants to go on.
+        after: Seq,
+        /// The newest position.
+        end: Seq,
+    },
     /// There is no such tenant.
     #[error("there is no tenant {0}")]
     NoTenant(TenantId),
@@ -131,6 +137,7 @@ impl Report for Error {
             Self::ProjectNameTaken(_) => code::PROJECT_NAME_TAKEN,
             Self::ProjectVersion { .. } => code::VERSION_MISMATCH,
             Self::NoEvent(_) => code::EVENT_NOT_FOUND,
+            Self::BeyondLog { .. } => code::INVALID_CURSOR,
             Self::NoTenant(_) => code::TENANT_NOT_FOUND,
             Self::TenantNameTaken(_) => code::TENANT_NAME_TAKEN,
             Self::OnceKeyReused => code::IDEMPOTENCY_KEY_REUSED,
@@ -170,6 +177,9 @@ impl Report for Error {
             }
             Self::ProjectVersion { .. } => {
                 "read the project again and repeat the change on that version"
+            }
+            Self::BeyondLog { .. } => {
+                "begin again at 0, or without a position to follow from now on"
             }
             Self::OnceKeyReused => "choose a new Idempotency-Key for each new request",
             Self::ProjectNameTaken(_) | Self::TenantNameTaken(_) => "choose another name",

@@ -2,6 +2,7 @@
 
 use godel_model::{EventFilter, TenantId, TenantState};
 use godel_store::{Direction, Scope, Store, Tx};
+use tracing::instrument;
 
 use crate::{Error, Result};
 
@@ -12,6 +13,7 @@ const PAGE: usize = 1_000;
 ///
 /// # Errors
 /// If they differ, or the log has a hole.
+#[instrument(level = "debug", name = "app.integrity.check", skip_all, fields(%tenant))]
 pub async fn check(store: &Store, tenant: TenantId) -> Result<u64> {
     store.read_long(Scope::Tenant(tenant), move |tx| compare(tx, tenant)).await
 }

@@ -6,6 +6,8 @@
 //! - A change by a call is also on the record of acts ([`audit`]), in the same transaction.
 //! - A change, the event that tells of it, and the memory of its idempotency key are one
 //!   transaction.
+//! - Every use case is a span `app.<module>.<function>` at level `debug`: off in logs unless asked
+//!   for, sent when traces are. Its fields are named one by one, so that no secret slips in.
 //! - Every spawned task belongs to the [`Crew`], and shutdown waits for it.
 
 mod app;

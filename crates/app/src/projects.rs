@@ -3,6 +3,7 @@
 use godel_model::{Limits, Project, ProjectChange, ProjectId, ProjectName, Reach};
 use godel_store::Tx;
 use serde::Serialize;
+use tracing::instrument;
 
 use crate::once::{Outcome, once};
 use crate::{App, Call, Error, Result, audit};
@@ -16,6 +17,7 @@ struct Gone {
 ///
 /// # Errors
 /// If the name is taken, or the description too long.
+#[instrument(level = "debug", name = "app.projects.create", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn create(
     app: &App,
     call: &Call,
@@ -44,6 +46,7 @@ pub async fn create(
 ///
 /// # Errors
 /// If there is none with this id in the tenant.
+#[instrument(level = "debug", name = "app.projects.get", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
 pub async fn get(app: &App, call: &Call, id: ProjectId) -> Result<Project> {
     call.may("project", "read", Reach::Team)?;
     own(app, call, id, "project:read").await?;
@@ -64,6 +67,7 @@ async fn own(app: &App, call: &Call, id: ProjectId, action: &'static str) -> Res
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.projects.find", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn find(app: &App, call: &Call, name: ProjectName) -> Result<Option<Project>> {
     call.may("project", "read", Reach::Team)?;
     let found = app.store.read(call.scope(), move |tx| tx.projects().by_name(&name)).await;
@@ -75,6 +79,7 @@ pub async fn find(app: &App, call: &Call, name: ProjectName) -> Result<Option<Pr
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.projects.list", skip_all, fields(tenant = %call.actor.tenant, limit))]
 pub async fn list(
     app: &App,
     call: &Call,
@@ -106,22 +111,23 @@ pub async fn list(
     app.store.read(call.scope(), work).await
 }
 
-/// Changes a project; with `expected`, only if that is still its version.
+/// Changes a project; with `expected`, only if its version is one of them.
 ///
 /// # Errors
 /// If it is not there, has another version by now, or the new name is taken.
+#[instrument(level = "debug", name = "app.projects.update", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
 pub async fn update(
     app: &App,
     call: &Call,
     id: ProjectId,
-    expected: Option<i64>,
+    expected: Option<Vec<i64>>,
     change: ProjectChange,
 ) -> Result<Project> {
     call.may("project", "update", Reach::Team)?;
     own(app, call, id, "project:update").await?;
     let (app_, call_) = (app.clone(), call.clone());
     let written = app.store.write(call.scope(), move |tx| {
-        let before = expect(tx.projects().by_id(id)?, id, expected)?;
+        let before = expect(tx.projects().by_id(id)?, id, expected.as_deref())?;
         let after = before.changed(change.clone(), app_.clock.now())?;
         if tx.projects().name_taken(&after)? {
             return Err(Error::ProjectNameTaken(after.name.to_string()));
@@ -141,17 +147,23 @@ pub async fn update(
     Ok(written.await?.value)
 }
 
-/// Removes a project; with `expected`, only if that is still its version.
+/// Removes a project; with `expected`, only if its version is one of them.
 ///
 /// # Errors
 /// If it is not there, or has another version by now.
-pub async fn delete(app: &App, call: &Call, id: ProjectId, expected: Option<i64>) -> Result<()> {
+#[instrument(level = "debug", name = "app.projects.delete", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
+pub async fn delete(
+    app: &App,
+    call: &Call,
+    id: ProjectId,
+    expected: Option<Vec<i64>>,
+) -> Result<()> {
     call.may("project", "delete", Reach::Team)?;
     own(app, call, id, "project:delete").await?;
     let event = call.event(app, "project:delete", &Gone { id }, ("projectId", id));
     let (app_, call_) = (app.clone(), call.clone());
     let written = app.store.write(call.scope(), move |tx| {
-        let project = expect(tx.projects().by_id(id)?, id, expected)?;
+        let project = expect(tx.projects().by_id(id)?, id, expected.as_deref())?;
         if !tx.projects().delete(&project)? {
             return Err(stale(id, project.version));
         }
@@ -160,17 +172,17 @@ pub async fn delete(app: &App, call: &Call, id: ProjectId, expected: Option<i64>
     written.await.map(drop)
 }
 
-fn expect(found: Option<Project>, id: ProjectId, expected: Option<i64>) -> Result<Project> {
+fn expect(found: Option<Project>, id: ProjectId, expected: Option<&[i64]>) -> Result<Project> {
     let project = found.ok_or(Error::NoProject(id))?;
     match expected {
-        Some(expected) if expected != project.version => {
-            Err(Error::ProjectVersion { id, expected, found: project.version })
+        Some(expected) if !expected.contains(&project.version) => {
+            Err(Error::ProjectVersion { id, found: project.version })
         }
         _ => Ok(project),
     }
 }
 
 /// Says that another transaction was faster.
-fn stale(id: ProjectId, expected: i64) -> Error {
-    Error::ProjectVersion { id, expected, found: expected + 1 }
+fn stale(id: ProjectId, read: i64) -> Error {
+    Error::ProjectVersion { id, found: read + 1 }
 }

@@ -51,7 +51,7 @@ impl Rates {
             let caller = actor.credential().to_string();
             let (burst, rate) = (self.limit.burst, self.limit.per_minute);
             match hints.take(actor.tenant, &caller, burst, rate).await {
-                Ok((allowed, tokens)) => return admission(self.limit, allowed, tokens),
+                Ok((allowed, tokens)) => return self.limit.admission(allowed, tokens),
                 // Without Redis each server counts for itself: stricter or laxer, never closed.
                 Err(error) => {
                     tracing::warn!(%error, "rate limits are not shared for some seconds");
@@ -103,17 +103,5 @@ impl Drop for SocketPlace {
                 sockets.remove(&self.caller);
             }
         }
-    }
-}
-
-/// Says in the words of a bucket what Redis counted.
-fn admission(limit: Limit, allowed: bool, tokens: f64) -> Admission {
-    let per_ms = f64::from(limit.per_minute.max(1)) / 60_000.0;
-    let missing = (1.0 - tokens).max(0.0);
-    Admission {
-        allowed,
-        remaining: tokens.max(0.0) as u32,
-        retry_after_ms: if allowed { 0 } else { (missing / per_ms).ceil() as u64 },
-        reset_ms: ((f64::from(limit.burst) - tokens).max(0.0) / per_ms).ceil() as u64,
     }
 }

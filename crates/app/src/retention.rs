@@ -6,6 +6,7 @@ use godel_decide::{Retention, cut};
 use godel_model::{EventFilter, Illegal, Report as _, Seq, TenantId};
 use godel_store::{Direction, Error as StoreError, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
+use tracing::instrument;
 
 use crate::{App, Crew, Error, Result, audit};
 
@@ -20,6 +21,7 @@ const ONCE_HOURS: i64 = 24;
 ///
 /// # Errors
 /// If the store fails, or the log is damaged; then nothing of that part was removed.
+#[instrument(level = "debug", name = "app.retention.trim", skip_all, fields(%tenant))]
 pub async fn trim(app: &App, tenant: TenantId, retention: Retention) -> Result<u64> {
     let mut removed = 0;
     loop {
@@ -57,6 +59,7 @@ fn trim_chunk(tx: &mut Tx<'_>, retention: Retention, now: Timestamp) -> Result<(
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.retention.sweep", skip_all)]
 pub async fn sweep(app: &App) -> Result<u64> {
     let now = app.clock.now();
     let tenants = app

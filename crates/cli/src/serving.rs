@@ -50,6 +50,7 @@ impl Loaded {
                 max_events: settings.retention.max_events,
             },
             audit_keep: SignedDuration::from_hours(i64::from(settings.audit.days) * 24),
+            ..AppConfig::default()
         };
         config.master_key = self.master_key()?;
         Ok(config)

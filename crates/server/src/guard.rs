@@ -101,7 +101,7 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
     {
         tracing::warn!(%error, "a refusal was not recorded");
     }
-    add_limits(response.headers_mut(), limit, admission, now);
+    add_limits(response.headers_mut(), admission, now);
     response
 }
 
@@ -123,9 +123,9 @@ fn too_fast(limit: Limit, admission: Admission) -> ApiError {
         .retry_after_ms(admission.retry_after_ms)
 }
 
-fn add_limits(headers: &mut HeaderMap, limit: Limit, admission: Admission, now: Timestamp) {
+fn add_limits(headers: &mut HeaderMap, admission: Admission, now: Timestamp) {
     let reset = now.as_second().saturating_add_unsigned(admission.reset_ms.div_ceil(1_000));
-    headers.insert(LIMIT, HeaderValue::from(limit.per_minute));
+    headers.insert(LIMIT, HeaderValue::from(admission.limit));
     headers.insert(REMAINING, HeaderValue::from(admission.remaining));
     headers.insert(RESET, HeaderValue::from(reset));
 }

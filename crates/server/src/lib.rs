@@ -11,6 +11,7 @@ mod anchors;
 mod boot;
 mod config;
 mod error;
+mod etag;
 mod extract;
 mod files;
 mod guard;

@@ -48,7 +48,7 @@ pub(crate) async fn observe(
     let traceparent = HeaderValue::try_from(trace.traceparent());
     request.extensions_mut().insert(trace);
     let mut response = match check_host(&request) {
-        Ok(()) => run(&shared, request, next).instrument(span).await,
+        Ok(()) => run(&shared, request, next).instrument(span.clone()).await,
         Err(error) => error.into_response(),
     };
     let status = response.status();
@@ -64,7 +64,7 @@ pub(crate) async fn observe(
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     metrics::request(&method, route, status, start.elapsed());
-    tracing::debug!(%method, route, status = status.as_u16(), "answered");
+    tracing::debug!(parent: &span, %method, route, status = status.as_u16(), "answered");
     response
 }
 

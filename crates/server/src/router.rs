@@ -6,7 +6,7 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use http::{HeaderValue, header};
 use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -128,15 +128,20 @@ pub fn route_inventory() -> Vec<String> {
 pub(crate) fn build(shared: &Shared) -> Router {
     let guard = from_fn_with_state(shared.clone(), guard);
     let (router, _) = assemble(move |router| router.layer(guard.clone()));
-    let small_or_streamed = SizeAbove::new(COMPRESS_MIN_BYTES)
-        .and(NotForContentType::const_new("text/event-stream"))
-        .and(NotForContentType::IMAGES);
     router
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
-        .layer(CompressionLayer::new().compress_when(small_or_streamed))
+        .layer(compression())
         .layer(from_fn_with_state(shared.clone(), observe))
         .with_state(shared.clone())
+}
+
+/// Compresses answers that are worth it; a stream must not wait for more.
+pub(crate) fn compression() -> CompressionLayer<impl Predicate> {
+    let worth_it = SizeAbove::new(COMPRESS_MIN_BYTES)
+        .and(NotForContentType::const_new("text/event-stream"))
+        .and(NotForContentType::IMAGES);
+    CompressionLayer::new().compress_when(worth_it)
 }
 
 /// Marks the older path of the API.

@@ -42,7 +42,7 @@ pub use store::{Probe, Store, Written};
 pub use tables::audit::{Ends, StoredRow};
 pub use tables::devices::{DeviceRecord, DeviceStatus};
 pub use tables::events::{Direction, Page, SCAN_MAX_EVENTS};
-pub use tables::idempotency::Claim;
+pub use tables::idempotency::{Claim, Receipt};
 pub use tables::keys::KeyRecord;
 pub use tables::secrets::{DataKeyRecord, SecretRecord};
 pub use tables::sessions::SessionRecord;

@@ -1,6 +1,6 @@
 //! A visible transaction.
 
-use godel_model::{AuditEntry, NewEvent, TenantId};
+use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
 
 use crate::statement::Conn;
 use crate::tables::audit::Audit;
@@ -30,6 +30,8 @@ pub struct Tx<'c> {
 pub(crate) struct Drafts {
     pub(crate) events: Vec<(TenantId, NewEvent)>,
     pub(crate) acts: Vec<(TenantId, AuditEntry)>,
+    /// Which of the events leave a receipt under which idempotency key.
+    pub(crate) receipts: Vec<(EventId, String)>,
 }
 
 impl<'c> Tx<'c> {
@@ -71,6 +73,18 @@ impl<'c> Tx<'c> {
     pub fn record(&mut self, event: NewEvent) -> Result<()> {
         let tenant = self.tenant()?;
         self.draft(tenant, event)
+    }
+
+    /// Records an event like [`Tx::record`], and leaves its [`crate::Receipt`] as the result of an
+    /// idempotency key that this transaction settles.
+    ///
+    /// # Errors
+    /// In a read, or if the scope is the whole system.
+    pub fn record_with_receipt(&mut self, event: NewEvent, key: &str) -> Result<()> {
+        let id = event.id;
+        self.record(event)?;
+        self.drafts.receipts.push((id, key.to_owned()));
+        Ok(())
     }
 
     /// Records an event of any tenant, from the scope of the whole system.

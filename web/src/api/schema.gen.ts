@@ -103,7 +103,8 @@ export interface paths {
          * @description Server-sent events: each has the position as `id` and the event as `data`. Reconnect with the
          *     `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
          *     without either the stream begins now. An event named `ready` tells the position at which it
-         *     begins and the newest one, one named `lagged` what retention had removed before it was read.
+         *     begins and the newest one, one named `lagged` what retention had removed before it was read. A
+         *     position behind the end of the log is one of another log and is refused (`invalid_cursor`).
          */
         get: operations["streamEvents"];
         put?: never;
@@ -732,7 +733,8 @@ export interface paths {
          * @description Subprotocol `godel-events-v1`; frames are JSON `{id, type, timestamp, payload, metadata?}`.
          *     Clients send `subscribe` (`patterns`, `filters`, `after`, `policy`, `bufferSize`),
          *     `unsubscribe`, `command` and `ping`; the server sends `response`, `event`, `events` (several at
-         *     once, under load), `lagged`, `pong` and `error`. Browsers authenticate with the session cookie,
+         *     once, under load), `lagged`, `pong` and `error`. An `after` behind the end of the log is one of
+         *     another log and is refused (`invalid_cursor`). Browsers authenticate with the session cookie,
          *     programs with a header; a key in the URL is not taken.
          */
         get: operations["eventSocket"];
@@ -1442,33 +1444,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description What a check of the record found. */
-            data: {
-                /** @description Whether nothing was altered. */
-                whole: boolean;
-                /**
-                 * Format: int64
-                 * @description How many rows were checked.
-                 */
-                rows: number;
-                /**
-                 * Format: int64
-                 * @description The first place that is kept.
-                 */
-                from: number;
-                /**
-                 * Format: int64
-                 * @description The newest place.
-                 */
-                upto: number;
-                /**
-                 * Format: int64
-                 * @description The first place at which something is wrong.
-                 */
-                brokenAt?: number | null;
-                /** @description What is wrong there. */
-                why?: string | null;
-            };
+            data: components["schemas"]["AuditVerdict"];
         };
         /** @description A successful answer. */
         Success_Device: {
@@ -1477,13 +1453,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description The program that a code belongs to. */
-            data: {
-                /** @description What the program calls itself. */
-                name: string;
-                /** @description `waiting`, `approved` or `refused`. */
-                status: string;
-            };
+            data: components["schemas"]["Device"];
         };
         /** @description A successful answer. */
         Success_DeviceAnswer: {
@@ -1492,13 +1462,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description What the program gets. */
-            data: {
-                /** @description `waiting` or `approved`. */
-                status: string;
-                /** @description The key of the program, handed out once. */
-                key?: string | null;
-            };
+            data: components["schemas"]["DeviceAnswer"];
         };
         /** @description A successful answer. */
         Success_DeviceStart: {
@@ -1507,25 +1471,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description How a person lets the program in. */
-            data: {
-                /** @description The secret by which the program asks again. */
-                deviceCode: string;
-                /** @description What the person enters. */
-                userCode: string;
-                /** @description The page on which it is entered. */
-                verificationPath: string;
-                /**
-                 * Format: int32
-                 * @description How many seconds to wait between two questions.
-                 */
-                interval: number;
-                /**
-                 * Format: date-time
-                 * @description Until when the program waits.
-                 */
-                expiresAt: string;
-            };
+            data: components["schemas"]["DeviceStart"];
         };
         /** @description A successful answer. */
         Success_Event: {
@@ -1534,35 +1480,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Something that happened, at its position in the tenant's log. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /**
-                 * Format: int64
-                 * @description The position in the log: 1, 2, 3 and so on, without a gap, in commit order.
-                 */
-                sequence: number;
-                /**
-                 * @description The type, such as `agent:start`.
-                 * @example agent:start
-                 */
-                type: string;
-                /**
-                 * Format: date-time
-                 * @description When it happened.
-                 */
-                timestamp: string;
-                /** @description Who recorded it. */
-                source: components["schemas"]["EventSource"];
-                /** @description What happened in detail. */
-                payload: Record<string, unknown>;
-                /** @description What it belongs to. */
-                metadata: components["schemas"]["EventMetadata"];
-            };
+            data: components["schemas"]["Event"];
         };
         /** @description A successful answer. */
         Success_Invitation: {
@@ -1571,16 +1489,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description An invited user, and the link that opens the account. */
-            data: {
-                /** @description The user. */
-                user: components["schemas"]["User"];
-                /**
-                 * @description The path of the one-time link, behind the address of the server. It is shown now and never
-                 *     again, so a repeated request gets none.
-                 */
-                linkPath?: string | null;
-            };
+            data: components["schemas"]["Invitation"];
         };
         /** @description A successful answer. */
         Success_Key: {
@@ -1589,45 +1498,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description An API key, without the key itself. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /**
-                 * Format: uuid
-                 * @description Whose key it is.
-                 */
-                userId: string;
-                /** @description The name. */
-                name: string;
-                /** @description The beginning of the key. */
-                prefix: string;
-                /** @description What it is narrowed to; empty means all that its user may do. */
-                scopes: string[];
-                /**
-                 * Format: date-time
-                 * @description When it was made.
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description When it ends.
-                 */
-                expiresAt?: string | null;
-                /**
-                 * Format: date-time
-                 * @description When it was revoked.
-                 */
-                revokedAt?: string | null;
-                /**
-                 * Format: date-time
-                 * @description When it was last used, to the minute.
-                 */
-                usedAt?: string | null;
-            };
+            data: components["schemas"]["Key"];
         };
         /** @description A successful answer. */
         Success_KeyMade: {
@@ -1652,41 +1523,7 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: int64
-                     * @description Its place in the tenant's chain, from 1.
-                     */
-                    seq: number;
-                    /**
-                     * Format: date-time
-                     * @description When it happened.
-                     */
-                    at: string;
-                    /**
-                     * Format: uuid
-                     * @description The id of the user who acted, if it is known.
-                     */
-                    userId?: string | null;
-                    /** @description The name of who acted; absent after an erasure. */
-                    actor?: string | null;
-                    /** @description The network address. */
-                    address?: string | null;
-                    /** @description The program, as it calls itself. */
-                    agent?: string | null;
-                    /** @description What was done, such as `project:create`. */
-                    action: string;
-                    /** @description To what. */
-                    resource: string;
-                    /** @description `ok` or `denied`. */
-                    result: string;
-                    /** @description The W3C trace id of the request. */
-                    traceId?: string | null;
-                    /** @description More about it. */
-                    detail: unknown;
-                    /** @description The keyed hash that binds this row to the one before it. */
-                    mac: string;
-                }[];
+                items: components["schemas"]["AuditEntry"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -1701,34 +1538,7 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /**
-                     * Format: int64
-                     * @description The position in the log: 1, 2, 3 and so on, without a gap, in commit order.
-                     */
-                    sequence: number;
-                    /**
-                     * @description The type, such as `agent:start`.
-                     * @example agent:start
-                     */
-                    type: string;
-                    /**
-                     * Format: date-time
-                     * @description When it happened.
-                     */
-                    timestamp: string;
-                    /** @description Who recorded it. */
-                    source: components["schemas"]["EventSource"];
-                    /** @description What happened in detail. */
-                    payload: Record<string, unknown>;
-                    /** @description What it belongs to. */
-                    metadata: components["schemas"]["EventMetadata"];
-                }[];
+                items: components["schemas"]["Event"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -1743,44 +1553,7 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /**
-                     * Format: uuid
-                     * @description Whose key it is.
-                     */
-                    userId: string;
-                    /** @description The name. */
-                    name: string;
-                    /** @description The beginning of the key. */
-                    prefix: string;
-                    /** @description What it is narrowed to; empty means all that its user may do. */
-                    scopes: string[];
-                    /**
-                     * Format: date-time
-                     * @description When it was made.
-                     */
-                    createdAt: string;
-                    /**
-                     * Format: date-time
-                     * @description When it ends.
-                     */
-                    expiresAt?: string | null;
-                    /**
-                     * Format: date-time
-                     * @description When it was revoked.
-                     */
-                    revokedAt?: string | null;
-                    /**
-                     * Format: date-time
-                     * @description When it was last used, to the minute.
-                     */
-                    usedAt?: string | null;
-                }[];
+                items: components["schemas"]["Key"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -1795,34 +1568,7 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /** @description The name, unique in its tenant. */
-                    name: string;
-                    /** @description What it is about. */
-                    description: string;
-                    /** @description What its work may use. */
-                    limits: components["schemas"]["ProjectLimits"];
-                    /**
-                     * Format: int64
-                     * @description Counts the changes; also the entity tag.
-                     */
-                    version: number;
-                    /**
-                     * Format: date-time
-                     * @description When it was made.
-                     */
-                    createdAt: string;
-                    /**
-                     * Format: date-time
-                     * @description When it was last changed.
-                     */
-                    updatedAt: string;
-                }[];
+                items: components["schemas"]["Project"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -1837,25 +1583,7 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /** @description The name, unique on the server. */
-                    name: string;
-                    /**
-                     * Format: date-time
-                     * @description When it was made.
-                     */
-                    createdAt: string;
-                    /**
-                     * Format: date-time
-                     * @description Since when nobody of it can call; absent while it is open.
-                     */
-                    disabledAt?: string | null;
-                }[];
+                items: components["schemas"]["Tenant"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -1870,31 +1598,7 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /** @description The name, unique in the tenant. */
-                    name: string;
-                    /** @description `admin`, `operator`, `developer` or `viewer`. */
-                    role: string;
-                    /** @description `invited`, `active`, `disabled` or `erased`. */
-                    status: string;
-                    /** @description The projects the user works in; none means all. */
-                    projects: string[];
-                    /**
-                     * Format: date-time
-                     * @description When the account was made.
-                     */
-                    createdAt: string;
-                    /**
-                     * Format: date-time
-                     * @description When the user last logged in or called.
-                     */
-                    seenAt?: string | null;
-                }[];
+                items: components["schemas"]["User"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -1906,35 +1610,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Something that a tenant works on. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /** @description The name, unique in its tenant. */
-                name: string;
-                /** @description What it is about. */
-                description: string;
-                /** @description What its work may use. */
-                limits: components["schemas"]["ProjectLimits"];
-                /**
-                 * Format: int64
-                 * @description Counts the changes; also the entity tag.
-                 */
-                version: number;
-                /**
-                 * Format: date-time
-                 * @description When it was made.
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description When it was last changed.
-                 */
-                updatedAt: string;
-            };
+            data: components["schemas"]["Project"];
         };
         /** @description A successful answer. */
         Success_Secret: {
@@ -1943,33 +1619,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description A secret, without its value, which nobody gets to see again. */
-            data: {
-                /** @description The name. */
-                name: string;
-                /**
-                 * Format: int64
-                 * @description Counts the values that it had.
-                 */
-                version: number;
-                /** @description The last four characters of the value, if it is long enough. */
-                lastFour?: string | null;
-                /**
-                 * Format: date-time
-                 * @description When it was first set.
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description When its value was last set.
-                 */
-                updatedAt: string;
-                /**
-                 * Format: date-time
-                 * @description When its value was last used.
-                 */
-                usedAt?: string | null;
-            };
+            data: components["schemas"]["Secret"];
         };
         /** @description A successful answer. */
         Success_SecretList: {
@@ -1978,11 +1628,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description A list of secrets. */
-            data: {
-                /** @description The secrets by name. */
-                items: components["schemas"]["Secret"][];
-            };
+            data: components["schemas"]["SecretList"];
         };
         /** @description A successful answer. */
         Success_Session: {
@@ -1991,30 +1637,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Who is logged in. */
-            data: {
-                /** @description The tenant in which the caller acts. */
-                tenant: components["schemas"]["TenantRef"];
-                /** @description The name that events carry, such as `user:owner`. */
-                actor: string;
-                /**
-                 * Format: uuid
-                 * @description The id of the user.
-                 */
-                userId: string;
-                /** @description What the user is: `admin`, `operator`, `developer` or `viewer`. */
-                role: string;
-                /** @description What the credential is narrowed to; empty means all that the role may do. */
-                scopes?: string[];
-                /**
-                 * Format: date-time
-                 * @description When the login ends; absent for a key that does not.
-                 */
-                expiresAt?: string | null;
-                /** @description What a browser sends as `X-Godel-Csrf` with each change; absent without a cookie. */
-                csrfToken?: string | null;
-                tokens?: components["schemas"]["Tokens"] | null;
-            };
+            data: components["schemas"]["Session"];
         };
         /** @description A successful answer. */
         Success_SystemMetrics: {
@@ -2023,44 +1646,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Numbers about the server process. */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Memory of the process that is in RAM, where the system tells.
-                 */
-                memoryBytes?: number | null;
-                /**
-                 * Format: double
-                 * @description Processor time that the process has used.
-                 */
-                cpuSeconds: number;
-                /**
-                 * Format: double
-                 * @description For how long the server runs.
-                 */
-                uptimeSeconds: number;
-                /**
-                 * Format: int64
-                 * @description Open file descriptors, where the system tells.
-                 */
-                openFiles?: number | null;
-                /**
-                 * Format: int64
-                 * @description Open WebSockets.
-                 */
-                webSockets: number;
-                /**
-                 * Format: int64
-                 * @description The newest position of the tenant's event log.
-                 */
-                eventHead: number;
-                /**
-                 * Format: int64
-                 * @description The newest position that retention took away.
-                 */
-                eventTrimmed: number;
-            };
+            data: components["schemas"]["SystemMetrics"];
         };
         /** @description A successful answer. */
         Success_Tenant: {
@@ -2069,26 +1655,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description An organisation whose data no other one can see. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /** @description The name, unique on the server. */
-                name: string;
-                /**
-                 * Format: date-time
-                 * @description When it was made.
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description Since when nobody of it can call; absent while it is open.
-                 */
-                disabledAt?: string | null;
-            };
+            data: components["schemas"]["Tenant"];
         };
         /** @description A successful answer. */
         Success_TenantInvitation: {
@@ -2097,13 +1664,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description A new tenant, and the link that opens its owner's account. */
-            data: {
-                /** @description The tenant. */
-                tenant: components["schemas"]["Tenant"];
-                /** @description The path of the one-time link, behind the address of the server. */
-                linkPath: string;
-            };
+            data: components["schemas"]["TenantInvitation"];
         };
         /** @description A successful answer. */
         Success_Ticket: {
@@ -2112,16 +1673,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description A ticket that opens one WebSocket as `/events?ticket=..`. */
-            data: {
-                /** @description The ticket. */
-                ticket: string;
-                /**
-                 * Format: date-time
-                 * @description Until when it works.
-                 */
-                expiresAt: string;
-            };
+            data: components["schemas"]["Ticket"];
         };
         /** @description A successful answer. */
         Success_User: {
@@ -2130,32 +1682,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Somebody who has an account. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /** @description The name, unique in the tenant. */
-                name: string;
-                /** @description `admin`, `operator`, `developer` or `viewer`. */
-                role: string;
-                /** @description `invited`, `active`, `disabled` or `erased`. */
-                status: string;
-                /** @description The projects the user works in; none means all. */
-                projects: string[];
-                /**
-                 * Format: date-time
-                 * @description When the account was made.
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description When the user last logged in or called.
-                 */
-                seenAt?: string | null;
-            };
+            data: components["schemas"]["User"];
         };
         /** @description A successful answer. */
         Success_UserExport: {
@@ -2164,15 +1691,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description What the server knows of a person. */
-            data: {
-                /** @description The account. */
-                user: components["schemas"]["User"];
-                /** @description Its keys. */
-                keys: components["schemas"]["Key"][];
-                /** @description What it did, newest first: up to 10,000 acts. */
-                acts: components["schemas"]["AuditEntry"][];
-            };
+            data: components["schemas"]["UserExport"];
         };
         /** @description Numbers about the server process. */
         SystemMetrics: {
@@ -2468,7 +1987,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request harmless */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -2509,7 +2028,7 @@ export interface operations {
             };
             header?: {
                 /** @description Begin behind this position; wins over `after` */
-                "Last-Event-ID"?: number | null;
+                "Last-Event-ID"?: number;
             };
             path?: never;
             cookie?: never;
@@ -2754,7 +2273,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request harmless; the repeated answer has no key */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -2984,7 +2503,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request harmless */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -3020,7 +2539,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-None-Match"?: string | null;
+                "If-None-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
@@ -3062,7 +2581,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
@@ -3095,7 +2614,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
@@ -3365,7 +2884,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request harmless */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;

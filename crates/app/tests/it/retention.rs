@@ -28,7 +28,9 @@ async fn the_state_is_the_snapshot_plus_the_rest_of_the_log_after_any_trim() {
                     let change =
                         ProjectChange { description: Some("new".into()), ..Default::default() };
                     kept.push(
-                        projects::update(&app, &call, project.id, Some(1), change).await.unwrap(),
+                        projects::update(&app, &call, project.id, Some(vec![1]), change)
+                            .await
+                            .unwrap(),
                     );
                 }
                 _ => kept.push(project),

@@ -6,3 +6,4 @@ mod failures;
 mod home;
 mod pages;
 mod serving;
+mod stopping;

@@ -10,6 +10,7 @@ use http::{HeaderMap, StatusCode, header};
 
 use super::list::{ListQuery, Listing};
 use crate::error::ApiResult;
+use crate::etag::Tags;
 use crate::extract::{Id, IfMatch, JsonBody, Query};
 use crate::guard::Caller;
 use crate::state::Shared;
@@ -85,8 +86,9 @@ pub(crate) async fn get(
 ) -> ApiResult<Response> {
     let project = projects::get(&shared.app, &caller.call, id).await?;
     let etag = tag(project.version);
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    if known.is_some_and(|known| known.split(',').any(|tag| tag.trim() == etag)) {
+    // A malformed header saves nothing; the whole answer is always right.
+    let known = Tags::of(&headers, &header::IF_NONE_MATCH).unwrap_or_default();
+    if known.is_some_and(|known| known.name_about(&project.version.to_string())) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
     Ok(answer(StatusCode::OK, project).into_response())

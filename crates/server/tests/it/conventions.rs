@@ -145,7 +145,7 @@ async fn a_caller_beyond_its_rate_is_told_when_to_come_back() {
     for left in ["2", "1", "0"] {
         let answer = server.get("/api/v1/events").await;
         assert_eq!(answer.status(), 200);
-        assert_eq!(answer.headers()["x-ratelimit-limit"], "6");
+        assert_eq!(answer.headers()["x-ratelimit-limit"], "3");
         assert_eq!(answer.headers()["x-ratelimit-remaining"], left);
         let reset: i64 = answer.headers()["x-ratelimit-reset"].to_str().unwrap().parse().unwrap();
         assert!(reset >= server.app.clock.now().as_second());

@@ -112,11 +112,13 @@ impl Running {
 
     /// Makes a second tenant and returns a key for it.
     pub(crate) async fn other_tenant(&self) -> String {
-        let made = data(
-            self.post("/api/v1/tenants", json!({ "name": "other" })).await,
-            StatusCode::CREATED,
-        )
-        .await;
+        self.tenant("other").await
+    }
+
+    /// Makes one more tenant and returns a key for it.
+    pub(crate) async fn tenant(&self, name: &str) -> String {
+        let made = self.post("/api/v1/tenants", json!({ "name": name })).await;
+        let made = data(made, StatusCode::CREATED).await;
         self.key_by_link(made["linkPath"].as_str().unwrap()).await
     }
 

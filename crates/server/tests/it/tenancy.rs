@@ -4,6 +4,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::harness::{Running, data, servers};
+use crate::ws::Socket;
 
 /// A text that only the first tenant's data holds.
 const MARK: &str = "zebra-crossing-7391";
@@ -131,5 +132,68 @@ async fn no_route_shows_one_tenant_what_another_one_has() {
         assert_eq!((&user["role"], &user["status"]), (&json!("developer"), &json!("active")));
         let secrets = data(server.get("/api/v1/secrets").await, StatusCode::OK).await;
         assert_eq!(secrets["items"][0]["version"], 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_carries_the_events_of_its_own_tenant_only() {
+    for server in servers().await {
+        let other = server.other_tenant().await;
+        let publish = async |key: &str, kind: &str, mark: &str| {
+            let body = json!({ "type": kind, "payload": { "mark": mark } });
+            let request =
+                server.http.post(format!("{}/api/v1/events", server.url)).bearer_auth(key);
+            data(request.json(&body).send().await.unwrap(), StatusCode::CREATED).await
+        };
+        publish(&server.key, "test:old", MARK).await;
+        let mut theirs = Socket::open_as(&server, &other).await;
+        let mut mine = Socket::open(&server).await;
+        for socket in [&mut theirs, &mut mine] {
+            socket.subscribe(json!({ "patterns": ["test:*"], "after": 0 })).await;
+        }
+        // In turns, so that a mix-up would show in either socket.
+        let (mut for_me, mut for_them) = (Vec::new(), Vec::new());
+        for _ in 0..5 {
+            for_me.push(publish(&server.key, "test:new", MARK).await);
+            for_them.push(publish(&other, "test:new", "theirs").await);
+        }
+        let (seen, _) = theirs.events(5).await;
+        assert_eq!(seen, for_them, "{}", server.engine);
+        let (seen, _) = mine.events(6).await;
+        assert_eq!(seen[1..], for_me, "{}", server.engine);
+        theirs.send(json!({ "id": "p", "type": "ping" })).await;
+        assert_eq!(theirs.next().await["type"], "pong", "nothing else is on its way");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_idempotency_key_of_two_tenants_is_two_keys() {
+    for server in servers().await {
+        let other = server.other_tenant().await;
+        let send = |key: &str, path: &str, body: &Value| {
+            let request = server.http.post(format!("{}{path}", server.url)).bearer_auth(key);
+            request.header("idempotency-key", "the same text").json(body).send()
+        };
+        // The same request to the letter: only the tenant tells them apart.
+        let body = json!({ "type": "test:once", "payload": { "n": 1 } });
+        let mine =
+            data(send(&server.key, "/api/v1/events", &body).await.unwrap(), StatusCode::CREATED);
+        let mine = mine.await;
+        let theirs =
+            data(send(&other, "/api/v1/events", &body).await.unwrap(), StatusCode::CREATED);
+        let theirs = theirs.await;
+        assert_ne!(mine["id"], theirs["id"], "{}", server.engine);
+        assert_eq!(theirs["metadata"]["actor"], "key:other");
+        for (key, first) in [(&server.key, &mine), (&other, &theirs)] {
+            let again = send(key, "/api/v1/events", &body).await.unwrap();
+            assert_eq!(&data(again, StatusCode::CREATED).await, first, "{}", server.engine);
+        }
+        // Another request under the same text is a reuse for the one, and news for a third.
+        let third = server.tenant("third").await;
+        let body = json!({ "type": "test:once", "payload": { "mark": MARK } });
+        for (key, status) in [(&server.key, 409), (&other, 409), (&third, 201), (&third, 201)] {
+            let answer = send(key, "/api/v1/events", &body).await.unwrap();
+            assert_eq!(answer.status(), status, "{}", server.engine);
+        }
     }
 }

@@ -1,12 +1,16 @@
 //! Appending events: one statement a tenant, and the head of the log is locked last and shortest.
 
+use std::sync::Arc;
+
 use godel_model::{AuditEntry, EventId, NewEvent, Seq, TenantId, UserId, micros};
 use postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::session::Session;
 use crate::chain::{AuditKey, Bound, End, Link};
+use crate::hub::Logged;
 use crate::tables::events::refs_text;
+use crate::tables::idempotency::Receipt;
 use crate::{Error, Result};
 
 /// Bumps the tenant's head and inserts all its events of this transaction behind it.
@@ -76,6 +80,32 @@ pub(super) fn append(
     let unreadable =
         |cause: postgres::Error| Error::Unreadable { what: "log head", cause: cause.into() };
     Ok((Seq(row.try_get(0).map_err(unreadable)?), row.try_get(1).map_err(unreadable)?))
+}
+
+/// Leaves the receipts of events as the results of idempotency keys, all in one round trip.
+pub(super) const NOTE: &str = "
+    UPDATE idempotency SET result = note.result
+    FROM unnest($2::text[], $3::text[]) AS note (key, result)
+    WHERE idempotency.tenant = $1 AND idempotency.key = note.key";
+
+/// Stores the receipts of those events that were recorded for an idempotency key.
+pub(super) fn note(
+    session: &mut Session,
+    tenant: TenantId,
+    events: &[Arc<Logged>],
+    receipts: &[(EventId, String)],
+) -> Result<()> {
+    let (mut keys, mut results) = (Vec::new(), Vec::new());
+    for (id, key) in receipts {
+        if let Some(logged) = events.iter().find(|logged| logged.event.id == *id) {
+            keys.push(key.as_str());
+            results.push(Receipt::text(&logged.event)?);
+        }
+    }
+    if keys.is_empty() {
+        return Ok(());
+    }
+    session.query_raw("idempotency_notes", NOTE, &[&tenant.uuid(), &keys, &results]).map(drop)
 }
 
 /// Locks the end of the tenant's chain until the commit, so that rows are in commit order.

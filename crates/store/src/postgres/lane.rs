@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use godel_model::{AuditEntry, NewEvent, TenantId};
+use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
 
 use super::Queue;
-use super::append::{append, append_acts};
+use super::append::{append, append_acts, note};
 use super::follower::Bell;
 use super::session::Session;
 use crate::chain::Seal;
@@ -137,6 +137,8 @@ struct Ran {
     jobs: Vec<Option<Vec<(TenantId, usize)>>>,
     drafts: BTreeMap<TenantId, Vec<NewEvent>>,
     acts: BTreeMap<TenantId, Vec<AuditEntry>>,
+    /// Which of the events leave a receipt under which idempotency key.
+    receipts: Vec<(EventId, String)>,
     logged: BTreeMap<TenantId, Vec<Arc<Logged>>>,
     /// The id by which the database knows the transaction.
     id: Option<String>,
@@ -284,6 +286,7 @@ fn run_all(
             for (tenant, act) in drafts.acts {
                 ran.acts.entry(tenant).or_default().push(act);
             }
+            ran.receipts.extend(drafts.receipts);
         }
         ran.jobs.push(keep.then(|| {
             drafts
@@ -312,7 +315,9 @@ fn append_all(session: &mut Session, ran: &mut Ran, seal: &Seal, first: &str) ->
         let positions = (base.0 + 1..).map(godel_model::Seq);
         let logged =
             drafts.into_iter().zip(positions).map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
-        ran.logged.insert(tenant, logged.collect());
+        let logged: Vec<_> = logged.collect();
+        note(session, tenant, &logged, &ran.receipts)?;
+        ran.logged.insert(tenant, logged);
     }
     for (tenant, acts) in std::mem::take(&mut ran.acts) {
         session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;

@@ -118,6 +118,7 @@ pub(crate) fn check_statements(url: &str) -> Result<usize> {
         ("audit_append", append::APPEND_ACTS),
         ("audit_head_lock", append::LOCK_CHAIN),
         ("audit_head_begin", append::BEGIN_CHAIN),
+        ("idempotency_notes", append::NOTE),
         ("stream_heads", follower::HEADS),
         ("transaction_status", lane::STATUS),
     ];

@@ -13,6 +13,7 @@ use crate::job::Job;
 use crate::statement::Conn;
 use crate::tables::audit;
 use crate::tables::events::{self, Inserter};
+use crate::tables::idempotency;
 use crate::tx::Drafts;
 use crate::{Error, Result, Tx};
 
@@ -78,6 +79,11 @@ impl Positions<'_> {
         // Counted apart until all are in: a failed job must not leave a hole behind it.
         let mut own = Heads::default();
         let logged = self.append_events(conn, drafts.events, &mut own.events)?;
+        for (id, key) in drafts.receipts {
+            if let Some((tenant, logged)) = logged.iter().find(|(_, one)| one.event.id == id) {
+                idempotency::note(conn, *tenant, &key, &logged.event)?;
+            }
+        }
         if !drafts.acts.is_empty() {
             self.append_acts(conn, drafts.acts, &mut own.acts)?;
         }
@@ -384,7 +390,7 @@ fn stop_if_disk_failed(error: &Error) {
 
 #[cfg(test)]
 mod tests {
-    use godel_model::{Clock as _, Mint, Payload, Source, SystemClock, Tenant};
+    use godel_model::{Clock as _, Mint, NewEvent, Payload, Source, SystemClock, Tenant};
 
     use super::*;
     use crate::job::{Answer, job};
