@@ -183,7 +183,7 @@ async fn the_same_idempotency_key_of_two_tenants_is_two_keys() {
             data(send(&other, "/api/v1/events", &body).await.unwrap(), StatusCode::CREATED);
         let theirs = theirs.await;
         assert_ne!(mine["id"], theirs["id"], "{}", server.engine);
-        assert_eq!(theirs["metadata"]["actor"], "key:other");
+        assert_eq!(theirs["metadata"]["actor"], "user:owner");
         for (key, first) in [(&server.key, &mine), (&other, &theirs)] {
             let again = send(key, "/api/v1/events", &body).await.unwrap();
             assert_eq!(&data(again, StatusCode::CREATED).await, first, "{}", server.engine);
