@@ -77,6 +77,15 @@ export class FakeWire implements Wire {
     return subscriptionId;
   }
 
+  /** Says no to the latest subscribe. */
+  refuse(code: string): void {
+    this.receive({
+      type: "response",
+      payload: { success: false, error: { code, message: "no" } },
+      metadata: { correlationId: this.subscribe.id },
+    });
+  }
+
   event(subscriptionId: string, sequence: number, type = "agent:start"): void {
     this.receive({
       type: "event",

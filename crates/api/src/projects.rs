@@ -14,6 +14,8 @@ pub struct Project {
     pub name: String,
     /// What it is about.
     pub description: String,
+    /// What its work may use.
+    pub limits: ProjectLimits,
     /// Counts the changes; also the entity tag.
     pub version: i64,
     /// When it was made.
@@ -30,6 +32,7 @@ impl From<godel_model::Project> for Project {
             id: project.id.uuid(),
             name: project.name.into(),
             description: project.description,
+            limits: project.limits.into(),
             version: project.version,
             created_at: project.created_at,
             updated_at: project.updated_at,
@@ -48,6 +51,65 @@ pub struct NewProject {
     #[serde(default)]
     #[schema(max_length = 2000)]
     pub description: Option<String>,
+    /// What its work may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<ProjectLimits>,
+}
+
+/// What the work of a project may use; what is left out has no limit of its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct ProjectLimits {
+    /// How many agents run at the same time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub max_agents: Option<u32>,
+    /// Processor time of all agents together, in thousandths of a core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub cpu_millis: Option<u32>,
+    /// Memory of all agents together, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub memory_bytes: Option<u64>,
+    /// How many model requests may be made in a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub requests_per_minute: Option<u32>,
+    /// What may be spent in a month, in micro-dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub monthly_budget_micros: Option<u64>,
+    /// Which models may be used, as patterns with `*`; none means all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 50)]
+    pub models: Vec<String>,
+}
+
+impl From<godel_model::Limits> for ProjectLimits {
+    fn from(limits: godel_model::Limits) -> Self {
+        Self {
+            max_agents: limits.max_agents,
+            cpu_millis: limits.cpu_millis,
+            memory_bytes: limits.memory_bytes,
+            requests_per_minute: limits.requests_per_minute,
+            monthly_budget_micros: limits.monthly_budget_micros,
+            models: limits.models,
+        }
+    }
+}
+
+impl From<ProjectLimits> for godel_model::Limits {
+    fn from(limits: ProjectLimits) -> Self {
+        Self {
+            max_agents: limits.max_agents,
+            cpu_millis: limits.cpu_millis,
+            memory_bytes: limits.memory_bytes,
+            requests_per_minute: limits.requests_per_minute,
+            monthly_budget_micros: limits.monthly_budget_micros,
+            models: limits.models,
+        }
+    }
 }
 
 /// What is to be changed of a project; a field that is left out stays as it is.
@@ -62,4 +124,7 @@ pub struct ProjectPatch {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub description: Option<String>,
+    /// The new limits, all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limits: Option<ProjectLimits>,
 }

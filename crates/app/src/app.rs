@@ -1,14 +1,22 @@
 //! The application: what every use case needs.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use godel_decide::{Limit, Retention, Tier};
-use godel_model::{Clock, Mint};
+use godel_decide::{DiskMarks, Limit, Retention, Tier};
+use godel_model::{Clock, Mint, TenantId};
 use godel_store::Store;
 use godel_store::hints::Hints;
+use jiff::SignedDuration;
 
+use crate::Result;
 use crate::auth::Callers;
+use crate::auth::password::Passwords;
+use crate::auth::throttle::Throttle;
 use crate::rates::Rates;
+use crate::vault::{MasterKey, Vault};
+
+/// For how many days the record of acts is kept unless a setting says otherwise.
+const AUDIT_KEEP_DAYS: i64 = 365;
 
 /// How many requests callers may make.
 #[derive(Debug, Clone, Copy)]
@@ -25,12 +33,27 @@ impl Default for RateConfig {
 }
 
 /// How the application behaves.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct AppConfig {
     /// How many requests callers may make.
     pub rates: RateConfig,
     /// How much of the event log is kept.
     pub retention: Retention,
+    /// From where on the disk counts as low.
+    pub disk: DiskMarks,
+    /// For how long the record of acts is kept.
+    pub audit_keep: SignedDuration,
+}
+
+impl Default for AppConfig {
+    fn default() -> Self {
+        Self {
+            rates: RateConfig::default(),
+            retention: Retention::default(),
+            disk: DiskMarks::default(),
+            audit_keep: SignedDuration::from_hours(24 * AUDIT_KEEP_DAYS),
+        }
+    }
 }
 
 /// What every use case needs; cheap to clone.
@@ -48,7 +71,12 @@ pub struct App {
     pub config: AppConfig,
     /// Who may make how many requests.
     pub rates: Arc<Rates>,
+    /// The opened keys.
+    pub vault: Vault,
     pub(crate) callers: Arc<Callers>,
+    pub(crate) throttle: Arc<Throttle>,
+    pub(crate) passwords: Arc<Passwords>,
+    home: Arc<OnceLock<TenantId>>,
 }
 
 impl std::fmt::Debug for App {
@@ -58,22 +86,42 @@ impl std::fmt::Debug for App {
 }
 
 impl App {
-    /// Puts the parts together.
-    pub fn new(
+    /// Opens the keys with the master key, and puts the parts together.
+    ///
+    /// # Errors
+    /// If the master key is not the one that wraps the keys in the database.
+    pub async fn open(
         store: Store,
         hints: Option<Hints>,
         clock: Arc<dyn Clock>,
         config: AppConfig,
-    ) -> Self {
+        master: &MasterKey,
+    ) -> Result<Self> {
+        let mint = Mint::system();
+        let vault = Vault::open(&store, master, mint, clock.as_ref()).await?;
         let rates = Arc::new(Rates::new(config.rates.limit, hints.clone()));
-        Self {
+        Ok(Self {
             store,
             hints,
             clock,
-            mint: Mint::system(),
+            mint,
             config,
             rates,
-            callers: Arc::new(Callers::default()),
-        }
+            vault,
+            callers: Arc::default(),
+            throttle: Arc::default(),
+            passwords: Arc::default(),
+            home: Arc::default(),
+        })
+    }
+
+    /// Returns the tenant whose admins look after the whole server, once it is known.
+    pub fn home(&self) -> Option<TenantId> {
+        self.home.get().copied()
+    }
+
+    pub(crate) fn set_home(&self, tenant: TenantId) {
+        // The first tenant never changes, so a second call finds it set already.
+        self.home.get_or_init(|| tenant);
     }
 }

@@ -1,10 +1,16 @@
 //! One call of a use case.
 
-use godel_model::{Actor, EventType, Metadata, NewEvent, Payload, Source};
-use godel_store::Scope;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use godel_model::{
+    Actor, AuditEntry, AuditResult, EventType, Metadata, Need, NewEvent, Payload, Personal, Reach,
+    Source,
+};
+use godel_store::{Scope, Tx};
 use serde::Serialize;
 
-use crate::App;
+use crate::{App, Error, Result};
 
 /// Who calls, and on behalf of which request.
 #[derive(Debug, Clone)]
@@ -15,6 +21,17 @@ pub struct Call {
     pub trace_id: Option<String>,
     /// If the request must be carried out once at most.
     pub once: Option<OnceKey>,
+    /// Where the request came from.
+    pub origin: Origin,
+}
+
+/// Where a request came from, for the record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The network address.
+    pub address: Option<IpAddr>,
+    /// The program, as it calls itself.
+    pub agent: Option<Arc<str>>,
 }
 
 /// Makes a request repeatable without effect.
@@ -26,10 +43,29 @@ pub struct OnceKey {
     pub fingerprint: [u8; 32],
 }
 
+impl Origin {
+    pub(crate) fn personal(&self, name: Option<String>) -> Personal {
+        Personal {
+            name,
+            address: self.address.map(|address| address.to_string()),
+            agent: self.agent.as_deref().map(ToOwned::to_owned),
+        }
+    }
+}
+
 impl Call {
     /// Returns the scope of the actor's tenant.
     pub fn scope(&self) -> Scope {
         Scope::Tenant(self.actor.tenant)
+    }
+
+    /// Lets the call go on if its actor may do this; the first line of every use case.
+    ///
+    /// # Errors
+    /// If the actor may not.
+    pub fn may(&self, resource: &'static str, action: &'static str, reach: Reach) -> Result<()> {
+        let need = Need { resource, action, reach };
+        if self.actor.may(&need) { Ok(()) } else { Err(Error::Forbidden(need)) }
     }
 
     /// Makes an event that tells of a change by this call.
@@ -53,5 +89,44 @@ impl Call {
             }
             .about(about.0, about.1),
         }
+    }
+
+    /// Makes an entry for the record of acts.
+    pub(crate) fn act(
+        &self,
+        app: &App,
+        action: impl Into<String>,
+        resource: impl Into<String>,
+        result: AuditResult,
+    ) -> AuditEntry {
+        #[derive(Serialize)]
+        struct Via {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            key: Option<godel_model::KeyId>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            session: Option<godel_model::SessionId>,
+        }
+        let via = Via { key: self.actor.key, session: self.actor.session };
+        AuditEntry {
+            at: app.clock.now(),
+            user: Some(self.actor.user),
+            action: action.into(),
+            resource: resource.into(),
+            result,
+            trace_id: self.trace_id.clone(),
+            detail: Payload::of(&via).as_str().to_owned(),
+            personal: Some(self.origin.personal(Some(self.actor.name.clone()))),
+        }
+    }
+
+    /// Records a change twice: as an event for those who follow, as an act for those who check.
+    pub(crate) fn tell(&self, app: &App, tx: &mut Tx<'_>, event: NewEvent) -> Result<()> {
+        let about = event.metadata.refs.iter().next();
+        let resource = about.map_or_else(String::new, |(name, id)| {
+            format!("{}/{id}", name.strip_suffix("Id").unwrap_or(name))
+        });
+        let act = self.act(app, event.kind.as_str(), resource, AuditResult::Ok);
+        tx.record_act(self.actor.tenant, act)?;
+        Ok(tx.record_for(self.actor.tenant, event)?)
     }
 }

@@ -1,6 +1,6 @@
 //! What can go wrong in a use case.
 
-use godel_model::{Code, EventId, Invalid, ProjectId, Report, TenantId, code};
+use godel_model::{Code, EventId, Invalid, KeyId, Need, ProjectId, Report, Seq, TenantId, code};
 
 /// The result of a use case.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -14,6 +14,56 @@ pub enum Error {
     /// The caller is not known.
     #[error("the caller is not known")]
     Unauthorized,
+    /// The caller may not do this.
+    #[error("this needs the permission {0}, which the caller does not have")]
+    Forbidden(Need),
+    /// A key that is narrowed was used for what only its user may do.
+    #[error("a key with scopes cannot log in, make keys or change the account")]
+    NarrowKey,
+    /// Name or password are wrong.
+    #[error("name or password are wrong")]
+    WrongPassword,
+    /// Too many failures.
+    #[error("there were too many attempts")]
+    Throttled {
+        /// After how many milliseconds the next one may be made.
+        retry_ms: u64,
+    },
+    /// No program waits with this code.
+    #[error("no program waits with this code; it may have waited too long")]
+    DeviceCode,
+    /// A person did not let the program in.
+    #[error("this program was not let in")]
+    DeviceRefused,
+    /// There is no such user.
+    #[error("there is no user {0}")]
+    NoUser(String),
+    /// Another user has this name.
+    #[error("another user is called \"{0}\"")]
+    UserNameTaken(String),
+    /// It is the last admin.
+    #[error("this is the last admin of the tenant")]
+    LastAdmin,
+    /// There is no such key.
+    #[error("there is no API key {0}, or it has ended")]
+    NoKey(KeyId),
+    /// There is no such secret.
+    #[error("there is no secret called \"{0}\"")]
+    NoSecret(String),
+    /// The master key is another one.
+    #[error("the master key {given} does not open this database, which needs {needed}")]
+    MasterKey {
+        /// The one that was given.
+        given: String,
+        /// The one that is needed.
+        needed: String,
+    },
+    /// An encrypted value is damaged.
+    #[error("an encrypted value ({0}) cannot be read")]
+    Undecipherable(String),
+    /// The first tenant is not there.
+    #[error("the first tenant is not there")]
+    NoHome,
     /// A login link was used before, or is too old.
     #[error("this login link was used before, or is too old")]
     LoginLink,
@@ -24,18 +74,24 @@ pub enum Error {
     #[error("another project is called \"{0}\"")]
     ProjectNameTaken(String),
     /// Somebody else changed it in between.
-    #[error("project {id} has version {found} by now, not {expected}")]
+    #[error("project {id} has version {found} by now, which the request does not expect")]
     ProjectVersion {
         /// The project.
         id: ProjectId,
-        /// What the caller knew.
-        expected: i64,
         /// What is stored.
         found: i64,
     },
     /// There is no such event.
     #[error("there is no event {0}")]
     NoEvent(EventId),
+    /// A reader wants to go on behind a position that the log has not reached.
+    #[error("the log ends at {end}, before {after}; this may be another log")]
+    BeyondLog {
+        /// Where the reader wants to go on.
+        after: Seq,
+        /// The newest position.
+        end: Seq,
+    },
     /// There is no such tenant.
     #[error("there is no tenant {0}")]
     NoTenant(TenantId),
@@ -63,11 +119,25 @@ impl Report for Error {
         match self {
             Self::Invalid(invalid) => invalid.code(),
             Self::Unauthorized => code::UNAUTHORIZED,
+            Self::Forbidden(_) | Self::NarrowKey => code::FORBIDDEN,
+            Self::WrongPassword => code::WRONG_PASSWORD,
+            Self::Throttled { .. } => code::RATE_LIMITED,
+            Self::DeviceCode => code::DEVICE_CODE_INVALID,
+            Self::DeviceRefused => code::DEVICE_REFUSED,
+            Self::NoUser(_) => code::USER_NOT_FOUND,
+            Self::UserNameTaken(_) => code::USER_NAME_TAKEN,
+            Self::LastAdmin => code::LAST_ADMIN,
+            Self::NoKey(_) => code::KEY_NOT_FOUND,
+            Self::NoSecret(_) => code::SECRET_NOT_FOUND,
+            Self::MasterKey { .. } => code::MASTER_KEY_WRONG,
+            Self::Undecipherable(_) => code::DATABASE_CORRUPT,
+            Self::NoHome => code::INTERNAL_ERROR,
             Self::LoginLink => code::LOGIN_LINK_INVALID,
             Self::NoProject(_) => code::PROJECT_NOT_FOUND,
             Self::ProjectNameTaken(_) => code::PROJECT_NAME_TAKEN,
             Self::ProjectVersion { .. } => code::VERSION_MISMATCH,
             Self::NoEvent(_) => code::EVENT_NOT_FOUND,
+            Self::BeyondLog { .. } => code::INVALID_CURSOR,
             Self::NoTenant(_) => code::TENANT_NOT_FOUND,
             Self::TenantNameTaken(_) => code::TENANT_NAME_TAKEN,
             Self::OnceKeyReused => code::IDEMPOTENCY_KEY_REUSED,
@@ -83,9 +153,33 @@ impl Report for Error {
             Self::Unauthorized => {
                 "send an API key as `Authorization: Bearer godel_sk_..` or `X-API-Key`"
             }
-            Self::LoginLink => "`godel up` prints a new link each time it starts",
+            Self::Forbidden(_) => "ask an admin for another role, or use a key with more scopes",
+            Self::NarrowKey => "use a key without scopes, or log in",
+            Self::WrongPassword => {
+                "ask an admin for a new login link if you forgot it: godel user link NAME"
+            }
+            Self::Throttled { .. } => "wait a moment, then try again",
+            Self::DeviceCode => "run `godel login` again, and enter the code within ten minutes",
+            Self::LastAdmin => "make somebody else an admin first: godel user role NAME admin",
+            Self::UserNameTaken(_) => "choose another name",
+            Self::MasterKey { .. } => {
+                "put the right key into master.key in the data directory, or into GODEL_MASTER_KEY"
+            }
+            Self::Undecipherable(_) => "restore a backup, and use the master key of its time",
+            Self::DeviceRefused
+            | Self::NoUser(_)
+            | Self::NoKey(_)
+            | Self::NoSecret(_)
+            | Self::NoHome => return None,
+            Self::LoginLink => {
+                "`godel up` prints a new link each time it starts; an admin makes one with \
+                 godel user link NAME"
+            }
             Self::ProjectVersion { .. } => {
                 "read the project again and repeat the change on that version"
+            }
+            Self::BeyondLog { .. } => {
+                "begin again at 0, or without a position to follow from now on"
             }
             Self::OnceKeyReused => "choose a new Idempotency-Key for each new request",
             Self::ProjectNameTaken(_) | Self::TenantNameTaken(_) => "choose another name",
@@ -95,5 +189,12 @@ impl Report for Error {
             Self::NoProject(_) | Self::NoEvent(_) | Self::NoTenant(_) => return None,
         };
         Some(hint.to_owned())
+    }
+}
+
+impl Error {
+    /// Says that a value from outside does not fit.
+    pub(crate) fn invalid(why: &str) -> Self {
+        Self::Invalid(Invalid::new(code::INVALID_FIELD, why))
     }
 }

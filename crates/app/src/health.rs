@@ -3,17 +3,16 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use godel_decide::{Health, Verdict, overall};
-use godel_model::Report as _;
+use godel_decide::{DiskMarks, Health, Verdict, overall};
+use godel_model::{Need, Reach, Report as _};
+use tracing::instrument;
 
-use crate::App;
+use crate::{App, Call, Error, Result};
 
 /// How long a probe may take before it counts as failed.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// A round trip to the database above this is not as it should be.
 const SLOW: Duration = Duration::from_millis(500);
-const DISK_LOW_BYTES: u64 = 1024 * 1024 * 1024;
-const DISK_OUT_BYTES: u64 = 100 * 1024 * 1024;
 
 /// What one probe found.
 #[derive(Debug, Clone)]
@@ -40,9 +39,11 @@ pub struct Findings {
 }
 
 /// Probes everything, at the same time.
+#[instrument(level = "debug", name = "app.health.probe", skip_all)]
 pub async fn probe(app: &App, data_dir: &Path) -> Findings {
     let place = app.store.directory().unwrap_or_else(|| data_dir.to_owned());
-    let (database, redis, disk) = tokio::join!(database(app), redis(app), disk(&place));
+    let (database, redis, disk) =
+        tokio::join!(database(app), redis(app), disk(&place, app.config.disk));
     let probes: Vec<Probe> = [Some(database), redis, Some(disk)].into_iter().flatten().collect();
     Findings { health: overall(probes.iter().map(|probe| probe.verdict)), probes }
 }
@@ -81,22 +82,34 @@ async fn redis(app: &App) -> Option<Probe> {
     Some(Probe { name: "redis", verdict, latency: start.elapsed(), message, free_bytes: None })
 }
 
-async fn disk(data_dir: &Path) -> Probe {
+async fn disk(data_dir: &Path, marks: DiskMarks) -> Probe {
     let start = Instant::now();
     let path = data_dir.to_owned();
     let stat = tokio::task::spawn_blocking(move || rustix::fs::statvfs(&path));
     let stat = tokio::time::timeout(PROBE_TIMEOUT, stat).await.ok().and_then(Result::ok);
     let free = stat.and_then(Result::ok).map(|stat| stat.f_bavail * stat.f_frsize);
-    let (health, message) = match free {
-        None => (Health::Degraded, Some("the free space is not known".to_owned())),
-        Some(free) if free < DISK_OUT_BYTES => {
-            (Health::Unhealthy, Some("the disk is almost full".to_owned()))
+    let health = marks.judge(free);
+    let message = match health {
+        Health::Healthy => None,
+        _ if free.is_none() => Some("the free space is not known".to_owned()),
+        Health::Degraded => {
+            Some(format!("the disk has less than {} MiB left", marks.low_bytes / 1024 / 1024))
         }
-        Some(free) if free < DISK_LOW_BYTES => {
-            (Health::Degraded, Some("the disk has less than 1 GiB left".to_owned()))
-        }
-        Some(_) => (Health::Healthy, None),
+        Health::Unhealthy => Some("the disk is almost full".to_owned()),
     };
     let verdict = Verdict { health, essential: true };
     Probe { name: "disk", verdict, latency: start.elapsed(), message, free_bytes: free }
+}
+
+/// Lets those in who may see how the whole server is doing, which is not the business of tenants
+/// that only share it.
+///
+/// # Errors
+/// If the caller may not.
+pub fn may_see_server(call: &Call) -> Result<()> {
+    call.may("metric", "read", Reach::Team)?;
+    if call.actor.home {
+        return Ok(());
+    }
+    Err(Error::Forbidden(Need { resource: "metric", action: "read", reach: Reach::All }))
 }

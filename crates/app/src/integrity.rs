@@ -1,9 +1,10 @@
 //! Integrity: does the log add up to the tables?
 
 use godel_model::{EventFilter, TenantId, TenantState};
-use godel_store::{Direction, Scope, Tx};
+use godel_store::{Direction, Scope, Store, Tx};
+use tracing::instrument;
 
-use crate::{App, Error, Result};
+use crate::{Error, Result};
 
 const PAGE: usize = 1_000;
 
@@ -12,8 +13,9 @@ const PAGE: usize = 1_000;
 ///
 /// # Errors
 /// If they differ, or the log has a hole.
-pub async fn check(app: &App, tenant: TenantId) -> Result<u64> {
-    app.store.read_long(Scope::Tenant(tenant), move |tx| compare(tx, tenant)).await
+#[instrument(level = "debug", name = "app.integrity.check", skip_all, fields(%tenant))]
+pub async fn check(store: &Store, tenant: TenantId) -> Result<u64> {
+    store.read_long(Scope::Tenant(tenant), move |tx| compare(tx, tenant)).await
 }
 
 fn compare(tx: &mut Tx<'_>, tenant: TenantId) -> Result<u64> {

@@ -1,10 +1,12 @@
 //! Projects.
 
-use godel_model::{Project, ProjectChange, ProjectId, ProjectName};
+use godel_model::{Limits, Project, ProjectChange, ProjectId, ProjectName, Reach};
+use godel_store::Tx;
 use serde::Serialize;
+use tracing::instrument;
 
 use crate::once::{Outcome, once};
-use crate::{App, Call, Error, Result};
+use crate::{App, Call, Error, Result, audit};
 
 #[derive(Serialize)]
 struct Gone {
@@ -15,19 +17,23 @@ struct Gone {
 ///
 /// # Errors
 /// If the name is taken, or the description too long.
+#[instrument(level = "debug", name = "app.projects.create", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn create(
     app: &App,
     call: &Call,
     name: ProjectName,
     description: String,
+    limits: Limits,
 ) -> Result<Project> {
-    let project = Project::new(app.mint.id(), name, description, app.clock.now())?;
+    call.may("project", "create", Reach::Team)?;
+    let project = Project::new(app.mint.id(), name, description, limits, app.clock.now())?;
     let event = call.event(app, "project:create", &project, ("projectId", project.id));
+    let (app_, call_) = (app.clone(), call.clone());
     let outcome = once(app, call, move |tx| {
         if !tx.projects().insert(&project)? {
             return Err(Error::ProjectNameTaken(project.name.to_string()));
         }
-        tx.record(event.clone())?;
+        call_.tell(&app_, tx, event.clone())?;
         Ok(project.clone())
     });
     Ok(match outcome.await? {
@@ -40,23 +46,40 @@ pub async fn create(
 ///
 /// # Errors
 /// If there is none with this id in the tenant.
+#[instrument(level = "debug", name = "app.projects.get", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
 pub async fn get(app: &App, call: &Call, id: ProjectId) -> Result<Project> {
+    call.may("project", "read", Reach::Team)?;
+    own(app, call, id, "project:read").await?;
     let found = app.store.read(call.scope(), move |tx| tx.projects().by_id(id)).await;
     found.map_err(Error::Store)?.ok_or(Error::NoProject(id))
+}
+
+/// Refuses a project in which the caller does not work: for it, there is none.
+async fn own(app: &App, call: &Call, id: ProjectId, action: &'static str) -> Result<()> {
+    if call.actor.works_in(id) {
+        return Ok(());
+    }
+    audit::refused(app, call, action, &format!("project/{id}")).await?;
+    Err(Error::NoProject(id))
 }
 
 /// Finds the project with a name.
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.projects.find", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn find(app: &App, call: &Call, name: ProjectName) -> Result<Option<Project>> {
-    app.store.read(call.scope(), move |tx| Ok(tx.projects().by_name(&name)?)).await
+    call.may("project", "read", Reach::Team)?;
+    let found = app.store.read(call.scope(), move |tx| tx.projects().by_name(&name)).await;
+    let found = found.map_err(Error::Store)?;
+    Ok(found.filter(|project| call.actor.works_in(project.id)))
 }
 
 /// Lists projects by age, up to `limit` behind (or, newest first, before) the given one.
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.projects.list", skip_all, fields(tenant = %call.actor.tenant, limit))]
 pub async fn list(
     app: &App,
     call: &Call,
@@ -64,23 +87,47 @@ pub async fn list(
     from: Option<ProjectId>,
     limit: usize,
 ) -> Result<Vec<Project>> {
-    app.store.read(call.scope(), move |tx| Ok(tx.projects().page(newest_first, from, limit)?)).await
+    call.may("project", "read", Reach::Team)?;
+    let own = std::sync::Arc::clone(&call.actor.projects);
+    let work = move |tx: &mut Tx<'_>| {
+        if own.is_empty() {
+            return Ok(tx.projects().page(newest_first, from, limit)?);
+        }
+        // Few people work in more than a handful of projects.
+        let mut ids: Vec<ProjectId> = own.iter().copied().collect();
+        ids.sort_unstable();
+        if newest_first {
+            ids.reverse();
+        }
+        let beyond = |id: &ProjectId| {
+            from.is_none_or(|from| if newest_first { *id < from } else { *id > from })
+        };
+        let mut found = Vec::new();
+        for id in ids.into_iter().filter(beyond).take(limit) {
+            found.extend(tx.projects().by_id(id)?);
+        }
+        Ok(found)
+    };
+    app.store.read(call.scope(), work).await
 }
 
-/// Changes a project; with `expected`, only if that is still its version.
+/// Changes a project; with `expected`, only if its version is one of them.
 ///
 /// # Errors
 /// If it is not there, has another version by now, or the new name is taken.
+#[instrument(level = "debug", name = "app.projects.update", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
 pub async fn update(
     app: &App,
     call: &Call,
     id: ProjectId,
-    expected: Option<i64>,
+    expected: Option<Vec<i64>>,
     change: ProjectChange,
 ) -> Result<Project> {
+    call.may("project", "update", Reach::Team)?;
+    own(app, call, id, "project:update").await?;
     let (app_, call_) = (app.clone(), call.clone());
     let written = app.store.write(call.scope(), move |tx| {
-        let before = expect(tx.projects().by_id(id)?, id, expected)?;
+        let before = expect(tx.projects().by_id(id)?, id, expected.as_deref())?;
         let after = before.changed(change.clone(), app_.clock.now())?;
         if tx.projects().name_taken(&after)? {
             return Err(Error::ProjectNameTaken(after.name.to_string()));
@@ -93,39 +140,49 @@ pub async fn update(
         if !updated {
             return Err(stale(id, before.version));
         }
-        tx.record(call_.event(&app_, "project:update", &after, ("projectId", id)))?;
+        let event = call_.event(&app_, "project:update", &after, ("projectId", id));
+        call_.tell(&app_, tx, event)?;
         Ok(after)
     });
     Ok(written.await?.value)
 }
 
-/// Removes a project; with `expected`, only if that is still its version.
+/// Removes a project; with `expected`, only if its version is one of them.
 ///
 /// # Errors
 /// If it is not there, or has another version by now.
-pub async fn delete(app: &App, call: &Call, id: ProjectId, expected: Option<i64>) -> Result<()> {
+#[instrument(level = "debug", name = "app.projects.delete", skip_all, fields(tenant = %call.actor.tenant, project = %id))]
+pub async fn delete(
+    app: &App,
+    call: &Call,
+    id: ProjectId,
+    expected: Option<Vec<i64>>,
+) -> Result<()> {
+    call.may("project", "delete", Reach::Team)?;
+    own(app, call, id, "project:delete").await?;
     let event = call.event(app, "project:delete", &Gone { id }, ("projectId", id));
+    let (app_, call_) = (app.clone(), call.clone());
     let written = app.store.write(call.scope(), move |tx| {
-        let project = expect(tx.projects().by_id(id)?, id, expected)?;
+        let project = expect(tx.projects().by_id(id)?, id, expected.as_deref())?;
         if !tx.projects().delete(&project)? {
             return Err(stale(id, project.version));
         }
-        Ok(tx.record(event.clone())?)
+        call_.tell(&app_, tx, event.clone())
     });
     written.await.map(drop)
 }
 
-fn expect(found: Option<Project>, id: ProjectId, expected: Option<i64>) -> Result<Project> {
+fn expect(found: Option<Project>, id: ProjectId, expected: Option<&[i64]>) -> Result<Project> {
     let project = found.ok_or(Error::NoProject(id))?;
     match expected {
-        Some(expected) if expected != project.version => {
-            Err(Error::ProjectVersion { id, expected, found: project.version })
+        Some(expected) if !expected.contains(&project.version) => {
+            Err(Error::ProjectVersion { id, found: project.version })
         }
         _ => Ok(project),
     }
 }
 
 /// Says that another transaction was faster.
-fn stale(id: ProjectId, expected: i64) -> Error {
-    Error::ProjectVersion { id, expected, found: expected + 1 }
+fn stale(id: ProjectId, read: i64) -> Error {
+    Error::ProjectVersion { id, found: read + 1 }
 }

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use godel_decide::{Admission, Bucket, Limit};
-use godel_model::{Actor, KeyId};
+use godel_model::Actor;
 use godel_store::hints::Hints;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 /// Above this number of callers, buckets that are full again are forgotten.
 const BUCKETS_MAX: usize = 10_000;
@@ -20,8 +21,8 @@ const REDIS_PAUSE_MS: i64 = 5_000;
 pub struct Rates {
     limit: Limit,
     hints: Option<Hints>,
-    buckets: Mutex<HashMap<KeyId, Bucket>>,
-    sockets: Mutex<HashMap<KeyId, u32>>,
+    buckets: Mutex<HashMap<Uuid, Bucket>>,
+    sockets: Mutex<HashMap<Uuid, u32>>,
     /// When Redis may be asked again, in milliseconds since the epoch.
     redis_again_ms: AtomicI64,
 }
@@ -30,7 +31,7 @@ pub struct Rates {
 #[derive(Debug)]
 pub struct SocketPlace {
     rates: std::sync::Arc<Rates>,
-    key: KeyId,
+    caller: Uuid,
 }
 
 impl Rates {
@@ -47,10 +48,10 @@ impl Rates {
     /// Takes a token for a request of this caller.
     pub async fn admit(&self, actor: &Actor, now: Timestamp) -> Admission {
         if let Some(hints) = self.hints.as_ref().filter(|_| self.redis_is_trusted(now)) {
-            let caller = actor.key.to_string();
+            let caller = actor.credential().to_string();
             let (burst, rate) = (self.limit.burst, self.limit.per_minute);
             match hints.take(actor.tenant, &caller, burst, rate).await {
-                Ok((allowed, tokens)) => return admission(self.limit, allowed, tokens),
+                Ok((allowed, tokens)) => return self.limit.admission(allowed, tokens),
                 // Without Redis each server counts for itself: stricter or laxer, never closed.
                 Err(error) => {
                     tracing::warn!(%error, "rate limits are not shared for some seconds");
@@ -63,7 +64,7 @@ impl Rates {
             buckets.retain(|_, bucket| !bucket.is_idle(self.limit, now));
         }
         let full = || Bucket::full(self.limit, now);
-        buckets.entry(actor.key).or_insert_with(full).take(self.limit, now)
+        buckets.entry(actor.credential()).or_insert_with(full).take(self.limit, now)
     }
 
     /// Tells whether Redis may be asked: after a failure it is left alone for a while.
@@ -78,12 +79,12 @@ impl Rates {
     /// Takes a place for one more socket of this caller, if there is one.
     pub fn socket(self: &std::sync::Arc<Self>, actor: &Actor) -> Option<SocketPlace> {
         let mut sockets = self.sockets.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = sockets.entry(actor.key).or_default();
+        let open = sockets.entry(actor.credential()).or_default();
         if self.limit.sockets.is_some_and(|most| *open >= most) {
             return None;
         }
         *open += 1;
-        Some(SocketPlace { rates: std::sync::Arc::clone(self), key: actor.key })
+        Some(SocketPlace { rates: std::sync::Arc::clone(self), caller: actor.credential() })
     }
 
     /// Counts all open sockets.
@@ -96,23 +97,11 @@ impl Rates {
 impl Drop for SocketPlace {
     fn drop(&mut self) {
         let mut sockets = self.rates.sockets.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = sockets.get_mut(&self.key) {
+        if let Some(open) = sockets.get_mut(&self.caller) {
             *open = open.saturating_sub(1);
             if *open == 0 {
-                sockets.remove(&self.key);
+                sockets.remove(&self.caller);
             }
         }
-    }
-}
-
-/// Says in the words of a bucket what Redis counted.
-fn admission(limit: Limit, allowed: bool, tokens: f64) -> Admission {
-    let per_ms = f64::from(limit.per_minute.max(1)) / 60_000.0;
-    let missing = (1.0 - tokens).max(0.0);
-    Admission {
-        allowed,
-        remaining: tokens.max(0.0) as u32,
-        retry_after_ms: if allowed { 0 } else { (missing / per_ms).ceil() as u64 },
-        reset_ms: ((f64::from(limit.burst) - tokens).max(0.0) / per_ms).ceil() as u64,
     }
 }

@@ -6,8 +6,9 @@ use godel_decide::{Retention, cut};
 use godel_model::{EventFilter, Illegal, Report as _, Seq, TenantId};
 use godel_store::{Direction, Error as StoreError, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
+use tracing::instrument;
 
-use crate::{App, Crew, Error, Result};
+use crate::{App, Crew, Error, Result, audit};
 
 /// How many events one transaction removes; other writes come in between.
 const CHUNK_EVENTS: usize = 1_000;
@@ -20,6 +21,7 @@ const ONCE_HOURS: i64 = 24;
 ///
 /// # Errors
 /// If the store fails, or the log is damaged; then nothing of that part was removed.
+#[instrument(level = "debug", name = "app.retention.trim", skip_all, fields(%tenant))]
 pub async fn trim(app: &App, tenant: TenantId, retention: Retention) -> Result<u64> {
     let mut removed = 0;
     loop {
@@ -57,12 +59,15 @@ fn trim_chunk(tx: &mut Tx<'_>, retention: Retention, now: Timestamp) -> Result<(
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.retention.sweep", skip_all)]
 pub async fn sweep(app: &App) -> Result<u64> {
     let now = app.clock.now();
     let tenants = app
         .store
         .write(Scope::System, move |tx| {
-            tx.logins().purge(now)?;
+            tx.tokens().purge(now)?;
+            tx.sessions().purge(now)?;
+            tx.devices().purge(now)?;
             tx.tenants().list()
         })
         .await
@@ -71,6 +76,7 @@ pub async fn sweep(app: &App) -> Result<u64> {
     let mut removed = 0;
     for tenant in tenants {
         removed += trim(app, tenant.id, app.config.retention).await?;
+        removed += audit::trim(app, tenant.id, app.config.audit_keep).await?;
         let before = now.saturating_sub(SignedDuration::from_hours(ONCE_HOURS)).unwrap_or(now);
         let work = move |tx: &mut Tx<'_>| tx.idempotency().purge(before);
         let purged = app.store.write(Scope::Tenant(tenant.id), work).await;

@@ -1,102 +1,149 @@
-//! Tenants and the keys that open them.
+//! Tenants, and the owner that each begins with.
 
 use godel_model::{
-    ApiKey, EventType, Metadata, NewEvent, Payload, Source, Tenant, TenantId, TenantName,
+    EventType, LoginToken, Metadata, NewEvent, Payload, Reach, Role, Source, Tenant, TenantId,
+    TenantName, User, UserId, UserStatus,
 };
-use godel_store::{KeyRecord, Scope, Tx};
+use godel_store::{Scope, Tx};
 use serde::Serialize;
 
-use crate::{App, Error, Result};
+use crate::auth::login::{self, INVITE_HOURS};
+use crate::{App, Call, Error, Result};
 
 /// The name of the tenant that a new server begins with.
 pub const FIRST_TENANT: &str = "default";
-/// The name of the key that a new server begins with.
-pub const OWNER_KEY: &str = "owner";
+/// The name of the user and of the key that a new tenant begins with.
+pub const OWNER: &str = "owner";
 
-#[derive(Serialize)]
-struct NewKey<'a> {
-    id: godel_model::KeyId,
-    name: &'a str,
-    prefix: &'a str,
+/// Returns the owner of a tenant: it has the tenant's own id.
+pub fn owner_of(tenant: TenantId) -> UserId {
+    UserId::from_uuid(tenant.uuid())
 }
 
-/// Returns the first tenant, made at the first start.
+/// Returns the first tenant, made at the first start. Its admins look after the whole server.
 ///
 /// # Errors
 /// If the store fails.
 pub async fn ensure_first(app: &App) -> Result<Tenant> {
-    let name: TenantName = FIRST_TENANT.parse()?;
-    let wanted = name.clone();
-    let found = app.store.read(Scope::System, move |tx| tx.tenants().by_name(&wanted)).await;
-    if let Some(tenant) = found.map_err(Error::Store)? {
-        return Ok(tenant);
-    }
-    match create(app, name.clone()).await {
-        // Another server on the same database was faster.
-        Err(Error::TenantNameTaken(_)) => {
-            let found = app.store.read(Scope::System, move |tx| tx.tenants().by_name(&name)).await;
-            found.map_err(Error::Store)?.ok_or(Error::TenantNameTaken(FIRST_TENANT.to_owned()))
-        }
-        other => other,
-    }
+    let found = app.store.read(Scope::System, |tx| tx.tenants().first()).await;
+    let tenant = match found.map_err(Error::Store)? {
+        Some(tenant) => tenant,
+        None => match make(app, FIRST_TENANT.parse()?, UserStatus::Active, None).await {
+            // Another server on the same database was faster.
+            Err(Error::TenantNameTaken(_)) => {
+                let found = app.store.read(Scope::System, |tx| tx.tenants().first()).await;
+                found.map_err(Error::Store)?.ok_or(Error::NoHome)?
+            }
+            other => other?,
+        },
+    };
+    app.set_home(tenant.id);
+    Ok(tenant)
 }
 
-/// Makes a tenant with an empty log.
-///
-/// # Errors
-/// If the name is taken.
-pub async fn create(app: &App, name: TenantName) -> Result<Tenant> {
-    let tenant = Tenant { id: app.mint.id(), name, created_at: app.clock.now() };
+/// Makes a tenant with an empty log and an owner.
+async fn make(
+    app: &App,
+    name: TenantName,
+    owner: UserStatus,
+    call: Option<&Call>,
+) -> Result<Tenant> {
+    let now = app.clock.now();
+    let tenant = Tenant { id: app.mint.id(), name, created_at: now, disabled_at: None };
+    let owner = User {
+        id: owner_of(tenant.id),
+        name: OWNER.parse()?,
+        role: Role::Admin,
+        status: owner,
+        projects: Vec::new(),
+        created_at: now,
+        seen_at: None,
+    };
     let event = system_event(app, "tenant:create", &tenant);
+    let resource = format!("tenant/{}", tenant.id);
+    let (app_, call) = (app.clone(), call.cloned());
     let written = app.store.write(Scope::System, move |tx| {
         if !tx.tenants().insert(&tenant)? {
             return Err(Error::TenantNameTaken(tenant.name.to_string()));
         }
+        tx.users().insert(tenant.id, &owner)?;
         tx.record_for(tenant.id, event.clone())?;
+        // The new chain begins with its own birth, so that an empty one is never whole.
+        tx.record_act(tenant.id, system_act(&app_, "tenant:create", &resource))?;
+        if let Some(call) = &call {
+            let result = godel_model::AuditResult::Ok;
+            let act = call.act(&app_, "tenant:create", resource.as_str(), result);
+            tx.record_act(call.actor.tenant, act)?;
+        }
         Ok(tenant.clone())
     });
     Ok(written.await?.value)
+}
+
+/// Makes a tenant; the link in the result opens its owner's account once.
+///
+/// # Errors
+/// If the caller may not, or the name is taken.
+pub async fn create(app: &App, call: &Call, name: TenantName) -> Result<(Tenant, LoginToken)> {
+    call.may("tenant", "create", Reach::All)?;
+    let tenant = make(app, name, UserStatus::Invited, Some(call)).await?;
+    let link = login::new_link(app, tenant.id, owner_of(tenant.id), INVITE_HOURS).await?;
+    Ok((tenant, link))
+}
+
+/// Lists all tenants.
+///
+/// # Errors
+/// If the caller may not.
+pub async fn list(app: &App, call: &Call) -> Result<Vec<Tenant>> {
+    call.may("tenant", "read", Reach::All)?;
+    app.store.read(Scope::System, |tx| Ok(tx.tenants().list()?)).await
+}
+
+/// Closes a tenant for all its users, or opens it again.
+///
+/// # Errors
+/// If the caller may not, there is no such tenant, or it is the caller's own.
+pub async fn disable(app: &App, call: &Call, id: TenantId, disabled: bool) -> Result<Tenant> {
+    call.may("tenant", "update", Reach::All)?;
+    if id == call.actor.tenant {
+        return Err(Error::invalid(
+            "the first tenant cannot be closed: nobody could open it again",
+        ));
+    }
+    let since = disabled.then(|| app.clock.now());
+    let action = if disabled { "tenant:disable" } else { "tenant:enable" };
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        if !tx.tenants().disable(id, since)? {
+            return Err(Error::NoTenant(id));
+        }
+        let tenant = tx.tenants().by_id(id)?.ok_or(Error::NoTenant(id))?;
+        let event = call_.event(&app_, action, &tenant, ("tenantId", id));
+        call_.tell(&app_, tx, event)?;
+        Ok(tenant)
+    };
+    let tenant = app.store.write(Scope::System, work).await?.value;
+    app.callers.forget_all();
+    Ok(tenant)
 }
 
 /// Finds the tenant of a call.
 ///
 /// # Errors
 /// If it is not there.
-pub async fn get(app: &App, id: TenantId) -> Result<Tenant> {
-    let found = app.store.read(Scope::Tenant(id), move |tx| tx.tenants().by_id(id)).await;
-    found.map_err(Error::Store)?.ok_or(Error::NoTenant(id))
+pub async fn own(app: &App, call: &Call) -> Result<Tenant> {
+    call.may("account", "read", Reach::Own)?;
+    get(app, call.actor.tenant).await
 }
 
-/// What becomes of older keys with the same name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Older {
-    /// They go on working.
-    Stay,
-    /// They end.
-    End,
-}
-
-/// Makes a new key with this name for a tenant.
+/// Finds a tenant.
 ///
 /// # Errors
-/// If the store fails.
-pub async fn new_key(app: &App, tenant: TenantId, name: &str, older: Older) -> Result<ApiKey> {
-    let key = ApiKey::new(app.mint);
-    let record = KeyRecord { tenant, id: app.mint.id(), name: name.to_owned() };
-    let (hash, prefix, now) = (key.hash(), key.prefix().to_owned(), app.clock.now());
-    let shown = NewKey { id: record.id, name, prefix: &prefix };
-    let event = system_event(app, "key:create", &shown);
-    let work = move |tx: &mut Tx<'_>| {
-        if older == Older::End {
-            tx.keys().revoke(tenant, &record.name, now)?;
-        }
-        tx.keys().insert(&record, hash, &prefix, now)?;
-        tx.record_for(tenant, event.clone())
-    };
-    let written = app.store.write(Scope::System, work).await;
-    written.map_err(Error::Store)?;
-    app.callers.forget_all();
-    Ok(key)
+/// If it is not there.
+pub(crate) async fn get(app: &App, id: TenantId) -> Result<Tenant> {
+    let found = app.store.read(Scope::Tenant(id), move |tx| tx.tenants().by_id(id)).await;
+    found.map_err(Error::Store)?.ok_or(Error::NoTenant(id))
 }
 
 /// Makes an event that the server itself records.
@@ -115,6 +162,20 @@ pub(crate) fn system_event(app: &App, kind: &'static str, payload: &impl Seriali
     }
 }
 
+/// Makes an entry for the record of acts about something that the server itself did.
+fn system_act(app: &App, action: &str, resource: &str) -> godel_model::AuditEntry {
+    godel_model::AuditEntry {
+        at: app.clock.now(),
+        user: None,
+        action: action.to_owned(),
+        resource: resource.to_owned(),
+        result: godel_model::AuditResult::Ok,
+        trace_id: None,
+        detail: "{}".to_owned(),
+        personal: None,
+    }
+}
+
 /// Records that the server started or stopped.
 ///
 /// # Errors
@@ -125,6 +186,10 @@ pub async fn record_server(app: &App, tenant: TenantId, kind: &'static str) -> R
         pid: u32,
     }
     let event = system_event(app, kind, &Process { pid: std::process::id() });
-    let scope = Scope::Tenant(tenant);
-    app.store.write(scope, move |tx| Ok(tx.record(event.clone())?)).await.map(drop)
+    let act = system_act(app, kind, "server");
+    let work = move |tx: &mut Tx<'_>| {
+        tx.record_act(tenant, act.clone())?;
+        Ok(tx.record(event.clone())?)
+    };
+    app.store.write(Scope::Tenant(tenant), work).await.map(drop)
 }

@@ -63,6 +63,7 @@ impl Log {
             id: Mint::system().id(),
             name: "bench".parse().told(tried)?,
             created_at: SystemClock.now(),
+            disabled_at: None,
         };
         let id = tenant.id;
         let work = move |tx: &mut godel_store::Tx<'_>| tx.tenants().insert(&tenant);

@@ -3,10 +3,11 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use godel_app::vault::MasterKey;
 use godel_app::{AppConfig, RateConfig};
 use godel_decide::Limit;
 use godel_model::{Invalid, code};
-use godel_server::{Config, RedisUrl, Tls, is_server_name, telemetry};
+use godel_server::{Config, RedisUrl, Tls, decode_master_key, is_server_name, telemetry};
 use godel_store::DatabaseUrl;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -29,6 +30,7 @@ impl Loaded {
         self.within("server.request_timeout_secs", own.request_timeout_secs, 1, SECS_MAX)?;
         self.within("server.body_max_bytes", own.body_max_bytes, BODY_MIN_BYTES, BODY_MAX_BYTES)?;
         self.within("retention.days", settings.retention.days, 1, DAYS_MAX)?;
+        self.within("audit.days", settings.audit.days, 1, DAYS_MAX)?;
         if settings.retention.max_events == 0 {
             return Err(self.out_of_range("retention.max_events", "at least 1"));
         }
@@ -53,7 +55,10 @@ impl Loaded {
                 max_age: SignedDuration::from_hours(i64::from(settings.retention.days) * 24),
                 max_events: settings.retention.max_events,
             },
+            audit_keep: SignedDuration::from_hours(i64::from(settings.audit.days) * 24),
+            ..AppConfig::default()
         };
+        config.master_key = self.master_key()?;
         Ok(config)
     }
 
@@ -86,6 +91,7 @@ impl Loaded {
             "database.url" => json!(self.server()?.database_url().shown()),
             "redis.url" => json!(self.redis()?.map(|url| without_password(&url.0))),
             "otlp.endpoint" => json!(self.settings.otlp.endpoint.as_deref().map(without_password)),
+            "master.key" => json!(self.settings.master.key.as_ref().map(|_| "(set)")),
             "rate.per_minute" => json!(limit()?.per_minute),
             "rate.burst" => json!(limit()?.burst),
             other => self.value(other).unwrap_or(Value::Null),
@@ -157,6 +163,32 @@ impl Loaded {
                  port",
             )),
         }
+    }
+
+    /// Reads the master key, if it is not the one in the data directory.
+    fn master_key(&self) -> Result<Option<MasterKey>> {
+        let master = &self.settings.master;
+        let (text, setting) = match (&master.key, &master.key_file) {
+            (None, None) => return Ok(None),
+            (Some(_), Some(_)) => {
+                return Err(Error::config(
+                    "`master.key` and `master.key_file` are both set",
+                    "set one of them",
+                ));
+            }
+            (Some(key), None) => (key.0.clone(), "master.key"),
+            (None, Some(file)) => {
+                let text = std::fs::read_to_string(file)
+                    .map_err(|cause| Error::file(file, "read", cause))?;
+                (text, "master.key_file")
+            }
+        };
+        decode_master_key(&text).map(Some).ok_or_else(|| {
+            Error::config(
+                format!("`{setting}` does not hold a master key ({})", self.origin(setting)),
+                "it has 43 base64url characters, or 64 hexadecimal digits",
+            )
+        })
     }
 
     fn database(&self) -> Result<Option<DatabaseUrl>> {

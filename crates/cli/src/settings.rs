@@ -179,6 +179,8 @@ settings! {
         otlp: Otlp;
         rate: Rate;
         retention: Retention;
+        audit: Audit;
+        master: Master;
         server: Server;
     }
 }
@@ -264,6 +266,26 @@ settings! {
         days: u32 = 30;
         /// How many events of a tenant are kept at most.
         max_events: u64 = 3_000_000;
+    }
+}
+
+settings! {
+    /// How much of the record of acts is kept.
+    Audit "audit." {
+        /// For how many days the record of who did what is kept.
+        days: u32 = 365;
+    }
+}
+
+settings! {
+    /// The key that opens the keys in the database; by default it is in `master.key` in the data
+    /// directory, made at the first start.
+    Master "master." {
+        /// The master key itself: 43 base64url characters or 64 hexadecimal digits. Several servers
+        /// on one database need the same.
+        key: Option<Secret> = None;
+        /// Another file that holds the master key.
+        key_file: Option<String> = None;
     }
 }
 

@@ -24,6 +24,31 @@ pub struct Limit {
     pub sockets: Option<u32>,
 }
 
+impl Limit {
+    /// Returns how many tokens a full bucket holds; one at least, or nobody would ever get in.
+    pub const fn bucket(self) -> u32 {
+        if self.burst == 0 { 1 } else { self.burst }
+    }
+
+    /// Says what a bucket with this many tokens means for a request that was let in or not.
+    pub fn admission(self, allowed: bool, tokens: f64) -> Admission {
+        let capacity = f64::from(self.bucket());
+        let per_ms = f64::from(self.per_minute.max(1)) / 60_000.0;
+        let tokens = tokens.clamp(0.0, capacity);
+        Admission {
+            allowed,
+            limit: self.bucket(),
+            remaining: tokens as u32,
+            retry_after_ms: if allowed {
+                0
+            } else {
+                ((1.0 - tokens).max(0.0) / per_ms).ceil() as u64
+            },
+            reset_ms: ((capacity - tokens) / per_ms).ceil() as u64,
+        }
+    }
+}
+
 impl Tier {
     /// Returns what the tier allows.
     pub const fn limit(self) -> Limit {
@@ -47,6 +72,8 @@ pub struct Bucket {
 pub struct Admission {
     /// Whether the request may go on.
     pub allowed: bool,
+    /// How many could go on at once if the bucket were full; never less than `remaining`.
+    pub limit: u32,
     /// How many more could go on right now.
     pub remaining: u32,
     /// After how many milliseconds the next one may go on (0: now).
@@ -58,12 +85,12 @@ pub struct Admission {
 impl Bucket {
     /// Returns a full bucket.
     pub fn full(limit: Limit, now: Timestamp) -> Self {
-        Self { tokens: f64::from(limit.burst), filled_at: now }
+        Self { tokens: f64::from(limit.bucket()), filled_at: now }
     }
 
     /// Takes one token, if there is one.
     pub fn take(&mut self, limit: Limit, now: Timestamp) -> Admission {
-        let capacity = f64::from(limit.burst.max(1));
+        let capacity = f64::from(limit.bucket());
         let per_ms = f64::from(limit.per_minute.max(1)) / 60_000.0;
         let elapsed_ms =
             (now.as_microsecond() - self.filled_at.as_microsecond()).max(0) as f64 / 1_000.0;
@@ -73,13 +100,7 @@ impl Bucket {
         if allowed {
             self.tokens -= 1.0;
         }
-        let missing = (1.0 - self.tokens).max(0.0);
-        Admission {
-            allowed,
-            remaining: self.tokens as u32,
-            retry_after_ms: if allowed { 0 } else { (missing / per_ms).ceil() as u64 },
-            reset_ms: ((capacity - self.tokens) / per_ms).ceil() as u64,
-        }
+        limit.admission(allowed, self.tokens)
     }
 
     /// Tells whether the bucket has been full for so long that it can be forgotten.
@@ -127,6 +148,28 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn never_more_remain_than_the_limit_says(
+            steps in proptest::collection::vec((-5_000_i64..90_000, 0_u32..50, 0_u32..600), 1..100)
+        ) {
+            let first = Tier::Enterprise.limit();
+            let (mut bucket, mut now) = (Bucket::full(first, at(0)), 0);
+            for (gap, burst, per_minute) in steps {
+                now += gap;
+                // The limits may change between two requests; the bucket of the caller stays.
+                let limit = Limit { per_minute, burst, sockets: None };
+                let said = bucket.take(limit, at(now));
+                prop_assert!(said.remaining <= said.limit, "{said:?}");
+                prop_assert_eq!(said.limit, burst.max(1));
+            }
+        }
+
+        #[test]
+        fn what_another_server_counted_stays_within_the_limit(tokens in -5.0_f64..2_000.0) {
+            let said = Tier::Free.limit().admission(true, tokens);
+            prop_assert!(said.remaining <= said.limit && said.limit == 10);
+        }
+
         #[test]
         fn never_more_than_burst_plus_rate(gaps in proptest::collection::vec(0_i64..3_000, 1..200)) {
             let limit = Tier::Free.limit();

@@ -20,6 +20,34 @@ pub struct Verdict {
     pub essential: bool,
 }
 
+/// How much of a disk must be free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiskMarks {
+    /// With less than this the disk needs attention.
+    pub low_bytes: u64,
+    /// With less than this writes may fail at any time.
+    pub out_bytes: u64,
+}
+
+impl Default for DiskMarks {
+    /// 1 GiB and 100 MiB: hours, and minutes, of a busy log.
+    fn default() -> Self {
+        Self { low_bytes: 1024 * 1024 * 1024, out_bytes: 100 * 1024 * 1024 }
+    }
+}
+
+impl DiskMarks {
+    /// Returns how a disk with this much free space is doing; `None` if that is not known.
+    pub fn judge(self, free_bytes: Option<u64>) -> Health {
+        match free_bytes {
+            None => Health::Degraded,
+            Some(free) if free < self.out_bytes => Health::Unhealthy,
+            Some(free) if free < self.low_bytes => Health::Degraded,
+            Some(_) => Health::Healthy,
+        }
+    }
+}
+
 /// Returns the health of the whole: an essential part counts in full, another one at most degrades.
 pub fn overall(verdicts: impl IntoIterator<Item = Verdict>) -> Health {
     verdicts
@@ -53,6 +81,20 @@ mod tests {
             (vec![part(Unhealthy, true), part(Healthy, false)], Unhealthy),
         ] {
             assert_eq!(overall(parts), expected);
+        }
+    }
+
+    #[test]
+    fn a_disk_gets_worse_as_it_fills() {
+        let marks = DiskMarks { low_bytes: 100, out_bytes: 10 };
+        for (free, health) in [
+            (None, Health::Degraded),
+            (Some(9), Health::Unhealthy),
+            (Some(10), Health::Degraded),
+            (Some(99), Health::Degraded),
+            (Some(100), Health::Healthy),
+        ] {
+            assert_eq!(marks.judge(free), health, "{free:?}");
         }
     }
 }

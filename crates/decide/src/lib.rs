@@ -11,5 +11,5 @@ mod retention;
 
 pub use admission::{Admission, Bucket, Limit, Tier};
 pub use backlog::{BUFFER_DEFAULT_EVENTS, BUFFER_MAX_EVENTS, Policy, Skip, shed};
-pub use health::{Health, Verdict, overall};
+pub use health::{DiskMarks, Health, Verdict, overall};
 pub use retention::{Retention, cut};

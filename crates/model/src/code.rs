@@ -75,6 +75,12 @@ codes! {
     UNAUTHORIZED = "unauthorized", Unauthorized;
     /// A login link was used before, or is too old.
     LOGIN_LINK_INVALID = "login_link_invalid", Unauthorized;
+    /// Name or password are wrong.
+    WRONG_PASSWORD = "wrong_password", Unauthorized;
+    /// No program waits with this code.
+    DEVICE_CODE_INVALID = "device_code_invalid", Unauthorized;
+    /// A person did not let the program in.
+    DEVICE_REFUSED = "device_refused", Forbidden;
     /// The caller may not do this.
     FORBIDDEN = "forbidden", Forbidden;
     /// A browser sent a changing request without proof that it came from the dashboard.
@@ -89,12 +95,22 @@ codes! {
     EVENT_NOT_FOUND = "event_not_found", NotFound;
     /// There is no such tenant.
     TENANT_NOT_FOUND = "tenant_not_found", NotFound;
+    /// There is no such user.
+    USER_NOT_FOUND = "user_not_found", NotFound;
+    /// There is no such API key.
+    KEY_NOT_FOUND = "key_not_found", NotFound;
+    /// There is no such secret.
+    SECRET_NOT_FOUND = "secret_not_found", NotFound;
     /// No page explains this code.
     CODE_NOT_FOUND = "code_not_found", NotFound;
     /// Another project has this name.
     PROJECT_NAME_TAKEN = "project_name_taken", Conflict;
     /// Another tenant has this name.
     TENANT_NAME_TAKEN = "tenant_name_taken", Conflict;
+    /// Another user has this name.
+    USER_NAME_TAKEN = "user_name_taken", Conflict;
+    /// The tenant would have no admin left.
+    LAST_ADMIN = "last_admin", Conflict;
     /// The thing was changed by somebody else in between.
     VERSION_MISMATCH = "version_mismatch", Conflict;
     /// Another process uses the data directory.
@@ -125,6 +141,10 @@ codes! {
     SHUTTING_DOWN = "shutting_down", ServiceUnavailable;
     /// No server answers.
     SERVER_UNREACHABLE = "server_unreachable", ServiceUnavailable;
+    /// The master key does not open this database.
+    MASTER_KEY_WRONG = "master_key_wrong", InvalidRequest;
+    /// The record of acts was altered.
+    AUDIT_BROKEN = "audit_broken", InternalError;
     /// A setting is wrong.
     INVALID_CONFIG = "invalid_config", InvalidRequest;
     /// Other machines could reach the server, and nothing would protect the way.

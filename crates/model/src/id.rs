@@ -66,4 +66,8 @@ typed_id! {
     EventId;
     /// One API key.
     KeyId;
+    /// One person or service that has an account.
+    UserId;
+    /// One login that lasts.
+    SessionId;
 }

@@ -9,31 +9,39 @@
 //!   ([`TenantState`]).
 
 mod actor;
+mod audit;
 mod clock;
 pub mod code;
 mod event;
 mod filter;
 mod id;
 mod key;
+mod limits;
 mod mint;
 mod name;
 mod pattern;
+mod permission;
 mod project;
 mod report;
 mod state;
 mod tenant;
+mod user;
 
 pub use actor::Actor;
+pub use audit::{AuditEntry, AuditResult, AuditRow, Personal};
 pub use clock::{Clock, SystemClock, TestClock, from_micros, micros};
 pub use code::Code;
 pub use event::{Event, EventType, Metadata, NewEvent, Payload, Seq, Source};
 pub use filter::EventFilter;
-pub use id::{EventId, KeyId, ProjectId, TenantId};
+pub use id::{EventId, KeyId, ProjectId, SessionId, TenantId, UserId};
 pub use key::{ApiKey, KeyHash, LoginToken};
+pub use limits::Limits;
 pub use mint::Mint;
-pub use name::{Name, ProjectName, TenantName};
+pub use name::{KeyName, Name, ProjectName, SecretName, TenantName, UserName};
 pub use pattern::Pattern;
+pub use permission::{Need, Permission, Reach, Role};
 pub use project::{Project, ProjectChange};
 pub use report::{Invalid, Kind, Report};
 pub use state::{Illegal, TenantState};
 pub use tenant::Tenant;
+pub use user::{User, UserStatus};

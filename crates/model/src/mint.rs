@@ -24,10 +24,15 @@ impl Mint {
 
     /// Makes a secret of 256 bits as 43 base64url characters.
     pub fn secret(self) -> String {
-        let mut bytes = [0_u8; 32];
+        URL_SAFE_NO_PAD.encode(self.bytes::<32>())
+    }
+
+    /// Makes random bytes.
+    pub fn bytes<const N: usize>(self) -> [u8; N] {
+        let mut bytes = [0_u8; N];
         OsRng
             .try_fill_bytes(&mut bytes)
             .expect("the operating system always has randomness once it has booted");
-        URL_SAFE_NO_PAD.encode(bytes)
+        bytes
     }
 }

@@ -26,6 +26,22 @@ pub enum OfProject {}
 #[derive(Debug)]
 pub enum OfTenant {}
 
+/// Marks names of users.
+#[derive(Debug)]
+pub enum OfUser {}
+/// Marks names of API keys.
+#[derive(Debug)]
+pub enum OfKey {}
+/// Marks names of secrets.
+#[derive(Debug)]
+pub enum OfSecret {}
+
+/// The name of a user, unique in its tenant.
+pub type UserName = Name<OfUser>;
+/// The name of an API key.
+pub type KeyName = Name<OfKey>;
+/// The name of a secret, unique in its tenant.
+pub type SecretName = Name<OfSecret>;
 /// The name of a project, unique in its tenant.
 pub type ProjectName = Name<OfProject>;
 /// The name of a tenant, unique on its server.

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{Invalid, ProjectId, ProjectName, code};
+use crate::{Invalid, Limits, ProjectId, ProjectName, code};
 
 /// The longest description of a project, in characters.
 const DESCRIPTION_MAX_CHARS: usize = 2_000;
@@ -18,6 +18,9 @@ pub struct Project {
     pub name: ProjectName,
     /// What it is about.
     pub description: String,
+    /// What its work may use.
+    #[serde(default)]
+    pub limits: Limits,
     /// Counts the changes, from 1; it is the entity tag of the API.
     pub version: i64,
     /// When it was made.
@@ -33,34 +36,41 @@ pub struct ProjectChange {
     pub name: Option<ProjectName>,
     /// The new description.
     pub description: Option<String>,
+    /// The new limits, all of them.
+    pub limits: Option<Limits>,
 }
 
 impl Project {
     /// Makes a new project.
     ///
     /// # Errors
-    /// If the description is too long.
+    /// If the description is too long, or a limit makes no sense.
     pub fn new(
         id: ProjectId,
         name: ProjectName,
         description: String,
+        limits: Limits,
         now: Timestamp,
     ) -> Result<Self, Invalid> {
         check_description(&description)?;
-        Ok(Self { id, name, description, version: 1, created_at: now, updated_at: now })
+        limits.check()?;
+        Ok(Self { id, name, description, limits, version: 1, created_at: now, updated_at: now })
     }
 
     /// Returns the project as it is after a change.
     ///
     /// # Errors
-    /// If the description is too long.
+    /// If the description is too long, or a limit makes no sense.
     pub fn changed(&self, change: ProjectChange, now: Timestamp) -> Result<Self, Invalid> {
         let description = change.description.unwrap_or_else(|| self.description.clone());
         check_description(&description)?;
+        let limits = change.limits.unwrap_or_else(|| self.limits.clone());
+        limits.check()?;
         Ok(Self {
             id: self.id,
             name: change.name.unwrap_or_else(|| self.name.clone()),
             description,
+            limits,
             version: self.version + 1,
             created_at: self.created_at,
             updated_at: now.max(self.updated_at),

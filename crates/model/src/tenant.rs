@@ -15,4 +15,7 @@ pub struct Tenant {
     pub name: TenantName,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Since when nobody of it can call; `None` while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disabled_at: Option<Timestamp>,
 }

@@ -1,7 +1,6 @@
 //! Booting: wires everything, in one place.
 
 use std::future::Future;
-use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,15 +8,17 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use godel_api::{Discovery, OWNER_KEY_FILE};
-use godel_app::{App, Crew, auth, retention, tenants};
+use godel_app::auth::{self, Credential, login};
+use godel_app::{App, Crew, keys, retention, tenants};
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
 use tokio::net::TcpListener;
 
+use crate::files::{make_private_dir, write_private};
 use crate::state::{Entrance, Parts, Shared};
 use crate::tls::{Current, Facts, Keeper, Tls, machine_name};
-use crate::{Config, listen, metrics, openapi, router};
+use crate::{Config, anchors, listen, master, metrics, openapi, router};
 
 /// Why a server did not start or stop as it should.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +51,20 @@ pub enum StartError {
         /// Why.
         cause: std::io::Error,
     },
+    /// The master key can be read by others.
+    #[error("{} can be read by other users of this machine", .0.display())]
+    OpenMasterKey(PathBuf),
+    /// The file with the master key holds something else.
+    #[error("{} does not hold a master key", .0.display())]
+    BadMasterKey(PathBuf),
+    /// The master key is not there, and the database needs it.
+    #[error("the master key {needed} is not in {}", path.display())]
+    NoMasterKey {
+        /// Which one is needed.
+        needed: String,
+        /// Where it was looked for.
+        path: PathBuf,
+    },
     /// A use case failed.
     #[error(transparent)]
     App(#[from] godel_app::Error),
@@ -69,6 +84,9 @@ impl Report for StartError {
             Self::Exposed(_) => code::TLS_REQUIRED,
             Self::Certificate(_) => code::CERTIFICATE_INVALID,
             Self::File { .. } => code::FILE_FAILED,
+            Self::OpenMasterKey(_) | Self::BadMasterKey(_) | Self::NoMasterKey { .. } => {
+                code::MASTER_KEY_WRONG
+            }
             Self::App(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Metrics(_) | Self::Signing(_) => code::INTERNAL_ERROR,
@@ -89,6 +107,12 @@ impl Report for StartError {
                 Some("give a certificate and its key as PEM files that you may read".to_owned())
             }
             Self::File { .. } => Some("choose a directory you may write to with --data".to_owned()),
+            Self::OpenMasterKey(path) => Some(format!("run: chmod 600 {}", path.display())),
+            Self::BadMasterKey(_) | Self::NoMasterKey { .. } => Some(
+                "copy master.key from the server that made the database (or from where you keep \
+                 it), or set GODEL_MASTER_KEY"
+                    .to_owned(),
+            ),
             Self::App(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Metrics(_) | Self::Signing(_) => None,
@@ -129,7 +153,8 @@ impl Server {
         if config.is_exposed() && !config.insecure {
             return Err(StartError::Exposed(config.listen));
         }
-        make_private_dir(&config.data_dir)?;
+        make_private_dir(&config.data_dir)
+            .map_err(|cause| StartError::File { path: config.data_dir.clone(), cause })?;
         // First the lock and the data, then the address: two servers never touch the same data.
         let lock = FileLock::take(&config.data_dir.join(LOCK_FILE))?;
         let mut store_config = StoreConfig::new(config.database_url());
@@ -139,23 +164,25 @@ impl Server {
             Some(url) => Some(Hints::connect(&url.0).await?),
             None => None,
         };
-        let app = App::new(store, hints, Arc::new(SystemClock), config.app);
+        let master = master::find(config.master_key.as_ref(), &config.data_dir, &store).await?;
+        let app = App::open(store, hints, Arc::new(SystemClock), config.app, &master).await?;
         let keeper = Keeper::open(&config.tls, &config.data_dir, config.listen, app.clock.now())?;
         let listener = bind(config.listen).await?;
         let address = listener.local_addr().unwrap_or(config.listen);
         let tenant = tenants::ensure_first(&app).await?.id;
-        let (key, first_start) = owner_key(&app, tenant, &config.data_dir).await?;
+        let first_start = ensure_owner_key(&app, tenant, &config.data_dir).await?;
         let crew = Crew::default();
         let certificate = keeper.as_ref().map(Keeper::current);
         let shared = shared(&app, &crew, &config, certificate.clone())?;
         let routes = router::build(&shared);
         retention::start(&app, &crew);
         keep_metrics_small(&shared);
+        anchors::keep(&app, &crew, config.data_dir.clone());
         let acceptor = keeper.as_ref().map(Keeper::acceptor);
         crew.spawn(listen::serve(listener, routes, crew.clone(), acceptor));
         tenants::record_server(&app, tenant, "server:start").await?;
         let url = url(&config.tls, near(address));
-        let login_link = login_link(&app, &url, &key).await?;
+        let login_link = login_link(&app, &url, tenant).await?;
         let discovery = Discovery {
             url,
             pid: std::process::id(),
@@ -357,14 +384,15 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
     })
 }
 
-async fn login_link(app: &App, url: &str, key: &ApiKey) -> Result<String, StartError> {
+async fn login_link(app: &App, url: &str, tenant: TenantId) -> Result<String, StartError> {
     // Behind the `#` it stays in the browser: no server, proxy or log ever sees it.
-    let token = auth::new_link(app, key).await?;
+    let owner = tenants::owner_of(tenant);
+    let token = login::new_link(app, tenant, owner, login::LINK_HOURS).await?;
     Ok(format!("{url}/dashboard/#token={}", token.expose()))
 }
 
-/// Returns the owner's key: the one in the data directory if it works, else a new one.
-async fn owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<(ApiKey, bool), StartError> {
+/// Makes the owner's key unless the one in the data directory works; tells whether it did.
+async fn ensure_owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<bool, StartError> {
     let path = dir.join(OWNER_KEY_FILE);
     let kept = match std::fs::read_to_string(&path) {
         Ok(text) => Some(text),
@@ -374,39 +402,18 @@ async fn owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<(ApiKey, b
     };
     if let Some(text) = kept
         && let Ok(key) = text.trim().parse::<ApiKey>()
-        && auth::by_key(app, &key).await.is_ok()
+        && auth::identify(app, &Credential::Key(key)).await.is_ok()
     {
-        return Ok((key, false));
+        return Ok(false);
     }
     // A file belongs to this data directory alone; a server's database is shared with other
     // servers, whose owner keys must go on working.
     let older = match app.store.url() {
-        DatabaseUrl::Sqlite(_) => tenants::Older::End,
-        DatabaseUrl::Postgres(_) => tenants::Older::Stay,
+        DatabaseUrl::Sqlite(_) => keys::Older::End,
+        DatabaseUrl::Postgres(_) => keys::Older::Stay,
     };
-    let key = tenants::new_key(app, tenant, tenants::OWNER_KEY, older).await?;
+    let owner = tenants::owner_of(tenant);
+    let key = keys::create_owners(app, tenant, owner, older).await?;
     write_private(&path, key.expose()).map_err(|cause| StartError::File { path, cause })?;
-    Ok((key, true))
-}
-
-/// Writes a file that only its user can read, whole or not at all.
-pub(crate) fn write_private(path: &Path, text: &str) -> std::io::Result<()> {
-    let part = path.with_extension("part");
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(&part)?;
-    writeln!(file, "{text}")?;
-    file.sync_all()?;
-    std::fs::rename(part, path)
-}
-
-/// Makes the data directory; a new one is readable by its user only.
-pub(crate) fn make_private_dir(dir: &Path) -> Result<(), StartError> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir).map_err(|cause| StartError::File { path: dir.to_owned(), cause })
+    Ok(true)
 }

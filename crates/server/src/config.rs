@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use godel_app::AppConfig;
+use godel_app::vault::MasterKey;
 use godel_store::{DatabaseUrl, Durability};
 
 use crate::Tls;
@@ -22,6 +23,8 @@ pub struct Config {
     pub redis: Option<RedisUrl>,
     /// What a finished write survives.
     pub durability: Durability,
+    /// The master key; `None` for the one in the data directory.
+    pub master_key: Option<MasterKey>,
     /// How the application behaves.
     pub app: AppConfig,
     /// How long shutdown waits for requests that are under way.
@@ -60,6 +63,7 @@ impl Config {
             database: None,
             redis: None,
             durability: Durability::Full,
+            master_key: None,
             app: AppConfig::default(),
             drain: Duration::from_secs(10),
             request_timeout: Duration::from_secs(30),

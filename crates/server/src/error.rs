@@ -76,7 +76,11 @@ impl ApiError {
 
 impl From<godel_app::Error> for ApiError {
     fn from(error: godel_app::Error) -> Self {
-        Self::report(&error)
+        let own = Self::report(&error);
+        match error {
+            godel_app::Error::Throttled { retry_ms } => own.retry_after_ms(retry_ms),
+            _ => own,
+        }
     }
 }
 

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{ApiError, ApiResult};
+use crate::etag::Tags;
 use crate::state::Shared;
 
 /// How deep JSON from outside may be nested.
@@ -181,30 +182,33 @@ where
     }
 }
 
-/// The version that the caller knows, from the `If-Match` header.
+/// The versions on one of which the caller means to build, from the `If-Match` header; `None` if
+/// any will do, empty if none that it names can be one of ours.
 #[derive(Debug)]
-pub(crate) struct IfMatch(pub(crate) Option<i64>);
+pub(crate) struct IfMatch(pub(crate) Option<Vec<i64>>);
 
 impl<S: Sync> FromRequestParts<S> for IfMatch {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
-        let Some(value) = parts.headers.get(header::IF_MATCH) else {
-            return Ok(Self(None));
+        let malformed = |_| {
+            let why = "If-Match must be the ETag of an earlier answer, such as \"3\"";
+            ApiError::new(code::INVALID_HEADER, why)
         };
-        let text = value.to_str().unwrap_or_default().trim();
-        if text == "*" {
-            return Ok(Self(None));
-        }
-        let version = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-        match version.and_then(|version| version.parse().ok()) {
-            Some(version) => Ok(Self(Some(version))),
-            None => Err(ApiError::new(
-                code::INVALID_HEADER,
-                "If-Match must be the ETag of an earlier answer, such as \"3\"",
-            )),
+        match Tags::of(&parts.headers, &header::IF_MATCH).map_err(malformed)? {
+            None | Some(Tags::Any) => Ok(Self(None)),
+            // A weak tag says "about the same", which is not enough to change a thing.
+            Some(Tags::Listed(tags)) => {
+                let strong = tags.iter().filter(|tag| !tag.weak);
+                Ok(Self(Some(strong.filter_map(|tag| version(&tag.text)).collect())))
+            }
         }
     }
+}
+
+/// Reads the tag of a version; `02` and `+2` are tags of somebody else.
+fn version(tag: &str) -> Option<i64> {
+    tag.parse().ok().filter(|version: &i64| version.to_string() == tag)
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! The guard: who is calling, and may this request be served now?
 
-use axum::extract::{FromRequestParts, Request, State};
+use std::net::IpAddr;
+
+use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use godel_app::Call;
-use godel_app::auth::{self, Identity};
+use godel_app::auth::{self, AccessToken, Credential, Identity, login};
+use godel_app::{Call, Origin, audit};
 use godel_decide::{Admission, Limit};
-use godel_model::{ApiKey, LoginToken, code};
+use godel_model::{LoginToken, code};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use jiff::Timestamp;
 
 use crate::error::{ApiError, ApiResult};
@@ -24,35 +26,24 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+/// How much of the name that a program gives itself is kept.
+const AGENT_MAX_CHARS: usize = 200;
+
+/// The network address of the other side, put there when the connection was accepted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
 
 /// The call of a known caller, put there by the guard.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     pub(crate) call: Call,
     pub(crate) expires_at: Option<Timestamp>,
-    proof: Proof,
-}
-
-/// How a caller is known; long connections ask again whether it still holds.
-#[derive(Debug, Clone)]
-enum Proof {
-    Key(ApiKey),
-    Session(LoginToken),
-}
-
-impl Proof {
-    async fn check(&self, shared: &Shared) -> Result<Identity, godel_app::Error> {
-        match self {
-            Self::Key(key) => auth::by_key(&shared.app, key).await,
-            Self::Session(token) => auth::by_session(&shared.app, token).await,
-        }
-    }
 }
 
 impl Caller {
     /// Tells whether the caller was logged out or its key ended since the request came.
     pub(crate) async fn is_gone(&self, shared: &Shared) -> bool {
-        matches!(self.proof.check(shared).await, Err(godel_app::Error::Unauthorized))
+        matches!(auth::holds(&shared.app, &self.call.actor).await, Ok(false))
     }
 }
 
@@ -65,43 +56,77 @@ impl<S: Sync> FromRequestParts<S> for Caller {
     }
 }
 
+impl<S: Sync> FromRequestParts<S> for Whence {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self(origin(parts)))
+    }
+}
+
+/// Where a request without a caller comes from.
+#[derive(Debug)]
+pub(crate) struct Whence(pub(crate) Origin);
+
+fn origin(parts: &Parts) -> Origin {
+    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    let short = |agent: &str| agent.chars().take(AGENT_MAX_CHARS).collect::<String>().into();
+    Origin { address: parts.extensions.get::<Peer>().map(|peer| peer.0), agent: agent.map(short) }
+}
+
 /// Lets known callers in, as fast as their limits allow.
 pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
-    let (identity, proof) = match identify(&shared, &parts).await {
+    let origin = origin(&parts);
+    let identity = match identify(&shared, &parts, &origin).await {
         Ok(known) => known,
         Err(error) => return error.into_response(),
     };
+    let trace_id = parts.extensions.get::<TraceContext>().map(|trace| trace.trace_id.clone());
+    let call = Call { actor: identity.actor, trace_id, once: None, origin };
+    let asked = asked(&parts);
     let now = shared.app.clock.now();
-    let admission = shared.app.rates.admit(&identity.actor, now).await;
+    let admission = shared.app.rates.admit(&call.actor, now).await;
     let limit = shared.app.rates.limit();
-    let mut response = if admission.allowed {
-        let trace_id = parts.extensions.get::<TraceContext>().map(|trace| trace.trace_id.clone());
-        let call = Call { actor: identity.actor, trace_id, once: None };
-        parts.extensions.insert(Caller { call, expires_at: identity.expires_at, proof });
-        next.run(Request::from_parts(parts, body)).await
+    let mut response = if !admission.allowed {
+        too_fast(limit, admission).into_response()
+    } else if let Err(error) = prove_same_site(&shared, &parts) {
+        error.into_response()
     } else {
-        ApiError::new(
-            code::RATE_LIMITED,
-            format!(
-                "this caller made more requests than its limit of {} a minute allows",
-                limit.per_minute
-            ),
-        )
+        let caller = Caller { call: call.clone(), expires_at: identity.expires_at };
+        parts.extensions.insert(caller);
+        next.run(Request::from_parts(parts, body)).await
+    };
+    if response.status() == StatusCode::FORBIDDEN
+        && let Err(error) = audit::refused(&shared.app, &call, "access:denied", &asked).await
+    {
+        tracing::warn!(%error, "a refusal was not recorded");
+    }
+    add_limits(response.headers_mut(), admission, now);
+    response
+}
+
+/// Names what was asked for, without ids or queries: those may hold anything.
+fn asked(parts: &Parts) -> String {
+    let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    format!("{} {path}", parts.method)
+}
+
+fn too_fast(limit: Limit, admission: Admission) -> ApiError {
+    let often = limit.per_minute;
+    let message =
+        format!("this caller made more requests than its limit of {often} a minute allows");
+    ApiError::new(code::RATE_LIMITED, message)
         .with_hint(format!(
             "try again in {} s; to follow events, stream them instead of asking again and again",
             admission.retry_after_ms.div_ceil(1_000).max(1)
         ))
         .retry_after_ms(admission.retry_after_ms)
-        .into_response()
-    };
-    add_limits(response.headers_mut(), limit, admission, now);
-    response
 }
 
-fn add_limits(headers: &mut HeaderMap, limit: Limit, admission: Admission, now: Timestamp) {
+fn add_limits(headers: &mut HeaderMap, admission: Admission, now: Timestamp) {
     let reset = now.as_second().saturating_add_unsigned(admission.reset_ms.div_ceil(1_000));
-    headers.insert(LIMIT, HeaderValue::from(limit.per_minute));
+    headers.insert(LIMIT, HeaderValue::from(admission.limit));
     headers.insert(REMAINING, HeaderValue::from(admission.remaining));
     headers.insert(RESET, HeaderValue::from(reset));
 }
@@ -110,35 +135,75 @@ fn unknown() -> ApiError {
     ApiError::report(&godel_app::Error::Unauthorized)
 }
 
-async fn identify(shared: &Shared, parts: &Parts) -> ApiResult<(Identity, Proof)> {
-    if let Some(key) = presented_key(&parts.headers)? {
-        let proof = Proof::Key(key);
-        return Ok((proof.check(shared).await?, proof));
+async fn identify(shared: &Shared, parts: &Parts, origin: &Origin) -> ApiResult<Identity> {
+    let app = &shared.app;
+    let (found, what) = match presented(parts)? {
+        Presented::Nothing => return Err(unknown()),
+        Presented::Ticket(ticket) => (login::by_ticket(app, &ticket).await, "ticket"),
+        Presented::Credential(credential) => {
+            let what = match credential {
+                Credential::Key(_) => "key",
+                Credential::Cookie(_) => "cookie",
+                Credential::Access(_) => "token",
+            };
+            (auth::identify(app, &credential).await, what)
+        }
+        // What is no credential at all gets the same answer as one that nobody has.
+        Presented::Garbage => (Err(godel_app::Error::Unauthorized), "key"),
+    };
+    match found {
+        // A cookie that ended is no attack: browsers send it on and on.
+        Err(godel_app::Error::Unauthorized) if what != "cookie" => {
+            Err(auth::refused(app, origin, what).await.into())
+        }
+        other => Ok(other?),
     }
-    let Some(token) = session_token(&parts.headers) else { return Err(unknown()) };
-    let proof = Proof::Session(token);
-    let identity = proof.check(shared).await?;
-    prove_same_site(parts)?;
-    Ok((identity, proof))
 }
 
-/// Returns the key of the `Authorization` or `X-API-Key` header.
-fn presented_key(headers: &HeaderMap) -> ApiResult<Option<ApiKey>> {
-    let bearer = headers.get(header::AUTHORIZATION);
-    let Some(value) = bearer.or_else(|| headers.get(&API_KEY)) else {
-        return Ok(None);
-    };
-    let text = value.to_str().map_err(|_| unknown())?;
-    let key = match bearer {
-        Some(_) => text
-            .split_once(' ')
-            .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, key)| key.trim())
-            .ok_or_else(unknown)?,
-        None => text,
-    };
-    // What is no key at all gets the same answer as a key that nobody has.
-    key.parse().map(Some).map_err(|_| unknown())
+/// What a request shows to be known.
+enum Presented {
+    Nothing,
+    Garbage,
+    Credential(Credential),
+    Ticket(LoginToken),
+}
+
+fn presented(parts: &Parts) -> ApiResult<Presented> {
+    let headers = &parts.headers;
+    // Two different claims to be somebody: whoever checked only one of them would be fooled.
+    let claims = headers.get_all(header::AUTHORIZATION).iter().count()
+        + headers.get_all(&API_KEY).iter().count();
+    if claims > 1 {
+        return Err(ApiError::new(code::INVALID_HEADER, "a request must show one credential")
+            .with_hint("send either one Authorization header or one X-API-Key header"));
+    }
+    if let Some(value) = headers.get(header::AUTHORIZATION) {
+        let bearer = value.to_str().ok().and_then(|text| text.split_once(' '));
+        let token = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        return Ok(token.map_or(Presented::Garbage, |(_, token)| read_bearer(token.trim())));
+    }
+    if let Some(value) = headers.get(&API_KEY) {
+        let key = value.to_str().ok().and_then(|key| key.parse().ok()).map(Credential::Key);
+        return Ok(key.map_or(Presented::Garbage, Presented::Credential));
+    }
+    if let Some(token) = session_token(headers) {
+        return Ok(Presented::Credential(Credential::Cookie(token)));
+    }
+    // Only for sockets: a page of a browser cannot give them a header.
+    let query = parts.uri.query().filter(|_| headers.contains_key(header::UPGRADE));
+    let ticket = query.into_iter().flat_map(|query| query.split('&'));
+    let ticket = ticket.filter_map(|pair| pair.strip_prefix("ticket=")).next();
+    Ok(ticket.map_or(Presented::Nothing, |ticket| {
+        ticket.parse().map_or(Presented::Garbage, Presented::Ticket)
+    }))
+}
+
+fn read_bearer(token: &str) -> Presented {
+    if let Ok(key) = token.parse() {
+        return Presented::Credential(Credential::Key(key));
+    }
+    let access = AccessToken::from_text(token).map(Credential::Access);
+    access.map_or(Presented::Garbage, Presented::Credential)
 }
 
 /// Returns the token of the session cookie.
@@ -154,7 +219,12 @@ pub(crate) fn session_token(headers: &HeaderMap) -> Option<LoginToken> {
 }
 
 /// A cookie is sent by the browser whoever asked for the request, so more proof is needed.
-fn prove_same_site(parts: &Parts) -> ApiResult<()> {
+fn prove_same_site(shared: &Shared, parts: &Parts) -> ApiResult<()> {
+    let by_header =
+        [header::AUTHORIZATION, API_KEY].iter().any(|name| parts.headers.contains_key(name));
+    let Some(cookie) = session_token(&parts.headers).filter(|_| !by_header) else {
+        return Ok(());
+    };
     let refuse = || {
         ApiError::new(code::CSRF_REFUSED, "this request did not come from the dashboard")
             .with_hint("programs authenticate with an API key instead of the cookie")
@@ -168,10 +238,11 @@ fn prove_same_site(parts: &Parts) -> ApiResult<()> {
     }
     let upgrade = parts.headers.contains_key(header::UPGRADE);
     let safe = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
+    let proof = parts.headers.get(&CSRF).map(HeaderValue::as_bytes).unwrap_or_default();
     match (safe, upgrade) {
         // A page of another site can open a socket with the cookie, but cannot hide its origin.
         (_, true) if origin.is_none() => Err(refuse()),
-        (false, _) if !parts.headers.contains_key(&CSRF) => Err(refuse()),
+        (false, _) if !auth::is_csrf_token(&shared.app, &cookie, proof) => Err(refuse()),
         _ => Ok(()),
     }
 }

@@ -7,12 +7,16 @@
 //! - Nothing behind the guard runs without a known caller.
 //! - A slow client holds its own cursor, never the writer.
 
+mod anchors;
 mod boot;
 mod config;
 mod error;
+mod etag;
 mod extract;
+mod files;
 mod guard;
 mod listen;
+mod master;
 mod metrics;
 mod observe;
 mod openapi;
@@ -27,6 +31,9 @@ mod ws;
 
 pub use boot::{LOCK_FILE, Server, StartError};
 pub use config::{Config, RedisUrl};
+pub use master::{
+    MASTER_KEY_FILE, decode_master_key, encode_master_key, read_master_key, write_master_key,
+};
 pub use openapi::openapi_json;
 pub use router::route_inventory;
 pub use tls::{Facts, Tls, inspect as inspect_tls, is_server_name};

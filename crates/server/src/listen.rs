@@ -1,10 +1,12 @@
 //! Listening: accepts connections, serves them, and lets them finish.
 
 use std::future::Future;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::Router;
 use godel_app::Crew;
+use http::Request;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::service::TowerToHyperService;
@@ -14,6 +16,9 @@ use tokio::io::{
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
+use tower::ServiceExt as _;
+
+use crate::guard::Peer;
 
 /// How long a client may take to send the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -57,12 +62,12 @@ pub(crate) async fn serve(
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
-                let service = TowerToHyperService::new(router.clone());
-                let door = Door { service, builder: builder.clone(), stopping: stopping.clone() };
+                let (builder, stopping) = (builder.clone(), stopping.clone());
+                let door = Door { router: router.clone(), peer: peer.ip(), builder, stopping };
                 match &tls {
                     Some(tls) => crew.spawn(door.encrypted(stream, tls.clone())),
                     None => crew.spawn(door.plain(stream)),
@@ -93,7 +98,8 @@ fn builder(crew: &Crew) -> Builder<Crewed> {
 
 /// What serves one connection.
 struct Door {
-    service: TowerToHyperService<Router>,
+    router: Router,
+    peer: IpAddr,
     builder: Builder<Crewed>,
     stopping: CancellationToken,
 }
@@ -141,7 +147,12 @@ impl Door {
     }
 
     async fn talk(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self { service, builder, stopping } = self;
+        let Self { router, peer, builder, stopping } = self;
+        let service =
+            TowerToHyperService::new(router.map_request(move |mut request: Request<_>| {
+                request.extensions_mut().insert(Peer(peer));
+                request
+            }));
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         let mut finishing = false;

@@ -50,7 +50,7 @@ pub(crate) async fn observe(
     let traceparent = HeaderValue::try_from(trace.traceparent());
     request.extensions_mut().insert(trace);
     let mut response = match check_host(&shared.entrance, &request) {
-        Ok(()) => run(&shared, request, next).instrument(span).await,
+        Ok(()) => run(&shared, request, next).instrument(span.clone()).await,
         Err(error) => error.into_response(),
     };
     let status = response.status();
@@ -69,7 +69,7 @@ pub(crate) async fn observe(
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(STRICT));
     }
     metrics::request(&method, route, status, start.elapsed());
-    tracing::debug!(%method, route, status = status.as_u16(), "answered");
+    tracing::debug!(parent: &span, %method, route, status = status.as_u16(), "answered");
     response
 }
 

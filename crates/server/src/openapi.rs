@@ -1,6 +1,9 @@
 //! The OpenAPI document, made from the router.
 
-use utoipa::openapi::path::Operation;
+use std::collections::BTreeMap;
+
+use utoipa::openapi::path::{Operation, ParameterIn};
+use utoipa::openapi::schema::{ArrayItems, Schema, SchemaType, Type};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder, Server, Tag};
 use utoipa::{OpenApi as _, PartialSchema as _, ToSchema as _};
@@ -28,6 +31,11 @@ pub(crate) fn base() -> OpenApi {
             ("events", "What happened, live and from the log"),
             ("projects", "What a tenant works on"),
             ("auth", "Who is calling"),
+            ("users", "Who has an account"),
+            ("keys", "How programs are known"),
+            ("secrets", "What work needs and nobody sees"),
+            ("audit", "Who did what"),
+            ("tenants", "Who shares the server"),
             ("health", "How the server is doing"),
             ("metrics", "Numbers about the server"),
         ]
@@ -56,6 +64,8 @@ pub(crate) fn finish(document: &mut OpenApi) {
     let mut schemas = vec![("Failure".to_owned(), godel_api::Failure::schema())];
     godel_api::Failure::schemas(&mut schemas);
     components.schemas.extend(schemas);
+    let named: BTreeMap<String, RefOr<Schema>> = components.schemas.clone().into_iter().collect();
+    components.schemas.values_mut().for_each(|schema| refer_inside(schema, &named));
     let mut names = std::collections::HashSet::new();
     for item in document.paths.paths.values_mut() {
         let operations: [&mut Option<Operation>; 5] =
@@ -74,7 +84,53 @@ pub(crate) fn finish(document: &mut OpenApi) {
             {
                 name.push_str("AtRoot");
             }
+            for parameter in operation.parameters.iter_mut().flatten() {
+                if let RefOr::T(parameter) = parameter
+                    && parameter.parameter_in == ParameterIn::Header
+                    && let Some(schema) = &mut parameter.schema
+                {
+                    never_null(schema);
+                }
+            }
             operation.responses.responses.insert("default".to_owned(), RefOr::T(failure));
+        }
+    }
+}
+
+/// Replaces what a schema repeats of a named one by a reference: the parameter of a generic type is
+/// written out by the derive, and readers of the document would see another type in each answer.
+fn refer_inside(schema: &mut RefOr<Schema>, named: &BTreeMap<String, RefOr<Schema>>) {
+    let refer = |part: &mut RefOr<Schema>| {
+        let name = named.iter().find(|(_, known)| *known == part).map(|(name, _)| name);
+        match name {
+            Some(name) if is_composed(part) => *part = Ref::from_schema_name(name).into(),
+            _ => refer_inside(part, named),
+        }
+    };
+    match schema {
+        RefOr::T(Schema::Object(object)) => object.properties.values_mut().for_each(refer),
+        RefOr::T(Schema::Array(array)) => {
+            if let ArrayItems::RefOrSchema(items) = &mut array.items {
+                refer(items);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Tells whether a schema has parts of its own, so that two that are equal are not so by chance.
+fn is_composed(schema: &RefOr<Schema>) -> bool {
+    matches!(schema, RefOr::T(Schema::Object(object)) if !object.properties.is_empty())
+}
+
+/// A header is there or not; it cannot be null.
+fn never_null(schema: &mut RefOr<Schema>) {
+    if let RefOr::T(Schema::Object(object)) = schema
+        && let SchemaType::Array(types) = &mut object.schema_type
+    {
+        types.retain(|one| *one != Type::Null);
+        if let [only] = types.as_slice() {
+            object.schema_type = SchemaType::Type(only.clone());
         }
     }
 }

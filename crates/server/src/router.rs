@@ -6,14 +6,16 @@ use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use http::{HeaderValue, header};
 use tower_http::compression::CompressionLayer;
-use tower_http::compression::predicate::{NotForContentType, Predicate as _, SizeAbove};
+use tower_http::compression::predicate::{NotForContentType, Predicate, SizeAbove};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
-use crate::routes::{auth, events, health, projects, stream, system};
+use crate::routes::{
+    audit, auth, device, events, health, keys, projects, secrets, stream, system, tenants, users,
+};
 use crate::state::Shared;
 use crate::{openapi, web, ws};
 
@@ -41,6 +43,19 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(events::get))
         .routes(routes!(projects::list, projects::create))
         .routes(routes!(projects::get, projects::update, projects::delete))
+        .routes(routes!(users::list, users::invite))
+        .routes(routes!(users::get, users::update, users::erase))
+        .routes(routes!(users::link))
+        .routes(routes!(users::export))
+        .routes(routes!(keys::list, keys::create))
+        .routes(routes!(keys::get, keys::revoke))
+        .routes(routes!(keys::rotate))
+        .routes(routes!(secrets::list))
+        .routes(routes!(secrets::set, secrets::delete))
+        .routes(routes!(audit::list))
+        .routes(routes!(audit::verify))
+        .routes(routes!(tenants::list, tenants::create))
+        .routes(routes!(tenants::update))
         .routes(routes!(system::system))
         .routes(routes!(health::detailed))
 }
@@ -53,6 +68,9 @@ fn open_root() -> OpenApiRouter<Shared> {
         .routes(routes!(health::ready))
         .routes(routes!(health::capabilities))
         .routes(routes!(auth::login))
+        .routes(routes!(auth::refresh))
+        .routes(routes!(device::start))
+        .routes(routes!(device::ask))
 }
 
 /// The paths outside of the API behind the guard.
@@ -62,6 +80,9 @@ fn guarded_root() -> OpenApiRouter<Shared> {
         .routes(routes!(system::prometheus))
         .routes(routes!(auth::logout))
         .routes(routes!(auth::me))
+        .routes(routes!(auth::password))
+        .routes(routes!(auth::ticket))
+        .routes(routes!(device::decide))
         .routes(routes!(ws::upgrade))
 }
 
@@ -107,15 +128,20 @@ pub fn route_inventory() -> Vec<String> {
 pub(crate) fn build(shared: &Shared) -> Router {
     let guard = from_fn_with_state(shared.clone(), guard);
     let (router, _) = assemble(move |router| router.layer(guard.clone()));
-    let small_or_streamed = SizeAbove::new(COMPRESS_MIN_BYTES)
-        .and(NotForContentType::const_new("text/event-stream"))
-        .and(NotForContentType::IMAGES);
     router
         .fallback(no_route)
         .method_not_allowed_fallback(wrong_method)
-        .layer(CompressionLayer::new().compress_when(small_or_streamed))
+        .layer(compression())
         .layer(from_fn_with_state(shared.clone(), observe))
         .with_state(shared.clone())
+}
+
+/// Compresses answers that are worth it; a stream must not wait for more.
+pub(crate) fn compression() -> CompressionLayer<impl Predicate> {
+    let worth_it = SizeAbove::new(COMPRESS_MIN_BYTES)
+        .and(NotForContentType::const_new("text/event-stream"))
+        .and(NotForContentType::IMAGES);
+    CompressionLayer::new().compress_when(worth_it)
 }
 
 /// Marks the older path of the API.

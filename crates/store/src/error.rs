@@ -114,6 +114,9 @@ pub enum Error {
     /// A change was tried in a read.
     #[error("a change was tried in a read-only transaction")]
     ReadOnly,
+    /// An act was to be recorded before the key of the record was there.
+    #[error("the record of acts is locked: its key is not there")]
+    NoAuditKey,
     /// The store was closed.
     #[error("the server is stopping")]
     Closed,
@@ -139,7 +142,9 @@ impl Report for Error {
             Self::Tls { .. } => code::CERTIFICATE_UNTRUSTED,
             Self::Certificate(_) => code::CERTIFICATE_INVALID,
             Self::File { .. } => code::FILE_FAILED,
-            Self::NoTenant | Self::ReadOnly | Self::Panicked => code::INTERNAL_ERROR,
+            Self::NoTenant | Self::ReadOnly | Self::NoAuditKey | Self::Panicked => {
+                code::INTERNAL_ERROR
+            }
             Self::Closed => code::SHUTTING_DOWN,
             Self::Redis(_) => code::REDIS_UNAVAILABLE,
         }
@@ -187,6 +192,7 @@ impl Report for Error {
             | Self::File { .. }
             | Self::NoTenant
             | Self::ReadOnly
+            | Self::NoAuditKey
             | Self::Closed
             | Self::Panicked => return None,
         };

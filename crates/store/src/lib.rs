@@ -9,9 +9,12 @@
 //! - An event is committed with the change it tells of; a tenant's sequence has no gap and is in
 //!   commit order on both engines.
 //! - Every statement is a [`statement::Statement`] in a list that a test prepares on both engines.
+//! - An act is recorded with the change it tells of; each row of the record is bound to the one
+//!   before it by a keyed hash ([`AuditKey`]), and the newest row is sealed.
 //! - A tenant's rows are reached only through [`Scope::Tenant`]; PostgreSQL enforces it again by
 //!   row-level security, and fails closed when no tenant is set.
 
+mod chain;
 mod config;
 mod error;
 pub mod hints;
@@ -28,6 +31,7 @@ mod tables;
 mod tail;
 mod tx;
 
+pub use chain::{AuditKey, End, Link};
 pub use config::{Config, DatabaseUrl, Durability};
 pub use error::{Error, Result};
 pub use hub::Logged;
@@ -35,9 +39,13 @@ pub use lock::FileLock;
 pub use migrate::{Migration, SchemaStatus, known as known_migrations};
 pub use scope::Scope;
 pub use store::{Probe, Store, Written};
+pub use tables::audit::{Ends, StoredRow};
+pub use tables::devices::{DeviceRecord, DeviceStatus};
 pub use tables::events::{Direction, Page, SCAN_MAX_EVENTS};
-pub use tables::idempotency::Claim;
+pub use tables::idempotency::{Claim, Receipt};
 pub use tables::keys::KeyRecord;
-pub use tables::logins::{Login, Purpose};
+pub use tables::secrets::{DataKeyRecord, SecretRecord};
+pub use tables::sessions::SessionRecord;
+pub use tables::tokens::{Purpose, TokenRecord};
 pub use tail::{Batch, Gap, Tail};
 pub use tx::Tx;

@@ -27,6 +27,7 @@ macro_rules! migrations {
 static KNOWN: &[Migration] = migrations! {
     1 "spine";
     2 "callers";
+    3 "people";
 };
 
 /// Returns all migrations that this binary knows, in order.

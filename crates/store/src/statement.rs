@@ -104,6 +104,7 @@ macro_rules! getter {
 impl Row<'_> {
     getter! {
         int -> i64;
+        opt_int -> Option<i64>;
         text -> String;
         opt_text -> Option<String>;
         bytes -> Vec<u8>;

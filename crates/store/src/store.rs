@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use godel_model::{EventFilter, Seq, TenantId};
 
+use crate::chain::{AuditKey, Seal};
 use crate::hub::{Hub, Logged};
 use crate::job::{Answer, Job, job};
 use crate::migrate::SchemaStatus;
@@ -46,6 +47,7 @@ pub struct Store {
 struct Inner {
     engine: Engine,
     hub: Arc<Hub>,
+    seal: Arc<Seal>,
     url: DatabaseUrl,
 }
 
@@ -61,19 +63,31 @@ impl Store {
     /// # Errors
     /// If it cannot be opened, is in use, or was written by a newer Godel.
     pub async fn open(config: &Config) -> Result<Self> {
-        let (config, hub) = (config.clone(), Arc::new(Hub::default()));
+        let config = config.clone();
+        let (hub, seal) = (Arc::new(Hub::default()), Arc::new(Seal::default()));
         blocking(move || {
             let engine = match &config.url {
-                DatabaseUrl::Sqlite(path) => {
-                    Engine::Sqlite(sqlite::Engine::open(path, &config, Arc::clone(&hub))?)
-                }
-                DatabaseUrl::Postgres(url) => {
-                    Engine::Postgres(postgres::Engine::open(url, &config, Arc::clone(&hub))?)
-                }
+                DatabaseUrl::Sqlite(path) => Engine::Sqlite(sqlite::Engine::open(
+                    path,
+                    &config,
+                    Arc::clone(&hub),
+                    Arc::clone(&seal),
+                )?),
+                DatabaseUrl::Postgres(url) => Engine::Postgres(postgres::Engine::open(
+                    url,
+                    &config,
+                    Arc::clone(&hub),
+                    Arc::clone(&seal),
+                )?),
             };
-            Ok(Self { inner: Arc::new(Inner { engine, hub, url: config.url }) })
+            Ok(Self { inner: Arc::new(Inner { engine, hub, seal, url: config.url }) })
         })
         .await
+    }
+
+    /// Hands over the key of the record of acts; before it, nothing can be recorded there.
+    pub fn unlock(&self, key: AuditKey) {
+        self.inner.seal.set(key);
     }
 
     /// Reads the schema's version without changing anything.

@@ -1,15 +1,20 @@
 //! A visible transaction.
 
-use godel_model::{NewEvent, TenantId};
+use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
 
 use crate::statement::Conn;
+use crate::tables::audit::Audit;
+use crate::tables::devices::Devices;
 use crate::tables::events::Events;
 use crate::tables::idempotency::Idempotency;
 use crate::tables::keys::Keys;
-use crate::tables::logins::Logins;
 use crate::tables::projects::Projects;
+use crate::tables::secrets::Secrets;
+use crate::tables::sessions::Sessions;
 use crate::tables::snapshots::Snapshots;
 use crate::tables::tenants::Tenants;
+use crate::tables::tokens::Tokens;
+use crate::tables::users::Users;
 use crate::{Error, Result, Scope};
 
 /// A transaction inside one scope: all of it is committed, or nothing.
@@ -17,12 +22,21 @@ pub struct Tx<'c> {
     pub(crate) conn: Conn<'c>,
     scope: Scope,
     writable: bool,
-    drafts: Vec<(TenantId, NewEvent)>,
+    drafts: Drafts,
+}
+
+/// What a transaction recorded; it gets its places when the transaction commits.
+#[derive(Debug, Default)]
+pub(crate) struct Drafts {
+    pub(crate) events: Vec<(TenantId, NewEvent)>,
+    pub(crate) acts: Vec<(TenantId, AuditEntry)>,
+    /// Which of the events leave a receipt under which idempotency key.
+    pub(crate) receipts: Vec<(EventId, String)>,
 }
 
 impl<'c> Tx<'c> {
     pub(crate) fn new(conn: Conn<'c>, scope: Scope, writable: bool) -> Self {
-        Self { conn, scope, writable, drafts: Vec::new() }
+        Self { conn, scope, writable, drafts: Drafts::default() }
     }
 
     /// Returns the tenant of the scope.
@@ -44,6 +58,14 @@ impl<'c> Tx<'c> {
         }
     }
 
+    /// Returns an error unless the scope is the whole system or this tenant.
+    pub(crate) fn reaches(&self, tenant: TenantId) -> Result<()> {
+        match self.scope {
+            Scope::Tenant(own) if own != tenant => Err(Error::NoTenant),
+            Scope::Tenant(_) | Scope::System => Ok(()),
+        }
+    }
+
     /// Records an event of the scope's tenant; it gets its position when the transaction commits.
     ///
     /// # Errors
@@ -53,25 +75,50 @@ impl<'c> Tx<'c> {
         self.draft(tenant, event)
     }
 
+    /// Records an event like [`Tx::record`], and leaves its [`crate::Receipt`] as the result of an
+    /// idempotency key that this transaction settles.
+    ///
+    /// # Errors
+    /// In a read, or if the scope is the whole system.
+    pub fn record_with_receipt(&mut self, event: NewEvent, key: &str) -> Result<()> {
+        let id = event.id;
+        self.record(event)?;
+        self.drafts.receipts.push((id, key.to_owned()));
+        Ok(())
+    }
+
     /// Records an event of any tenant, from the scope of the whole system.
     ///
     /// # Errors
-    /// In a read, or if the scope is a tenant.
+    /// In a read, or if the scope is another tenant.
     pub fn record_for(&mut self, tenant: TenantId, event: NewEvent) -> Result<()> {
-        self.system()?;
+        self.reaches(tenant)?;
         self.draft(tenant, event)
     }
 
     fn draft(&mut self, tenant: TenantId, event: NewEvent) -> Result<()> {
-        if !self.writable {
-            return Err(Error::ReadOnly);
-        }
-        self.drafts.push((tenant, event));
+        self.writable()?;
+        self.drafts.events.push((tenant, event));
         Ok(())
     }
 
-    /// Takes the recorded events out, to be given their positions.
-    pub(crate) fn take_drafts(&mut self) -> Vec<(TenantId, NewEvent)> {
+    /// Records an act in the chain of a tenant; it gets its place when the transaction commits.
+    ///
+    /// # Errors
+    /// In a read, or if the scope is another tenant.
+    pub fn record_act(&mut self, tenant: TenantId, act: AuditEntry) -> Result<()> {
+        self.reaches(tenant)?;
+        self.writable()?;
+        self.drafts.acts.push((tenant, act));
+        Ok(())
+    }
+
+    fn writable(&self) -> Result<()> {
+        if self.writable { Ok(()) } else { Err(Error::ReadOnly) }
+    }
+
+    /// Takes what was recorded out, to be given its places.
+    pub(crate) fn take_drafts(&mut self) -> Drafts {
         std::mem::take(&mut self.drafts)
     }
 
@@ -100,9 +147,34 @@ impl<'c> Tx<'c> {
         Keys { tx: self }
     }
 
-    /// Login links and browser sessions.
-    pub fn logins(&mut self) -> Logins<'_, 'c> {
-        Logins { tx: self }
+    /// The users.
+    pub fn users(&mut self) -> Users<'_, 'c> {
+        Users { tx: self }
+    }
+
+    /// Logins that last.
+    pub fn sessions(&mut self) -> Sessions<'_, 'c> {
+        Sessions { tx: self }
+    }
+
+    /// Secrets of logins.
+    pub fn tokens(&mut self) -> Tokens<'_, 'c> {
+        Tokens { tx: self }
+    }
+
+    /// Programs that wait for a person to let them in.
+    pub fn devices(&mut self) -> Devices<'_, 'c> {
+        Devices { tx: self }
+    }
+
+    /// Encrypted secrets, and the keys they are encrypted with.
+    pub fn secrets(&mut self) -> Secrets<'_, 'c> {
+        Secrets { tx: self }
+    }
+
+    /// The record of who did what.
+    pub fn audit(&mut self) -> Audit<'_, 'c> {
+        Audit { tx: self }
     }
 
     /// Requests that must be carried out once at most.

@@ -4,6 +4,47 @@
  */
 
 export interface paths {
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the record of acts
+         * @description Newest first. The filter takes `userId`, `action` (with `*` at its end for all that begin so),
+         *     `result`, `since` and `until`.
+         */
+        get: operations["listAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the record of acts
+         * @description Recomputes every hash of the chain. Tells the first place at which something was altered.
+         */
+        get: operations["verifyAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/capabilities": {
         parameters: {
             query?: never;
@@ -62,7 +103,8 @@ export interface paths {
          * @description Server-sent events: each has the position as `id` and the event as `data`. Reconnect with the
          *     `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
          *     without either the stream begins now. An event named `ready` tells the position at which it
-         *     begins and the newest one, one named `lagged` what retention had removed before it was read.
+         *     begins and the newest one, one named `lagged` what retention had removed before it was read. A
+         *     position behind the end of the log is one of another log and is refused (`invalid_cursor`).
          */
         get: operations["streamEvents"];
         put?: never;
@@ -161,6 +203,72 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List API keys
+         * @description By age, oldest first. The filter takes `userId`; without it an admin sees all keys of the
+         *     tenant, everybody else its own.
+         */
+        get: operations["listKeys"];
+        put?: never;
+        /**
+         * Create an API key
+         * @description The key itself is in this answer and never again.
+         */
+        post: operations["createKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an API key */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key
+         * @description It works no more at once; on other servers of the same database within five seconds.
+         */
+        delete: operations["revokeKey"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate an API key
+         * @description A new key takes over; the old one goes on for a day, or for `graceSeconds`.
+         */
+        post: operations["rotateKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/metrics/system": {
         parameters: {
             query?: never;
@@ -242,6 +350,238 @@ export interface paths {
         patch: operations["updateProject"];
         trace?: never;
     };
+    "/api/v1/secrets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List secrets
+         * @description Names, ages and last four characters; never values.
+         */
+        get: operations["listSecrets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/secrets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a secret
+         * @description A secret that has a value gets another.
+         */
+        put: operations["setSecret"];
+        post?: never;
+        /** Delete a secret */
+        delete: operations["deleteSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List all tenants
+         * @description For admins of the first tenant only.
+         */
+        get: operations["listTenants"];
+        put?: never;
+        /**
+         * Create a tenant
+         * @description The answer has the path of a one-time link that opens its owner's account within 72 hours.
+         */
+        post: operations["createTenant"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tenants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Close or open a tenant
+         * @description Nobody of a closed tenant can call; its data stays.
+         */
+        patch: operations["updateTenant"];
+        trace?: never;
+    };
+    "/api/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List users
+         * @description By age, oldest first. The filter takes `name`.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Invite a user
+         * @description The answer has the path of a one-time link that opens the account within 72 hours.
+         */
+        post: operations["inviteUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a user */
+        get: operations["getUser"];
+        put?: never;
+        post?: never;
+        /**
+         * Erase a user
+         * @description What tells who it was goes, and so does every way in. What it did stays on record under its id.
+         */
+        delete: operations["eraseUser"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a user
+         * @description Who is disabled is logged out at once, and its keys do not work until it is enabled again.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/api/v1/users/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export what the server knows of a user
+         * @description Everybody may have its own.
+         */
+        get: operations["exportUser"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/users/{id}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new login link for a user
+         * @description Earlier links of the user work no more.
+         */
+        post: operations["newUserLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/device": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask to be let in
+         * @description A program without a browser shows the `userCode`; a person who is logged in enters it on the
+         *     page. The program asks `/auth/device/token` until it has an answer.
+         */
+        post: operations["startDevice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/device/decision": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a program in, or not
+         * @description Without `approve` the answer tells which program waits with this code.
+         */
+        post: operations["decideDevice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/device/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask whether a person has answered */
+        post: operations["askDevice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/login": {
         parameters: {
             query?: never;
@@ -253,8 +593,10 @@ export interface paths {
         put?: never;
         /**
          * Log in
-         * @description Opens a browser session with the token of a login link or with an API key. The session is an
-         *     `HttpOnly` cookie; changing requests with it need the header `X-Godel-Csrf`.
+         * @description With the token of a login link, with an API key, or with name and password. A browser gets an
+         *     `HttpOnly` cookie; its changing requests need the header `X-Godel-Csrf` with the `csrfToken` of
+         *     the answer. A program that `wants` `tokens` gets an access token for 15 minutes and a refresh
+         *     token for 7 days.
          */
         post: operations["login"];
         delete?: never;
@@ -272,7 +614,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Log out */
+        /**
+         * Log out
+         * @description Ends the login of the cookie or of the access token.
+         */
         post: operations["logout"];
         delete?: never;
         options?: never;
@@ -291,6 +636,68 @@ export interface paths {
         get: operations["whoAmI"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the own password
+         * @description All other logins of the account end.
+         */
+        put: operations["setPassword"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get the next tokens
+         * @description A refresh token works once. If it comes a second time, somebody else has it: then its login ends
+         *     for both.
+         */
+        post: operations["refresh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/ticket": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a ticket for a WebSocket
+         * @description A page of a browser cannot give a WebSocket a header. Where there is no cookie either, it opens
+         *     `/events?ticket=..` within 30 seconds; the ticket works once.
+         */
+        post: operations["newTicket"];
         delete?: never;
         options?: never;
         head?: never;
@@ -326,7 +733,8 @@ export interface paths {
          * @description Subprotocol `godel-events-v1`; frames are JSON `{id, type, timestamp, payload, metadata?}`.
          *     Clients send `subscribe` (`patterns`, `filters`, `after`, `policy`, `bufferSize`),
          *     `unsubscribe`, `command` and `ping`; the server sends `response`, `event`, `events` (several at
-         *     once, under load), `lagged`, `pong` and `error`. Browsers authenticate with the session cookie,
+         *     once, under load), `lagged`, `pong` and `error`. An `after` behind the end of the log is one of
+         *     another log and is refused (`invalid_cursor`). Browsers authenticate with the session cookie,
          *     programs with a header; a key in the URL is not taken.
          */
         get: operations["eventSocket"];
@@ -430,6 +838,69 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Who did what. */
+        AuditEntry: {
+            /**
+             * Format: int64
+             * @description Its place in the tenant's chain, from 1.
+             */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            at: string;
+            /**
+             * Format: uuid
+             * @description The id of the user who acted, if it is known.
+             */
+            userId?: string | null;
+            /** @description The name of who acted; absent after an erasure. */
+            actor?: string | null;
+            /** @description The network address. */
+            address?: string | null;
+            /** @description The program, as it calls itself. */
+            agent?: string | null;
+            /** @description What was done, such as `project:create`. */
+            action: string;
+            /** @description To what. */
+            resource: string;
+            /** @description `ok` or `denied`. */
+            result: string;
+            /** @description The W3C trace id of the request. */
+            traceId?: string | null;
+            /** @description More about it. */
+            detail: unknown;
+            /** @description The keyed hash that binds this row to the one before it. */
+            mac: string;
+        };
+        /** @description What a check of the record found. */
+        AuditVerdict: {
+            /** @description Whether nothing was altered. */
+            whole: boolean;
+            /**
+             * Format: int64
+             * @description How many rows were checked.
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description The first place that is kept.
+             */
+            from: number;
+            /**
+             * Format: int64
+             * @description The newest place.
+             */
+            upto: number;
+            /**
+             * Format: int64
+             * @description The first place at which something is wrong.
+             */
+            brokenAt?: number | null;
+            /** @description What is wrong there. */
+            why?: string | null;
+        };
         /** @description What this server can do. */
         Capabilities: {
             /** @description The product, always `godel`. */
@@ -488,6 +959,56 @@ export interface components {
             webSockets: number;
             /** @description What protects the way to it. */
             protection?: components["schemas"]["Protection"];
+        };
+        /** @description The program that a code belongs to. */
+        Device: {
+            /** @description What the program calls itself. */
+            name: string;
+            /** @description `waiting`, `approved` or `refused`. */
+            status: string;
+        };
+        /** @description What the program gets. */
+        DeviceAnswer: {
+            /** @description `waiting` or `approved`. */
+            status: string;
+            /** @description The key of the program, handed out once. */
+            key?: string | null;
+        };
+        /** @description Asks whether a person has let the program in. */
+        DeviceAsk: {
+            /** @description The secret of the program. */
+            deviceCode: string;
+        };
+        /** @description A person's answer to a program. */
+        DeviceDecision: {
+            /** @description The code that the program shows. */
+            userCode: string;
+            /** @description Whether it is let in; without it the answer tells only who waits. */
+            approve?: boolean | null;
+        };
+        /** @description A program that wants to be let in by a person. */
+        DeviceRequest: {
+            /** @description What the program calls itself; its key gets this name. */
+            name: string;
+        };
+        /** @description How a person lets the program in. */
+        DeviceStart: {
+            /** @description The secret by which the program asks again. */
+            deviceCode: string;
+            /** @description What the person enters. */
+            userCode: string;
+            /** @description The page on which it is entered. */
+            verificationPath: string;
+            /**
+             * Format: int32
+             * @description How many seconds to wait between two questions.
+             */
+            interval: number;
+            /**
+             * Format: date-time
+             * @description Until when the program waits.
+             */
+            expiresAt: string;
         };
         /** @description What went wrong, and what to do next. */
         ErrorBody: {
@@ -590,18 +1111,96 @@ export interface components {
          * @enum {string}
          */
         HealthStatus: "healthy" | "degraded" | "unhealthy";
+        /** @description An invited user, and the link that opens the account. */
+        Invitation: {
+            /** @description The user. */
+            user: components["schemas"]["User"];
+            /**
+             * @description The path of the one-time link, behind the address of the server. It is shown now and never
+             *     again, so a repeated request gets none.
+             */
+            linkPath?: string | null;
+        };
+        /** @description An API key, without the key itself. */
+        Key: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Whose key it is.
+             */
+            userId: string;
+            /** @description The name. */
+            name: string;
+            /** @description The beginning of the key. */
+            prefix: string;
+            /** @description What it is narrowed to; empty means all that its user may do. */
+            scopes: string[];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked.
+             */
+            revokedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last used, to the minute.
+             */
+            usedAt?: string | null;
+        };
+        /** @description A new key. */
+        KeyMade: components["schemas"]["Key"] & {
+            /** @description The key itself. It is shown now and never again, so a repeated request gets none. */
+            key?: string | null;
+        };
+        /** @description How a key takes over from another. */
+        KeyRotation: {
+            /**
+             * Format: int32
+             * @description For how many seconds the old key goes on; a day if left out.
+             */
+            graceSeconds?: number | null;
+        };
         /** @description The process runs. */
         Live: {
             /** @description Always `alive`. */
             status: string;
         };
-        /** @description How a browser logs in: with the one-time token of a login link, or with an API key. */
+        /**
+         * @description How somebody logs in: with the one-time token of a login link, with an API key, or with name and
+         *     password.
+         */
         LoginRequest: {
             /** @description The token of a login link. */
             token?: string | null;
             /** @description An API key. */
             key?: string | null;
+            /** @description The name of the user. */
+            name?: string | null;
+            /** @description The password. */
+            password?: string | null;
+            /** @description The name of the tenant, if it is not the first one. */
+            tenant?: string | null;
+            /** @description What the login leaves: a cookie for a browser (unless given), or tokens for a program. */
+            wants?: components["schemas"]["LoginWants"];
         };
+        /**
+         * @description What a login leaves with the caller.
+         * @enum {string}
+         */
+        LoginWants: "cookie" | "tokens";
         /** @description Where and when an answer was made. */
         Meta: {
             /** @description The id of the request, as in the `X-Request-Id` header and in the log. */
@@ -639,12 +1238,44 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description A key to be made. */
+        NewKey: {
+            /** @description The name: 1 to 100 characters. */
+            name: string;
+            /**
+             * Format: uuid
+             * @description Whose key it is; the caller's own if left out.
+             */
+            userId?: string | null;
+            /** @description What it is narrowed to, such as `event:read:team`; none means all that its user may do. */
+            scopes?: string[];
+            /**
+             * Format: date-time
+             * @description When it ends; never if left out.
+             */
+            expiresAt?: string | null;
+        };
         /** @description A project to be made. */
         NewProject: {
             /** @description The name: 1 to 100 characters, unique in the tenant. */
             name: string;
             /** @description What it is about. */
             description?: string | null;
+            limits?: components["schemas"]["ProjectLimits"] | null;
+        };
+        /** @description A tenant to be made. */
+        NewTenant: {
+            /** @description The name: 1 to 100 characters, unique on the server. */
+            name: string;
+        };
+        /** @description Somebody to be invited. */
+        NewUser: {
+            /** @description The name: 1 to 100 characters, unique in the tenant. */
+            name: string;
+            /** @description `admin`, `operator`, `developer` or `viewer`. */
+            role: string;
+            /** @description The projects the user works in; none means all. */
+            projects?: string[];
         };
         /** @description How to get the next page. */
         Pagination: {
@@ -654,6 +1285,11 @@ export interface components {
             cursor?: string | null;
             /** @description Whether there may be another page. */
             hasMore: boolean;
+        };
+        /** @description Sets the password of the caller's own account. */
+        PasswordRequest: {
+            /** @description The new password: 12 characters or more. */
+            password: string;
         };
         /** @description Something that a tenant works on. */
         Project: {
@@ -666,6 +1302,8 @@ export interface components {
             name: string;
             /** @description What it is about. */
             description: string;
+            /** @description What its work may use. */
+            limits: components["schemas"]["ProjectLimits"];
             /**
              * Format: int64
              * @description Counts the changes; also the entity tag.
@@ -682,12 +1320,51 @@ export interface components {
              */
             updatedAt: string;
         };
+        /** @description What the work of a project may use; what is left out has no limit of its own. */
+        ProjectLimits: {
+            /**
+             * Format: int32
+             * @description How many agents run at the same time.
+             * @default null
+             */
+            maxAgents: number | null;
+            /**
+             * Format: int32
+             * @description Processor time of all agents together, in thousandths of a core.
+             * @default null
+             */
+            cpuMillis: number | null;
+            /**
+             * Format: int64
+             * @description Memory of all agents together, in bytes.
+             * @default null
+             */
+            memoryBytes: number | null;
+            /**
+             * Format: int32
+             * @description How many model requests may be made in a minute.
+             * @default null
+             */
+            requestsPerMinute: number | null;
+            /**
+             * Format: int64
+             * @description What may be spent in a month, in micro-dollars.
+             * @default null
+             */
+            monthlyBudgetMicros: number | null;
+            /**
+             * @description Which models may be used, as patterns with `*`; none means all.
+             * @default []
+             */
+            models: string[];
+        };
         /** @description What is to be changed of a project; a field that is left out stays as it is. */
         ProjectPatch: {
             /** @description The new name. */
             name?: string | null;
             /** @description The new description. */
             description?: string | null;
+            limits?: components["schemas"]["ProjectLimits"] | null;
         };
         /** @description What protects the way to a server. */
         Protection: {
@@ -710,17 +1387,107 @@ export interface components {
             /** @description Why not. */
             reason?: string | null;
         };
+        /** @description Asks for the next pair of tokens. */
+        RefreshRequest: {
+            /** @description The refresh token; it works once. */
+            refreshToken: string;
+        };
+        /** @description A secret, without its value, which nobody gets to see again. */
+        Secret: {
+            /** @description The name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Counts the values that it had.
+             */
+            version: number;
+            /** @description The last four characters of the value, if it is long enough. */
+            lastFour?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was first set.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When its value was last set.
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When its value was last used.
+             */
+            usedAt?: string | null;
+        };
+        /** @description A list of secrets. */
+        SecretList: {
+            /** @description The secrets by name. */
+            items: components["schemas"]["Secret"][];
+        };
+        /** @description The new value of a secret. */
+        SecretValue: {
+            /** @description The value. */
+            value: string;
+        };
         /** @description Who is logged in. */
         Session: {
             /** @description The tenant in which the caller acts. */
             tenant: components["schemas"]["TenantRef"];
-            /** @description The name that events carry, such as `key:owner`. */
+            /** @description The name that events carry, such as `user:owner`. */
             actor: string;
             /**
+             * Format: uuid
+             * @description The id of the user.
+             */
+            userId: string;
+            /** @description What the user is: `admin`, `operator`, `developer` or `viewer`. */
+            role: string;
+            /** @description What the credential is narrowed to; empty means all that the role may do. */
+            scopes?: string[];
+            /**
              * Format: date-time
-             * @description When the browser session ends; absent for an API key.
+             * @description When the login ends; absent for a key that does not.
              */
             expiresAt?: string | null;
+            /** @description What a browser sends as `X-Godel-Csrf` with each change; absent without a cookie. */
+            csrfToken?: string | null;
+            tokens?: components["schemas"]["Tokens"] | null;
+        };
+        /** @description A successful answer. */
+        Success_AuditVerdict: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AuditVerdict"];
+        };
+        /** @description A successful answer. */
+        Success_Device: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Device"];
+        };
+        /** @description A successful answer. */
+        Success_DeviceAnswer: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["DeviceAnswer"];
+        };
+        /** @description A successful answer. */
+        Success_DeviceStart: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["DeviceStart"];
         };
         /** @description A successful answer. */
         Success_Event: {
@@ -729,34 +1496,52 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Something that happened, at its position in the tenant's log. */
+            data: components["schemas"]["Event"];
+        };
+        /** @description A successful answer. */
+        Success_Invitation: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Invitation"];
+        };
+        /** @description A successful answer. */
+        Success_Key: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Key"];
+        };
+        /** @description A successful answer. */
+        Success_KeyMade: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description A new key. */
+            data: components["schemas"]["Key"] & {
+                /** @description The key itself. It is shown now and never again, so a repeated request gets none. */
+                key?: string | null;
+            };
+        };
+        /** @description A successful answer. */
+        Success_Page_AuditEntry: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description One page of a list. */
             data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /**
-                 * Format: int64
-                 * @description The position in the log: 1, 2, 3 and so on, without a gap, in commit order.
-                 */
-                sequence: number;
-                /**
-                 * @description The type, such as `agent:start`.
-                 * @example agent:start
-                 */
-                type: string;
-                /**
-                 * Format: date-time
-                 * @description When it happened.
-                 */
-                timestamp: string;
-                /** @description Who recorded it. */
-                source: components["schemas"]["EventSource"];
-                /** @description What happened in detail. */
-                payload: Record<string, unknown>;
-                /** @description What it belongs to. */
-                metadata: components["schemas"]["EventMetadata"];
+                /** @description The items of this page. */
+                items: components["schemas"]["AuditEntry"][];
+                /** @description How to get the next one. */
+                pagination: components["schemas"]["Pagination"];
             };
         };
         /** @description A successful answer. */
@@ -769,34 +1554,22 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /**
-                     * Format: int64
-                     * @description The position in the log: 1, 2, 3 and so on, without a gap, in commit order.
-                     */
-                    sequence: number;
-                    /**
-                     * @description The type, such as `agent:start`.
-                     * @example agent:start
-                     */
-                    type: string;
-                    /**
-                     * Format: date-time
-                     * @description When it happened.
-                     */
-                    timestamp: string;
-                    /** @description Who recorded it. */
-                    source: components["schemas"]["EventSource"];
-                    /** @description What happened in detail. */
-                    payload: Record<string, unknown>;
-                    /** @description What it belongs to. */
-                    metadata: components["schemas"]["EventMetadata"];
-                }[];
+                items: components["schemas"]["Event"][];
+                /** @description How to get the next one. */
+                pagination: components["schemas"]["Pagination"];
+            };
+        };
+        /** @description A successful answer. */
+        Success_Page_Key: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description One page of a list. */
+            data: {
+                /** @description The items of this page. */
+                items: components["schemas"]["Key"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -811,32 +1584,37 @@ export interface components {
             /** @description One page of a list. */
             data: {
                 /** @description The items of this page. */
-                items: {
-                    /**
-                     * Format: uuid
-                     * @description The id.
-                     */
-                    id: string;
-                    /** @description The name, unique in its tenant. */
-                    name: string;
-                    /** @description What it is about. */
-                    description: string;
-                    /**
-                     * Format: int64
-                     * @description Counts the changes; also the entity tag.
-                     */
-                    version: number;
-                    /**
-                     * Format: date-time
-                     * @description When it was made.
-                     */
-                    createdAt: string;
-                    /**
-                     * Format: date-time
-                     * @description When it was last changed.
-                     */
-                    updatedAt: string;
-                }[];
+                items: components["schemas"]["Project"][];
+                /** @description How to get the next one. */
+                pagination: components["schemas"]["Pagination"];
+            };
+        };
+        /** @description A successful answer. */
+        Success_Page_Tenant: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description One page of a list. */
+            data: {
+                /** @description The items of this page. */
+                items: components["schemas"]["Tenant"][];
+                /** @description How to get the next one. */
+                pagination: components["schemas"]["Pagination"];
+            };
+        };
+        /** @description A successful answer. */
+        Success_Page_User: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description One page of a list. */
+            data: {
+                /** @description The items of this page. */
+                items: components["schemas"]["User"][];
                 /** @description How to get the next one. */
                 pagination: components["schemas"]["Pagination"];
             };
@@ -848,33 +1626,25 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Something that a tenant works on. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description The id.
-                 */
-                id: string;
-                /** @description The name, unique in its tenant. */
-                name: string;
-                /** @description What it is about. */
-                description: string;
-                /**
-                 * Format: int64
-                 * @description Counts the changes; also the entity tag.
-                 */
-                version: number;
-                /**
-                 * Format: date-time
-                 * @description When it was made.
-                 */
-                createdAt: string;
-                /**
-                 * Format: date-time
-                 * @description When it was last changed.
-                 */
-                updatedAt: string;
-            };
+            data: components["schemas"]["Project"];
+        };
+        /** @description A successful answer. */
+        Success_Secret: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Secret"];
+        };
+        /** @description A successful answer. */
+        Success_SecretList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["SecretList"];
         };
         /** @description A successful answer. */
         Success_Session: {
@@ -883,18 +1653,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Who is logged in. */
-            data: {
-                /** @description The tenant in which the caller acts. */
-                tenant: components["schemas"]["TenantRef"];
-                /** @description The name that events carry, such as `key:owner`. */
-                actor: string;
-                /**
-                 * Format: date-time
-                 * @description When the browser session ends; absent for an API key.
-                 */
-                expiresAt?: string | null;
-            };
+            data: components["schemas"]["Session"];
         };
         /** @description A successful answer. */
         Success_SystemMetrics: {
@@ -903,44 +1662,52 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description Numbers about the server process. */
-            data: {
-                /**
-                 * Format: int64
-                 * @description Memory of the process that is in RAM, where the system tells.
-                 */
-                memoryBytes?: number | null;
-                /**
-                 * Format: double
-                 * @description Processor time that the process has used.
-                 */
-                cpuSeconds: number;
-                /**
-                 * Format: double
-                 * @description For how long the server runs.
-                 */
-                uptimeSeconds: number;
-                /**
-                 * Format: int64
-                 * @description Open file descriptors, where the system tells.
-                 */
-                openFiles?: number | null;
-                /**
-                 * Format: int64
-                 * @description Open WebSockets.
-                 */
-                webSockets: number;
-                /**
-                 * Format: int64
-                 * @description The newest position of the tenant's event log.
-                 */
-                eventHead: number;
-                /**
-                 * Format: int64
-                 * @description The newest position that retention took away.
-                 */
-                eventTrimmed: number;
-            };
+            data: components["schemas"]["SystemMetrics"];
+        };
+        /** @description A successful answer. */
+        Success_Tenant: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Tenant"];
+        };
+        /** @description A successful answer. */
+        Success_TenantInvitation: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TenantInvitation"];
+        };
+        /** @description A successful answer. */
+        Success_Ticket: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Ticket"];
+        };
+        /** @description A successful answer. */
+        Success_User: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["User"];
+        };
+        /** @description A successful answer. */
+        Success_UserExport: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["UserExport"];
         };
         /** @description Numbers about the server process. */
         SystemMetrics: {
@@ -980,6 +1747,38 @@ export interface components {
              */
             eventTrimmed: number;
         };
+        /** @description An organisation whose data no other one can see. */
+        Tenant: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The name, unique on the server. */
+            name: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description Since when nobody of it can call; absent while it is open.
+             */
+            disabledAt?: string | null;
+        };
+        /** @description A new tenant, and the link that opens its owner's account. */
+        TenantInvitation: {
+            /** @description The tenant. */
+            tenant: components["schemas"]["Tenant"];
+            /** @description The path of the one-time link, behind the address of the server. */
+            linkPath: string;
+        };
+        /** @description What is to be changed of a tenant. */
+        TenantPatch: {
+            /** @description Whether it is closed for all its users. */
+            disabled: boolean;
+        };
         /** @description A tenant by id and name. */
         TenantRef: {
             /**
@@ -990,6 +1789,72 @@ export interface components {
             /** @description The name. */
             name: string;
         };
+        /** @description A ticket that opens one WebSocket as `/events?ticket=..`. */
+        Ticket: {
+            /** @description The ticket. */
+            ticket: string;
+            /**
+             * Format: date-time
+             * @description Until when it works.
+             */
+            expiresAt: string;
+        };
+        /** @description An access token, and the token that gets the next one. */
+        Tokens: {
+            /** @description Sent as `Authorization: Bearer ..`. */
+            accessToken: string;
+            /**
+             * Format: int64
+             * @description For how many seconds the access token works.
+             */
+            expiresIn: number;
+            /** @description Gets the next pair at `/auth/refresh`, once. */
+            refreshToken: string;
+        };
+        /** @description Somebody who has an account. */
+        User: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The name, unique in the tenant. */
+            name: string;
+            /** @description `admin`, `operator`, `developer` or `viewer`. */
+            role: string;
+            /** @description `invited`, `active`, `disabled` or `erased`. */
+            status: string;
+            /** @description The projects the user works in; none means all. */
+            projects: string[];
+            /**
+             * Format: date-time
+             * @description When the account was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the user last logged in or called.
+             */
+            seenAt?: string | null;
+        };
+        /** @description What the server knows of a person. */
+        UserExport: {
+            /** @description The account. */
+            user: components["schemas"]["User"];
+            /** @description Its keys. */
+            keys: components["schemas"]["Key"][];
+            /** @description What it did, newest first: up to 10,000 acts. */
+            acts: components["schemas"]["AuditEntry"][];
+        };
+        /** @description What is to be changed of a user; a field that is left out stays as it is. */
+        UserPatch: {
+            /** @description The new role. */
+            role?: string | null;
+            /** @description Whether the account is closed. */
+            disabled?: boolean | null;
+            /** @description The new projects, all of them; an empty list means all projects. */
+            projects?: string[] | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -999,6 +1864,73 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listAudit: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of acts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_AuditEntry"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    verifyAudit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AuditVerdict"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     capabilities: {
         parameters: {
             query?: never;
@@ -1071,7 +2003,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request harmless */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1112,7 +2044,7 @@ export interface operations {
             };
             header?: {
                 /** @description Begin behind this position; wins over `after` */
-                "Last-Event-ID"?: number | null;
+                "Last-Event-ID"?: number;
             };
             path?: never;
             cookie?: never;
@@ -1314,6 +2246,178 @@ export interface operations {
             };
         };
     };
+    listKeys: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of keys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Key"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeated request harmless; the repeated answer has no key */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewKey"];
+            };
+        };
+        responses: {
+            /** @description The key */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_KeyMade"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the key */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is known of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Key"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    revokeKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the key */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It works no more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    rotateKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the old key */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
+        responses: {
+            /** @description The new key */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_KeyMade"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     systemMetrics: {
         parameters: {
             query?: never;
@@ -1415,7 +2519,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description Makes a repeated request harmless */
-                "Idempotency-Key"?: string | null;
+                "Idempotency-Key"?: string;
             };
             path?: never;
             cookie?: never;
@@ -1451,7 +2555,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-None-Match"?: string | null;
+                "If-None-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
@@ -1493,7 +2597,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
@@ -1526,7 +2630,7 @@ export interface operations {
             query?: never;
             header?: {
                 /** @description The ETag of what the caller has */
-                "If-Match"?: string | null;
+                "If-Match"?: string;
             };
             path: {
                 /** @description The id of the project */
@@ -1547,6 +2651,534 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Project"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listSecrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All secrets of the tenant */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_SecretList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    setSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the secret */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecretValue"];
+            };
+        };
+        responses: {
+            /** @description What is known of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Secret"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the secret */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listTenants: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All tenants */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Tenant"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTenant"];
+            };
+        };
+        responses: {
+            /** @description The tenant and the link */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TenantInvitation"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updateTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the tenant */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantPatch"];
+            };
+        };
+        responses: {
+            /** @description The tenant after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Tenant"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of users */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_User"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    inviteUser: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeated request harmless */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewUser"];
+            };
+        };
+        responses: {
+            /** @description The user and the link */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Invitation"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_User"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    eraseUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is erased */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserPatch"];
+            };
+        };
+        responses: {
+            /** @description The user after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_User"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    exportUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Account, keys and acts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_UserExport"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    newUserLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the user */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user and the link */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Invitation"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    startDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceRequest"];
+            };
+        };
+        responses: {
+            /** @description How to go on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_DeviceStart"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    decideDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceDecision"];
+            };
+        };
+        responses: {
+            /** @description The program */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Device"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    askDevice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeviceAsk"];
+            };
+        };
+        responses: {
+            /** @description Waiting, or the key */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_DeviceAnswer"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -1602,7 +3234,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The session has ended */
+            /** @description The login has ended */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -1636,6 +3268,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Session"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    setPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordRequest"];
+            };
+        };
+        responses: {
+            /** @description It is set */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    refresh: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefreshRequest"];
+            };
+        };
+        responses: {
+            /** @description The next tokens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Session"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    newTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ticket */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Ticket"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -161,8 +161,11 @@ describe("resuming", () => {
     FakeWire.last.drop();
     vi.advanceTimersByTime(1_000);
     FakeWire.last.open();
-    FakeWire.last.accept(3);
+    expect(FakeWire.last.subscribe.payload.after).toBe(490);
+    FakeWire.last.refuse("invalid_cursor");
     expect(w.resets()).toBe(1);
+    expect(FakeWire.last.subscribe.payload.after).toBeUndefined();
+    FakeWire.last.accept(3);
     expect(FakeWire.last.subscribe.payload.after).toBe(0);
     const sub = FakeWire.last.accept(3);
     FakeWire.last.events(sub, [1, 2, 3]);

@@ -180,10 +180,6 @@ export class EventSocket {
     this.#pendingId = undefined;
     this.#subscriptionId = subscriptionId;
     clearTimeout(this.#answerTimer);
-    if (this.#cursor !== undefined && head < this.#cursor) {
-      this.#options.onReset();
-      this.#cursor = undefined;
-    }
     if (this.#cursor === undefined) {
       // This answer only tells where the log ends; history starts a bit before that.
       this.#rewind(head);
@@ -208,6 +204,13 @@ export class EventSocket {
     if (frame.replyTo !== undefined && frame.replyTo !== this.#pendingId) return;
     this.#pendingId = undefined;
     clearTimeout(this.#answerTimer);
+    if (frame.refusal.code === "invalid_cursor" && this.#cursor !== undefined) {
+      // The log ends before what was seen here, so it is another one.
+      this.#options.onReset();
+      this.#cursor = undefined;
+      this.#subscribe();
+      return;
+    }
     this.#live({ phase: "refused", refusal: frame.refusal });
   }
 

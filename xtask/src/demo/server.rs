@@ -17,7 +17,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     for line in greeting(server)?.lines() {
         println!("    {line}");
     }
-    println!("  The login link works once, within an hour. What the server says of itself:");
+    println!("  What it says of itself:");
     stage.show(&["status"])
 }
 
@@ -43,5 +43,5 @@ pub(super) fn next_steps() -> &'static str {
   cargo run --bin godel -- doctor       what it needs and what it found
   cargo run --bin godel -- events tail  watch what happens
   cargo xtask test                      check everything
-  cargo xtask torture                   the crash of act 3, hundreds of times"
+  cargo xtask torture                   the crash of act 4, hundreds of times"
 }

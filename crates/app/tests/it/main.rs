@@ -2,4 +2,6 @@
 #![cfg(test)]
 
 mod integrity;
+mod once;
 mod retention;
+mod stage;

@@ -1,10 +1,8 @@
 //! `godel db`: look after the database.
 
 use std::path::Path;
-use std::sync::Arc;
 
-use godel_app::{App, AppConfig, integrity};
-use godel_model::SystemClock;
+use godel_app::integrity;
 use godel_store::{Config, DatabaseUrl, SchemaStatus, Scope, Store, known_migrations};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
@@ -139,13 +137,12 @@ async fn checked(context: &Context, config: &Config, store: &Store) -> Result<Ex
         quick_check(path)?;
     }
     let statements = store.check_statements().await?;
-    let app = App::new(store.clone(), None, Arc::new(SystemClock), AppConfig::default());
     let tenants = store.read(Scope::System, |tx| tx.tenants().list()).await;
     let tenants = tenants.map_err(|error: godel_store::Error| error)?;
     let mut rows = Vec::new();
     for tenant in tenants {
         context.output.remark(format_args!("checking tenant {}", tenant.name));
-        let folded = integrity::check(&app, tenant.id).await?;
+        let folded = integrity::check(store, tenant.id).await?;
         rows.push((tenant.name.to_string(), folded));
     }
     if context.output.is_json() {

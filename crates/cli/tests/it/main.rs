@@ -6,4 +6,5 @@ mod failures;
 mod home;
 mod pages;
 mod serving;
+mod stopping;
 mod tls;

@@ -84,6 +84,14 @@ fn events_are_published_listed_and_followed() {
 }
 
 #[test]
+fn a_tail_behind_the_end_of_the_log_says_that_it_may_be_another_log() {
+    let home = Home::new();
+    let _server = home.up();
+    let refused = home.run(&["events", "tail", "--after", "9999"]);
+    refused.refused(2, &["the log ends at", "this may be another log", "begin again at 0"]);
+}
+
+#[test]
 fn more_events_than_a_page_are_listed() {
     let home = Home::new();
     let _server = home.up();

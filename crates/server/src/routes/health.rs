@@ -93,8 +93,9 @@ pub(crate) async fn ready(State(shared): State<Shared>) -> impl IntoResponse {
         (status = 503, description = "Unhealthy", body = DetailedHealth)))]
 pub(crate) async fn detailed(
     State(shared): State<Shared>,
-    _: Caller,
+    caller: Caller,
 ) -> ApiResult<impl IntoResponse> {
+    health::may_see_server(&caller.call)?;
     let findings = health::probe(&shared.app, &shared.data_dir).await;
     let code = code(findings.health);
     let store = &shared.app.store;

@@ -113,6 +113,22 @@ impl<P: ToString> Listing<P> {
         }
     }
 
+    /// Refuses to sort a list the other way round.
+    pub(crate) fn ascending_only(&self, field: &str) -> ApiResult<()> {
+        if self.descending {
+            return Err(refuse(format!("this list can be sorted by {field} only")).into());
+        }
+        Ok(())
+    }
+
+    /// Refuses to sort a list the other way round.
+    pub(crate) fn descending_only(&self, field: &str) -> ApiResult<()> {
+        if self.descending {
+            return Ok(());
+        }
+        Err(refuse(format!("this list can be sorted by -{field} only")).into())
+    }
+
     /// Refuses what is left of the filter.
     pub(crate) fn no_more_fields(&self) -> ApiResult<()> {
         match self.filter.keys().next() {

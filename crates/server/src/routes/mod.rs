@@ -1,9 +1,15 @@
 //! One file a resource: translate in, call the use case, translate out.
 
+pub(crate) mod audit;
 pub(crate) mod auth;
+pub(crate) mod device;
 pub(crate) mod events;
 pub(crate) mod health;
+pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod projects;
+pub(crate) mod secrets;
 pub(crate) mod stream;
 pub(crate) mod system;
+pub(crate) mod tenants;
+pub(crate) mod users;

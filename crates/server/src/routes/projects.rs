@@ -10,6 +10,7 @@ use http::{HeaderMap, StatusCode, header};
 
 use super::list::{ListQuery, Listing};
 use crate::error::ApiResult;
+use crate::etag::Tags;
 use crate::extract::{Id, IfMatch, JsonBody, Query};
 use crate::guard::Caller;
 use crate::state::Shared;
@@ -60,9 +61,10 @@ pub(crate) async fn create(
     body: JsonBody<NewProject>,
 ) -> ApiResult<impl IntoResponse> {
     caller.call.once = body.once;
-    let (name, description) =
-        (body.value.name.parse()?, body.value.description.unwrap_or_default());
-    let project = projects::create(&shared.app, &caller.call, name, description).await?;
+    let NewProject { name, description, limits } = body.value;
+    let (name, description) = (name.parse()?, description.unwrap_or_default());
+    let limits = limits.unwrap_or_default().into();
+    let project = projects::create(&shared.app, &caller.call, name, description, limits).await?;
     let place = [(header::LOCATION, format!("/api/v1/projects/{}", project.id))];
     Ok((place, answer(StatusCode::CREATED, project)))
 }
@@ -84,8 +86,9 @@ pub(crate) async fn get(
 ) -> ApiResult<Response> {
     let project = projects::get(&shared.app, &caller.call, id).await?;
     let etag = tag(project.version);
-    let known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    if known.is_some_and(|known| known.split(',').any(|tag| tag.trim() == etag)) {
+    // A malformed header saves nothing; the whole answer is always right.
+    let known = Tags::of(&headers, &header::IF_NONE_MATCH).unwrap_or_default();
+    if known.is_some_and(|known| known.name_about(&project.version.to_string())) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response());
     }
     Ok(answer(StatusCode::OK, project).into_response())
@@ -107,7 +110,8 @@ pub(crate) async fn update(
     body: JsonBody<ProjectPatch>,
 ) -> ApiResult<impl IntoResponse> {
     let name = body.value.name.map(|name| name.parse()).transpose()?;
-    let change = ProjectChange { name, description: body.value.description };
+    let limits = body.value.limits.map(Into::into);
+    let change = ProjectChange { name, description: body.value.description, limits };
     let project = projects::update(&shared.app, &caller.call, id, expected, change).await?;
     Ok(answer(StatusCode::OK, project))
 }

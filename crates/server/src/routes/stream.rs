@@ -31,7 +31,8 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Server-sent events: each has the position as `id` and the event as `data`. Reconnect with the
 /// `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
 /// without either the stream begins now. An event named `ready` tells the position at which it
-/// begins and the newest one, one named `lagged` what retention had removed before it was read.
+/// begins and the newest one, one named `lagged` what retention had removed before it was read. A
+/// position behind the end of the log is one of another log and is refused (`invalid_cursor`).
 #[utoipa::path(get, path = "/events/stream", tag = "events", operation_id = "streamEvents",
     params(("pattern" = Option<Vec<String>>, Query, description = "Types that are wanted, such as `agent:*`; may be repeated"),
         ("after" = Option<i64>, Query, minimum = 0, description = "Begin behind this position"),

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{Success, SystemMetrics};
-use godel_app::events;
+use godel_app::{events, health};
 use http::header;
 
 use crate::error::ApiResult;
@@ -22,6 +22,7 @@ pub(crate) async fn system(
     State(shared): State<Shared>,
     caller: Caller,
 ) -> ApiResult<impl IntoResponse> {
+    health::may_see_server(&caller.call)?;
     let (head, trimmed) = events::bounds(&shared.app, &caller.call).await?;
     let uptime = shared.app.clock.now().duration_since(shared.started_at);
     Ok(Json(Success::new(SystemMetrics {
@@ -38,12 +39,16 @@ pub(crate) async fn system(
 /// Get all metrics for Prometheus
 #[utoipa::path(get, path = "/metrics", tag = "metrics", operation_id = "prometheus",
     responses((status = 200, description = "The text format of Prometheus", body = String, content_type = "text/plain")))]
-pub(crate) async fn prometheus(State(shared): State<Shared>, _: Caller) -> impl IntoResponse {
+pub(crate) async fn prometheus(
+    State(shared): State<Shared>,
+    caller: Caller,
+) -> ApiResult<impl IntoResponse> {
+    health::may_see_server(&caller.call)?;
     let memory = resident_bytes().unwrap_or_default();
     metrics::sample(memory, cpu_percent(), shared.app.rates.open_sockets());
     shared.prometheus.run_upkeep();
     let text = shared.prometheus.render();
-    ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
+    Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
 }
 
 /// Reads how much of the process is in RAM, where the system tells.

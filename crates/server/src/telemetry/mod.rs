@@ -20,6 +20,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 pub use self::redact::redact;
 use crate::trace::TraceContext;
 
+/// Which spans are exported: those of requests, and those of the use cases below them.
+const EXPORTED: &str = "info,godel_app=debug";
+
 /// How logs look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -112,12 +115,14 @@ pub fn init(config: &Config) -> Result<Guard, Error> {
             .boxed(),
     };
     let traces = config.otlp_endpoint.as_deref().map(tracer_provider).transpose()?;
-    let otlp = traces
-        .as_ref()
-        .map(|provider| tracing_opentelemetry::layer().with_tracer(provider.tracer("godel")));
+    // Without an endpoint there is no layer and so no filter: the spans of the use cases stay off.
+    let otlp = traces.as_ref().map(|provider| {
+        let layer = tracing_opentelemetry::layer().with_tracer(provider.tracer("godel"));
+        layer.with_filter(EnvFilter::new(EXPORTED))
+    });
     tracing_subscriber::registry()
         .with(logs.with_filter(filter))
-        .with(otlp.with_filter(EnvFilter::new("info")))
+        .with(otlp)
         .try_init()
         .map_err(|_| Error::Twice)?;
     Ok(Guard { traces })

@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 
 use super::{Facts, Shown};
 use crate::StartError;
-use crate::boot::{make_private_dir, write_private};
+use crate::files::{make_private_dir, write_private};
 
 /// The folder in the data directory, and the files in it.
 const FOLDER: &str = "tls";
@@ -56,7 +56,8 @@ impl Authority {
             return Ok(kept);
         }
         let folder = data_dir.join(FOLDER);
-        make_private_dir(&folder)?;
+        make_private_dir(&folder)
+            .map_err(|cause| StartError::File { path: folder.clone(), cause })?;
         let key = new_key()?;
         let mut params = params(&key)?;
         params.not_before = date(now.saturating_sub(SKEW).unwrap_or(now));

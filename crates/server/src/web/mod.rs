@@ -2,16 +2,19 @@
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use http::{HeaderValue, StatusCode, header};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use crate::etag::Tags;
 use crate::observe::no_route;
+use crate::router::compression;
 use crate::state::Shared;
 
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The dashboard as `web/` was built; empty if it was not.
@@ -50,7 +53,42 @@ pub(crate) fn pages() -> Router<Shared> {
         )
         .route("/docs", get(|| async { page(Assets::get("docs.html"), "docs.html") }))
         .route("/docs/{file}", get(docs_file))
+        .layer(compression())
+        .layer(from_fn(revalidate))
 }
+
+/// Saves a browser what it has already.
+///
+/// It sits outside of the compression: a strong tag stands for the bytes that are sent, so each
+/// coding of a file has its own.
+async fn revalidate(request: Request, next: Next) -> Response {
+    // A malformed header saves nothing; the whole answer is always right.
+    let known = Tags::of(request.headers(), &header::IF_NONE_MATCH).unwrap_or_default();
+    let response = next.run(request).await;
+    let Some(Digest(mut tag)) = response.extensions().get::<Digest>().cloned() else {
+        return response;
+    };
+    if let Some(coding) = response.headers().get(header::CONTENT_ENCODING) {
+        tag.push('-');
+        tag.push_str(coding.to_str().unwrap_or_default());
+    }
+    let (mut parts, mut body) = response.into_parts();
+    if known.is_some_and(|known| known.name_about(&tag)) {
+        parts.status = StatusCode::NOT_MODIFIED;
+        for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH, header::CONTENT_ENCODING] {
+            parts.headers.remove(name);
+        }
+        body = Body::empty();
+    }
+    if let Ok(tag) = HeaderValue::try_from(format!("\"{tag}\"")) {
+        parts.headers.insert(header::ETAG, tag);
+    }
+    Response::from_parts(parts, body)
+}
+
+/// What tells one version of a page from another.
+#[derive(Clone)]
+struct Digest(String);
 
 async fn docs_file(Path(file): Path<String>) -> Response {
     match Assets::get(&file) {
@@ -77,7 +115,11 @@ fn page(file: Option<EmbeddedFile>, path: &str) -> Response {
     let Some(file) = file else {
         return StatusCode::NOT_FOUND.into_response();
     };
+    // Half of the hash is more than enough to tell versions apart.
+    let hash = file.metadata.sha256_hash();
+    let digest = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
     let mut response = Response::new(Body::from(file.data.into_owned()));
+    response.extensions_mut().insert(Digest(digest));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(path)));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));

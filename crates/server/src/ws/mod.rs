@@ -27,7 +27,8 @@ const MESSAGE_MAX_BYTES: usize = 64 * 1024;
 /// Subprotocol `godel-events-v1`; frames are JSON `{id, type, timestamp, payload, metadata?}`.
 /// Clients send `subscribe` (`patterns`, `filters`, `after`, `policy`, `bufferSize`),
 /// `unsubscribe`, `command` and `ping`; the server sends `response`, `event`, `events` (several at
-/// once, under load), `lagged`, `pong` and `error`. Browsers authenticate with the session cookie,
+/// once, under load), `lagged`, `pong` and `error`. An `after` behind the end of the log is one of
+/// another log and is refused (`invalid_cursor`). Browsers authenticate with the session cookie,
 /// programs with a header; a key in the URL is not taken.
 #[utoipa::path(get, path = "/events", tag = "events", operation_id = "eventSocket",
     responses((status = 101, description = "The socket is open")))]

@@ -27,7 +27,7 @@ async fn a_login_link_opens_one_session() {
         let session = data(answer, StatusCode::OK).await;
         assert_eq!(
             (&session["actor"], &session["tenant"]["name"]),
-            (&json!("key:owner"), &json!("default"))
+            (&json!("user:owner"), &json!("default"))
         );
         failure(
             login(&server, json!({ "token": token(&server) })).await,
@@ -39,14 +39,18 @@ async fn a_login_link_opens_one_session() {
             server.http.request(method, format!("{}{path}", server.url)).header("cookie", &cookie)
         };
         data(with(Method::GET, "/auth/me").send().await.unwrap(), StatusCode::OK).await;
+        let csrf = session["csrfToken"].as_str().unwrap();
         let publish = || with(Method::POST, "/api/v1/events").json(&json!({ "type": "test:page" }));
         failure(publish().send().await.unwrap(), 403, "csrf_refused").await;
-        let csrf = publish().header("x-godel-csrf", "1");
-        data(csrf.send().await.unwrap(), StatusCode::CREATED).await;
-        let foreign = publish().header("x-godel-csrf", "1").header("origin", "http://evil.example");
+        let guessed = publish().header("x-godel-csrf", "1");
+        failure(guessed.send().await.unwrap(), 403, "csrf_refused").await;
+        let proved = publish().header("x-godel-csrf", csrf);
+        data(proved.send().await.unwrap(), StatusCode::CREATED).await;
+        let foreign =
+            publish().header("x-godel-csrf", csrf).header("origin", "http://evil.example");
         failure(foreign.send().await.unwrap(), 403, "csrf_refused").await;
         let out =
-            with(Method::POST, "/auth/logout").header("x-godel-csrf", "1").send().await.unwrap();
+            with(Method::POST, "/auth/logout").header("x-godel-csrf", csrf).send().await.unwrap();
         assert_eq!(out.status(), 204);
         failure(with(Method::GET, "/auth/me").send().await.unwrap(), 401, "unauthorized").await;
     }

@@ -23,7 +23,7 @@ async fn events_are_published_found_and_listed_page_by_page() {
         assert_eq!(one, ids[7], "{}", server.engine);
         assert_eq!(one["payload"], json!({ "n": 7 }));
         assert_eq!(one["metadata"]["agentId"], "a1");
-        assert_eq!(one["metadata"]["actor"], "key:owner");
+        assert_eq!(one["metadata"]["actor"], "user:owner");
         assert_eq!(one["source"], json!({ "component": "api", "instance": "i1" }));
         let query = r#"/api/v1/events?sort=sequence&filter={"type":["agent:*","team:*"],"correlationId":"c1"}"#;
         let mut listed: Vec<Value> = Vec::new();
@@ -145,7 +145,7 @@ async fn a_caller_beyond_its_rate_is_told_when_to_come_back() {
     for left in ["2", "1", "0"] {
         let answer = server.get("/api/v1/events").await;
         assert_eq!(answer.status(), 200);
-        assert_eq!(answer.headers()["x-ratelimit-limit"], "6");
+        assert_eq!(answer.headers()["x-ratelimit-limit"], "3");
         assert_eq!(answer.headers()["x-ratelimit-remaining"], left);
         let reset: i64 = answer.headers()["x-ratelimit-reset"].to_str().unwrap().parse().unwrap();
         assert!(reset >= server.app.clock.now().as_second());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use godel_app::{App, tenants};
+use godel_app::App;
 use godel_server::{Config, Server};
 use godel_testkit::{Database, postgres_url};
 use reqwest::{Method, Response, StatusCode};
@@ -113,10 +113,51 @@ impl Running {
 
     /// Makes a second tenant and returns a key for it.
     pub(crate) async fn other_tenant(&self) -> String {
-        let tenant = tenants::create(&self.app, "other".parse().unwrap()).await.unwrap();
-        let key =
-            tenants::new_key(&self.app, tenant.id, "other", tenants::Older::Stay).await.unwrap();
-        key.expose().to_owned()
+        self.tenant("other").await
+    }
+
+    /// Makes one more tenant and returns a key for it.
+    pub(crate) async fn tenant(&self, name: &str) -> String {
+        let made = self.post("/api/v1/tenants", json!({ "name": name })).await;
+        let made = data(made, StatusCode::CREATED).await;
+        self.key_by_link(made["linkPath"].as_str().unwrap()).await
+    }
+
+    /// Invites a user and returns its id and a key for it.
+    pub(crate) async fn user(&self, name: &str, role: &str) -> (String, String) {
+        let new = json!({ "name": name, "role": role });
+        let made = data(self.post("/api/v1/users", new).await, StatusCode::CREATED).await;
+        let key = self.key_by_link(made["linkPath"].as_str().unwrap()).await;
+        (made["user"]["id"].as_str().unwrap().to_owned(), key)
+    }
+
+    /// Logs in by a link and makes a key for whoever it is.
+    pub(crate) async fn key_by_link(&self, path: &str) -> String {
+        let token = path.split("#token=").nth(1).unwrap();
+        let session = self.login(json!({ "token": token, "wants": "tokens" })).await;
+        let access = session["tokens"]["accessToken"].as_str().unwrap();
+        let made = self
+            .http
+            .post(format!("{}/api/v1/keys", self.url))
+            .bearer_auth(access)
+            .json(&json!({ "name": "test" }))
+            .send()
+            .await
+            .unwrap();
+        data(made, StatusCode::CREATED).await["key"].as_str().unwrap().to_owned()
+    }
+
+    /// Logs in and returns who it is.
+    pub(crate) async fn login(&self, how: Value) -> Value {
+        let url = format!("{}/auth/login", self.url);
+        let answer = self.http.post(url).json(&how).send().await.unwrap();
+        data(answer, StatusCode::OK).await
+    }
+
+    /// Asks with another key than the owner's.
+    pub(crate) async fn ask_as(&self, key: &str, method: Method, path: &str) -> Response {
+        let url = format!("{}{path}", self.url);
+        self.http.request(method, url).bearer_auth(key).send().await.unwrap()
     }
 }
 

@@ -62,3 +62,31 @@ fn every_operation_has_a_name_a_summary_and_a_failure() {
         }
     }
 }
+
+#[test]
+fn answers_refer_to_named_shapes_and_headers_are_never_null() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    for name in ["Event", "Project", "Session", "SystemMetrics"] {
+        let data = &schemas[format!("Success_{name}")]["properties"]["data"];
+        assert_eq!(data["$ref"], format!("#/components/schemas/{name}"), "{data}");
+    }
+    for name in ["Event", "Project"] {
+        let page = &schemas[format!("Success_Page_{name}")]["properties"]["data"]["properties"];
+        let item = &page["items"]["items"]["$ref"];
+        assert_eq!(item, &format!("#/components/schemas/{name}"), "{page}");
+    }
+    let mut headers = 0;
+    for item in document["paths"].as_object().unwrap().values() {
+        for operation in item.as_object().unwrap().values() {
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                if parameter["in"] == "header" {
+                    headers += 1;
+                    assert!(parameter["schema"]["type"].is_string(), "{parameter}");
+                    assert_eq!(parameter["required"], false, "{parameter}");
+                }
+            }
+        }
+    }
+    assert!(headers >= 6, "only {headers} headers were looked at");
+}

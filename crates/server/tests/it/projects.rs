@@ -47,6 +47,32 @@ async fn versions_guard_against_lost_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn tags_are_compared_as_http_says() {
+    for server in servers().await {
+        let place = make(&server, "payments").await;
+        let patch = |tag: &'static str, body| {
+            server.request(Method::PATCH, &place).header("if-match", tag).json(&body).send()
+        };
+        assert_eq!(patch("\"1\"", json!({})).await.unwrap().status(), 200);
+        for foreign in ["W/\"2\"", "\"1\", \"7\"", "\"another-server\"", "\"\"", "W/\"x\",\"02\""] {
+            let refused = patch(foreign, json!({ "description": "late" })).await.unwrap();
+            failure(refused, 412, "version_mismatch").await;
+        }
+        for malformed in ["nonsense", "2", "\"2", "*, \"2\"", ""] {
+            failure(patch(malformed, json!({})).await.unwrap(), 400, "invalid_header").await;
+        }
+        for fine in ["*", "\"1\", \"3\"", "\"x\" , \"4\""] {
+            assert_eq!(patch(fine, json!({})).await.unwrap().status(), 200, "{fine}");
+        }
+        let now = server.get(&place).await.headers()["etag"].to_str().unwrap().to_owned();
+        for same in [now.clone(), format!("\"x\", W/{now}"), "*".to_owned()] {
+            let saved = server.request(Method::GET, &place).header("if-none-match", same);
+            assert_eq!(saved.send().await.unwrap().status(), 304);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn projects_are_listed_by_name_and_by_age() {
     for server in servers().await {
         make(&server, "payments").await;

@@ -6,7 +6,8 @@ use godel_server::{Config, Server, StartError};
 use reqwest::StatusCode;
 use serde_json::json;
 
-use crate::harness::{data, server_with, servers};
+use crate::harness::{data, server_with, servers, servers_with};
+use crate::ws::Socket;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_under_way_are_answered_and_streams_end() {
@@ -32,6 +33,25 @@ async fn requests_under_way_are_answered_and_streams_end() {
         server.stop().await;
         assert!(!server.data.path().join("server.json").exists());
         assert!(server.http.get(format!("{}/health", server.url)).send().await.is_err());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_that_nobody_reads_does_not_hold_up_the_end() {
+    // Far more than the test takes: the end must come by itself, not when patience runs out.
+    const DRAIN: Duration = Duration::from_secs(60);
+    for mut server in servers_with(|config| config.drain = DRAIN).await {
+        let mut socket = Socket::open(&server).await;
+        socket.subscribe(json!({ "patterns": ["bulk:*"], "policy": "block" })).await;
+        let body = json!({ "type": "bulk:event", "payload": { "text": "x".repeat(60_000) } });
+        // More than the buffers of both ends take, so the server is in the middle of a frame.
+        for _ in 0..300 {
+            assert_eq!(server.post("/api/v1/events", body.clone()).await.status(), 201);
+        }
+        let started = std::time::Instant::now();
+        server.stop().await;
+        assert!(started.elapsed() < Duration::from_secs(8), "{}", server.engine);
+        drop(socket);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Server-sent events.
 
 use godel_api::{Client, SseDecoder, SseMessage, StreamItem};
+use godel_model::Report as _;
 use reqwest::Method;
 
-use crate::harness::{Running, SOON, server_with, servers};
+use crate::harness::{Running, SOON, failure, server_with, servers};
 
 async fn read(server: &Running, path: &str, last: Option<i64>, count: usize) -> Vec<SseMessage> {
     let mut request = server.request(Method::GET, path);
@@ -50,4 +51,23 @@ async fn the_client_follows_from_now_on() {
     let (item, _) = tokio::time::timeout(SOON, next).await.unwrap().unwrap().unwrap();
     let StreamItem::Event(event) = item else { panic!("{item:?}") };
     assert_eq!(event.id.to_string(), wanted["id"].as_str().unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_position_of_another_log_is_refused() {
+    for server in servers().await {
+        let head = server.publish("test:last").await["sequence"].as_i64().unwrap();
+        let path = "/api/v1/events/stream?pattern=test:*";
+        let by_query = server.get(&format!("{path}&after={}", head + 1)).await;
+        failure(by_query, 400, "invalid_cursor").await;
+        let by_header = server.request(Method::GET, path).header("last-event-id", head + 1);
+        let body = failure(by_header.send().await.unwrap(), 400, "invalid_cursor").await;
+        let message = body["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with(&format!("the log ends at {head}, ")), "{message}");
+        // The end itself is a place to go on from.
+        read(&server, path, Some(head), 1).await;
+        let client = Client::new(&server.url, Some(server.key.parse().unwrap())).unwrap();
+        let refused = client.follow(Vec::new(), Some(head + 1)).next().await.unwrap_err();
+        assert_eq!(refused.code(), godel_model::code::INVALID_CURSOR, "{}", server.engine);
+    }
 }

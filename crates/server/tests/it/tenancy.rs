@@ -4,14 +4,65 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::harness::{Running, data, servers};
+use crate::ws::Socket;
 
 /// A text that only the first tenant's data holds.
 const MARK: &str = "zebra-crossing-7391";
 
-/// Fills in the path of an operation with ids of the first tenant.
-fn fill(path: &str, event: &str, project: &str) -> String {
-    let id = if path.contains("/projects/") { project } else { event };
-    path.replace("{id}", id)
+/// What the first tenant has.
+struct Mine {
+    event: String,
+    project: String,
+    user: String,
+    key: String,
+}
+
+impl Mine {
+    async fn make(server: &Running) -> Self {
+        let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
+        let project = json!({ "name": MARK, "description": MARK });
+        let project =
+            data(server.post("/api/v1/projects", project).await, StatusCode::CREATED).await;
+        let event = json!({ "type": "test:mine", "payload": { "mark": MARK } });
+        let event = data(server.post("/api/v1/events", event).await, StatusCode::CREATED).await;
+        let (user, _) = server.user(MARK, "developer").await;
+        let key = server.post("/api/v1/keys", json!({ "name": MARK })).await;
+        let key = data(key, StatusCode::CREATED).await;
+        let secret = server.request(Method::PUT, &format!("/api/v1/secrets/{MARK}"));
+        let secret = secret.json(&json!({ "value": MARK })).send().await.unwrap();
+        data(secret, StatusCode::OK).await;
+        Self { event: id(&event), project: id(&project), user, key: id(&key) }
+    }
+
+    /// Fills in the path of an operation with ids of the first tenant.
+    fn fill(&self, path: &str) -> String {
+        let id = match path.split('/').nth(3) {
+            Some("projects") => &self.project,
+            Some("users") => &self.user,
+            Some("keys") => &self.key,
+            _ => &self.event,
+        };
+        path.replace("{id}", id).replace("{name}", "ours")
+    }
+}
+
+/// A body that each changing path takes.
+fn body(path: &str) -> Value {
+    match path.rsplit('/').next().unwrap_or_default() {
+        "rotate" => json!({}),
+        "ours" => json!({ "value": "ours" }),
+        "password" => json!({ "password": "a long enough one" }),
+        "device" => json!({ "name": "tool" }),
+        "token" => json!({ "deviceCode": "x" }),
+        "decision" => json!({ "userCode": "BCDF-GHJK" }),
+        _ if path.contains("/users/") => json!({ "role": "viewer" }),
+        _ if path.contains("/users") => json!({ "name": "theirs", "role": "viewer" }),
+        _ if path.contains("/tenants/") => json!({ "disabled": true }),
+        _ if path.contains("/projects") || path.contains("/keys") || path.contains("/tenants") => {
+            json!({ "name": "theirs" })
+        }
+        _ => json!({ "type": "test:theirs" }),
+    }
 }
 
 async fn ask(server: &Running, method: &Method, path: &str, key: &str) -> (StatusCode, String) {
@@ -20,13 +71,8 @@ async fn ask(server: &Running, method: &Method, path: &str, key: &str) -> (Statu
         .request(method.clone(), format!("{}{path}", server.url))
         .header("x-api-key", key)
         .timeout(std::time::Duration::from_secs(2));
-    if *method == Method::POST || *method == Method::PATCH {
-        let body = if path.contains("/projects") {
-            json!({ "name": "theirs" })
-        } else {
-            json!({ "type": "test:theirs" })
-        };
-        request = request.json(&body);
+    if [Method::POST, Method::PATCH, Method::PUT].contains(method) {
+        request = request.json(&body(path));
     }
     match request.send().await {
         Ok(mut answer) => {
@@ -46,36 +92,108 @@ async fn ask(server: &Running, method: &Method, path: &str, key: &str) -> (Statu
 async fn no_route_shows_one_tenant_what_another_one_has() {
     for server in servers().await {
         let other = server.other_tenant().await;
-        let project = json!({ "name": MARK, "description": MARK });
-        let project =
-            data(server.post("/api/v1/projects", project).await, StatusCode::CREATED).await;
-        let event = json!({ "type": "test:mine", "payload": { "mark": MARK } });
-        let event = data(server.post("/api/v1/events", event).await, StatusCode::CREATED).await;
-        let (event, project) = (event["id"].as_str().unwrap(), project["id"].as_str().unwrap());
+        let mine = Mine::make(&server).await;
         let document: Value = serde_json::from_str(&godel_server::openapi_json()).unwrap();
         let mut walked = 0;
         for (template, item) in document["paths"].as_object().unwrap() {
             for (verb, operation) in item.as_object().unwrap() {
                 let method: Method = verb.to_uppercase().parse().unwrap();
-                let mut path = fill(template, event, project);
+                let mut path = mine.fill(template);
                 if template.ends_with("/stream") {
                     path.push_str("?after=0");
                 }
                 let (status, text) = ask(&server, &method, &path, &other).await;
                 assert!(!text.contains(MARK), "{}: {method} {path} leaks: {text}", server.engine);
-                if template.contains("{id}") {
+                if template.contains("/tenants") {
+                    assert_eq!(status, 403, "{}: {method} {path}: {text}", server.engine);
+                } else if template.contains("{id}") {
                     assert_eq!(status, 404, "{}: {method} {path}: {text}", server.engine);
                 }
                 let public = operation["security"] == json!([{}]);
                 let (nobody, _) = ask(&server, &method, &path, "godel_sk_nobody").await;
-                assert_eq!(nobody == 401, !public, "{method} {path} for a stranger: {nobody}");
+                // A stranger who tries too often is told to wait.
+                let refused = nobody == 401 || nobody == 429;
+                assert_eq!(
+                    refused,
+                    !public || template.ends_with("/token"),
+                    "{method} {path} for a stranger: {nobody}"
+                );
                 walked += 1;
             }
         }
-        assert!(walked >= 25, "only {walked} operations were walked");
+        assert!(walked >= 50, "only {walked} operations were walked");
         // And the first tenant's data is still as it was.
         let still =
-            data(server.get(&format!("/api/v1/projects/{project}")).await, StatusCode::OK).await;
+            data(server.get(&format!("/api/v1/projects/{}", mine.project)).await, StatusCode::OK)
+                .await;
         assert_eq!((still["name"].as_str(), still["version"].as_i64()), (Some(MARK), Some(1)));
+        let user = format!("/api/v1/users/{}", mine.user);
+        let user = data(server.get(&user).await, StatusCode::OK).await;
+        assert_eq!((&user["role"], &user["status"]), (&json!("developer"), &json!("active")));
+        let secrets = data(server.get("/api/v1/secrets").await, StatusCode::OK).await;
+        assert_eq!(secrets["items"][0]["version"], 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_socket_carries_the_events_of_its_own_tenant_only() {
+    for server in servers().await {
+        let other = server.other_tenant().await;
+        let publish = async |key: &str, kind: &str, mark: &str| {
+            let body = json!({ "type": kind, "payload": { "mark": mark } });
+            let request =
+                server.http.post(format!("{}/api/v1/events", server.url)).bearer_auth(key);
+            data(request.json(&body).send().await.unwrap(), StatusCode::CREATED).await
+        };
+        publish(&server.key, "test:old", MARK).await;
+        let mut theirs = Socket::open_as(&server, &other).await;
+        let mut mine = Socket::open(&server).await;
+        for socket in [&mut theirs, &mut mine] {
+            socket.subscribe(json!({ "patterns": ["test:*"], "after": 0 })).await;
+        }
+        // In turns, so that a mix-up would show in either socket.
+        let (mut for_me, mut for_them) = (Vec::new(), Vec::new());
+        for _ in 0..5 {
+            for_me.push(publish(&server.key, "test:new", MARK).await);
+            for_them.push(publish(&other, "test:new", "theirs").await);
+        }
+        let (seen, _) = theirs.events(5).await;
+        assert_eq!(seen, for_them, "{}", server.engine);
+        let (seen, _) = mine.events(6).await;
+        assert_eq!(seen[1..], for_me, "{}", server.engine);
+        theirs.send(json!({ "id": "p", "type": "ping" })).await;
+        assert_eq!(theirs.next().await["type"], "pong", "nothing else is on its way");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_idempotency_key_of_two_tenants_is_two_keys() {
+    for server in servers().await {
+        let other = server.other_tenant().await;
+        let send = |key: &str, path: &str, body: &Value| {
+            let request = server.http.post(format!("{}{path}", server.url)).bearer_auth(key);
+            request.header("idempotency-key", "the same text").json(body).send()
+        };
+        // The same request to the letter: only the tenant tells them apart.
+        let body = json!({ "type": "test:once", "payload": { "n": 1 } });
+        let mine =
+            data(send(&server.key, "/api/v1/events", &body).await.unwrap(), StatusCode::CREATED);
+        let mine = mine.await;
+        let theirs =
+            data(send(&other, "/api/v1/events", &body).await.unwrap(), StatusCode::CREATED);
+        let theirs = theirs.await;
+        assert_ne!(mine["id"], theirs["id"], "{}", server.engine);
+        assert_eq!(theirs["metadata"]["actor"], "user:owner");
+        for (key, first) in [(&server.key, &mine), (&other, &theirs)] {
+            let again = send(key, "/api/v1/events", &body).await.unwrap();
+            assert_eq!(&data(again, StatusCode::CREATED).await, first, "{}", server.engine);
+        }
+        // Another request under the same text is a reuse for the one, and news for a third.
+        let third = server.tenant("third").await;
+        let body = json!({ "type": "test:once", "payload": { "mark": MARK } });
+        for (key, status) in [(&server.key, 409), (&other, 409), (&third, 201), (&third, 201)] {
+            let answer = send(key, "/api/v1/events", &body).await.unwrap();
+            assert_eq!(answer.status(), status, "{}", server.engine);
+        }
     }
 }

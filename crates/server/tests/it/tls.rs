@@ -103,9 +103,10 @@ async fn a_browser_session_over_http2_is_secure() {
     let set = login.headers()["set-cookie"].to_str().unwrap().to_owned();
     assert!(set.ends_with("; Secure") && set.contains("HttpOnly"), "{set}");
     let cookie = set.split_once(';').unwrap().0;
+    let csrf = data(login, StatusCode::OK).await["csrfToken"].as_str().unwrap().to_owned();
     let publish = |origin: &str| {
         let request = server.http.request(Method::POST, format!("{}/api/v1/events", server.url));
-        let request = request.header("cookie", cookie).header("x-godel-csrf", "1");
+        let request = request.header("cookie", cookie).header("x-godel-csrf", &csrf);
         request.header("origin", origin).json(&json!({ "type": "test:tls" })).send()
     };
     // HTTP/2 has no `Host` header to compare the origin with.

@@ -12,7 +12,8 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::harness::{Running, SOON, server_with, servers};
 
-struct Socket(WebSocketStream<TcpStream>);
+/// An open event socket.
+pub(crate) struct Socket(pub(crate) WebSocketStream<TcpStream>);
 
 impl Socket {
     async fn try_open(
@@ -31,16 +32,20 @@ impl Socket {
         Ok(Self(socket))
     }
 
-    async fn open(server: &Running) -> Self {
-        let key = format!("Bearer {}", server.key);
+    pub(crate) async fn open(server: &Running) -> Self {
+        Self::open_as(server, &server.key).await
+    }
+
+    pub(crate) async fn open_as(server: &Running, key: &str) -> Self {
+        let key = format!("Bearer {key}");
         Self::try_open(server, &[("authorization", key)]).await.unwrap()
     }
 
-    async fn send(&mut self, frame: Value) {
+    pub(crate) async fn send(&mut self, frame: Value) {
         self.0.send(Message::text(frame.to_string())).await.unwrap();
     }
 
-    async fn next(&mut self) -> Value {
+    pub(crate) async fn next(&mut self) -> Value {
         loop {
             let message = tokio::time::timeout(SOON, self.0.next()).await.expect("a frame comes");
             if let Message::Text(text) = message.expect("the socket is open").unwrap() {
@@ -50,7 +55,7 @@ impl Socket {
     }
 
     /// Subscribes and returns the data of the response.
-    async fn subscribe(&mut self, payload: Value) -> Value {
+    pub(crate) async fn subscribe(&mut self, payload: Value) -> Value {
         self.send(json!({ "id": "s", "type": "subscribe", "payload": payload })).await;
         let answer = self.next().await;
         assert_eq!(
@@ -62,7 +67,7 @@ impl Socket {
     }
 
     /// Reads frames until `count` events came; returns them, and the notices between.
-    async fn events(&mut self, count: usize) -> (Vec<Value>, Vec<Value>) {
+    pub(crate) async fn events(&mut self, count: usize) -> (Vec<Value>, Vec<Value>) {
         let (mut events, mut notices) = (Vec::new(), Vec::new());
         while events.len() < count {
             let frame = self.next().await;
@@ -115,6 +120,26 @@ async fn subscribers_get_what_they_asked_for_live_and_from_the_log() {
         server.publish("other:thing").await;
         let (events, _) = socket.events(1).await;
         assert_eq!(events[0]["type"], "other:thing");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_position_of_another_log_is_refused_and_the_socket_goes_on() {
+    for server in servers().await {
+        let head = server.publish("test:last").await["sequence"].as_i64().unwrap();
+        let mut socket = Socket::open(&server).await;
+        for beyond in [head + 1, i64::MAX] {
+            let payload = json!({ "patterns": ["test:*"], "after": beyond });
+            socket.send(json!({ "id": "far", "type": "subscribe", "payload": payload })).await;
+            let answer = socket.next().await;
+            assert_eq!(answer["metadata"]["correlationId"], "far", "{answer}");
+            assert_eq!(answer["payload"]["error"]["code"], "invalid_cursor", "{answer}");
+            let message = answer["payload"]["error"]["message"].as_str().unwrap();
+            assert!(message.starts_with(&format!("the log ends at {head}, ")), "{message}");
+        }
+        socket.subscribe(json!({ "patterns": ["test:*"], "after": head })).await;
+        let next = server.publish("test:next").await;
+        assert_eq!(socket.events(1).await.0, [next], "{}", server.engine);
     }
 }
 
@@ -224,11 +249,14 @@ async fn a_socket_ends_with_its_login() {
     let login = server.http.post(format!("{}/auth/login", server.url));
     let login = login.json(&json!({ "key": server.key })).send().await.unwrap();
     let cookie = login.headers()["set-cookie"].to_str().unwrap().split(';').next().unwrap();
-    let own = [("cookie", cookie.to_owned()), ("origin", server.url.clone())];
+    let cookie = cookie.to_owned();
+    let session: serde_json::Value = login.json().await.unwrap();
+    let csrf = session["data"]["csrfToken"].as_str().unwrap();
+    let own = [("cookie", cookie.clone()), ("origin", server.url.clone())];
     let mut socket = Socket::try_open(&server, &own).await.unwrap();
     socket.subscribe(json!({ "patterns": ["test:*"] })).await;
-    let logout = server.http.post(format!("{}/auth/logout", server.url)).header("cookie", cookie);
-    assert_eq!(logout.header("x-godel-csrf", "1").send().await.unwrap().status(), 204);
+    let logout = server.http.post(format!("{}/auth/logout", server.url)).header("cookie", &cookie);
+    assert_eq!(logout.header("x-godel-csrf", csrf).send().await.unwrap().status(), 204);
     let end = loop {
         match tokio::time::timeout(SOON, socket.0.next()).await.expect("the socket ends") {
             Some(Ok(Message::Close(Some(frame)))) => break u16::from(frame.code),
@@ -310,6 +338,39 @@ async fn a_slow_subscriber_skips_only_as_its_policy_says() {
     assert!(!notices.is_empty() && kept.len() < COUNT);
     let first_skipped = notices[0]["fromSequence"].as_i64().unwrap();
     assert!(kept.iter().filter(|seq| **seq < first_skipped).count() >= 20, "drop keeps the oldest");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frame_stays_small_however_large_its_events_are() {
+    const COUNT: usize = 60;
+    // What a page or a batch may hold, one event beyond it, and what is around them.
+    const FRAME_MAX_BYTES: usize = 512 * 1024 + 64 * 1024 + 16 * 1024;
+    for server in servers().await {
+        // Somebody listens, so what comes now is in memory; what came before is not.
+        let fill = async || {
+            let body = json!({ "type": "bulk:event", "payload": { "text": "x".repeat(60_000) } });
+            for _ in 0..COUNT {
+                assert_eq!(server.post("/api/v1/events", body.clone()).await.status(), 201);
+            }
+        };
+        fill().await;
+        let mut listener = Socket::open(&server).await;
+        let start = listener.subscribe(json!({ "patterns": ["other:*"] })).await["head"].clone();
+        fill().await;
+        for (after, count) in [(start, COUNT), (json!(0), 2 * COUNT)] {
+            let mut socket = Socket::open(&server).await;
+            socket.subscribe(json!({ "patterns": ["bulk:*"], "after": after })).await;
+            let (mut seen, mut frames) = (0, 0);
+            while seen < count {
+                let frame = socket.next().await;
+                let bytes = frame.to_string().len();
+                assert!(bytes <= FRAME_MAX_BYTES, "{}: a frame of {bytes} bytes", server.engine);
+                seen += frame["payload"]["events"].as_array().map_or(1, Vec::len);
+                frames += 1;
+            }
+            assert!(frames < count, "{}: several events share a frame", server.engine);
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

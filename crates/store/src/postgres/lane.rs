@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use godel_model::{NewEvent, TenantId};
+use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
 
 use super::Queue;
-use super::append::append;
+use super::append::{append, append_acts, note};
 use super::follower::Bell;
 use super::session::Session;
+use crate::chain::Seal;
 use crate::error::Cause;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
@@ -126,6 +127,7 @@ pub(super) struct WriteLane {
     line: Line,
     hub: Arc<Hub>,
     bell: Bell,
+    seal: Arc<Seal>,
 }
 
 /// What a transaction brought.
@@ -134,6 +136,9 @@ struct Ran {
     /// For each job its events, as tenant and place among that tenant's; `None` if it was undone.
     jobs: Vec<Option<Vec<(TenantId, usize)>>>,
     drafts: BTreeMap<TenantId, Vec<NewEvent>>,
+    acts: BTreeMap<TenantId, Vec<AuditEntry>>,
+    /// Which of the events leave a receipt under which idempotency key.
+    receipts: Vec<(EventId, String)>,
     logged: BTreeMap<TenantId, Vec<Arc<Logged>>>,
     /// The id by which the database knows the transaction.
     id: Option<String>,
@@ -150,8 +155,8 @@ enum Failed {
 }
 
 impl WriteLane {
-    pub(super) fn new(url: &str, hub: Arc<Hub>, bell: Bell) -> Self {
-        Self { line: Line { url: url.to_owned(), session: None }, hub, bell }
+    pub(super) fn new(url: &str, hub: Arc<Hub>, bell: Bell, seal: Arc<Seal>) -> Self {
+        Self { line: Line { url: url.to_owned(), session: None }, hub, bell, seal }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -202,7 +207,7 @@ impl WriteLane {
         let session = self.line.session(deadline).map_err(Failed::Final)?;
         session.retry = false;
         let mut ran = Ran::default();
-        if let Err(error) = run_all(session, jobs, &mut ran) {
+        if let Err(error) = run_all(session, jobs, &mut ran, &self.seal) {
             let again = session.retry;
             if session.batch("rollback", "ROLLBACK").is_err() {
                 self.line.session = None;
@@ -255,8 +260,14 @@ impl WriteLane {
     }
 }
 
-/// Runs the jobs one after the other, each under a savepoint, and appends their events at the end.
-fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> Result<()> {
+/// Runs the jobs one after the other, each under a savepoint, and appends what they recorded at the
+/// end.
+fn run_all(
+    session: &mut Session,
+    jobs: &mut [Box<dyn Job>],
+    ran: &mut Ran,
+    seal: &Seal,
+) -> Result<()> {
     let mut prefix = "BEGIN;";
     for job in jobs {
         session.batch("savepoint", &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())))?;
@@ -271,8 +282,15 @@ fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> R
         } else {
             "ROLLBACK TO SAVEPOINT job; RELEASE SAVEPOINT job;"
         };
+        if keep {
+            for (tenant, act) in drafts.acts {
+                ran.acts.entry(tenant).or_default().push(act);
+            }
+            ran.receipts.extend(drafts.receipts);
+        }
         ran.jobs.push(keep.then(|| {
             drafts
+                .events
                 .into_iter()
                 .map(|(tenant, draft)| {
                     let own = ran.drafts.entry(tenant).or_default();
@@ -282,7 +300,13 @@ fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> R
                 .collect()
         }));
     }
-    // Tenants come in order, so two lanes never wait for each other in a circle.
+    append_all(session, ran, seal, prefix)
+}
+
+/// Appends events, then acts. Tenants come in order in both, so two lanes never wait for each other
+/// in a circle.
+fn append_all(session: &mut Session, ran: &mut Ran, seal: &Seal, first: &str) -> Result<()> {
+    let mut prefix = first;
     for (tenant, drafts) in std::mem::take(&mut ran.drafts) {
         session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;
         prefix = "";
@@ -291,7 +315,14 @@ fn run_all(session: &mut Session, jobs: &mut [Box<dyn Job>], ran: &mut Ran) -> R
         let positions = (base.0 + 1..).map(godel_model::Seq);
         let logged =
             drafts.into_iter().zip(positions).map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
-        ran.logged.insert(tenant, logged.collect());
+        let logged: Vec<_> = logged.collect();
+        note(session, tenant, &logged, &ran.receipts)?;
+        ran.logged.insert(tenant, logged);
+    }
+    for (tenant, acts) in std::mem::take(&mut ran.acts) {
+        session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;
+        prefix = "";
+        ran.id = append_acts(session, tenant, acts, seal.key()?)?.or(ran.id.take());
     }
     if !prefix.is_empty() {
         session.batch("savepoint", prefix)?;

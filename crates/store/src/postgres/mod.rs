@@ -18,6 +18,7 @@ use tokio::sync::mpsc;
 pub(crate) use self::address::Address;
 pub(crate) use self::schema::{migrate, schema};
 use self::session::Session;
+use crate::chain::Seal;
 use crate::hub::Hub;
 use crate::job::Job;
 use crate::{Config, Error, Result, Scope};
@@ -42,7 +43,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn open(url: &str, config: &Config, hub: Arc<Hub>) -> Result<Self> {
+    pub(crate) fn open(url: &str, config: &Config, hub: Arc<Hub>, seal: Arc<Seal>) -> Result<Self> {
         let durable = schema::open_migrated(url)?;
         let (readers, read_jobs) = mpsc::channel(QUEUE_MAX_JOBS);
         let read_jobs: Queue = Arc::new(Mutex::new(read_jobs));
@@ -50,7 +51,8 @@ impl Engine {
         let follower = follower::Follower::start(url, Arc::clone(&hub))?;
         let mut threads = Vec::new();
         for _ in 0..config.lanes.max(1) {
-            let lane = lane::WriteLane::new(url, Arc::clone(&hub), follower.bell());
+            let lane =
+                lane::WriteLane::new(url, Arc::clone(&hub), follower.bell(), Arc::clone(&seal));
             let (writer, jobs) = mpsc::channel(QUEUE_MAX_JOBS);
             let jobs: Queue = Arc::new(Mutex::new(jobs));
             writers.push(writer);
@@ -116,6 +118,10 @@ pub(crate) fn check_statements(url: &str) -> Result<usize> {
     let mut session = Session::open(url)?;
     let own = [
         ("event_append", append::APPEND),
+        ("audit_append", append::APPEND_ACTS),
+        ("audit_head_lock", append::LOCK_CHAIN),
+        ("audit_head_begin", append::BEGIN_CHAIN),
+        ("idempotency_notes", append::NOTE),
         ("stream_heads", follower::HEADS),
         ("transaction_status", lane::STATUS),
     ];

@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::mpsc;
 
 pub(crate) use self::schema::{migrate, schema};
+use crate::chain::Seal;
 use crate::hub::Hub;
 use crate::job::Job;
 use crate::statement::Conn;
@@ -43,7 +44,12 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    pub(crate) fn open(path: &Path, config: &Config, hub: Arc<Hub>) -> Result<Self> {
+    pub(crate) fn open(
+        path: &Path,
+        config: &Config,
+        hub: Arc<Hub>,
+        seal: Arc<Seal>,
+    ) -> Result<Self> {
         let dir = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(dir)
             .map_err(|cause| Error::File { path: dir.to_owned(), cause })?;
@@ -58,7 +64,7 @@ impl Engine {
         let (queue, jobs) = mpsc::channel(QUEUE_MAX_JOBS);
         let thread = std::thread::Builder::new()
             .name("godel-writer".to_owned())
-            .spawn(move || writer::Writer::new(writer, hub).run(jobs))
+            .spawn(move || writer::Writer::new(writer, hub, seal).run(jobs))
             .map_err(|cause| Error::File { path: path.to_owned(), cause })?;
         Ok(Self {
             queue: Mutex::new(Some(queue)),

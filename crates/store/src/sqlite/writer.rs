@@ -3,14 +3,18 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use godel_model::{NewEvent, Seq, TenantId};
+use godel_model::{AuditEntry, NewEvent, Seq, TenantId};
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
+use crate::chain::{End, Link, Seal};
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
 use crate::statement::Conn;
+use crate::tables::audit;
 use crate::tables::events::{self, Inserter};
+use crate::tables::idempotency;
+use crate::tx::Drafts;
 use crate::{Error, Result, Tx};
 
 /// How many jobs share one commit, at most.
@@ -20,13 +24,26 @@ const CHECKPOINT_BYTES: i64 = 16 * 1024 * 1024;
 /// How often the size of that log is looked at.
 const CHECKPOINT_LOOK_BATCHES: usize = 16;
 
-type Heads = HashMap<TenantId, Seq>;
+/// The ends of the tenants' logs and chains.
+#[derive(Debug, Default)]
+struct Heads {
+    events: HashMap<TenantId, Seq>,
+    acts: HashMap<TenantId, Link>,
+}
+
+impl Heads {
+    fn extend(&mut self, newer: Self) {
+        self.events.extend(newer.events);
+        self.acts.extend(newer.acts);
+    }
+}
 
 /// Owns the only connection that writes.
 pub(super) struct Writer {
     conn: Connection,
     hub: Arc<Hub>,
-    /// The newest position of each tenant that was written to, as committed.
+    seal: Arc<Seal>,
+    /// The ends of each tenant that was written to, as committed.
     heads: Heads,
     page_bytes: i64,
 }
@@ -47,23 +64,43 @@ enum Ran {
     Failed(Error),
 }
 
-/// The ends of the logs while a batch runs.
+/// The ends of the logs and chains while a batch runs.
 struct Positions<'b> {
     inserter: Inserter<'b>,
+    seal: &'b Seal,
     committed: &'b Heads,
     /// The newest positions that this batch gave.
     heads: &'b mut Heads,
 }
 
 impl Positions<'_> {
-    /// Gives the events of one job their positions and stores them.
-    fn append(&mut self, conn: &mut Conn<'_>, drafts: Vec<(TenantId, NewEvent)>) -> Outcome {
+    /// Gives what one job recorded its places and stores it.
+    fn append(&mut self, conn: &mut Conn<'_>, drafts: Drafts) -> Outcome {
         // Counted apart until all are in: a failed job must not leave a hole behind it.
-        let mut own = Heads::new();
+        let mut own = Heads::default();
+        let logged = self.append_events(conn, drafts.events, &mut own.events)?;
+        for (id, key) in drafts.receipts {
+            if let Some((tenant, logged)) = logged.iter().find(|(_, one)| one.event.id == id) {
+                idempotency::note(conn, *tenant, &key, &logged.event)?;
+            }
+        }
+        if !drafts.acts.is_empty() {
+            self.append_acts(conn, drafts.acts, &mut own.acts)?;
+        }
+        self.heads.extend(own);
+        Ok(logged)
+    }
+
+    fn append_events(
+        &mut self,
+        conn: &mut Conn<'_>,
+        drafts: Vec<(TenantId, NewEvent)>,
+        own: &mut HashMap<TenantId, Seq>,
+    ) -> Outcome {
         let mut logged = Vec::with_capacity(drafts.len());
         for (tenant, draft) in drafts {
-            let known = own.get(&tenant).or_else(|| self.heads.get(&tenant));
-            let head = match known.or_else(|| self.committed.get(&tenant)) {
+            let known = own.get(&tenant).or_else(|| self.heads.events.get(&tenant));
+            let head = match known.or_else(|| self.committed.events.get(&tenant)) {
                 Some(head) => *head,
                 None => events::bounds(conn, tenant)?.0,
             };
@@ -72,15 +109,34 @@ impl Positions<'_> {
             own.insert(tenant, seq);
             logged.push((tenant, Logged::new(draft.at_seq(seq))));
         }
-        self.heads.extend(own);
         Ok(logged)
+    }
+
+    fn append_acts(
+        &self,
+        conn: &mut Conn<'_>,
+        drafts: Vec<(TenantId, AuditEntry)>,
+        own: &mut HashMap<TenantId, Link>,
+    ) -> Result<()> {
+        let key = self.seal.key()?;
+        for (tenant, draft) in drafts {
+            let known = own.get(&tenant).or_else(|| self.heads.acts.get(&tenant));
+            let newest = match known.or_else(|| self.committed.acts.get(&tenant)) {
+                Some(newest) => *newest,
+                None => audit::newest(conn, tenant)?,
+            };
+            let bound = key.bind(tenant, &newest, draft);
+            audit::insert(conn, tenant, &bound)?;
+            own.insert(tenant, bound.link());
+        }
+        Ok(())
     }
 }
 
 impl Writer {
-    pub(super) fn new(conn: Connection, hub: Arc<Hub>) -> Self {
+    pub(super) fn new(conn: Connection, hub: Arc<Hub>, seal: Arc<Seal>) -> Self {
         let page_bytes = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap_or(4_096);
-        Self { conn, hub, heads: Heads::new(), page_bytes }
+        Self { conn, hub, seal, heads: Heads::default(), page_bytes }
     }
 
     /// Works until the queue is closed and empty.
@@ -110,11 +166,11 @@ impl Writer {
     /// fails after it wrote something, the batch is undone and runs again with a savepoint a job.
     fn commit(&mut self, jobs: impl Iterator<Item = Box<dyn Job>>) {
         let mut batch = Vec::new();
-        let mut heads = Heads::new();
+        let mut heads = Heads::default();
         let mut ran = self.run_arriving(jobs, &mut batch, &mut heads);
         if matches!(ran, Ran::Dirty) {
             drop(self.sql("ROLLBACK"));
-            heads.clear();
+            heads = Heads::default();
             ran = self.run_again(&mut batch, &mut heads);
         }
         let outcomes = match ran {
@@ -151,7 +207,7 @@ impl Writer {
     fn begin<'b>(&'b self, heads: &'b mut Heads) -> Result<Positions<'b>> {
         self.sql("BEGIN IMMEDIATE").map_err(|cause| Error::sqlite("begin", cause))?;
         let inserter = Inserter::new(&self.conn)?;
-        Ok(Positions { inserter, committed: &self.heads, heads })
+        Ok(Positions { inserter, seal: &self.seal, committed: &self.heads, heads })
     }
 
     /// Runs jobs as they arrive, up to the first one that spoils the transaction: while one runs
@@ -207,7 +263,8 @@ impl Writer {
             return (Err(Error::Closed), matches!(tx.conn, Conn::Sqlite(_, true)));
         }
         let drafts = tx.take_drafts();
-        let wrote = !drafts.is_empty() || matches!(tx.conn, Conn::Sqlite(_, true));
+        let recorded = !drafts.events.is_empty() || !drafts.acts.is_empty();
+        let wrote = recorded || matches!(tx.conn, Conn::Sqlite(_, true));
         (log.append(&mut tx.conn, drafts), wrote)
     }
 
@@ -224,7 +281,16 @@ impl Writer {
 
     fn store_heads(&self, heads: &Heads) -> Result<()> {
         let mut conn = Conn::Sqlite(&self.conn, false);
-        heads.iter().try_for_each(|(tenant, head)| events::set_head(&mut conn, *tenant, *head))
+        for (tenant, head) in &heads.events {
+            events::set_head(&mut conn, *tenant, *head)?;
+        }
+        for (tenant, newest) in &heads.acts {
+            let key = self.seal.key()?;
+            let seal = key.seal(*tenant, End::Newest, newest);
+            let start = key.seal(*tenant, End::Trimmed, &Link::default());
+            audit::set_newest(&mut conn, *tenant, newest, &seal, &start)?;
+        }
+        Ok(())
     }
 
     /// Tells everybody what was committed: first those who listen, then those who asked.
@@ -324,7 +390,7 @@ fn stop_if_disk_failed(error: &Error) {
 
 #[cfg(test)]
 mod tests {
-    use godel_model::{Clock as _, Mint, Payload, Source, SystemClock, Tenant};
+    use godel_model::{Clock as _, Mint, NewEvent, Payload, Source, SystemClock, Tenant};
 
     use super::*;
     use crate::job::{Answer, job};
@@ -358,10 +424,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("full.db");
         let conn = super::super::schema::open_migrated(&path, Durability::Full).unwrap();
-        let mut writer = Writer::new(conn, Arc::new(Hub::default()));
+        let mut writer = Writer::new(conn, Arc::new(Hub::default()), Arc::new(Seal::default()));
         let tenant = TenantId::from_uuid(Mint::system().id::<godel_model::EventId>().uuid());
-        let first =
-            Tenant { id: tenant, name: "t".parse().unwrap(), created_at: SystemClock.now() };
+        let first = Tenant {
+            id: tenant,
+            name: "t".parse().unwrap(),
+            created_at: SystemClock.now(),
+            disabled_at: None,
+        };
         let (job, _made) = job::<_, Error, _>(Scope::System, move |tx| tx.tenants().insert(&first));
         writer.commit(std::iter::once(job));
         for (large, small) in [(40, 30), (0, 1)] {

@@ -43,6 +43,9 @@ statements! {
                 correlation, causation, actor, trace, refs
          FROM event WHERE tenant = $1 AND id = $2";
     TRIM = "event_trim": "DELETE FROM event WHERE tenant = $1 AND seq <= $2";
+    RENAME_ACTOR = "event_rename_actor":
+        "UPDATE event SET actor = $1
+         WHERE tenant = $2 AND seq > $3 AND seq <= $4 AND actor = $5";
     TIME_AT = "event_time_at": "SELECT at FROM event WHERE tenant = $1 AND seq = $2";
 }
 
@@ -155,6 +158,17 @@ impl Events<'_, '_> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
         let params = [tenant, Param::Int(seq.0)];
         self.tx.conn.first(&TIME_AT, &params, |row| Ok(from_micros(row.int(0)?)))
+    }
+
+    /// Gives an actor another name in the events between two positions: a person is erased.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn rename_actor(&mut self, (from, upto): (i64, i64), old: &str, new: &str) -> Result<u64> {
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        let params =
+            [Param::Text(new), tenant, Param::Int(from), Param::Int(upto), Param::Text(old)];
+        self.tx.conn.execute(&RENAME_ACTOR, &params)
     }
 
     /// Deletes all events up to a position. Their sum must be in the snapshot already.

@@ -1,10 +1,11 @@
 //! Requests that must be carried out once at most.
 
-use godel_model::micros;
+use godel_model::{Event, EventId, Seq, TenantId, micros};
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use crate::statement::{Param, statements};
-use crate::{Result, Tx};
+use crate::statement::{Conn, Param, statements};
+use crate::{Error, Result, Tx};
 
 statements! {
     FIND = "idempotency_find":
@@ -12,6 +13,8 @@ statements! {
     INSERT = "idempotency_insert":
         "INSERT INTO idempotency (tenant, key, fingerprint, result, created_at)
          VALUES ($1, $2, $3, $4, $5)";
+    NOTE = "idempotency_note":
+        "UPDATE idempotency SET result = $1 WHERE tenant = $2 AND key = $3";
     PURGE = "idempotency_purge": "DELETE FROM idempotency WHERE tenant = $1 AND created_at < $2";
 }
 
@@ -24,6 +27,44 @@ pub enum Claim {
     Known(String),
     /// It was used for another request.
     Reused,
+}
+
+/// What an event has that the request for it did not say. The rest comes again with the same
+/// request, so the event can be told once more even after retention took it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// The id.
+    pub id: EventId,
+    /// The position in the log.
+    pub seq: Seq,
+    /// When it happened.
+    pub at: Timestamp,
+    /// Who acted.
+    pub actor: Option<String>,
+    /// The W3C trace id of the request that was carried out.
+    pub trace_id: Option<String>,
+}
+
+impl Receipt {
+    /// Returns the receipt of an event as stored text.
+    pub(crate) fn text(event: &Event) -> Result<String> {
+        let receipt = Self {
+            id: event.id,
+            seq: event.seq,
+            at: event.at,
+            actor: event.metadata.actor.clone(),
+            trace_id: event.metadata.trace_id.clone(),
+        };
+        serde_json::to_string(&receipt)
+            .map_err(|cause| Error::Unreadable { what: "receipt", cause: cause.into() })
+    }
+}
+
+/// Stores the receipt of an event as the result of a key that the same transaction settled.
+pub(crate) fn note(conn: &mut Conn<'_>, tenant: TenantId, key: &str, event: &Event) -> Result<()> {
+    let receipt = Receipt::text(event)?;
+    conn.execute(&NOTE, &[Param::Text(&receipt), Param::Uuid(tenant.uuid()), Param::Text(key)])?;
+    Ok(())
 }
 
 /// The idempotency keys of one tenant.

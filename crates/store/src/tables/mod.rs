@@ -1,25 +1,35 @@
 //! One file a table: its statements and what can be done with its rows.
 
+pub(crate) mod audit;
+pub(crate) mod devices;
 pub(crate) mod events;
 pub(crate) mod idempotency;
 pub(crate) mod keys;
-pub(crate) mod logins;
 pub(crate) mod projects;
+pub(crate) mod secrets;
+pub(crate) mod sessions;
 pub(crate) mod snapshots;
 pub(crate) mod tenants;
+pub(crate) mod tokens;
+pub(crate) mod users;
 
 use crate::statement::Statement;
 
 /// Every statement of every table.
 pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
     [
+        audit::ALL,
+        devices::ALL,
         events::ALL,
         idempotency::ALL,
         keys::ALL,
-        logins::ALL,
         projects::ALL,
+        secrets::ALL,
+        sessions::ALL,
         snapshots::ALL,
         tenants::ALL,
+        tokens::ALL,
+        users::ALL,
     ]
     .into_iter()
     .flatten()

@@ -7,26 +7,26 @@ use crate::{Error, Result, Tx};
 
 statements! {
     INSERT = "project_insert":
-        "INSERT INTO project (tenant, id, name, description, version, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (tenant, name) DO NOTHING";
+        "INSERT INTO project (tenant, id, name, description, version, created_at, updated_at, limits)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tenant, name) DO NOTHING";
     NAME_TAKEN = "project_name_taken":
         "SELECT 1 FROM project WHERE tenant = $1 AND name = $2 AND id <> $3";
     UPDATE = "project_update":
-        "UPDATE project SET name = $1, description = $2, version = $3, updated_at = $4
-         WHERE tenant = $5 AND id = $6 AND version = $7";
+        "UPDATE project SET name = $1, description = $2, version = $3, updated_at = $4, limits = $5
+         WHERE tenant = $6 AND id = $7 AND version = $8";
     DELETE = "project_delete":
         "DELETE FROM project WHERE tenant = $1 AND id = $2 AND version = $3";
     BY_ID = "project_by_id":
-        "SELECT id, name, description, version, created_at, updated_at
+        "SELECT id, name, description, version, created_at, updated_at, limits
          FROM project WHERE tenant = $1 AND id = $2";
     BY_NAME = "project_by_name":
-        "SELECT id, name, description, version, created_at, updated_at
+        "SELECT id, name, description, version, created_at, updated_at, limits
          FROM project WHERE tenant = $1 AND name = $2";
     PAGE_UP = "project_page_up":
-        "SELECT id, name, description, version, created_at, updated_at
+        "SELECT id, name, description, version, created_at, updated_at, limits
          FROM project WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3";
     PAGE_DOWN = "project_page_down":
-        "SELECT id, name, description, version, created_at, updated_at
+        "SELECT id, name, description, version, created_at, updated_at, limits
          FROM project WHERE tenant = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
 }
 
@@ -41,7 +41,7 @@ impl Projects<'_, '_> {
     /// # Errors
     /// If the database fails.
     pub fn insert(&mut self, project: &Project) -> Result<bool> {
-        let tenant = self.tx.tenant()?;
+        let (tenant, limits) = (self.tx.tenant()?, limits_text(project));
         let params = [
             Param::Uuid(tenant.uuid()),
             Param::Uuid(project.id.uuid()),
@@ -50,6 +50,7 @@ impl Projects<'_, '_> {
             Param::Int(project.version),
             Param::Int(micros(project.created_at)),
             Param::Int(micros(project.updated_at)),
+            Param::Text(&limits),
         ];
         Ok(self.tx.conn.execute(&INSERT, &params)? == 1)
     }
@@ -69,12 +70,13 @@ impl Projects<'_, '_> {
     /// # Errors
     /// If the database fails.
     pub fn update(&mut self, project: &Project) -> Result<bool> {
-        let tenant = self.tx.tenant()?;
+        let (tenant, limits) = (self.tx.tenant()?, limits_text(project));
         let params = [
             Param::Text(project.name.as_str()),
             Param::Text(&project.description),
             Param::Int(project.version),
             Param::Int(micros(project.updated_at)),
+            Param::Text(&limits),
             Param::Uuid(tenant.uuid()),
             Param::Uuid(project.id.uuid()),
             Param::Int(project.version - 1),
@@ -132,6 +134,10 @@ impl Projects<'_, '_> {
     }
 }
 
+fn limits_text(project: &Project) -> String {
+    serde_json::to_string(&project.limits).expect("limits are plain data, which JSON can hold")
+}
+
 fn read(row: &Row<'_>) -> Result<Project> {
     Ok(Project {
         id: row.uuid(0)?.into(),
@@ -140,6 +146,8 @@ fn read(row: &Row<'_>) -> Result<Project> {
             cause: cause.into(),
         })?,
         description: row.text(2)?,
+        limits: serde_json::from_str(&row.text(6)?)
+            .map_err(|cause| Error::Unreadable { what: "limits", cause: cause.into() })?,
         version: row.int(3)?,
         created_at: from_micros(row.int(4)?),
         updated_at: from_micros(row.int(5)?),

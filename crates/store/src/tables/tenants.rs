@@ -11,9 +11,12 @@ statements! {
          ON CONFLICT (name) DO NOTHING";
     INSERT_HEAD = "stream_head_insert":
         "INSERT INTO stream_head (tenant, seq, trimmed) VALUES ($1, 0, 0)";
-    BY_NAME = "tenant_by_name": "SELECT tenant, name, created_at FROM tenant WHERE name = $1";
-    BY_ID = "tenant_by_id": "SELECT tenant, name, created_at FROM tenant WHERE tenant = $1";
-    LIST = "tenant_list": "SELECT tenant, name, created_at FROM tenant ORDER BY tenant";
+    BY_NAME = "tenant_by_name": "SELECT tenant, name, created_at, disabled_at FROM tenant WHERE name = $1";
+    BY_ID = "tenant_by_id": "SELECT tenant, name, created_at, disabled_at FROM tenant WHERE tenant = $1";
+    LIST = "tenant_list": "SELECT tenant, name, created_at, disabled_at FROM tenant ORDER BY tenant";
+    FIRST = "tenant_first":
+        "SELECT tenant, name, created_at, disabled_at FROM tenant ORDER BY tenant LIMIT 1";
+    DISABLE = "tenant_disable": "UPDATE tenant SET disabled_at = $1 WHERE tenant = $2";
     COUNT = "tenant_count": "SELECT COUNT(*) FROM tenant";
 }
 
@@ -64,6 +67,25 @@ impl Tenants<'_, '_> {
         self.tx.conn.query(&LIST, &[], read)
     }
 
+    /// Finds the oldest tenant, whose admins look after the whole server.
+    ///
+    /// # Errors
+    /// If the scope is not the system, or the database fails.
+    pub fn first(&mut self) -> Result<Option<Tenant>> {
+        self.tx.system()?;
+        self.tx.conn.first(&FIRST, &[], read)
+    }
+
+    /// Closes a tenant for all its users, or opens it again; `false` if it is not there.
+    ///
+    /// # Errors
+    /// If the scope is not the system, or the database fails.
+    pub fn disable(&mut self, id: TenantId, since: Option<jiff::Timestamp>) -> Result<bool> {
+        self.tx.system()?;
+        let since = since.map_or(Param::Null, |at| Param::Int(micros(at)));
+        Ok(self.tx.conn.execute(&DISABLE, &[since, Param::Uuid(id.uuid())])? == 1)
+    }
+
     /// Counts the tenants.
     ///
     /// # Errors
@@ -82,5 +104,6 @@ fn read(row: &Row<'_>) -> Result<Tenant> {
             cause: cause.into(),
         })?,
         created_at: from_micros(row.int(2)?),
+        disabled_at: row.opt_int(3)?.map(from_micros),
     })
 }

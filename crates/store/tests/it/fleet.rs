@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use godel_model::EventFilter;
-use godel_store::Store;
+use godel_model::{EventFilter, Seq};
+use godel_store::{Error, Gap, Scope, Store};
 use godel_testkit::{Database, World, postgres_url};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -45,5 +45,35 @@ async fn a_subscriber_that_changes_servers_is_not_taken_for_one_of_another_log()
         let batch = tokio::time::timeout(Duration::from_secs(20), tail.next(10)).await;
         assert_eq!(batch.expect("it comes").unwrap().events[0].event.seq, next);
     }
+    there.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_retention_has_overtaken_tells_its_subscribers_of_the_gap() {
+    let Some(server) = postgres_url() else { return };
+    let here = World::on(Database::postgres(server)).await;
+    let there = Store::open(&here.config).await.unwrap();
+    let mut tail = there.tail(here.tenant, None, EventFilter::all()).await.unwrap();
+    // Ten events and the end of the first six in one transaction: the other server cannot look in
+    // between, so its own idea of the log is older than what is kept.
+    let drafts: Vec<_> = (0..10).map(|_| here.draft("test:here", "{}")).collect();
+    let write = here.store.write(Scope::Tenant(here.tenant), move |tx| {
+        tx.events().trim(Seq(6))?;
+        drafts.iter().try_for_each(|draft| tx.record(draft.clone()))
+    });
+    write.await.map_err(|error: Error| error).unwrap();
+    let (mut gaps, mut seen) = (Vec::new(), Vec::new());
+    while seen.last() != Some(&10) {
+        let batch = tokio::time::timeout(Duration::from_secs(20), tail.next(100)).await;
+        let batch = batch.expect("the other server hears of it").unwrap();
+        gaps.extend(batch.gap);
+        seen.extend(batch.events.iter().map(|logged| logged.event.seq.0));
+    }
+    assert_eq!(gaps, [Gap { from: Seq(1), to: Seq(6) }]);
+    assert_eq!(seen, [7, 8, 9, 10]);
+    // And it goes on from there as if nothing had been.
+    let next = here.append(here.tenant, "test:next").await.seq;
+    let batch = tokio::time::timeout(Duration::from_secs(20), tail.next(10)).await;
+    assert_eq!(batch.expect("it comes").unwrap().events[0].event.seq, next);
     there.close().await;
 }

@@ -1,12 +1,18 @@
 //! Projects and other rows of a tenant.
 
-use godel_model::{Clock as _, Mint, Project, ProjectChange};
+use godel_model::{Clock as _, Limits, Mint, Project, ProjectChange};
 use godel_store::{Claim, Error, Scope};
 use godel_testkit::{World, worlds};
 
 fn project(world: &World, name: &str) -> Project {
-    Project::new(Mint::system().id(), name.parse().unwrap(), String::new(), world.clock.now())
-        .unwrap()
+    Project::new(
+        Mint::system().id(),
+        name.parse().unwrap(),
+        String::new(),
+        Limits::default(),
+        world.clock.now(),
+    )
+    .unwrap()
 }
 
 #[tokio::test]

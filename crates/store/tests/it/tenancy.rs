@@ -1,6 +1,6 @@
 //! The walls between tenants.
 
-use godel_model::{Clock as _, Mint, Project};
+use godel_model::{Clock as _, Limits, Mint, Project};
 use godel_store::{DatabaseUrl, Error, Scope};
 use godel_testkit::{Database, World, postgres_url, worlds};
 use postgres::{Client, NoTls};
@@ -22,8 +22,14 @@ async fn a_tenant_never_meets_rows_of_another_even_when_work_is_aborted_at_rando
                 let outcome = store
                     .write(Scope::Tenant(tenant), move |tx| {
                         let name = format!("{tenant} {round}").parse().unwrap();
-                        let own = Project::new(Mint::system().id(), name, tenant.to_string(), now)
-                            .unwrap();
+                        let own = Project::new(
+                            Mint::system().id(),
+                            name,
+                            tenant.to_string(),
+                            Limits::default(),
+                            now,
+                        )
+                        .unwrap();
                         tx.projects().insert(&own)?;
                         tx.record(draft.clone())?;
                         match (round / TENANTS) % 5 {

@@ -1,0 +1,464 @@
+//! Logging in and out, and what lasts in between.
+
+use godel_model::{
+    Actor, ApiKey, AuditEntry, AuditResult, KeyHash, KeyId, LoginToken, Payload, Reach, SessionId,
+    TenantId, TenantName, UserId, UserName, UserStatus,
+};
+use godel_store::{Purpose, Scope, SessionRecord, TokenRecord, Tx};
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+
+use super::{AccessToken, Credential, Identity, actor, identify, jwt, record_failure};
+use crate::call::Origin;
+use crate::tenants::system_event;
+use crate::{App, Call, Error, Result};
+
+/// For how long the login link of `godel up` works.
+pub const LINK_HOURS: i64 = 1;
+/// For how long an invitation works.
+pub const INVITE_HOURS: i64 = 72;
+/// For how long a browser stays logged in.
+pub const SESSION_HOURS: i64 = 12;
+/// For how long a refresh token works.
+pub const REFRESH_DAYS: i64 = 7;
+/// For how long a program can refresh before its person must log in again.
+const LOGIN_MAX_DAYS: i64 = 90;
+/// For how long a ticket opens a WebSocket.
+pub const TICKET_SECS: i64 = 30;
+
+/// How somebody logs in.
+#[derive(Debug)]
+pub enum Login {
+    /// With the token of a link, which works once.
+    Link(LoginToken),
+    /// With an API key.
+    Key(ApiKey),
+    /// With name and password.
+    Password {
+        /// The tenant; the first one if none is given.
+        tenant: Option<TenantName>,
+        /// The name of the user.
+        name: UserName,
+        /// The password.
+        password: Password,
+    },
+}
+
+/// A password on its way; it cannot be printed by accident.
+pub struct Password(pub String);
+
+impl std::fmt::Debug for Password {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Password(..)")
+    }
+}
+
+/// What a login leaves with the caller.
+#[derive(Debug)]
+pub enum Opened {
+    /// A cookie for a browser.
+    Cookie(LoginToken),
+    /// Tokens for a program.
+    Tokens(TokenPair),
+}
+
+/// An access token, and the token that gets the next one.
+#[derive(Debug)]
+pub struct TokenPair {
+    /// The access token.
+    pub access: AccessToken,
+    /// The token that gets the next pair, once.
+    pub refresh: LoginToken,
+}
+
+/// What a caller wants to have left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// A cookie.
+    Cookie,
+    /// Tokens.
+    Tokens,
+}
+
+/// Somebody who has proved who it is.
+struct Proved {
+    tenant: TenantId,
+    user: UserId,
+    /// The link that must be used up.
+    link: Option<KeyHash>,
+    key: Option<KeyId>,
+    /// Not to last longer than this.
+    until: Option<Timestamp>,
+    by: &'static str,
+}
+
+fn after(now: Timestamp, time: SignedDuration) -> Timestamp {
+    now.saturating_add(time).unwrap_or(now)
+}
+
+fn days(days: i64) -> SignedDuration {
+    SignedDuration::from_hours(24 * days)
+}
+
+/// Makes a link that opens one session for a user.
+///
+/// # Errors
+/// If the store fails.
+pub async fn new_link(app: &App, tenant: TenantId, user: UserId, hours: i64) -> Result<LoginToken> {
+    let link = LoginToken::new(app.mint);
+    let expires_at = after(app.clock.now(), SignedDuration::from_hours(hours));
+    let token = TokenRecord { tenant, user, session: None, key: None, expires_at, used_at: None };
+    let hash = link.hash();
+    let work = move |tx: &mut Tx<'_>| tx.tokens().insert(Purpose::Link, hash, &token);
+    app.store.write(Scope::System, work).await.map_err(Error::Store)?;
+    Ok(link)
+}
+
+/// Logs somebody in.
+///
+/// # Errors
+/// If what it shows proves nothing, or it failed too often of late.
+pub async fn login(
+    app: &App,
+    login: Login,
+    wanted: Wanted,
+    origin: &Origin,
+) -> Result<(Opened, Identity)> {
+    let proved = match login {
+        Login::Link(link) => by_link(app, &link, origin).await?,
+        Login::Key(key) => by_key(app, key, origin).await?,
+        Login::Password { tenant, name, password } => {
+            by_password(app, tenant, name, password, origin).await?
+        }
+    };
+    open(app, proved, wanted, origin).await
+}
+
+async fn by_link(app: &App, link: &LoginToken, origin: &Origin) -> Result<Proved> {
+    let (hash, now) = (link.hash(), app.clock.now());
+    app.throttle.check(origin.address, None, now)?;
+    let find = move |tx: &mut Tx<'_>| tx.tokens().find(Purpose::Link, hash);
+    let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
+    let live = found.filter(|token| token.used_at.is_none() && token.expires_at > now);
+    let Some(token) = live else {
+        return Err(match super::refused(app, origin, "link").await {
+            Error::Unauthorized => Error::LoginLink,
+            other => other,
+        });
+    };
+    let (tenant, user) = (token.tenant, token.user);
+    Ok(Proved { tenant, user, link: Some(hash), key: None, until: None, by: "link" })
+}
+
+async fn by_key(app: &App, key: ApiKey, origin: &Origin) -> Result<Proved> {
+    app.throttle.check(origin.address, None, app.clock.now())?;
+    let identity = match identify(app, &Credential::Key(key)).await {
+        Err(Error::Unauthorized) => return Err(super::refused(app, origin, "key").await),
+        other => other?,
+    };
+    // A login may do all that its user may: a key that may less must not become one.
+    if !identity.actor.scopes.is_empty() {
+        return Err(Error::NarrowKey);
+    }
+    let Actor { tenant, user, key, .. } = identity.actor;
+    Ok(Proved { tenant, user, link: None, key, until: identity.expires_at, by: "key" })
+}
+
+async fn by_password(
+    app: &App,
+    tenant: Option<TenantName>,
+    name: UserName,
+    Password(password): Password,
+    origin: &Origin,
+) -> Result<Proved> {
+    let tenant_text = tenant.as_ref().map_or("", |tenant| tenant.as_str());
+    let account = format!("{tenant_text}/{}", name.as_str());
+    let (address, now) = (origin.address, app.clock.now());
+    app.throttle.check(address, Some(&account), now)?;
+    let home = app.home();
+    let found = app
+        .store
+        .read(Scope::System, move |tx| {
+            let tenant = match &tenant {
+                Some(name) => tx.tenants().by_name(name)?.map(|tenant| tenant.id),
+                None => home,
+            };
+            let Some(tenant) = tenant else { return Ok(None) };
+            let Some(user) = tx.users().by_name(tenant, &name)? else { return Ok(None) };
+            let password = tx.users().password(tenant, user.id)?;
+            Ok::<_, Error>(Some((tenant, user, password)))
+        })
+        .await?;
+    // The comparison is made in any case: its time must not tell whether there is such a user.
+    let hash = found
+        .as_ref()
+        .and_then(|(_, user, hash)| hash.clone().filter(|_| user.status == UserStatus::Active));
+    let matches = app.passwords.matches(password, hash, app.mint).await?;
+    let known = found.map(|(tenant, user, _)| (tenant, user.id));
+    match known {
+        Some((tenant, user)) if matches => {
+            Ok(Proved { tenant, user, link: None, key: None, until: None, by: "password" })
+        }
+        known => {
+            app.throttle.failed(address, Some(&account), now);
+            if let Some(tenant) = known.map(|(tenant, _)| tenant).or(home) {
+                let user = known.map(|(_, user)| user);
+                record_failure(app, tenant, user, origin, "password").await;
+            }
+            Err(Error::WrongPassword)
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct How {
+    by: &'static str,
+    session: SessionId,
+}
+
+/// Makes an entry about a login for the record of acts.
+fn entry(
+    app: &App,
+    (user, name): (UserId, &str),
+    action: &str,
+    how: &How,
+    origin: &Origin,
+) -> AuditEntry {
+    AuditEntry {
+        at: app.clock.now(),
+        user: Some(user),
+        action: action.to_owned(),
+        resource: format!("session/{}", how.session),
+        result: AuditResult::Ok,
+        trace_id: None,
+        detail: Payload::of(how).as_str().to_owned(),
+        personal: Some(origin.personal(Some(name.to_owned()))),
+    }
+}
+
+async fn open(
+    app: &App,
+    proved: Proved,
+    wanted: Wanted,
+    origin: &Origin,
+) -> Result<(Opened, Identity)> {
+    let (now, home) = (app.clock.now(), app.home());
+    let lasts = match wanted {
+        Wanted::Cookie => SignedDuration::from_hours(SESSION_HOURS),
+        Wanted::Tokens => days(REFRESH_DAYS),
+    };
+    let expires_at = proved.until.map_or(after(now, lasts), |until| until.min(after(now, lasts)));
+    let token = LoginToken::new(app.mint);
+    let session = SessionRecord {
+        tenant: proved.tenant,
+        id: app.mint.id(),
+        user: proved.user,
+        key: proved.key,
+        created_at: now,
+        expires_at,
+        ended_at: None,
+    };
+    let (hash, app_, origin_, id) = (token.hash(), app.clone(), origin.clone(), session.id);
+    let work = move |tx: &mut Tx<'_>| {
+        let Some(mut user) = tx.users().by_id(proved.tenant, proved.user)? else {
+            return Err(Error::Unauthorized);
+        };
+        if let Some(link) = proved.link {
+            // Two browsers with the same link: only the one that uses it up gets in.
+            if !tx.tokens().use_up(Purpose::Link, link, now)? {
+                return Err(Error::LoginLink);
+            }
+            if user.status == UserStatus::Invited {
+                user.status = UserStatus::Active;
+            }
+        }
+        user.seen_at = Some(now);
+        tx.users().update(proved.tenant, &user)?;
+        let found = actor(tx, home, (proved.tenant, proved.user), None, Some(session.id))?;
+        let actor = found.ok_or(Error::Unauthorized)?;
+        tx.sessions().insert(&session)?;
+        let record = token_of(&session, expires_at);
+        tx.tokens().insert(purpose(wanted), hash, &record)?;
+        let how = How { by: proved.by, session: session.id };
+        let mut event = system_event(&app_, "auth:login", &how);
+        event.metadata.actor = Some(actor.name.clone());
+        let act = entry(&app_, (actor.user, &actor.name), "auth:login", &how, &origin_);
+        tx.record_act(proved.tenant, act)?;
+        tx.record_for(proved.tenant, event)?;
+        Ok(actor)
+    };
+    let actor = app.store.write(Scope::System, work).await?.value;
+    let opened = match wanted {
+        Wanted::Cookie => Opened::Cookie(token),
+        Wanted::Tokens => {
+            Opened::Tokens(TokenPair { access: access(app, &actor, id)?, refresh: token })
+        }
+    };
+    Ok((opened, Identity { actor, expires_at: Some(expires_at) }))
+}
+
+const fn purpose(wanted: Wanted) -> Purpose {
+    match wanted {
+        Wanted::Cookie => Purpose::Cookie,
+        Wanted::Tokens => Purpose::Refresh,
+    }
+}
+
+fn token_of(session: &SessionRecord, expires_at: Timestamp) -> TokenRecord {
+    TokenRecord {
+        tenant: session.tenant,
+        user: session.user,
+        session: Some(session.id),
+        key: None,
+        expires_at,
+        used_at: None,
+    }
+}
+
+fn access(app: &App, actor: &Actor, session: SessionId) -> Result<AccessToken> {
+    let id = app.mint.secret();
+    let claims = jwt::Claims::new(actor.user, actor.tenant, session, id, app.clock.now());
+    Ok(AccessToken(jwt::sign(&app.vault.token_key()?, &claims)))
+}
+
+/// What became of a refresh token.
+enum Refreshed {
+    Next(Actor, SessionId, Timestamp),
+    /// It was used before: somebody else has it, so the login ends for both.
+    Reused,
+    Unknown,
+}
+
+/// Gets the next pair of tokens; each refresh token works once.
+///
+/// # Errors
+/// If the token is not known, has ended, or was used before; then its login ends.
+pub async fn refresh(
+    app: &App,
+    token: &LoginToken,
+    origin: &Origin,
+) -> Result<(TokenPair, Identity)> {
+    let now = app.clock.now();
+    app.throttle.check(origin.address, None, now)?;
+    let (hash, next) = (token.hash(), LoginToken::new(app.mint));
+    let (next_hash, app_, origin_) = (next.hash(), app.clone(), origin.clone());
+    let work = move |tx: &mut Tx<'_>| rotate(&app_, tx, (hash, next_hash), &origin_);
+    let refreshed = app.store.write(Scope::System, work).await?.value;
+    match refreshed {
+        Refreshed::Next(actor, session, expires_at) => {
+            let pair = TokenPair { access: access(app, &actor, session)?, refresh: next };
+            Ok((pair, Identity { actor, expires_at: Some(expires_at) }))
+        }
+        Refreshed::Reused => {
+            app.callers.forget_all();
+            app.throttle.failed(origin.address, None, now);
+            Err(Error::Unauthorized)
+        }
+        Refreshed::Unknown => Err(super::refused(app, origin, "refresh").await),
+    }
+}
+
+fn rotate(
+    app: &App,
+    tx: &mut Tx<'_>,
+    (hash, next): (KeyHash, KeyHash),
+    origin: &Origin,
+) -> Result<Refreshed> {
+    let (now, home) = (app.clock.now(), app.home());
+    let Some(token) = tx.tokens().find(Purpose::Refresh, hash)? else {
+        return Ok(Refreshed::Unknown);
+    };
+    let session = token.session.map(|id| tx.sessions().by_id(id)).transpose()?.flatten();
+    let Some(session) = session else { return Ok(Refreshed::Unknown) };
+    let how = How { by: "refresh", session: session.id };
+    if token.used_at.is_some() || !tx.tokens().use_up(Purpose::Refresh, hash, now)? {
+        if tx.sessions().end(session.tenant, session.id, now)? {
+            let mut act = entry(app, (session.user, ""), "auth:refresh-reused", &how, origin);
+            act.result = AuditResult::Denied;
+            act.personal = Some(origin.personal(None));
+            tx.record_act(session.tenant, act)?;
+            let event = system_event(app, "auth:refresh-reused", &how);
+            tx.record_for(session.tenant, event)?;
+        }
+        return Ok(Refreshed::Reused);
+    }
+    if token.expires_at <= now {
+        return Ok(Refreshed::Unknown);
+    }
+    let Some(actor) = super::of_session(tx, home, &session, now)? else {
+        return Ok(Refreshed::Unknown);
+    };
+    let last = after(session.created_at, days(LOGIN_MAX_DAYS));
+    let until = after(now, days(REFRESH_DAYS)).min(last).max(session.expires_at.min(last));
+    tx.sessions().extend(session.tenant, session.id, until)?;
+    tx.tokens().insert(Purpose::Refresh, next, &token_of(&session, until))?;
+    let act = entry(app, (actor.user, &actor.name), "auth:refresh", &how, origin);
+    tx.record_act(session.tenant, act)?;
+    Ok(Refreshed::Next(actor, session.id, until))
+}
+
+/// Ends the login of a call.
+///
+/// # Errors
+/// If the store fails.
+pub async fn logout(app: &App, call: &Call) -> Result<()> {
+    call.may("account", "update", Reach::Own)?;
+    let Some(session) = call.actor.session else { return Ok(()) };
+    let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
+    let how = How { by: "session", session };
+    let event = call.event(app, "auth:logout", &how, ("sessionId", session));
+    let work = move |tx: &mut Tx<'_>| {
+        if tx.sessions().end(call_.actor.tenant, session, now)? {
+            call_.tell(&app_, tx, event.clone())?;
+        }
+        Ok::<_, Error>(())
+    };
+    app.store.write(Scope::System, work).await?;
+    app.callers.forget_all();
+    Ok(())
+}
+
+/// Makes a ticket that opens one WebSocket on behalf of a call.
+///
+/// # Errors
+/// If the store fails.
+pub async fn new_ticket(app: &App, call: &Call) -> Result<(LoginToken, Timestamp)> {
+    call.may("event", "read", Reach::Team)?;
+    let ticket = LoginToken::new(app.mint);
+    let expires_at = after(app.clock.now(), SignedDuration::from_secs(TICKET_SECS));
+    let Actor { tenant, user, key, session, .. } = call.actor.clone();
+    let token = TokenRecord { tenant, user, session, key, expires_at, used_at: None };
+    let hash = ticket.hash();
+    let work = move |tx: &mut Tx<'_>| tx.tokens().insert(Purpose::Ticket, hash, &token);
+    app.store.write(Scope::System, work).await.map_err(Error::Store)?;
+    Ok((ticket, expires_at))
+}
+
+/// Finds out who holds a ticket; it works no more afterwards.
+///
+/// # Errors
+/// If it is not known, was used, or is too old.
+pub async fn by_ticket(app: &App, ticket: &LoginToken) -> Result<Identity> {
+    let (hash, now, home) = (ticket.hash(), app.clock.now(), app.home());
+    let work = move |tx: &mut Tx<'_>| {
+        let token = tx.tokens().find(Purpose::Ticket, hash)?;
+        let Some(token) = token.filter(|token| token.expires_at > now) else {
+            return Ok(None);
+        };
+        if !tx.tokens().use_up(Purpose::Ticket, hash, now)? {
+            return Ok(None);
+        }
+        if let Some(id) = token.session {
+            let Some(session) = tx.sessions().by_id(id)? else { return Ok(None) };
+            let actor = super::of_session(tx, home, &session, now)?;
+            return Ok(actor.map(|actor| (actor, Some(session.expires_at))));
+        }
+        let key = token.key.map(|id| tx.keys().by_id(token.tenant, id)).transpose()?.flatten();
+        let Some(key) = key.filter(|key| key.is_live(now)) else { return Ok(None) };
+        let actor = actor(tx, home, (token.tenant, token.user), Some(&key), None)?;
+        Ok::<_, Error>(actor.map(|actor| (actor, key.expires_at)))
+    };
+    let found = app.store.write(Scope::System, work).await?.value;
+    let (actor, expires_at) = found.ok_or(Error::Unauthorized)?;
+    Ok(Identity { actor, expires_at })
+}

@@ -1,0 +1,130 @@
+//! Failures are slowed down: by address, by account, and by both.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
+
+use godel_decide::{Bucket, Limit};
+use jiff::Timestamp;
+
+use crate::{Error, Result};
+
+/// One address on one account: five tries, then one every twelve seconds.
+const PAIR: Limit = Limit { per_minute: 5, burst: 5, sockets: None };
+/// One address on all accounts.
+const ADDRESS: Limit = Limit { per_minute: 30, burst: 60, sockets: None };
+/// One account from all addresses: high, so that nobody locks somebody else out.
+const ACCOUNT: Limit = Limit { per_minute: 60, burst: 200, sockets: None };
+const ENTRIES_MAX: usize = 20_000;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Place {
+    Pair(Option<IpAddr>, String),
+    Address(Option<IpAddr>),
+    Account(String),
+}
+
+impl Place {
+    const fn limit(&self) -> Limit {
+        match self {
+            Self::Pair(..) => PAIR,
+            Self::Address(_) => ADDRESS,
+            Self::Account(_) => ACCOUNT,
+        }
+    }
+}
+
+/// How often somebody failed of late.
+#[derive(Debug, Default)]
+pub(crate) struct Throttle {
+    failures: Mutex<HashMap<Place, Bucket>>,
+}
+
+fn places(address: Option<IpAddr>, account: Option<&str>) -> Vec<Place> {
+    let mut places = vec![Place::Address(address)];
+    if let Some(account) = account {
+        places.push(Place::Pair(address, account.to_owned()));
+        places.push(Place::Account(account.to_owned()));
+    }
+    places
+}
+
+impl Throttle {
+    /// Tells whether another try may be made, before it is made.
+    ///
+    /// # Errors
+    /// If there were too many failures.
+    pub(crate) fn check(
+        &self,
+        address: Option<IpAddr>,
+        account: Option<&str>,
+        now: Timestamp,
+    ) -> Result<()> {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        for place in places(address, account) {
+            if let Some(bucket) = failures.get(&place) {
+                let next = bucket.clone().take(place.limit(), now);
+                if !next.allowed {
+                    return Err(Error::Throttled { retry_ms: next.retry_after_ms });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes a failure; returns whether it is one too many.
+    pub(crate) fn failed(
+        &self,
+        address: Option<IpAddr>,
+        account: Option<&str>,
+        now: Timestamp,
+    ) -> bool {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        if failures.len() > ENTRIES_MAX {
+            failures.retain(|place, bucket| !bucket.is_idle(place.limit(), now));
+        }
+        let mut too_many = false;
+        for place in places(address, account) {
+            let limit = place.limit();
+            // Full of others that do not go: then only those that are known are counted.
+            if failures.len() > 2 * ENTRIES_MAX && !failures.contains_key(&place) {
+                continue;
+            }
+            let bucket = failures.entry(place).or_insert_with(|| Bucket::full(limit, now));
+            too_many |= !bucket.take(limit, now).allowed;
+        }
+        too_many
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn guessing_is_slowed_down_and_others_are_not_locked_out() {
+        let (throttle, now) = (Throttle::default(), Timestamp::UNIX_EPOCH);
+        let (bad, good): (IpAddr, IpAddr) =
+            ("10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap());
+        for _ in 0..5 {
+            throttle.check(Some(bad), Some("ann"), now).unwrap();
+            throttle.failed(Some(bad), Some("ann"), now);
+        }
+        assert!(throttle.check(Some(bad), Some("ann"), now).is_err());
+        assert!(throttle.check(Some(good), Some("ann"), now).is_ok(), "from elsewhere");
+        assert!(throttle.check(Some(bad), Some("bob"), now).is_ok(), "another account");
+        let later = now + jiff::SignedDuration::from_secs(13);
+        assert!(throttle.check(Some(bad), Some("ann"), later).is_ok(), "after a while");
+    }
+
+    #[test]
+    fn one_address_cannot_try_every_account() {
+        let (throttle, now) = (Throttle::default(), Timestamp::UNIX_EPOCH);
+        let bad: Option<IpAddr> = Some("10.0.0.1".parse().unwrap());
+        for number in 0..60 {
+            throttle.check(bad, Some(&format!("user-{number}")), now).unwrap();
+            throttle.failed(bad, Some(&format!("user-{number}")), now);
+        }
+        assert!(throttle.check(bad, Some("another"), now).is_err());
+    }
+}

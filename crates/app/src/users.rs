@@ -1,0 +1,313 @@
+//! Users: inviting, changing, disabling and erasing them.
+
+use godel_model::{LoginToken, ProjectId, Reach, Role, User, UserId, UserName, UserStatus};
+use godel_store::{KeyRecord, Purpose, StoredRow, Tx};
+use serde::Serialize;
+
+use crate::auth::login::{self, INVITE_HOURS, Password};
+use crate::once::{Outcome, once};
+use crate::{App, Call, Error, Result};
+
+/// What events tell of a user: nothing that would have to be erased one day.
+#[derive(Serialize)]
+struct Told {
+    id: UserId,
+    role: Role,
+    status: UserStatus,
+}
+
+fn told(user: &User) -> Told {
+    Told { id: user.id, role: user.role, status: user.status }
+}
+
+/// Invites somebody; the link in the result opens the account once. A repeated request gets none.
+///
+/// # Errors
+/// If the caller may not, the name is taken, or a project does not exist.
+pub async fn invite(
+    app: &App,
+    call: &Call,
+    name: UserName,
+    role: Role,
+    projects: Vec<ProjectId>,
+) -> Result<(User, Option<LoginToken>)> {
+    call.may("user", "create", Reach::Team)?;
+    let user = User {
+        id: app.mint.id(),
+        name,
+        role,
+        status: UserStatus::Invited,
+        projects,
+        created_at: app.clock.now(),
+        seen_at: None,
+    };
+    let event = call.event(app, "user:create", &told(&user), ("userId", user.id));
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        check_projects(tx, &user.projects)?;
+        if !tx.users().insert(call_.actor.tenant, &user)? {
+            return Err(Error::UserNameTaken(user.name.to_string()));
+        }
+        call_.tell(&app_, tx, event.clone())?;
+        Ok(user.clone())
+    };
+    match once(app, call, work).await? {
+        Outcome::Known(user) => Ok((user, None)),
+        Outcome::Fresh(written) => {
+            let user = written.value;
+            let link = login::new_link(app, call.actor.tenant, user.id, INVITE_HOURS).await?;
+            Ok((user, Some(link)))
+        }
+    }
+}
+
+fn check_projects(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {
+    for id in projects {
+        if tx.projects().by_id(*id)?.is_none() {
+            return Err(Error::NoProject(*id));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a new link for somebody who lost the old one, or its password.
+///
+/// # Errors
+/// If the caller may not, or there is no such user.
+pub async fn new_link(app: &App, call: &Call, id: UserId) -> Result<LoginToken> {
+    call.may("user", "update", Reach::Team)?;
+    let user = find(app, call, id).await?;
+    if matches!(user.status, UserStatus::Disabled | UserStatus::Erased) {
+        return Err(Error::invalid("this account is closed; enable it first"));
+    }
+    let event = call.event(app, "user:link", &told(&user), ("userId", id));
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        tx.tokens().forget(call_.actor.tenant, id, Purpose::Link)?;
+        call_.tell(&app_, tx, event.clone())
+    };
+    app.store.write(call.scope(), work).await?;
+    login::new_link(app, call.actor.tenant, id, INVITE_HOURS).await
+}
+
+/// Lists users by age.
+///
+/// # Errors
+/// If the caller may not.
+pub async fn list(app: &App, call: &Call, from: Option<UserId>, limit: usize) -> Result<Vec<User>> {
+    call.may("user", "read", Reach::Team)?;
+    let tenant = call.actor.tenant;
+    app.store.read(call.scope(), move |tx| Ok(tx.users().page(tenant, from, limit)?)).await
+}
+
+/// Finds a user; everybody may see its own account.
+///
+/// # Errors
+/// If the caller may not, or there is no such user.
+pub async fn get(app: &App, call: &Call, id: UserId) -> Result<User> {
+    if id == call.actor.user {
+        call.may("account", "read", Reach::Own)?;
+    } else {
+        call.may("user", "read", Reach::Team)?;
+    }
+    find(app, call, id).await
+}
+
+/// Finds a user by its name.
+///
+/// # Errors
+/// If the caller may not.
+pub async fn by_name(app: &App, call: &Call, name: UserName) -> Result<Option<User>> {
+    call.may("user", "read", Reach::Team)?;
+    let tenant = call.actor.tenant;
+    app.store.read(call.scope(), move |tx| Ok(tx.users().by_name(tenant, &name)?)).await
+}
+
+async fn find(app: &App, call: &Call, id: UserId) -> Result<User> {
+    let tenant = call.actor.tenant;
+    let found = app.store.read(call.scope(), move |tx| tx.users().by_id(tenant, id)).await;
+    let found = found.map_err(Error::Store)?;
+    found.ok_or_else(|| Error::NoUser(id.to_string()))
+}
+
+/// What may be changed of a user; `None` leaves it as it is.
+#[derive(Debug, Clone, Default)]
+pub struct UserChange {
+    /// The new role.
+    pub role: Option<Role>,
+    /// Whether the account is closed.
+    pub disabled: Option<bool>,
+    /// The new projects, all of them.
+    pub projects: Option<Vec<ProjectId>>,
+}
+
+/// Changes a user. Who is disabled is logged out at once.
+///
+/// # Errors
+/// If the caller may not, there is no such user, or it is the last admin.
+pub async fn update(app: &App, call: &Call, id: UserId, change: UserChange) -> Result<User> {
+    call.may("user", "update", Reach::Team)?;
+    let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
+    let tenant = call.actor.tenant;
+    let work = move |tx: &mut Tx<'_>| {
+        let mut user = open_account(tx, &call_, id)?;
+        if let Some(role) = change.role {
+            user.role = role;
+        }
+        if let Some(projects) = &change.projects {
+            check_projects(tx, projects)?;
+            user.projects.clone_from(projects);
+        }
+        match change.disabled {
+            Some(true) => {
+                user.status = UserStatus::Disabled;
+                tx.sessions().end_of(tenant, id, now)?;
+            }
+            Some(false) if user.status == UserStatus::Disabled => {
+                user.status = UserStatus::Active;
+            }
+            _ => {}
+        }
+        tx.users().update(tenant, &user)?;
+        keep_an_admin(tx, &call_)?;
+        let event = call_.event(&app_, "user:update", &told(&user), ("userId", id));
+        call_.tell(&app_, tx, event)?;
+        Ok::<_, Error>(user)
+    };
+    let user = app.store.write(call.scope(), work).await?.value;
+    app.callers.forget_all();
+    Ok(user)
+}
+
+/// Returns a user that was not erased.
+fn open_account(tx: &mut Tx<'_>, call: &Call, id: UserId) -> Result<User> {
+    let found = tx.users().by_id(call.actor.tenant, id)?;
+    let found = found.filter(|user| user.status != UserStatus::Erased);
+    found.ok_or_else(|| Error::NoUser(id.to_string()))
+}
+
+/// A tenant without an admin could never be looked after again.
+fn keep_an_admin(tx: &mut Tx<'_>, call: &Call) -> Result<()> {
+    if tx.users().admins(call.actor.tenant)? == 0 {
+        return Err(Error::LastAdmin);
+    }
+    Ok(())
+}
+
+/// Sets the password of the caller's own account; its other logins end.
+///
+/// # Errors
+/// If the password is too short, or the caller is a key that may less than its user.
+pub async fn set_password(app: &App, call: &Call, password: Password) -> Result<()> {
+    call.may("account", "update", Reach::Own)?;
+    if !call.actor.scopes.is_empty() {
+        return Err(Error::NarrowKey);
+    }
+    let hash = app.passwords.hash(password.0, app.mint).await?;
+    let (tenant, id, now) = (call.actor.tenant, call.actor.user, app.clock.now());
+    #[derive(Serialize)]
+    struct Changed {
+        id: UserId,
+    }
+    let event = call.event(app, "user:password", &Changed { id }, ("userId", id));
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        tx.users().set_password(tenant, id, Some(&hash))?;
+        tx.sessions().end_others(tenant, id, call_.actor.session, now)?;
+        call_.tell(&app_, tx, event.clone())
+    };
+    app.store.write(call.scope(), work).await?;
+    app.callers.forget_all();
+    Ok(())
+}
+
+/// Erases a person: what tells who it was goes, and so does every way in. What it did stays, under
+/// an id that leads nowhere.
+///
+/// # Errors
+/// If the caller may not, there is no such user, or it is the last admin.
+pub async fn erase(app: &App, call: &Call, id: UserId) -> Result<()> {
+    call.may("user", "delete", Reach::Team)?;
+    let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
+    let tenant = call.actor.tenant;
+    let work = move |tx: &mut Tx<'_>| {
+        let before = open_account(tx, &call_, id)?;
+        let nobody = format!("erased-{}", id.uuid().simple());
+        let user = User {
+            name: nobody.parse()?,
+            role: Role::Viewer,
+            status: UserStatus::Erased,
+            projects: Vec::new(),
+            seen_at: None,
+            ..before.clone()
+        };
+        tx.users().update(tenant, &user)?;
+        tx.users().set_password(tenant, id, None)?;
+        tx.keys().revoke_of(tenant, id, None, now)?;
+        tx.sessions().end_of(tenant, id, now)?;
+        tx.tokens().forget(tenant, id, Purpose::Link)?;
+        keep_an_admin(tx, &call_)?;
+        tx.audit().erase(id)?;
+        let event = call_.event(&app_, "user:erase", &told(&user), ("userId", id));
+        call_.tell(&app_, tx, event)?;
+        Ok::<_, Error>((before.name, user.name))
+    };
+    let (old, new) = app.store.write(call.scope(), work).await?.value;
+    app.callers.forget_all();
+    rename_in_events(
+        app,
+        call,
+        &format!("user:{}", old.as_str()),
+        &format!("user:{}", new.as_str()),
+    )
+    .await
+}
+
+/// Takes a name out of the events, some thousands at a time so that other writes come in between.
+async fn rename_in_events(app: &App, call: &Call, old: &str, new: &str) -> Result<()> {
+    const CHUNK_EVENTS: i64 = 20_000;
+    let read = app.store.read(call.scope(), |tx| tx.events().bounds()).await;
+    let (head, trimmed) = read.map_err(Error::Store)?;
+    let mut from = trimmed.0;
+    while from < head.0 {
+        let (upto, old, new) = (from + CHUNK_EVENTS, old.to_owned(), new.to_owned());
+        let work = move |tx: &mut Tx<'_>| tx.events().rename_actor((from, upto), &old, &new);
+        app.store.write(call.scope(), work).await.map_err(Error::Store)?;
+        from = upto;
+    }
+    // What is in memory still has the name.
+    app.store.forget(call.actor.tenant, head);
+    Ok(())
+}
+
+/// What the server knows of a person.
+#[derive(Debug)]
+pub struct Export {
+    /// The account.
+    pub user: User,
+    /// Its keys, without the secrets, which nobody has.
+    pub keys: Vec<KeyRecord>,
+    /// The newest acts on record, newest first.
+    pub acts: Vec<StoredRow>,
+}
+
+/// Returns what the server knows of a person; everybody may have its own.
+///
+/// # Errors
+/// If the caller may not, or there is no such user.
+pub async fn export(app: &App, call: &Call, id: UserId) -> Result<Export> {
+    const ACTS_MAX: usize = 10_000;
+    let user = get(app, call, id).await?;
+    let tenant = call.actor.tenant;
+    let work = move |tx: &mut Tx<'_>| {
+        let keys = tx.keys().page(tenant, Some(id), None, 1_000)?;
+        let acts = tx.audit().backward(Some(id), i64::MAX, ACTS_MAX)?;
+        Ok::<_, Error>((keys, acts))
+    };
+    let (keys, acts) = app.store.read_long(call.scope(), work).await?;
+    let event = call.event(app, "user:export", &told(&user), ("userId", id));
+    let (app_, call_) = (app.clone(), call.clone());
+    let tell = move |tx: &mut Tx<'_>| call_.tell(&app_, tx, event.clone());
+    app.store.write(call.scope(), tell).await?;
+    Ok(Export { user, keys, acts })
+}

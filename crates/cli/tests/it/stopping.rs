@@ -1,0 +1,75 @@
+//! The end comes in time, whatever else hangs.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use godel_engines::{Binaries, Places, Postgres};
+use serde_json::Value;
+
+use crate::home::{Home, Server};
+
+#[test]
+fn a_server_ends_in_time_while_its_database_hangs() {
+    if godel_testkit::postgres_url().is_none() {
+        return;
+    }
+    let mut postgres = Postgres::start(&Binaries::find(&Places::from_env())).unwrap();
+    let home = Home::new().with("GODEL_SERVER_DRAIN_SECS", "1");
+    let database = postgres.url("postgres");
+    let server = home.up_with(&["--listen", "127.0.0.1:0", "--database", &database]);
+    home.run(&["events", "publish", "test:before"]).expect(0);
+    // It holds its connections and answers nothing, as a disk that hangs makes it do.
+    postgres.pause().unwrap();
+    let mut under_way = home
+        .command(&["events", "publish", "test:hanging"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    let started = Instant::now();
+    server.stop();
+    let took = started.elapsed();
+    postgres.resume().unwrap();
+    under_way.kill().ok();
+    under_way.wait().unwrap();
+    // A second for requests, five for the last words to the database, and some to spare.
+    assert!(took < Duration::from_secs(10), "it took {took:?}: {}", home.log());
+    assert!(!home.data().join("server.json").exists(), "{}", home.log());
+}
+
+/// Asks without a key and without a trace, and returns the trace id and request id of the answer.
+fn ask(server: &Server) -> (String, String) {
+    let address = server.url().trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).unwrap();
+    let request =
+        format!("GET /api/v1/events HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    stream.write_all(format!("{request}\r\n").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let header = |name: &str| {
+        let line = answer.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or_else(|| panic!("no {name} in {answer}")).to_owned()
+    };
+    let trace = header("traceparent: ").split('-').nth(1).unwrap().to_owned();
+    (trace, header("x-request-id: "))
+}
+
+#[test]
+fn a_log_line_has_the_trace_id_that_the_caller_was_told() {
+    let home = Home::new();
+    let server = home.up_with(&["--listen", "127.0.0.1:0", "--log-level", "debug"]);
+    let asked: Vec<_> = (0..3).map(|_| ask(&server)).collect();
+    server.stop();
+    let lines: Vec<Value> =
+        home.log().lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    for (trace, request) in asked {
+        assert_eq!(trace.len(), 32);
+        let of_request: Vec<_> =
+            lines.iter().filter(|line| line["request_id"] == request.as_str()).collect();
+        assert!(of_request.iter().any(|line| line["message"] == "answered"), "{}", home.log());
+        assert!(of_request.iter().all(|line| line["trace_id"] == trace.as_str()), "{of_request:?}");
+    }
+}
