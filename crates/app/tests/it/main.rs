@@ -1,7 +1,10 @@
 //! Use cases on real stores, both engines.
 #![cfg(test)]
 
+mod audit;
+mod first_line;
 mod integrity;
 mod once;
 mod retention;
 mod stage;
+mod vault;
