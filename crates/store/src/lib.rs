@@ -12,6 +12,7 @@
 //! - A tenant's rows are reached only through [`Scope::Tenant`]; PostgreSQL enforces it again by
 //!   row-level security, and fails closed when no tenant is set.
 
+pub mod backup;
 mod config;
 mod error;
 pub mod hints;
