@@ -18,7 +18,7 @@ mod sse;
 mod system;
 
 pub use auth::{LoginRequest, Session, TenantRef};
-pub use client::{Client, ClientError, EventStream, StreamItem};
+pub use client::{Client, ClientError, Download, EventStream, StreamItem};
 pub use cursor::Cursor;
 pub use discovery::{Discovery, OWNER_KEY_FILE};
 pub use envelope::{ErrorBody, Failure, Meta, Page, Pagination, Success};

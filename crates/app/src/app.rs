@@ -8,6 +8,7 @@ use godel_store::Store;
 use godel_store::hints::Hints;
 
 use crate::auth::Callers;
+use crate::backup::Backups;
 use crate::rates::Rates;
 
 /// How many requests callers may make.
@@ -48,6 +49,8 @@ pub struct App {
     pub config: AppConfig,
     /// Who may make how many requests.
     pub rates: Arc<Rates>,
+    /// How backups are doing.
+    pub backups: Arc<Backups>,
     pub(crate) callers: Arc<Callers>,
 }
 
@@ -73,6 +76,7 @@ impl App {
             mint: Mint::system(),
             config,
             rates,
+            backups: Arc::new(Backups::default()),
             callers: Arc::new(Callers::default()),
         }
     }

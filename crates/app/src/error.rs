@@ -14,6 +14,9 @@ pub enum Error {
     /// The caller is not known.
     #[error("the caller is not known")]
     Unauthorized,
+    /// The caller may not do this.
+    #[error("this caller may not {0}")]
+    Forbidden(&'static str),
     /// A login link was used before, or is too old.
     #[error("this login link was used before, or is too old")]
     LoginLink,
@@ -63,6 +66,7 @@ impl Report for Error {
         match self {
             Self::Invalid(invalid) => invalid.code(),
             Self::Unauthorized => code::UNAUTHORIZED,
+            Self::Forbidden(_) => code::FORBIDDEN,
             Self::LoginLink => code::LOGIN_LINK_INVALID,
             Self::NoProject(_) => code::PROJECT_NOT_FOUND,
             Self::ProjectNameTaken(_) => code::PROJECT_NAME_TAKEN,
@@ -83,6 +87,7 @@ impl Report for Error {
             Self::Unauthorized => {
                 "send an API key as `Authorization: Bearer godel_sk_..` or `X-API-Key`"
             }
+            Self::Forbidden(_) => "use the owner's key of the server",
             Self::LoginLink => "`godel up` prints a new link each time it starts",
             Self::ProjectVersion { .. } => {
                 "read the project again and repeat the change on that version"

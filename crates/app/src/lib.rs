@@ -8,6 +8,7 @@
 
 mod app;
 pub mod auth;
+pub mod backup;
 mod call;
 mod crew;
 mod error;

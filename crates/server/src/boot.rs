@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use godel_api::{Discovery, OWNER_KEY_FILE};
-use godel_app::{App, Crew, auth, retention, tenants};
+use godel_app::{App, Crew, auth, backup, retention, tenants};
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
@@ -131,6 +131,9 @@ impl Server {
         let shared = shared(&app, &crew, &config)?;
         let routes = router::build(&shared);
         retention::start(&app, &crew);
+        if let Some(schedule) = config.backup {
+            backup::start(&app, &crew, schedule);
+        }
         keep_metrics_small(&shared);
         crew.spawn(listen::serve(listener, routes, crew.clone()));
         tenants::record_server(&app, tenant, "server:start").await?;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use godel_app::AppConfig;
+use godel_app::backup::Schedule;
 use godel_store::{DatabaseUrl, Durability};
 
 /// How a server runs.
@@ -22,6 +23,8 @@ pub struct Config {
     pub durability: Durability,
     /// How the application behaves.
     pub app: AppConfig,
+    /// When backups are made, if they are.
+    pub backup: Option<Schedule>,
     /// How long shutdown waits for requests that are under way.
     pub drain: Duration,
     /// How long a request may take.
@@ -53,6 +56,7 @@ impl Config {
             redis: None,
             durability: Durability::Full,
             app: AppConfig::default(),
+            backup: None,
             drain: Duration::from_secs(10),
             request_timeout: Duration::from_secs(30),
             body_max_bytes: 1024 * 1024,

@@ -30,6 +30,7 @@ pub(crate) fn base() -> OpenApi {
             ("auth", "Who is calling"),
             ("health", "How the server is doing"),
             ("metrics", "Numbers about the server"),
+            ("admin", "What the owner of the server may do"),
         ]
         .into_iter()
         .map(|(name, description)| {

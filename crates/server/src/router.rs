@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
-use crate::routes::{auth, events, health, projects, stream, system};
+use crate::routes::{admin, auth, events, health, projects, stream, system};
 use crate::state::Shared;
 use crate::{openapi, web, ws};
 
@@ -43,6 +43,7 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(projects::get, projects::update, projects::delete))
         .routes(routes!(system::system))
         .routes(routes!(health::detailed))
+        .routes(routes!(admin::backup))
 }
 
 /// The paths outside of the API that need no caller.
@@ -109,6 +110,8 @@ pub(crate) fn build(shared: &Shared) -> Router {
     let (router, _) = assemble(move |router| router.layer(guard.clone()));
     let small_or_streamed = SizeAbove::new(COMPRESS_MIN_BYTES)
         .and(NotForContentType::const_new("text/event-stream"))
+        // A backup is compressed already.
+        .and(NotForContentType::const_new("application/octet-stream"))
         .and(NotForContentType::IMAGES);
     router
         .fallback(no_route)

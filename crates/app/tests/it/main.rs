@@ -1,5 +1,6 @@
 //! Use cases on real stores, both engines.
 #![cfg(test)]
 
+mod backup;
 mod integrity;
 mod retention;

@@ -41,6 +41,9 @@ pub(crate) async fn system(
 pub(crate) async fn prometheus(State(shared): State<Shared>, _: Caller) -> impl IntoResponse {
     let memory = resident_bytes().unwrap_or_default();
     metrics::sample(memory, cpu_percent(), shared.app.rates.open_sockets());
+    if let Some(numbers) = shared.app.backups.numbers() {
+        metrics::backups(&numbers);
+    }
     shared.prometheus.run_upkeep();
     let text = shared.prometheus.render();
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text)
