@@ -67,7 +67,7 @@ impl Output {
     pub(crate) fn raw(self) -> Result<io::Stdout> {
         if io::stdout().is_terminal() {
             return Err(Error::usage(
-                "a backup is not for the eyes",
+                "a backup is no text for a terminal",
                 "name a file, or send it into a pipe",
             ));
         }

@@ -41,15 +41,13 @@ pub(crate) async fn run(context: &Context, asked: &Backup) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     // A name that is taken is told before the server is troubled.
-    let file = BackupFile::create(&asked.file, asked.force)?;
+    let mut file = BackupFile::create(&asked.file, asked.force)?;
     let contents = match origin(context, asked).await? {
         Origin::Server(mut download) => {
-            let mut file = file;
             receive(&mut download, &mut file).await?;
             blocking(move || file.finish()).await?
         }
         Origin::Database(url) => {
-            let mut file = file;
             let write = move || {
                 backup::write_blocking(&url, SystemClock.now(), &mut file)?;
                 file.finish()

@@ -138,7 +138,7 @@ impl<W: Write> Writer<W> {
             table: 0,
             chunk: vec![0; CHUNK_HEAD],
             chunk_rows: 0,
-            // Level 1: on this data the next levels win a few percent and cost twice the time.
+            // The cheapest level: a backup must not take the processor away from writers.
             encoder: ZlibEncoder::new(Vec::new(), Compression::fast()),
             bytes: 0,
         };

@@ -228,3 +228,39 @@ fn same_columns(table: &Table, target: &Table) -> Result<()> {
     let why = format!("the columns of {} are not those of its schema version", table.name);
     Err(Error::BackupDamaged(why))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::format::Writer;
+    use super::*;
+
+    /// Writes a backup without rows, of a schema with these migrations.
+    fn backup(dir: &Path, migrations: Vec<(i64, String)>) -> PathBuf {
+        let header = Header {
+            godel: "9.9.9".to_owned(),
+            engine: "sqlite".to_owned(),
+            made_at: Timestamp::UNIX_EPOCH,
+            schema: migrations.last().map_or(0, |(version, _)| *version),
+            migrations,
+            tables: vec![],
+        };
+        let file = dir.join("x.backup");
+        let sink = std::fs::File::create(&file).unwrap();
+        Writer::begin(sink, &header).unwrap().finish().unwrap();
+        file
+    }
+
+    #[tokio::test]
+    async fn a_schema_that_is_newer_or_not_ours_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Config::new(DatabaseUrl::Sqlite(dir.path().join("godel.db")));
+        let newer = backup(dir.path(), vec![(9_999, "x".to_owned())]);
+        let refused = restore(&config, &newer, Timestamp::UNIX_EPOCH, false).await.unwrap_err();
+        assert!(refused.to_string().contains("made by godel 9.9.9"), "{refused}");
+        assert!(matches!(refused, Error::BackupNewer { found: 9_999, .. }), "{refused:?}");
+        let other = backup(dir.path(), vec![(1, "changed".to_owned())]);
+        let refused = restore(&config, &other, Timestamp::UNIX_EPOCH, false).await.unwrap_err();
+        assert!(matches!(refused, Error::Migration { version: 1, .. }), "{refused:?}");
+        assert!(!dir.path().join("godel.db").exists());
+    }
+}

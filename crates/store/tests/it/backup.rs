@@ -435,3 +435,48 @@ async fn a_plain_owner_of_a_postgres_database_backs_up_and_restores_every_row() 
     as_admin(&server, format!("DROP DATABASE {name} WITH (FORCE)")).await;
     as_admin(&server, format!("DROP ROLE {name}")).await;
 }
+
+/// Runs statements on a database, past Godel.
+async fn run(url: &DatabaseUrl, statements: &'static str) {
+    match url.clone() {
+        DatabaseUrl::Sqlite(path) => {
+            rusqlite::Connection::open(path).unwrap().execute_batch(statements).unwrap();
+        }
+        DatabaseUrl::Postgres(url) => as_admin(&url, statements.to_owned()).await,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_nobody_told_of_is_in_the_backup_too() {
+    const MAKE: &str =
+        "CREATE TABLE extra (id INTEGER NOT NULL, flag BOOLEAN, note TEXT, parent BIGINT)";
+    let dir = TempDir::new().unwrap();
+    for world in worlds().await {
+        run(&world.config.url, MAKE).await;
+        let rows = "INSERT INTO extra VALUES (1, true, 'a', 2), (2, false, NULL, NULL)";
+        run(&world.config.url, rows).await;
+        let file = dir.path().join(format!("{}.backup", world.engine));
+        assert_eq!(back_up(&world.config.url, &file).await.rows("extra"), 2);
+        // No schema of ours has it, so it is not silently left out.
+        let target = Database::sqlite();
+        let config = Config::new(target.url());
+        let refused = backup::restore(&config, &file, now(), false).await.unwrap_err();
+        assert!(refused.to_string().contains("extra"), "{refused}");
+        if let Some(server) = postgres_url() {
+            let target = Database::postgres(server);
+            run(&target.url(), MAKE).await;
+            let store = restore(&file, target.url()).await;
+            let again = dir.path().join(format!("{}-again.backup", world.engine));
+            assert_eq!(back_up(store.url(), &again).await.rows("extra"), 2);
+            let check = "DO $$ BEGIN ASSERT (SELECT count(*) FROM extra WHERE
+                 (id = 1 AND flag AND note = 'a' AND parent = 2)
+                 OR (id = 2 AND NOT flag AND note IS NULL AND parent IS NULL)) = 2; END $$";
+            run(&target.url(), check).await;
+            store.close().await;
+        }
+        run(&world.config.url, "ALTER TABLE extra ADD COLUMN price NUMERIC").await;
+        let refused = backup::write(&world.config.url, now(), std::io::sink()).await.unwrap_err();
+        let cause = std::error::Error::source(&refused).unwrap().to_string();
+        assert!(cause.to_lowercase().contains("extra.price has the type numeric"), "{cause}");
+    }
+}
