@@ -183,7 +183,7 @@ impl Report for Error {
             }
             Self::DiskFull => "free some space; nothing that was answered is lost",
             Self::Corrupt(_) | Self::Unreadable { .. } => {
-                "stop godel, keep a copy of the data directory, and restore a backup"
+                "stop godel, keep a copy of the data directory, and use `godel restore`"
             }
             Self::Locked { .. } => "stop the other one, or choose another directory with --data",
             Self::SchemaNewer { .. } => {

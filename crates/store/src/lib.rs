@@ -11,6 +11,7 @@
 //! - Every statement is a [`statement::Statement`] in a list that a test prepares on both engines.
 //! - A tenant's rows are reached only through [`Scope::Tenant`]; PostgreSQL enforces it again by
 //!   row-level security, and fails closed when no tenant is set.
+//! - A backup is one moment of the whole database, and is restored whole or not at all.
 
 pub mod backup;
 mod config;

@@ -51,3 +51,43 @@ async fn a_schedule_is_seen_in_health_and_metrics() {
         assert!(metrics.contains("godel_backups_total{outcome=\"failed\"} 0"), "{metrics}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_backup_that_the_server_cannot_finish_breaks_off() {
+    for mut server in servers().await {
+        let tenant = godel_app::tenants::ensure_first(&server.app).await.unwrap().id;
+        for _ in 0..20 {
+            let fill = move |tx: &mut godel_store::Tx<'_>| {
+                (0..100).try_for_each(|_| {
+                    let mint = godel_model::Mint::system();
+                    let noise: Vec<String> =
+                        (0..200).map(|_| mint.id::<godel_model::EventId>().to_string()).collect();
+                    tx.record(godel_model::NewEvent {
+                        id: mint.id(),
+                        kind: "test:noise".parse().unwrap(),
+                        at: jiff::Timestamp::UNIX_EPOCH,
+                        source: godel_model::Source::component("test"),
+                        payload: godel_model::Payload::of(&noise),
+                        metadata: godel_model::Metadata::default(),
+                    })
+                })
+            };
+            let scope = godel_store::Scope::Tenant(tenant);
+            server.app.store.write::<_, godel_store::Error, _>(scope, fill).await.unwrap();
+        }
+        let mut answer = server.get("/api/v1/admin/backup").await;
+        assert!(answer.chunk().await.unwrap().is_some(), "it has begun");
+        server.begin_stop();
+        // Given time to notice: what is in the buffers on the way here is less than the whole.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        let ended = loop {
+            match answer.chunk().await {
+                Ok(Some(_)) => {}
+                Ok(None) => break false,
+                Err(_) => break true,
+            }
+        };
+        assert!(ended, "{}: half a backup looks like a whole one", server.engine);
+        server.stop().await;
+    }
+}

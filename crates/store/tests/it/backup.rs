@@ -124,7 +124,8 @@ async fn a_backup_under_load_is_one_moment_of_the_log() {
             let head = check(&store, world.tenant).await;
             check(&store, second).await;
             assert!(head >= before, "{}: {head} lost what was answered by {before}", world.engine);
-            assert!(head <= after.next(), "{}: {head} is from after {after}", world.engine);
+            // Of each writer one write may be committed and not answered yet.
+            assert!(head.0 <= after.0 + 6, "{}: {head} is from after {after}", world.engine);
             let restored = World { store, ..World::on(Database::sqlite()).await };
             let copy = restored.log(world.tenant).await;
             assert_eq!(copy[..], log[..copy.len()], "{}: a prefix of the log", world.engine);
