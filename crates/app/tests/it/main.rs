@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod audit;
+mod backup;
 mod first_line;
 mod integrity;
 mod once;

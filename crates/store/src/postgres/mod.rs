@@ -2,6 +2,7 @@
 //! hears of what other servers committed.
 
 mod append;
+mod backup;
 mod follower;
 mod lane;
 mod roles;
@@ -13,6 +14,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
 
+pub(crate) use self::backup::{backup, restore};
 pub(crate) use self::schema::{migrate, schema};
 use self::session::Session;
 use crate::chain::Seal;
