@@ -25,7 +25,7 @@ pub use auth::{
     Device, DeviceAnswer, DeviceAsk, DeviceDecision, DeviceRequest, DeviceStart, LoginRequest,
     LoginWants, PasswordRequest, RefreshRequest, Session, TenantRef, Ticket, Tokens,
 };
-pub use client::{Client, ClientBuilder, ClientError, EventStream, StreamItem};
+pub use client::{Client, ClientBuilder, ClientError, Download, EventStream, StreamItem};
 pub use cursor::Cursor;
 pub use discovery::{Discovery, OWNER_KEY_FILE};
 pub use envelope::{ErrorBody, Failure, Meta, Page, Pagination, Success};

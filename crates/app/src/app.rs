@@ -12,6 +12,7 @@ use crate::Result;
 use crate::auth::Callers;
 use crate::auth::password::Passwords;
 use crate::auth::throttle::Throttle;
+use crate::backup::Backups;
 use crate::rates::Rates;
 use crate::vault::{MasterKey, Vault};
 
@@ -73,6 +74,8 @@ pub struct App {
     pub rates: Arc<Rates>,
     /// The opened keys.
     pub vault: Vault,
+    /// How backups are doing.
+    pub backups: Arc<Backups>,
     pub(crate) callers: Arc<Callers>,
     pub(crate) throttle: Arc<Throttle>,
     pub(crate) passwords: Arc<Passwords>,
@@ -108,6 +111,7 @@ impl App {
             config,
             rates,
             vault,
+            backups: Arc::default(),
             callers: Arc::default(),
             throttle: Arc::default(),
             passwords: Arc::default(),

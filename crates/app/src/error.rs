@@ -184,7 +184,7 @@ impl Report for Error {
             Self::OnceKeyReused => "choose a new Idempotency-Key for each new request",
             Self::ProjectNameTaken(_) | Self::TenantNameTaken(_) => "choose another name",
             Self::Disagreement { .. } => {
-                "stop godel, keep a copy of the database, and restore a backup"
+                "stop godel, keep a copy of the database, and restore a backup with `godel restore`"
             }
             Self::NoProject(_) | Self::NoEvent(_) | Self::NoTenant(_) => return None,
         };

@@ -44,7 +44,8 @@ pub async fn probe(app: &App, data_dir: &Path) -> Findings {
     let place = app.store.directory().unwrap_or_else(|| data_dir.to_owned());
     let (database, redis, disk) =
         tokio::join!(database(app), redis(app), disk(&place, app.config.disk));
-    let probes: Vec<Probe> = [Some(database), redis, Some(disk)].into_iter().flatten().collect();
+    let all = [Some(database), redis, Some(disk), backup(app)];
+    let probes: Vec<Probe> = all.into_iter().flatten().collect();
     Findings { health: overall(probes.iter().map(|probe| probe.verdict)), probes }
 }
 
@@ -80,6 +81,14 @@ async fn redis(app: &App) -> Option<Probe> {
     };
     let verdict = Verdict { health, essential: false };
     Some(Probe { name: "redis", verdict, latency: start.elapsed(), message, free_bytes: None })
+}
+
+/// Looks how old the newest backup is, if the server makes them by schedule.
+fn backup(app: &App) -> Option<Probe> {
+    let start = Instant::now();
+    let (health, message) = app.backups.health(app.clock.now())?;
+    let verdict = Verdict { health, essential: false };
+    Some(Probe { name: "backup", verdict, latency: start.elapsed(), message, free_bytes: None })
 }
 
 async fn disk(data_dir: &Path, marks: DiskMarks) -> Probe {

@@ -13,6 +13,7 @@
 mod app;
 pub mod audit;
 pub mod auth;
+pub mod backup;
 mod call;
 mod crew;
 mod error;

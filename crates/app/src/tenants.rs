@@ -37,8 +37,33 @@ pub async fn ensure_first(app: &App) -> Result<Tenant> {
             other => other?,
         },
     };
+    ensure_owner(app, tenant.id).await?;
     app.set_home(tenant.id);
     Ok(tenant)
+}
+
+/// Makes the owner of a tenant that has none, as one that was made by hand.
+async fn ensure_owner(app: &App, tenant: TenantId) -> Result<()> {
+    let find = move |tx: &mut Tx<'_>| tx.users().by_id(tenant, owner_of(tenant));
+    let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
+    if found.is_some() {
+        return Ok(());
+    }
+    let owner = owner(tenant, UserStatus::Active, app.clock.now())?;
+    let insert = move |tx: &mut Tx<'_>| tx.users().insert(tenant, &owner);
+    app.store.write(Scope::System, insert).await.map(drop).map_err(Error::Store)
+}
+
+fn owner(tenant: TenantId, status: UserStatus, now: jiff::Timestamp) -> Result<User> {
+    Ok(User {
+        id: owner_of(tenant),
+        name: OWNER.parse()?,
+        role: Role::Admin,
+        status,
+        projects: Vec::new(),
+        created_at: now,
+        seen_at: None,
+    })
 }
 
 /// Makes a tenant with an empty log and an owner.
@@ -50,15 +75,7 @@ async fn make(
 ) -> Result<Tenant> {
     let now = app.clock.now();
     let tenant = Tenant { id: app.mint.id(), name, created_at: now, disabled_at: None };
-    let owner = User {
-        id: owner_of(tenant.id),
-        name: OWNER.parse()?,
-        role: Role::Admin,
-        status: owner,
-        projects: Vec::new(),
-        created_at: now,
-        seen_at: None,
-    };
+    let owner = self::owner(tenant.id, owner, now)?;
     let event = system_event(app, "tenant:create", &tenant);
     let resource = format!("tenant/{}", tenant.id);
     let (app_, call) = (app.clone(), call.cloned());

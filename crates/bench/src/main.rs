@@ -59,6 +59,15 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
         #[arg(long)]
         json: bool,
     },
+    /// Measure backup and restore
+    #[command(after_help = "Examples:
+  cargo xtask bench backup
+  cargo xtask bench backup --json")]
+    Backup {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Serve a file from memory: what `rest` compares with
     #[command(hide = true)]
     BareRoute {
@@ -75,6 +84,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 async fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Server { parts, json } => Box::pin(measure(parts, json)).await,
+        Command::Backup { json } => Box::pin(measure(vec![Part::Backup], json)).await,
         Command::BareRoute { file } => bare::serve(&file).await.map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

@@ -1,6 +1,7 @@
 //! The parts of the benchmark, and what they share.
 
 mod append;
+mod backup;
 mod fanout;
 mod history;
 mod rest;
@@ -33,6 +34,8 @@ pub(crate) enum Part {
     History,
     /// How long a start takes, and how large it all is
     Start,
+    /// How fast a backup is made and restored
+    Backup,
 }
 
 impl Part {
@@ -50,6 +53,7 @@ impl Part {
             Self::Sockets => Box::pin(sockets::measure(bench)).await,
             Self::History => Box::pin(history::measure(bench)).await,
             Self::Start => Box::pin(start::measure(bench)).await,
+            Self::Backup => Box::pin(backup::measure(bench)).await,
         }
     }
 }

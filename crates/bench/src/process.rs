@@ -75,9 +75,18 @@ impl Process {
 
     /// Reads how much memory it holds.
     pub(crate) fn resident_bytes(&self) -> Result<u64> {
+        self.status("VmRSS:")
+    }
+
+    /// Reads how much memory it has held at most.
+    pub(crate) fn peak_bytes(&self) -> Result<u64> {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> Result<u64> {
         let path = format!("/proc/{}/status", self.pid());
         let text = std::fs::read_to_string(&path).told(format_args!("read {path}"))?;
-        resident_bytes(&text).ok_or_else(|| Error::new(format!("{path} tells no VmRSS")))
+        memory_bytes(&text, name).ok_or_else(|| Error::new(format!("{path} tells no {name}")))
     }
 
     /// Asks it to end, and waits until it has.
@@ -112,9 +121,9 @@ fn running_nanos(text: &str) -> Option<u64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// Reads `VmRSS` of a `status` file.
-fn resident_bytes(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+/// Reads a size such as `VmRSS:` of a `status` file.
+fn memory_bytes(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib * 1024)
 }
@@ -128,8 +137,9 @@ mod tests {
         assert_eq!(running_nanos("258197164 941191 19\n"), Some(258_197_164));
         assert_eq!(running_nanos(""), None);
         let status = "Name:\tgodel\nVmHWM:\t  900 kB\nVmRSS:\t   512 kB\nThreads:\t4\n";
-        assert_eq!(resident_bytes(status), Some(512 * 1024));
-        assert_eq!(resident_bytes("Name:\tgodel\n"), None);
+        assert_eq!(memory_bytes(status, "VmRSS:"), Some(512 * 1024));
+        assert_eq!(memory_bytes(status, "VmHWM:"), Some(900 * 1024));
+        assert_eq!(memory_bytes("Name:\tgodel\n", "VmRSS:"), None);
     }
 
     #[test]

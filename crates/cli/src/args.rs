@@ -117,6 +117,36 @@ It needs no running server and changes nothing. Exit code 1 if a check fails; a 
   godel db check"
     )]
     Db(Db),
+    /// Write a backup of everything into a file, while the server runs
+    #[command(after_help = "Examples:
+  godel backup godel.backup
+  godel backup --verify godel.backup
+  godel backup - | ssh store 'cat > godel.backup'
+  godel backup godel.backup --database postgres://godel@db/godel
+
+It asks the running server, or reads the database itself if none runs. Nobody has to wait for it.
+The file gets its name when it is whole and checked. It holds what the database holds: keep it
+confidential. `backup.dir` and `backup.every` let the server make backups by itself.")]
+    Backup(Backup),
+    /// Restore a backup into an empty database
+    #[command(after_help = "Examples:
+  godel restore godel.backup
+  godel restore godel.backup --data ./elsewhere
+  godel restore godel.backup --database postgres://godel@db/empty
+
+The whole backup is restored, or nothing of it. A backup of SQLite can be restored into PostgreSQL
+and the other way round, and one of an older Godel is brought up to date. No server may run on the
+database.")]
+    Restore {
+        /// The backup
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Restore although there is data: the SQLite file that is there is moved aside
+        #[arg(long)]
+        force: bool,
+        #[command(flatten)]
+        database: DatabaseFlag,
+    },
     /// Print a script that completes commands in a shell
     #[command(after_help = "Examples:
   godel completions bash > ~/.local/share/bash-completion/completions/godel
@@ -210,6 +240,22 @@ impl TlsFlags {
         .filter_map(|(key, flag, value)| Some(Flag { key, flag, value: value? }))
         .collect()
     }
+}
+
+/// What to back up, and where to.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Backup {
+    /// The file to write, or - for stdout
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Check a backup instead of making one: is it whole, and is every byte as it was written?
+    #[arg(long, conflicts_with_all = ["force", "database"])]
+    pub(crate) verify: bool,
+    /// Replace a file that is there already
+    #[arg(long)]
+    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) database: DatabaseFlag,
 }
 
 /// The database as a flag.

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod backup;
 mod completions;
 mod config;
 mod db;
@@ -8,6 +9,7 @@ mod events;
 mod explain;
 mod next;
 mod reference;
+mod restore;
 mod status;
 mod up;
 mod version;
@@ -42,6 +44,10 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
             db::migrate(context, &database, to, yes).await
         }
         Some(Command::Db(Db::Check(database))) => db::check(context, &database).await,
+        Some(Command::Backup(backup)) => backup::run(context, &backup).await,
+        Some(Command::Restore { file, force, database }) => {
+            restore::run(context, &file, force, &database).await
+        }
         Some(Command::Completions { shell }) => completions::run(context, shell),
         Some(Command::Explain { code }) => explain::run(context, code.as_deref()),
         Some(Command::Version) => version::run(context),

@@ -63,6 +63,17 @@ impl Output {
         })
     }
 
+    /// Returns stdout for bytes that are no text; a terminal is refused.
+    pub(crate) fn raw(self) -> Result<io::Stdout> {
+        if io::stdout().is_terminal() {
+            return Err(Error::usage(
+                "a backup is no text for a terminal",
+                "name a file, or send it into a pipe",
+            ));
+        }
+        Ok(io::stdout())
+    }
+
     /// Writes the answer as one line of JSON.
     pub(crate) fn value(self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string(value)

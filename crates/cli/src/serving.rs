@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use godel_app::backup::Schedule;
 use godel_app::vault::MasterKey;
 use godel_app::{AppConfig, RateConfig};
 use godel_decide::Limit;
@@ -18,6 +19,8 @@ use crate::settings::{Durability, LogFormat, Tier, TlsMode};
 
 const DAYS_MAX: u32 = 36_500;
 const SECS_MAX: u32 = 3_600;
+const BACKUP_MIN: SignedDuration = SignedDuration::from_secs(1);
+const BACKUP_MAX: SignedDuration = SignedDuration::from_hours(31 * 24);
 const BODY_MIN_BYTES: u32 = 1_024;
 const BODY_MAX_BYTES: u32 = 64 * 1_024 * 1_024;
 
@@ -42,6 +45,7 @@ impl Loaded {
         if config.is_exposed() && !config.insecure {
             return Err(self.exposed(config.listen));
         }
+        config.backup = self.schedule()?;
         config.durability = match settings.durability {
             Durability::Full => godel_store::Durability::Full,
             Durability::Relaxed => godel_store::Durability::Relaxed,
@@ -207,6 +211,32 @@ impl Loaded {
         Ok(Some(text.parse::<DatabaseUrl>()?))
     }
 
+    /// Returns when backups are made.
+    fn schedule(&self) -> Result<Option<Schedule>> {
+        let backup = &self.settings.backup;
+        self.within("backup.keep", backup.keep, 1, u32::MAX)?;
+        let Some(every) = &backup.every else {
+            return Ok(None);
+        };
+        let origin = self.origin("backup.every");
+        let parsed = every.parse::<SignedDuration>().ok();
+        let fits = parsed.filter(|every| (BACKUP_MIN..=BACKUP_MAX).contains(every));
+        let Some(fits) = fits else {
+            return Err(Error::config(
+                format!("`backup.every` is not a time from 1 s to 31 days: \"{every}\" ({origin})"),
+                "for example 5m, 1h or 1h 30m",
+            ));
+        };
+        let Some(dir) = &backup.dir else {
+            return Err(Error::config(
+                format!("`backup.every` is set and `backup.dir` is not ({origin})"),
+                "name a directory for the backups, best on another disk",
+            ));
+        };
+        let (dir, keep) = (self.data.join(dir), backup.keep as usize);
+        Ok(Some(Schedule { dir, every: fits, keep }))
+    }
+
     fn redis(&self) -> Result<Option<RedisUrl>> {
         let Some(url) = &self.settings.redis.url else {
             return Ok(None);
@@ -295,6 +325,8 @@ mod tests {
             ("GODEL_RATE_BURST", "3"),
             ("GODEL_RETENTION_DAYS", "2"),
             ("GODEL_DURABILITY", "relaxed"),
+            ("GODEL_BACKUP_EVERY", "5m"),
+            ("GODEL_BACKUP_DIR", "backups"),
             ("GODEL_SERVER_DRAIN_SECS", "0"),
         ])
         .server()
@@ -302,6 +334,9 @@ mod tests {
         assert_eq!(config.listen, "127.0.0.1:0".parse().unwrap());
         assert_eq!((config.app.rates.limit.per_minute, config.app.rates.limit.burst), (60, 3));
         assert_eq!(config.app.retention.max_age.as_hours(), 48);
+        let backup = config.backup.clone().unwrap();
+        assert_eq!(backup.dir, Path::new("/nowhere/godel/backups"));
+        assert_eq!((backup.every.as_secs(), backup.keep), (300, 288));
         assert_eq!(config.durability, godel_store::Durability::Relaxed);
         assert_eq!(config.database_url().shown(), "sqlite:///nowhere/godel/godel.db");
     }
@@ -319,6 +354,10 @@ mod tests {
             ("GODEL_RETENTION_DAYS", "0", "`retention.days` cannot be 0"),
             ("GODEL_RETENTION_MAX_EVENTS", "0", "`retention.max_events` cannot be 0"),
             ("GODEL_SERVER_BODY_MAX_BYTES", "7", "`server.body_max_bytes` cannot be 7"),
+            ("GODEL_BACKUP_EVERY", "often", "`backup.every` is not a time"),
+            ("GODEL_BACKUP_EVERY", "0s", "`backup.every` is not a time"),
+            ("GODEL_BACKUP_EVERY", "5m", "`backup.every` is set and `backup.dir` is not"),
+            ("GODEL_BACKUP_KEEP", "0", "`backup.keep` cannot be 0"),
             ("GODEL_REDIS_URL", "http://x", "`redis.url` begins neither with redis://"),
             ("GODEL_DATABASE_URL", "mysql://x", "the database address is not understood"),
             ("GODEL_DATABASE_URL_FILE", "/nowhere/url", "/nowhere/url could not be read"),

@@ -179,6 +179,7 @@ settings! {
         otlp: Otlp;
         rate: Rate;
         retention: Retention;
+        backup: Backup;
         audit: Audit;
         master: Master;
         server: Server;
@@ -266,6 +267,20 @@ settings! {
         days: u32 = 30;
         /// How many events of a tenant are kept at most.
         max_events: u64 = 3_000_000;
+    }
+}
+
+settings! {
+    /// Backups that the server makes by itself.
+    Backup "backup." {
+        /// The directory for them, best on another disk; a relative one is below the data directory.
+        /// Only its user can read it if the server makes it.
+        dir: Option<String> = None;
+        /// How often, such as `5m` or `1h`: what is lost at most when the disk is lost. Without it,
+        /// never. `5m` is a good choice.
+        every: Option<String> = None;
+        /// How many are kept; the oldest go when a newer one was made and checked.
+        keep: u32 = 288;
     }
 }
 

@@ -6,10 +6,12 @@
 
 mod admission;
 mod backlog;
+mod backup;
 mod health;
 mod retention;
 
 pub use admission::{Admission, Bucket, Limit, Tier};
 pub use backlog::{BUFFER_DEFAULT_EVENTS, BUFFER_MAX_EVENTS, Policy, Skip, shed};
+pub use backup::{backup_health, surplus, until_backup};
 pub use health::{DiskMarks, Health, Verdict, overall};
 pub use retention::{Retention, cut};

@@ -32,8 +32,8 @@ pub struct Actor {
 impl Actor {
     /// Tells whether the actor may do something: both its role and its credential must allow it.
     pub fn may(&self, need: &Need) -> bool {
-        // Other tenants are the business of the server's own admins only.
-        let at_home = need.resource != "tenant" || self.home;
+        // What concerns all tenants is the business of the server's own admins only.
+        let at_home = !matches!(need.resource, "tenant" | "backup") || self.home;
         at_home
             && self.role.may(need)
             && (self.scopes.is_empty() || self.scopes.iter().any(|scope| scope.covers(need)))

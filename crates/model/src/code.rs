@@ -115,6 +115,10 @@ codes! {
     VERSION_MISMATCH = "version_mismatch", Conflict;
     /// Another process uses the data directory.
     DATA_DIR_LOCKED = "data_dir_locked", Conflict;
+    /// Data would be overwritten by a restore.
+    DATABASE_NOT_EMPTY = "database_not_empty", Conflict;
+    /// A file that would be overwritten is there already.
+    FILE_EXISTS = "file_exists", Conflict;
     /// Another program listens on the address.
     ADDRESS_IN_USE = "address_in_use", Conflict;
     /// Too many requests.
@@ -129,6 +133,8 @@ codes! {
     DATABASE_FAILED = "database_failed", InternalError;
     /// The database is damaged.
     DATABASE_CORRUPT = "database_corrupt", InternalError;
+    /// A backup is damaged or was cut off.
+    BACKUP_DAMAGED = "backup_damaged", InternalError;
     /// The database cannot be reached.
     DATABASE_UNAVAILABLE = "database_unavailable", ServiceUnavailable;
     /// The connection broke while a change was being saved.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use godel_app::AppConfig;
+use godel_app::backup::Schedule;
 use godel_app::vault::MasterKey;
 use godel_store::{DatabaseUrl, Durability};
 
@@ -27,6 +28,8 @@ pub struct Config {
     pub master_key: Option<MasterKey>,
     /// How the application behaves.
     pub app: AppConfig,
+    /// When backups are made, if they are.
+    pub backup: Option<Schedule>,
     /// How long shutdown waits for requests that are under way.
     pub drain: Duration,
     /// How long a request may take.
@@ -65,6 +68,7 @@ impl Config {
             durability: Durability::Full,
             master_key: None,
             app: AppConfig::default(),
+            backup: None,
             drain: Duration::from_secs(10),
             request_timeout: Duration::from_secs(30),
             body_max_bytes: 1024 * 1024,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use godel_app::backup::Numbers;
 use godel_model::Code;
 use http::{Method, StatusCode};
 use metrics::{
@@ -16,6 +17,10 @@ const EVENTS_SENT: &str = "godel_events_processed_total";
 const SOCKETS: &str = "godel_websocket_connections";
 const MEMORY: &str = "godel_memory_usage_bytes";
 const CPU: &str = "godel_cpu_usage_percent";
+const BACKUPS: &str = "godel_backups_total";
+const BACKUP_TIME: &str = "godel_backup_newest_timestamp_seconds";
+const BACKUP_SIZE: &str = "godel_backup_newest_bytes";
+const BACKUP_TOOK: &str = "godel_backup_newest_duration_seconds";
 const BUCKETS: &[f64] =
     &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
@@ -44,6 +49,10 @@ fn describe() {
     describe_counter!(EVENTS_SENT, "events sent to subscribers");
     describe_gauge!(SOCKETS, "open WebSockets");
     describe_gauge!(MEMORY, Unit::Bytes, "memory of the process that is in RAM");
+    describe_counter!(BACKUPS, "backups by schedule, by outcome");
+    describe_gauge!(BACKUP_TIME, Unit::Seconds, "when the newest backup was begun");
+    describe_gauge!(BACKUP_SIZE, Unit::Bytes, "size of the newest backup");
+    describe_gauge!(BACKUP_TOOK, Unit::Seconds, "how long the newest backup took");
     describe_gauge!(CPU, "processor use since the last look, 100 is one core");
 }
 
@@ -76,4 +85,15 @@ pub(crate) fn sample(memory_bytes: u64, cpu_percent: f64, sockets: u64) {
     gauge!(MEMORY).set(memory_bytes as f64);
     gauge!(CPU).set(cpu_percent);
     gauge!(SOCKETS).set(sockets as f64);
+}
+
+/// Fills in how backups by schedule are doing.
+pub(crate) fn backups(numbers: &Numbers) {
+    counter!(BACKUPS, "outcome" => "made").absolute(numbers.made);
+    counter!(BACKUPS, "outcome" => "failed").absolute(numbers.failed);
+    if let Some(newest) = numbers.newest {
+        gauge!(BACKUP_TIME).set(newest.as_second() as f64);
+    }
+    gauge!(BACKUP_SIZE).set(numbers.bytes as f64);
+    gauge!(BACKUP_TOOK).set(numbers.seconds);
 }

@@ -38,6 +38,7 @@ pub(crate) fn base() -> OpenApi {
             ("tenants", "Who shares the server"),
             ("health", "How the server is doing"),
             ("metrics", "Numbers about the server"),
+            ("admin", "What the owner of the server may do"),
         ]
         .into_iter()
         .map(|(name, description)| {

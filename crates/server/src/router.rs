@@ -14,7 +14,8 @@ use utoipa_axum::routes;
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::{
-    audit, auth, device, events, health, keys, projects, secrets, stream, system, tenants, users,
+    admin, audit, auth, device, events, health, keys, projects, secrets, stream, system, tenants,
+    users,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -58,6 +59,7 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(tenants::update))
         .routes(routes!(system::system))
         .routes(routes!(health::detailed))
+        .routes(routes!(admin::backup))
 }
 
 /// The paths outside of the API that need no caller.
@@ -140,6 +142,8 @@ pub(crate) fn build(shared: &Shared) -> Router {
 pub(crate) fn compression() -> CompressionLayer<impl Predicate> {
     let worth_it = SizeAbove::new(COMPRESS_MIN_BYTES)
         .and(NotForContentType::const_new("text/event-stream"))
+        // A backup is compressed already.
+        .and(NotForContentType::const_new("application/octet-stream"))
         .and(NotForContentType::IMAGES);
     CompressionLayer::new().compress_when(worth_it)
 }

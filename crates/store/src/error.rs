@@ -108,6 +108,44 @@ pub enum Error {
         /// Why.
         cause: std::io::Error,
     },
+    /// There is no database at the address.
+    #[error("there is no godel database at {0}")]
+    NoDatabase(String),
+    /// A backup is damaged, cut off, or no backup at all.
+    #[error("the backup is damaged: {0}")]
+    BackupDamaged(String),
+    /// A backup could not be read or written.
+    #[error("the backup could not be {done}")]
+    BackupFile {
+        /// What was tried.
+        done: &'static str,
+        /// Why it failed.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// A backup has a schema that this Godel does not know.
+    #[error(
+        "the backup was made by godel {godel}: its schema has version {found}, this godel knows {known}"
+    )]
+    BackupNewer {
+        /// The Godel that made it.
+        godel: String,
+        /// The version of its schema.
+        found: i64,
+        /// The version of this binary.
+        known: i64,
+    },
+    /// A restore would overwrite data.
+    #[error("{database} is not empty")]
+    NotEmpty {
+        /// The address of the database.
+        database: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// A file that would be overwritten is there already.
+    #[error("{} is there already", .0.display())]
+    FileExists(PathBuf),
     /// A tenant's row was asked for without a tenant.
     #[error("a tenant's data was asked for outside of any tenant")]
     NoTenant,
@@ -137,11 +175,14 @@ impl Report for Error {
             Self::Corrupt(_) | Self::Unreadable { .. } => code::DATABASE_CORRUPT,
             Self::Duplicate | Self::Failed { .. } | Self::Migration { .. } => code::DATABASE_FAILED,
             Self::Locked { .. } | Self::InUse => code::DATA_DIR_LOCKED,
-            Self::SchemaNewer { .. } => code::SCHEMA_MISMATCH,
+            Self::SchemaNewer { .. } | Self::BackupNewer { .. } => code::SCHEMA_MISMATCH,
+            Self::BackupDamaged(_) => code::BACKUP_DAMAGED,
+            Self::NotEmpty { .. } => code::DATABASE_NOT_EMPTY,
+            Self::FileExists(_) => code::FILE_EXISTS,
             Self::Privilege { .. } | Self::BadUrl(_) | Self::Refused(_) => code::INVALID_CONFIG,
             Self::Tls { .. } => code::CERTIFICATE_UNTRUSTED,
             Self::Certificate(_) => code::CERTIFICATE_INVALID,
-            Self::File { .. } => code::FILE_FAILED,
+            Self::File { .. } | Self::BackupFile { .. } | Self::NoDatabase(_) => code::FILE_FAILED,
             Self::NoTenant | Self::ReadOnly | Self::NoAuditKey | Self::Panicked => {
                 code::INTERNAL_ERROR
             }
@@ -160,7 +201,7 @@ impl Report for Error {
             }
             Self::DiskFull => "free some space; nothing that was answered is lost",
             Self::Corrupt(_) | Self::Unreadable { .. } => {
-                "stop godel, keep a copy of the data directory, and restore a backup"
+                "stop godel, keep a copy of the data directory, and use `godel restore`"
             }
             Self::Locked { .. } => "stop the other one, or choose another directory with --data",
             Self::SchemaNewer { .. } => {
@@ -185,7 +226,16 @@ impl Report for Error {
             Self::Certificate(_) => "name a PEM file that holds the authority's certificate",
             Self::InUse => "stop every godel server on this database first",
             Self::Redis(_) => "start Redis, or leave it out: a single server does not need it",
-            Self::Privilege { remedy, .. } => return Some(remedy.clone()),
+            Self::BackupDamaged(_) => {
+                "take another backup: an older one, or a copy from another place"
+            }
+            Self::BackupFile { .. } => "check the free space, and that you may use the file",
+            Self::BackupNewer { .. } => "restore it with that godel or a newer one",
+            Self::FileExists(_) => "choose another name, or overwrite it with --force",
+            Self::NoDatabase(_) => "name the right place with --data DIR or --database URL",
+            Self::Privilege { remedy, .. } | Self::NotEmpty { remedy, .. } => {
+                return Some(remedy.clone());
+            }
             Self::Duplicate
             | Self::Failed { .. }
             | Self::Migration { .. }

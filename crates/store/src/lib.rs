@@ -13,7 +13,9 @@
 //!   before it by a keyed hash ([`AuditKey`]), and the newest row is sealed.
 //! - A tenant's rows are reached only through [`Scope::Tenant`]; PostgreSQL enforces it again by
 //!   row-level security, and fails closed when no tenant is set.
+//! - A backup is one moment of the whole database, and is restored whole or not at all.
 
+pub mod backup;
 mod chain;
 mod config;
 mod error;

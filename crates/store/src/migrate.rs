@@ -68,6 +68,19 @@ pub(crate) fn migrate<M: Migrator>(engine: &mut M, to: i64) -> Result<SchemaStat
     if found > newest() {
         return Err(Error::SchemaNewer { found, known: newest() });
     }
+    check(&applied)?;
+    for migration in KNOWN.iter().filter(|m| m.version > found && m.version <= to) {
+        let script = for_engine(migration.up, M::ENGINE);
+        engine.step(migration, &script, Some(&checksum(migration.up)))?;
+    }
+    for migration in KNOWN.iter().rev().filter(|m| m.version <= found && m.version > to) {
+        engine.step(migration, &for_engine(migration.down, M::ENGINE), None)?;
+    }
+    Ok(SchemaStatus { found: to.clamp(0, newest()), known: newest() })
+}
+
+/// Refuses migrations that were changed after they had been applied.
+pub(crate) fn check(applied: &[(i64, String)]) -> Result<()> {
     for migration in KNOWN {
         let noted = applied.iter().find(|(version, _)| *version == migration.version);
         if let Some((_, noted)) = noted
@@ -80,14 +93,7 @@ pub(crate) fn migrate<M: Migrator>(engine: &mut M, to: i64) -> Result<SchemaStat
             });
         }
     }
-    for migration in KNOWN.iter().filter(|m| m.version > found && m.version <= to) {
-        let script = for_engine(migration.up, M::ENGINE);
-        engine.step(migration, &script, Some(&checksum(migration.up)))?;
-    }
-    for migration in KNOWN.iter().rev().filter(|m| m.version <= found && m.version > to) {
-        engine.step(migration, &for_engine(migration.down, M::ENGINE), None)?;
-    }
-    Ok(SchemaStatus { found: to.clamp(0, newest()), known: newest() })
+    Ok(())
 }
 
 /// Picks the lines of a script that count on one engine.

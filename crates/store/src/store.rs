@@ -308,7 +308,7 @@ impl Store {
 }
 
 /// Runs blocking work beside the async runtime.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(|_| Error::Panicked)?

@@ -7,7 +7,7 @@ use godel_model::{
     Clock as _, Event, EventFilter, Metadata, Mint, NewEvent, Payload, Seq, Source, Tenant,
     TenantId, TestClock,
 };
-use godel_store::{AuditKey, Config, Direction, Error, Scope, Store, Written};
+use godel_store::{Config, Direction, Error, Scope, Store, Written};
 
 use crate::{Database, postgres_url};
 
@@ -46,7 +46,6 @@ impl World {
     pub async fn on(database: Database) -> Self {
         let config = Config::new(database.url());
         let store = Store::open(&config).await.unwrap();
-        store.unlock(AuditKey::new([7; 32]));
         let clock = Arc::new(TestClock::at("2026-01-15T10:30:00Z".parse().unwrap()));
         let mut world = Self {
             engine: config.url.engine(),
@@ -125,6 +124,5 @@ impl World {
     pub async fn restart(&mut self) {
         self.store.close().await;
         self.store = Store::open(&self.config).await.unwrap();
-        self.store.unlock(AuditKey::new([7; 32]));
     }
 }

@@ -1,7 +1,11 @@
 //! Use cases on real stores, both engines.
 #![cfg(test)]
 
+mod audit;
+mod backup;
+mod first_line;
 mod integrity;
 mod once;
 mod retention;
 mod stage;
+mod vault;

@@ -75,7 +75,7 @@ pub(crate) async fn migrate(
                 before.found,
                 dropped(before.found, to)
             ),
-            "make a copy of the database, then add --yes",
+            "make a backup with `godel backup FILE`, then add --yes",
         ));
     }
     refuse_running(context).await?;

@@ -1,5 +1,6 @@
 //! One file a resource: translate in, call the use case, translate out.
 
+pub(crate) mod admin;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod device;

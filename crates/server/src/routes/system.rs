@@ -46,6 +46,9 @@ pub(crate) async fn prometheus(
     health::may_see_server(&caller.call)?;
     let memory = resident_bytes().unwrap_or_default();
     metrics::sample(memory, cpu_percent(), shared.app.rates.open_sockets());
+    if let Some(numbers) = shared.app.backups.numbers() {
+        metrics::backups(&numbers);
+    }
     shared.prometheus.run_upkeep();
     let text = shared.prometheus.render();
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test owns the tasks it spawns")]
 
 mod auth;
+mod backup;
 mod bad_input;
 mod conventions;
 mod harness;

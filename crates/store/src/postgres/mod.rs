@@ -3,6 +3,7 @@
 
 mod address;
 mod append;
+mod backup;
 mod follower;
 mod lane;
 mod roles;
@@ -16,6 +17,7 @@ use std::thread::JoinHandle;
 use tokio::sync::mpsc;
 
 pub(crate) use self::address::Address;
+pub(crate) use self::backup::{backup, restore};
 pub(crate) use self::schema::{migrate, schema};
 use self::session::Session;
 use crate::chain::Seal;

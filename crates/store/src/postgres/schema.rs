@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use postgres::Client;
+use postgres::{Client, GenericClient};
 
 use super::roles;
 use super::session::{connect, connect_first};
@@ -15,9 +15,9 @@ const MIGRATION_LOCK: i64 = 0x676f_6465_6c00;
 /// Every running server holds this lock, shared.
 pub(super) const SERVER_LOCK: i64 = MIGRATION_LOCK + 1;
 
-struct Steps<'c>(&'c mut Client);
+pub(super) struct Steps<'c, C>(pub(super) &'c mut C);
 
-impl Migrator for Steps<'_> {
+impl<C: GenericClient> Migrator for Steps<'_, C> {
     const ENGINE: &'static str = "postgres";
 
     fn applied(&mut self) -> Result<Vec<(i64, String)>> {
@@ -28,11 +28,7 @@ impl Migrator for Steps<'_> {
                      version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
             )
             .map_err(fail)?;
-        let rows = self
-            .0
-            .query("SELECT version, checksum FROM migration ORDER BY version", &[])
-            .map_err(fail)?;
-        Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+        Ok(applied(self.0)?.unwrap_or_default())
     }
 
     fn step(&mut self, migration: &Migration, script: &str, checksum: Option<&str>) -> Result<()> {
@@ -56,6 +52,18 @@ impl Migrator for Steps<'_> {
     }
 }
 
+/// Reads which migrations were applied; `None` if this is no database of Godel.
+pub(super) fn applied(client: &mut impl GenericClient) -> Result<Option<Vec<(i64, String)>>> {
+    let fail = |cause| Error::postgres("migration_list", cause);
+    let there = "SELECT to_regclass('migration') IS NOT NULL";
+    if !client.query_one(there, &[]).map_err(fail)?.get::<_, bool>(0) {
+        return Ok(None);
+    }
+    let list = "SELECT version, checksum FROM migration ORDER BY version";
+    let rows = client.query(list, &[]).map_err(fail)?;
+    Ok(Some(rows.iter().map(|row| (row.get(0), row.get(1))).collect()))
+}
+
 /// Brings the schema up to date; returns whether a commit on this server waits for the disk.
 pub(super) fn open_migrated(url: &str) -> Result<bool> {
     migrate(url, migrate::newest())?;
@@ -69,9 +77,7 @@ pub(super) fn open_migrated(url: &str) -> Result<bool> {
 pub(crate) fn migrate(url: &str, to: i64) -> Result<SchemaStatus> {
     let mut client = connect_first(url)?;
     roles::ensure(&mut client)?;
-    client
-        .execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK])
-        .map_err(|cause| Error::postgres("migration_lock", cause))?;
+    lock(&mut client)?;
     if to < migrate::newest() {
         refuse_running_servers(&mut client)?;
     }
@@ -79,8 +85,14 @@ pub(crate) fn migrate(url: &str, to: i64) -> Result<SchemaStatus> {
     migrate::migrate(&mut Steps(&mut client), to)
 }
 
+/// Waits until nobody else migrates, and keeps it so for as long as the connection lives.
+pub(super) fn lock(client: &mut Client) -> Result<()> {
+    let locked = client.execute("SELECT pg_advisory_lock($1)", &[&MIGRATION_LOCK]);
+    locked.map(drop).map_err(|cause| Error::postgres("migration_lock", cause))
+}
+
 /// Going back takes tables away, so no server may be working with them.
-fn refuse_running_servers(client: &mut Client) -> Result<()> {
+pub(super) fn refuse_running_servers(client: &mut Client) -> Result<()> {
     // The connections of a server that has just stopped may take a moment to end.
     for _ in 0..20 {
         let row = client

@@ -1,5 +1,6 @@
 //! SQLite: one writer thread that groups commits, a few read connections, one process per file.
 
+mod backup;
 mod schema;
 mod writer;
 
@@ -12,6 +13,7 @@ use std::thread::JoinHandle;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::mpsc;
 
+pub(crate) use self::backup::{backup, companion, is_empty, restore, settle};
 pub(crate) use self::schema::{migrate, schema};
 use crate::chain::Seal;
 use crate::hub::Hub;

@@ -8,7 +8,7 @@ use super::open_writer;
 use crate::migrate::{self, Migration, Migrator, SchemaStatus};
 use crate::{Durability, Error, FileLock, Result};
 
-struct Steps<'c>(&'c mut Connection);
+pub(super) struct Steps<'c>(pub(super) &'c mut Connection);
 
 impl Migrator for Steps<'_> {
     const ENGINE: &'static str = "sqlite";
@@ -21,12 +21,7 @@ impl Migrator for Steps<'_> {
                      version BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL)",
             )
             .map_err(fail)?;
-        let mut list = self
-            .0
-            .prepare("SELECT version, checksum FROM migration ORDER BY version")
-            .map_err(fail)?;
-        let rows = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(fail)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(fail)
+        Ok(applied(self.0).map_err(fail)?.unwrap_or_default())
     }
 
     fn step(&mut self, migration: &Migration, script: &str, checksum: Option<&str>) -> Result<()> {
@@ -49,6 +44,17 @@ impl Migrator for Steps<'_> {
         .map_err(fail)?;
         tx.commit().map_err(fail)
     }
+}
+
+/// Reads which migrations were applied; `None` if this is no database of Godel.
+pub(super) fn applied(conn: &Connection) -> rusqlite::Result<Option<Vec<(i64, String)>>> {
+    let list = conn.prepare("SELECT version, checksum FROM migration ORDER BY version");
+    let mut list = match list {
+        Err(error) if error.to_string().contains("no such table") => return Ok(None),
+        list => list?,
+    };
+    let rows = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    rows.collect::<rusqlite::Result<_>>().map(Some)
 }
 
 /// Opens the writer's connection with the newest schema.

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "a test owns the tasks it spawns")]
 
 mod append;
+mod backup;
 mod crash;
 mod fleet;
 mod migrations;

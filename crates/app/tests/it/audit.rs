@@ -1,0 +1,201 @@
+//! The record of acts: whole on both engines, and every way of altering it is found.
+
+use godel_app::audit::{self, Anchors};
+use godel_app::{App, Call, projects, users};
+use godel_model::{Limits, Role};
+use godel_store::{DatabaseUrl, Error as StoreError, Scope};
+use godel_testkit::{World, worlds};
+use jiff::SignedDuration;
+
+use crate::stage::{app, call};
+
+/// Runs SQL behind Godel's back, as somebody with the password of the database could.
+async fn tamper(world: &World, sql: &str) {
+    let (url, sql) = (world.config.url.clone(), sql.to_owned());
+    let done = tokio::task::spawn_blocking(move || match url {
+        DatabaseUrl::Sqlite(path) => {
+            let conn = rusqlite::Connection::open(path).unwrap();
+            conn.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+            conn.execute_batch(&sql).unwrap();
+        }
+        DatabaseUrl::Postgres(url) => {
+            let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+            client.batch_execute(&sql).unwrap();
+        }
+    });
+    done.await.unwrap();
+}
+
+async fn make(app: &App, call: &Call, count: usize) {
+    for number in 0..count {
+        let name = format!("project {number}").parse().unwrap();
+        let made = projects::create(app, call, name, String::new(), Limits::default()).await;
+        made.unwrap();
+    }
+}
+
+async fn broken(app: &App, call: &Call, anchors: &Anchors) -> Option<(i64, String)> {
+    let verdict = audit::verify(app, call, anchors).await.unwrap();
+    verdict.broken.map(|broken| (broken.seq, broken.why))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_altered_row_is_named() {
+    for (sql, seq, part) in [
+        ("UPDATE audit SET action = 'project:delete' WHERE seq = 4", 4, "altered"),
+        ("UPDATE audit SET result = 'denied' WHERE seq = 4", 4, "altered"),
+        ("UPDATE audit SET resource = 'project/x' WHERE seq = 1", 1, "altered"),
+        ("UPDATE audit SET at = at - 1 WHERE seq = 7", 7, "altered"),
+        ("UPDATE audit SET detail = '{}' WHERE seq = 2", 2, "altered"),
+        ("UPDATE audit SET person = NULL WHERE seq = 2", 2, "altered"),
+        ("UPDATE audit SET trace = 'x' WHERE seq = 2", 2, "altered"),
+        ("UPDATE audit SET personal = '{\"name\":\"user:eve\"}' WHERE seq = 3", 3, "who acted"),
+        ("UPDATE audit SET personal = NULL WHERE seq = 3", 3, "without an erasure"),
+        ("DELETE FROM audit WHERE seq = 5", 5, "missing"),
+        ("DELETE FROM audit WHERE seq > 7", 8, "missing"),
+        ("DELETE FROM audit", 1, "missing"),
+        ("UPDATE audit SET seq = seq + 1 WHERE seq = 10", 10, "missing"),
+        // The end moved back to an older row, with the hash that the row itself has.
+        (
+            "DELETE FROM audit WHERE seq > 6;
+             UPDATE audit_head SET seq = 6, mac = (SELECT mac FROM audit WHERE seq = 6)",
+            7,
+            "moved",
+        ),
+        (
+            "DELETE FROM audit WHERE seq <= 3;
+             UPDATE audit_head SET trimmed = 3, trimmed_mac = mac",
+            3,
+            "beginning",
+        ),
+        ("DELETE FROM audit; DELETE FROM audit_head", 0, "end of the record is missing"),
+    ] {
+        for world in worlds().await {
+            let (app, call) = (app(&world).await, call(&world));
+            make(&app, &call, 10).await;
+            assert_eq!(broken(&app, &call, &Anchors::default()).await, None);
+            tamper(&world, sql).await;
+            let found = broken(&app, &call, &Anchors::default()).await;
+            let (at, why) =
+                found.unwrap_or_else(|| panic!("{}: {sql} was not found", world.engine));
+            assert_eq!(at, seq, "{}: {sql}: {why}", world.engine);
+            assert!(why.contains(part), "{}: {sql}: {why}", world.engine);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_copy_of_the_database_is_found_by_the_anchor() {
+    for world in worlds().await {
+        let (app, call) = (app(&world).await, call(&world));
+        make(&app, &call, 5).await;
+        let copy = "CREATE TABLE old_head AS SELECT * FROM audit_head";
+        tamper(&world, copy).await;
+        for number in 5..9 {
+            let name = format!("project {number}").parse().unwrap();
+            projects::create(&app, &call, name, String::new(), Limits::default()).await.unwrap();
+        }
+        let anchors = audit::anchors(&app).await.unwrap();
+        assert_eq!(broken(&app, &call, &anchors).await, None);
+        let back = "DELETE FROM audit WHERE seq > 5; DELETE FROM audit_head;
+                    INSERT INTO audit_head SELECT * FROM old_head";
+        tamper(&world, back).await;
+        assert_eq!(broken(&app, &call, &Anchors::default()).await, None, "it is whole by itself");
+        let (seq, why) = broken(&app, &call, &anchors).await.unwrap();
+        assert_eq!((seq, why.as_str()), (6, "the newest rows were cut off"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erasure_removes_the_person_and_keeps_the_chain() {
+    for world in worlds().await {
+        let (app, call) = (app(&world).await, call(&world));
+        // Two admins, so that one may go.
+        for name in ["boss", "Zebulon Quux"] {
+            users::invite(&app, &call, name.parse().unwrap(), Role::Admin, vec![]).await.unwrap();
+        }
+        let user = users::by_name(&app, &call, "Zebulon Quux".parse().unwrap()).await.unwrap();
+        let boss = users::by_name(&app, &call, "boss".parse().unwrap()).await.unwrap().unwrap();
+        let mut theirs = call.clone();
+        theirs.actor.user = user.unwrap().id;
+        theirs.actor.name = "user:Zebulon Quux".to_owned();
+        make(&app, &theirs, 3).await;
+        let activate = |id: godel_model::UserId| {
+            let tenant = world.tenant;
+            world.store.write(Scope::Tenant(tenant), move |tx| {
+                let mut user = tx.users().by_id(tenant, id)?.unwrap();
+                user.status = godel_model::UserStatus::Active;
+                tx.users().update(tenant, &user)?;
+                Ok::<_, StoreError>(())
+            })
+        };
+        activate(boss.id).await.unwrap();
+        users::erase(&app, &call, theirs.actor.user).await.unwrap();
+        assert_eq!(broken(&app, &call, &Anchors::default()).await, None, "{}", world.engine);
+        let page = audit::query(&app, &call, audit::Query { limit: 100, ..Default::default() });
+        let page = page.await.unwrap();
+        assert!(!format!("{page:?}").contains("Zebulon"), "{}", world.engine);
+        assert!(page.rows.iter().any(|row| row.row.entry.user == Some(theirs.actor.user)));
+        let log = world.log(world.tenant).await;
+        assert!(!format!("{log:?}").contains("Zebulon"), "{}", world.engine);
+        let listed = users::list(&app, &call, None, 100).await.unwrap();
+        assert!(!format!("{listed:?}").contains("Zebulon"), "{}", world.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn old_rows_go_and_the_rest_is_whole() {
+    for world in worlds().await {
+        let (app, call) = (app(&world).await, call(&world));
+        make(&app, &call, 6).await;
+        world.clock.advance(SignedDuration::from_hours(24 * 10));
+        let late = "late".parse().unwrap();
+        projects::create(&app, &call, late, String::new(), Limits::default()).await.unwrap();
+        let gone = audit::trim(&app, world.tenant, SignedDuration::from_hours(24)).await.unwrap();
+        assert_eq!(gone, 6, "{}", world.engine);
+        let verdict = audit::verify(&app, &call, &Anchors::default()).await.unwrap();
+        assert_eq!((verdict.broken, verdict.rows, verdict.from), (None, 1, 7), "{}", world.engine);
+        tamper(&world, "DELETE FROM audit").await;
+        assert!(broken(&app, &call, &Anchors::default()).await.is_some());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn acts_of_many_at_once_are_one_chain() {
+    for world in worlds().await {
+        let (app, call) = (app(&world).await, call(&world));
+        let mut tasks = tokio::task::JoinSet::new();
+        for writer in 0..16 {
+            let (app, call) = (app.clone(), call.clone());
+            tasks.spawn(async move {
+                for number in 0..10 {
+                    let name = format!("{writer}-{number}").parse().unwrap();
+                    let made =
+                        projects::create(&app, &call, name, String::new(), Limits::default());
+                    made.await.unwrap();
+                }
+            });
+        }
+        while let Some(done) = tasks.join_next().await {
+            done.unwrap();
+        }
+        let verdict = audit::verify(&app, &call, &Anchors::default()).await.unwrap();
+        assert_eq!((verdict.broken, verdict.rows), (None, 160), "{}", world.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_change_leaves_no_act() {
+    for world in worlds().await {
+        let (app, call) = (app(&world).await, call(&world));
+        make(&app, &call, 1).await;
+        let name = || "project 0".parse().unwrap();
+        for _ in 0..3 {
+            let again =
+                projects::create(&app, &call, name(), String::new(), Limits::default()).await;
+            again.unwrap_err();
+        }
+        let verdict = audit::verify(&app, &call, &Anchors::default()).await.unwrap();
+        assert_eq!((verdict.broken, verdict.rows), (None, 1), "{}", world.engine);
+    }
+}

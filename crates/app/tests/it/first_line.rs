@@ -1,0 +1,37 @@
+//! Every use case asks first whether its caller may.
+
+use std::path::Path;
+
+/// Modules whose functions with a call are use cases.
+const MODULES: [&str; 8] = [
+    "audit.rs",
+    "auth/device.rs",
+    "auth/login.rs",
+    "events.rs",
+    "keys.rs",
+    "projects.rs",
+    "secrets.rs",
+    "users.rs",
+];
+
+#[test]
+fn the_first_line_of_every_use_case_checks_its_caller() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut found = 0;
+    for module in MODULES.iter().chain(["tenants.rs"].iter()) {
+        let text = std::fs::read_to_string(source.join(module)).unwrap();
+        for part in text.split("\npub async fn ").skip(1) {
+            let name = part.split('(').next().unwrap();
+            let (head, body) = part.split_once(" {\n").unwrap();
+            // What the server does by itself has no caller, and `refused` records a refusal.
+            if !head.contains("call: &Call") || name == "refused" {
+                continue;
+            }
+            let first: String = body.lines().take(4).collect::<Vec<_>>().join("\n");
+            let own = name == "export" && first.contains("= get(app, call, id)");
+            assert!(first.contains("call.may(") || own, "{module}: {name} begins with\n{first}");
+            found += 1;
+        }
+    }
+    assert!(found >= 30, "only {found} use cases were found");
+}
