@@ -250,7 +250,7 @@ fn fault(
     if row.seq != before.seq + 1 {
         return Some("a row is missing");
     }
-    if key.mac(tenant, &before.mac, row.seq, &row.entry, &row.digest) != row.mac {
+    if key.mac(tenant, before, &row.entry, &row.digest) != row.mac {
         return Some("this row was altered");
     }
     if let Some(user) = row.entry.resource.strip_prefix("user/")
@@ -278,7 +278,7 @@ pub async fn trim(app: &App, tenant: TenantId, keep: SignedDuration) -> Result<u
     let mut removed = 0;
     loop {
         let key = app.vault.audit_key()?;
-        let work = move |tx: &mut Tx<'_>| {
+        let work = move |tx: &mut Tx<'_>| -> Result<u64, godel_store::Error> {
             let Some(ends) = tx.audit().ends()? else { return Ok(0) };
             let oldest = tx.audit().forward(ends.trimmed.seq, CHUNK_ROWS)?;
             let old = oldest.iter().take_while(|row| row.row.entry.at < before).last();
@@ -286,9 +286,7 @@ pub async fn trim(app: &App, tenant: TenantId, keep: SignedDuration) -> Result<u
                 return Ok(0);
             };
             let link = Link { seq: last.row.seq, mac: last.row.mac };
-            Ok::<_, godel_store::Error>(
-                tx.audit().trim(&link, &key.seal(tenant, End::Trimmed, &link))?,
-            )
+            tx.audit().trim(&link, &key.seal(tenant, End::Trimmed, &link))
         };
         let gone = app.store.write(Scope::Tenant(tenant), work).await.map_err(Error::Store)?.value;
         removed += gone;

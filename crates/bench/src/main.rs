@@ -68,6 +68,15 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
         #[arg(long)]
         json: bool,
     },
+    /// Measure what it costs to know the caller and to keep the record
+    #[command(after_help = "Examples:
+  cargo xtask bench auth
+  cargo xtask bench auth --json")]
+    Auth {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Serve a file from memory: what `rest` compares with
     #[command(hide = true)]
     BareRoute {
@@ -85,6 +94,7 @@ async fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Server { parts, json } => Box::pin(measure(parts, json)).await,
         Command::Backup { json } => Box::pin(measure(vec![Part::Backup], json)).await,
+        Command::Auth { json } => Box::pin(measure(vec![Part::Auth], json)).await,
         Command::BareRoute { file } => bare::serve(&file).await.map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

@@ -1,6 +1,7 @@
 //! The parts of the benchmark, and what they share.
 
 mod append;
+mod auth;
 mod backup;
 mod fanout;
 mod history;
@@ -36,6 +37,8 @@ pub(crate) enum Part {
     Start,
     /// How fast a backup is made and restored
     Backup,
+    /// What it costs to know the caller and to keep the record
+    Auth,
 }
 
 impl Part {
@@ -54,6 +57,7 @@ impl Part {
             Self::History => Box::pin(history::measure(bench)).await,
             Self::Start => Box::pin(start::measure(bench)).await,
             Self::Backup => Box::pin(backup::measure(bench)).await,
+            Self::Auth => Box::pin(auth::measure(bench)).await,
         }
     }
 }

@@ -65,18 +65,11 @@ impl AuditKey {
         fields.end()
     }
 
-    /// Hashes a row together with the hash of the row before it.
-    pub fn mac(
-        &self,
-        tenant: TenantId,
-        before: &Hash,
-        seq: i64,
-        entry: &AuditEntry,
-        digest: &Hash,
-    ) -> Hash {
+    /// Hashes the row behind another one, together with the hash of that one.
+    pub fn mac(&self, tenant: TenantId, before: &Link, entry: &AuditEntry, digest: &Hash) -> Hash {
         let mut fields = self.begin("row", tenant);
-        fields.put(before);
-        fields.put(&seq.to_be_bytes());
+        fields.put(&before.mac);
+        fields.put(&(before.seq + 1).to_be_bytes());
         fields.put(&micros(entry.at).to_be_bytes());
         fields.put(entry.user.map(godel_model::UserId::uuid).unwrap_or_default().as_bytes());
         fields.put(entry.action.as_bytes());
@@ -112,7 +105,7 @@ impl AuditKey {
             serde_json::to_string(personal).expect("a few optional texts are always JSON")
         });
         let digest = self.digest(tenant, seq, personal.as_deref());
-        let mac = self.mac(tenant, &newest.mac, seq, &entry, &digest);
+        let mac = self.mac(tenant, newest, &entry, &digest);
         Bound { row: AuditRow { seq, entry, digest, mac }, personal }
     }
 }

@@ -11,8 +11,6 @@ use crate::{Error, Result};
 const PASSWORD_MIN_CHARS: usize = 12;
 /// The longest one; hashing must not become work for its own sake.
 const PASSWORD_MAX_BYTES: usize = 1_024;
-/// Each hash takes 19 MiB and a core for some milliseconds, so few run at the same time.
-const AT_ONCE: usize = 2;
 /// How many may wait for their turn; beyond it, callers come again later.
 const WAITING_MAX: usize = 32;
 
@@ -25,11 +23,16 @@ pub(crate) struct Passwords {
     decoy: tokio::sync::OnceCell<String>,
 }
 
+/// Each hash takes 19 MiB and a core for some milliseconds: half of the cores are left to others.
+fn at_once() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
+}
+
 impl Default for Passwords {
     fn default() -> Self {
         Self {
-            turns: Semaphore::new(AT_ONCE),
-            places: Semaphore::new(AT_ONCE + WAITING_MAX),
+            turns: Semaphore::new(at_once()),
+            places: Semaphore::new(at_once() + WAITING_MAX),
             decoy: tokio::sync::OnceCell::new(),
         }
     }
