@@ -73,6 +73,28 @@ export function badge(page: Page, text: string) {
   return page.getByRole("banner").getByText(text, { exact: true });
 }
 
+/** The button that says who is logged in; it is there for nobody else. */
+export function account(page: Page) {
+  return page.getByRole("button", { name: /^Account: / });
+}
+
+/** Signs out through the menu and waits for the way in. */
+export async function signOut(page: Page): Promise<void> {
+  await account(page).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("Password", { exact: true }).waitFor();
+}
+
+/** Signs in with an API key on the page that asks for it. */
+export async function signInWithKey(page: Page, key: string): Promise<void> {
+  const field = page.getByLabel("API key", { exact: true });
+  const toggle = page.getByRole("button", { name: "Use an API key instead" });
+  await toggle.waitFor();
+  if ((await field.count()) === 0) await toggle.click();
+  await field.fill(key);
+  await page.getByRole("button", { name: "Sign in with the key" }).click();
+}
+
 /** Lines of the event list that contain a text. */
 export function rows(page: Page, text = "") {
   return page.locator("[data-row]", { hasText: text });

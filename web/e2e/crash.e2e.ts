@@ -1,6 +1,15 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { badge, openBrowser, picture, publish, rows, visitor, type World } from "./browser";
+import {
+  account,
+  badge,
+  openBrowser,
+  picture,
+  publish,
+  rows,
+  visitor,
+  type World,
+} from "./browser";
 import { OwnServer } from "./server";
 
 const WRITERS = 4;
@@ -65,9 +74,7 @@ describe("a server that crashes", () => {
     const before = page.viewportSize() ?? { width: 0, height: 0 };
     await page.setViewportSize({ width: 360, height: before.height });
     await page.getByRole("button", { name: "Retry now" }).waitFor();
-    const end = await page
-      .getByRole("button", { name: "Sign out" })
-      .evaluate((button) => button.getBoundingClientRect().right);
+    const end = await account(page).evaluate((button) => button.getBoundingClientRect().right);
     expect(end).toBeLessThanOrEqual(360);
     await page.setViewportSize(before);
   });

@@ -1,6 +1,18 @@
 import type { Browser, Page, WebSocketRoute } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { badge, openBrowser, picture, publish, rows, visitor, type World, world } from "./browser";
+import {
+  account,
+  badge,
+  openBrowser,
+  picture,
+  publish,
+  rows,
+  signInWithKey,
+  signOut,
+  visitor,
+  type World,
+  world,
+} from "./browser";
 
 const RUN = Date.now().toString(36);
 
@@ -27,7 +39,7 @@ describe("the first visit", () => {
 
   it("a login link lets the owner in and leaves the address bar", async () => {
     await page.goto(here.loginUrl);
-    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await account(page).waitFor();
     expect(page.url()).not.toContain("token");
     expect(await page.evaluate(() => window.location.hash)).toBe("");
     await badge(page, "Live").waitFor();
@@ -91,10 +103,9 @@ describe("the first visit", () => {
   });
 
   it("signing out ends the session", async () => {
-    await page.getByRole("button", { name: "Sign out" }).click();
-    await page.getByLabel("Owner key").waitFor();
+    await signOut(page);
     await page.reload();
-    await page.getByLabel("Owner key").waitFor();
+    await page.getByLabel("Password", { exact: true }).waitFor();
   });
 });
 
@@ -115,19 +126,17 @@ describe("the second visit", () => {
     await alert.waitFor();
     expect(await alert.textContent()).toMatch(/^[A-Z].{10,}[.!?]/);
     expect(page.url()).not.toContain("token");
-    expect(await page.getByRole("button", { name: "Sign out" }).count()).toBe(0);
+    expect(await account(page).count()).toBe(0);
     await picture(page, "link-refused");
   });
 
   it("a wrong key is refused, the owner key is not", async () => {
     const { page, problems } = await visitor(browser, { colorScheme: "dark" });
     await page.goto(`${here.url}/dashboard/`);
-    await page.getByLabel("Owner key").fill("not-the-key");
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signInWithKey(page, "not-the-key");
     await page.getByRole("alert").waitFor();
-    await page.getByLabel("Owner key").fill(here.key);
-    await page.getByRole("button", { name: "Sign in" }).click();
-    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    await signInWithKey(page, here.key);
+    await account(page).waitFor();
     await badge(page, "Live").waitFor();
     await picture(page, "home-dark");
     expect(problems).toEqual([]);

@@ -12,7 +12,11 @@ type Answer = { status: number; body: unknown };
 
 export const SESSION: Session = {
   tenant: { id: "t1", name: "acme" },
-  actor: "key:owner",
+  actor: "user:owner",
+  userId: "u1",
+  role: "admin",
+  scopes: [],
+  csrfToken: "csrf-1",
   expiresAt: "2026-12-01T00:00:00Z",
 };
 
@@ -28,14 +32,26 @@ export const HEALTH: Health = {
 
 export const ok = (data: unknown): Answer => ({ status: 200, body: { success: true, data } });
 
-export const refuse = (status: number, message: string, hint?: string): Answer => ({
+/** Done, and nothing to tell. */
+export const done = (): Answer => ({ status: 204, body: undefined });
+
+/** An error of the server. */
+export const refuse = (
+  status: number,
+  code: string,
+  message: string,
+  more: { hint?: string; details?: unknown } = {},
+): Answer => ({
   status,
   body: {
     success: false,
-    error: { code: "refused", message, hint },
+    error: { code, message, ...more },
     meta: { requestId: "req-7", timestamp: "2026-11-15T10:00:00Z" },
   },
 });
+
+/** Nobody is logged in. */
+export const nobody = (): Answer => refuse(401, "unauthorized", "the caller is not known");
 
 /** Plays the HTTP side of the server; routes are `METHOD /path`. Returns the calls it saw. */
 export function fakeServer(routes: Record<string, (call: Call) => Answer>): Call[] {
@@ -51,7 +67,7 @@ export function fakeServer(routes: Record<string, (call: Call) => Answer>): Call
     const route = routes[`${call.method} ${path}`];
     if (!route) throw new TypeError(`no route for ${call.method} ${path}`);
     const { status, body } = route(call);
-    return new Response(JSON.stringify(body), { status });
+    return new Response(body === undefined ? null : JSON.stringify(body), { status });
   });
   return calls;
 }

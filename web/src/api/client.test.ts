@@ -24,14 +24,6 @@ describe("the api client", () => {
     expect(await get("/auth/me")).toEqual({ name: "acme" });
   });
 
-  it("sends the csrf header with every unsafe request", async () => {
-    answer(200, { success: true, data: null });
-    await post("/auth/logout");
-    const init = vi.mocked(fetch).mock.calls[0]?.[1];
-    expect(new Headers(init?.headers).get("X-Godel-Csrf")).toBe("1");
-    expect(init?.credentials).toBe("same-origin");
-  });
-
   it("keeps the server's sentence, hint and request id", async () => {
     answer(403, {
       success: false,
@@ -46,6 +38,22 @@ describe("the api client", () => {
       hint: "ask for a new one",
       requestId: "req-1",
     });
+  });
+
+  it("keeps when to try again", async () => {
+    const details = { retryAfterSeconds: 12 };
+    answer(429, { success: false, error: { code: "rate_limited", message: "slow", details } });
+    expect((await failure(get("/auth/me"))).retryAfterSeconds).toBe(12);
+  });
+
+  it.each([
+    ["unauthorized", true],
+    ["wrong_password", false],
+    ["device_code_invalid", false],
+    ["login_link_invalid", false],
+  ])("reads a 401 %s as the end of the session: %s", async (code, isEnd) => {
+    answer(401, { success: false, error: { code, message: "no" } });
+    expect((await failure(post("/auth/device/decision", {}))).isUnauthenticated).toBe(isEnd);
   });
 
   it("accepts an empty answer", async () => {

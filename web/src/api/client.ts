@@ -1,4 +1,5 @@
-import type { Envelope, ErrorBody } from "./types";
+import { csrfHeader, isSomebodyElse, keepCsrf } from "./csrf";
+import type { Envelope, ErrorBody, Session } from "./types";
 
 /** A request that failed, in words a person can act on. */
 export class ApiError extends Error {
@@ -6,6 +7,8 @@ export class ApiError extends Error {
   readonly code: string;
   readonly hint: string | undefined;
   readonly requestId: string | undefined;
+  /** After how many seconds another try makes sense, if the server said so. */
+  readonly retryAfterSeconds: number | undefined;
 
   constructor(status: number, body: ErrorBody, requestId?: string) {
     super(body.message);
@@ -14,27 +17,39 @@ export class ApiError extends Error {
     this.code = body.code;
     this.hint = body.hint ?? undefined;
     this.requestId = requestId;
+    this.retryAfterSeconds = secondsIn(body.details);
   }
 
-  /** True when nobody is logged in, or no longer. */
+  /**
+   * True when nobody is logged in, or no longer. The status alone does not tell: a wrong password
+   * and an unknown device code are answered with 401 as well.
+   */
   get isUnauthenticated(): boolean {
-    return this.status === 401;
+    return this.code === "unauthorized";
+  }
+
+  /** True when this page shows a session that is not the browser's any more. */
+  get isStaleSession(): boolean {
+    return this.isUnauthenticated || this.code === SESSION_CHANGED;
   }
 }
 
 const REQUEST_TIMEOUT_MS = 15_000;
+const SESSION_CHANGED = "session_changed";
 
 /** Reads one resource and unwraps the envelope. */
 export function get<T>(path: string): Promise<T> {
   return request<T>(path, { method: "GET" });
 }
 
-/** Sends one change. The extra header is what a foreign page cannot add. */
+/** Sends one change. */
 export function post<T>(path: string, body?: object): Promise<T> {
-  const headers: Record<string, string> = { "X-Godel-Csrf": "1" };
-  if (!body) return request<T>(path, { method: "POST", headers });
-  headers["Content-Type"] = "application/json";
-  return request<T>(path, { method: "POST", headers, body: JSON.stringify(body) });
+  return change<T>("POST", path, body);
+}
+
+/** Replaces one thing. */
+export function put<T>(path: string, body: object): Promise<T> {
+  return change<T>("PUT", path, body);
 }
 
 /** Calls the server and reports a dead connection like any other error. */
@@ -53,6 +68,38 @@ export async function call(path: string, init: RequestInit): Promise<Response> {
       hint: "check that `godel up` is still running, then try again",
     });
   }
+}
+
+async function change<T>(method: string, path: string, body?: object): Promise<T> {
+  const send = () => {
+    const headers = csrfHeader();
+    if (!body) return request<T>(path, { method, headers });
+    headers["Content-Type"] = "application/json";
+    return request<T>(path, { method, headers, body: JSON.stringify(body) });
+  };
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== "csrf_refused") throw error;
+    await renewCsrf();
+    return send();
+  }
+}
+
+/**
+ * The token belongs to the cookie, and another tab may have got a new one. If it is of another
+ * person, nothing is repeated: what one person clicked must not happen in the name of another.
+ */
+async function renewCsrf(): Promise<void> {
+  const session = await get<Session>("/auth/me");
+  if (isSomebodyElse(session)) {
+    throw new ApiError(403, {
+      code: SESSION_CHANGED,
+      message: "somebody else has signed in in another tab; nothing was changed",
+      hint: "look who you are now, then try again",
+    });
+  }
+  keepCsrf(session);
 }
 
 async function request<T>(path: string, init: RequestInit): Promise<T> {
@@ -77,4 +124,10 @@ async function readEnvelope<T>(response: Response): Promise<Envelope<T> | undefi
   } catch {
     return undefined;
   }
+}
+
+function secondsIn(details: unknown): number | undefined {
+  if (typeof details !== "object" || details === null) return undefined;
+  const seconds = "retryAfterSeconds" in details ? details.retryAfterSeconds : undefined;
+  return typeof seconds === "number" ? seconds : undefined;
 }

@@ -15,6 +15,9 @@ export type Envelope<T> = { success: true; data: T } | Failure;
 
 export type LoginRequest = Schemas["LoginRequest"];
 export type Session = Schemas["Session"];
+export type PasswordRequest = Schemas["PasswordRequest"];
+export type Device = Schemas["Device"];
+export type DeviceDecision = Schemas["DeviceDecision"];
 
 export type Health = Schemas["Health"];
 export type HealthCheck = Schemas["Check"];

@@ -35,8 +35,18 @@ async function livePage({ head = 10, health = HEALTH as object, status = 200 } =
   };
 }
 
-const rows = () =>
-  screen.queryAllByRole("button", { expanded: false }).map((row) => row.textContent);
+const list = () => screen.queryByRole("list", { name: "Events, newest first" });
+const closedRows = () => {
+  const events = list();
+  return events ? within(events).queryAllByRole("button", { expanded: false }) : [];
+};
+const rows = () => closedRows().map((row) => row.textContent);
+const findRow = () =>
+  waitFor(() => {
+    const [row] = closedRows();
+    if (!row) throw new Error("no event is shown");
+    return row;
+  });
 const badge = () => within(screen.getByRole("banner")).getByRole("status").textContent;
 
 describe("the event stream", () => {
@@ -60,7 +70,7 @@ describe("the event stream", () => {
   it("opens a row to the whole event", async () => {
     const page = await livePage({ head: 0 });
     await page.publish(1);
-    const row = await screen.findByRole("button", { expanded: false });
+    const row = await findRow();
     fireEvent.click(row);
     expect(row.getAttribute("aria-expanded")).toBe("true");
     expect(screen.getByText("event-1")).toBeTruthy();
@@ -116,7 +126,7 @@ describe("the event stream", () => {
     const user = userEvent.setup();
     const page = await livePage({ head: 0 });
     await page.publish(1, "agent:start");
-    fireEvent.click(await screen.findByRole("button", { expanded: false }));
+    fireEvent.click(await findRow());
     await user.type(screen.getByLabelText("Filter by type pattern"), "task");
     await screen.findByText(/No recent event matches/);
     await act(async () => {

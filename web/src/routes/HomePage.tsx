@@ -1,17 +1,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect } from "react";
 import type { Session } from "../api/types";
+import { AccountMenu } from "../features/account/AccountMenu";
 import { ConnectionBadge } from "../features/events/ConnectionBadge";
 import { EventsPanel } from "../features/events/EventsPanel";
 import { useEventStream } from "../features/events/useEventStream";
 import { HealthPanel } from "../features/health/HealthPanel";
 import { healthQuery } from "../features/health/queries";
-import { actorName, sessionQuery, useLogout } from "../features/session/queries";
+import { sessionQuery } from "../features/session/queries";
 import { patternFromInput } from "../realtime/pattern";
-import { Button } from "../ui/Button";
-import { shortTime } from "../ui/format";
 import { Logo } from "../ui/Logo";
-import { ErrorNotice } from "../ui/Notice";
 import { useSearchParam } from "../ui/useSearchParam";
 import styles from "./HomePage.module.css";
 
@@ -43,39 +41,22 @@ export function HomePage({ session }: { session: Session }) {
 }
 
 function TopBar({ session, children }: { session: Session; children: React.ReactNode }) {
-  const logout = useLogout();
   return (
-    <>
-      <header className={styles.bar}>
-        <span className={styles.brand}>
-          <Logo />
-          <span className={styles.name}>Godel</span>
-        </span>
-        <span className={styles.tenant}>{session.tenant.name}</span>
-        <div className={styles.right}>
-          {children}
-          <nav className={styles.links} aria-label="More">
-            <a href="/docs">API</a>
-          </nav>
-          <span className={styles.actor} title={signedIn(session)}>
-            {actorName(session)}
-          </span>
-          <Button look="quiet" disabled={logout.isPending} onClick={() => logout.mutate()}>
-            Sign out
-          </Button>
-        </div>
-      </header>
-      {logout.error && (
-        <div className={styles.problem}>
-          <ErrorNotice error={logout.error} />
-        </div>
-      )}
-    </>
+    <header className={styles.bar}>
+      <span className={styles.brand}>
+        <Logo />
+        <span className={styles.name}>Godel</span>
+      </span>
+      <span className={styles.tenant}>{session.tenant.name}</span>
+      <div className={styles.right}>
+        {children}
+        <nav className={styles.links} aria-label="More">
+          <a href="/docs">API</a>
+        </nav>
+        <AccountMenu session={session} />
+      </div>
+    </header>
   );
-}
-
-function signedIn({ actor, expiresAt }: Session): string {
-  return `Signed in as ${actor}${expiresAt ? ` until ${shortTime(expiresAt)}` : ""}`;
 }
 
 /** A lost connection may mean a lost session; a new one may mean a new server. */

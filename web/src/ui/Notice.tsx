@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { ApiError } from "../api/client";
+import { waiting } from "./format";
 import { Icon } from "./Icon";
 import styles from "./Notice.module.css";
 import { Sentence } from "./Sentence";
@@ -16,8 +17,8 @@ export function Notice({ tone, children }: { tone: "bad" | "plain"; children: Re
 
 /** What failed, what to do about it, and the id to look for in the log. */
 export function ErrorNotice({ error }: { error: Error }) {
-  const { hint, requestId } =
-    error instanceof ApiError ? error : { hint: undefined, requestId: undefined };
+  const { requestId } = error instanceof ApiError ? error : { requestId: undefined };
+  const hint = error instanceof ApiError ? hintOf(error) : undefined;
   return (
     <Notice tone="bad">
       <p className={styles.message}>
@@ -31,4 +32,9 @@ export function ErrorNotice({ error }: { error: Error }) {
       {requestId && <p className={styles.request}>Request {requestId}</p>}
     </Notice>
   );
+}
+
+/** When to try again is worth more than the advice to wait. */
+function hintOf({ hint, retryAfterSeconds }: ApiError): string | undefined {
+  return retryAfterSeconds === undefined ? hint : `try again in ${waiting(retryAfterSeconds)}`;
 }

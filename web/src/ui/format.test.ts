@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, count, latency, plural, words } from "./format";
+import { bytes, count, latency, plural, waiting, words } from "./format";
 import { asSentence } from "./Sentence";
 
 describe("formats", () => {
@@ -10,6 +10,17 @@ describe("formats", () => {
       "1.5 KB",
       "212 GB",
       "4000 PB",
+    ]);
+  });
+
+  it("writes a time to wait that is never too short", () => {
+    expect([0, 1, 12, 120, 121, 900].map(waiting)).toEqual([
+      "1 second",
+      "1 second",
+      "12 seconds",
+      "120 seconds",
+      "3 minutes",
+      "15 minutes",
     ]);
   });
 

@@ -50,6 +50,12 @@ export function latency(ms: number): string {
   return `${ms >= 10 ? Math.round(ms) : ms.toFixed(ms < 1 ? 2 : 1)} ms`;
 }
 
+/** How long to wait, never too short: `1 second`, `90 seconds`, `3 minutes`. */
+export function waiting(seconds: number): string {
+  if (seconds > 120) return plural(Math.ceil(seconds / 60), "minute");
+  return plural(Math.max(1, Math.ceil(seconds)), "second");
+}
+
 /** The name of a field for people: `Project id` for `projectId`. */
 export function words(name: string): string {
   const text = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]/g, " ");

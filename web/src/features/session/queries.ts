@@ -1,6 +1,7 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { ApiError, get, post } from "../../api/client";
-import type { LoginRequest, Session } from "../../api/types";
+import { ApiError, put } from "../../api/client";
+import { logIn, logOut, whoAmI } from "../../api/session";
+import type { LoginRequest, PasswordRequest, Session } from "../../api/types";
 
 /** Who is here, and if nobody is, why. */
 export interface Door {
@@ -38,7 +39,7 @@ export const sessionQuery = queryOptions({
 export function useLogin() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (key: string) => login({ key }),
+    mutationFn: (request: LoginRequest) => logIn(request),
     onSuccess: (session) => client.setQueryData<Door>(SESSION_KEY, { session }),
   });
 }
@@ -46,8 +47,15 @@ export function useLogin() {
 export function useLogout() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => post<void>("/auth/logout"),
+    mutationFn: logOut,
     onSuccess: () => client.setQueryData<Door>(SESSION_KEY, { session: null }),
+  });
+}
+
+/** Sets the own password; the server ends all other logins of the account. */
+export function useSetPassword() {
+  return useMutation({
+    mutationFn: (request: PasswordRequest) => put<void>("/auth/password", request),
   });
 }
 
@@ -57,18 +65,14 @@ export function useKeepSession() {
   return (session: Session) => client.setQueryData<Door>(SESSION_KEY, { session });
 }
 
-/** Who acts, without the kind: `owner` for `key:owner`. */
+/** Who acts, without the kind: `owner` for `user:owner`. */
 export function actorName({ actor }: Session): string {
   return actor.slice(actor.indexOf(":") + 1);
 }
 
-function login(request: LoginRequest): Promise<Session> {
-  return post("/auth/login", request);
-}
-
 async function loginByLink(token: string): Promise<Door> {
   try {
-    return { session: await login({ token }) };
+    return { session: await logIn({ token }) };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     return { session: await currentSession().catch(() => null), refusal: error };
@@ -77,7 +81,7 @@ async function loginByLink(token: string): Promise<Door> {
 
 async function currentSession(): Promise<Session | null> {
   try {
-    return await get<Session>("/auth/me");
+    return await whoAmI();
   } catch (error) {
     if (error instanceof ApiError && error.isUnauthenticated) return null;
     throw error;

@@ -1,0 +1,19 @@
+import type { Session } from "../../api/types";
+import { Facts } from "../../ui/Facts";
+import { shortTime } from "../../ui/format";
+import { actorName } from "../session/queries";
+
+/** In whose name this page acts. */
+export function WhoAmI({ session }: { session: Session }) {
+  const { role, tenant, expiresAt } = session;
+  return (
+    <Facts
+      facts={[
+        ["Signed in as", actorName(session)],
+        ["Role", role],
+        ["Tenant", tenant.name],
+        ...(expiresAt ? [["Until", shortTime(expiresAt)] as const] : []),
+      ]}
+    />
+  );
+}

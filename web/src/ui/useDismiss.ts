@@ -1,0 +1,33 @@
+import { type RefObject, useEffect, useEffectEvent } from "react";
+
+/**
+ * Closes what a button opened: by a click elsewhere, by leaving it with the keyboard, or by Escape,
+ * which gives the focus back to the button.
+ */
+export function useDismiss(
+  box: RefObject<HTMLElement | null>,
+  button: RefObject<HTMLElement | null>,
+  isOpen: boolean,
+  onClose: () => void,
+): void {
+  const close = useEffectEvent(onClose);
+  useEffect(() => {
+    if (!isOpen) return;
+    const onElsewhere = (event: Event) => {
+      if (event.target instanceof Node && !box.current?.contains(event.target)) close();
+    };
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape") return;
+      close();
+      button.current?.focus();
+    };
+    document.addEventListener("pointerdown", onElsewhere);
+    document.addEventListener("focusin", onElsewhere);
+    document.addEventListener("keydown", onKey);
+    return () => {
+      document.removeEventListener("pointerdown", onElsewhere);
+      document.removeEventListener("focusin", onElsewhere);
+      document.removeEventListener("keydown", onKey);
+    };
+  }, [isOpen, box, button]);
+}
