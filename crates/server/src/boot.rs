@@ -147,7 +147,8 @@ impl Server {
             Some(url) => Some(Hints::connect(&url.0).await?),
             None => None,
         };
-        let master = master::find(config.master_key.as_ref(), &config.data_dir, &store).await?;
+        let given = config.master_key.as_ref();
+        let master = master::settle_master_key(given, &config.data_dir, &store).await?;
         let app = App::open(store, hints, Arc::new(SystemClock), config.app, &master).await?;
         let listener = bind(config.listen).await?;
         let address = listener.local_addr().unwrap_or(config.listen);
