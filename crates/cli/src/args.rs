@@ -1,5 +1,8 @@
 //! The commands and options, as people type them.
 
+pub(crate) mod access;
+pub(crate) mod project;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -28,6 +31,7 @@ pub(crate) struct Flag<'a> {
   godel up                     start a server on this machine
   godel status                 see how it is doing
   godel events tail 'agent:*'  watch what happens
+  godel user invite dev --role developer
   godel explain rate_limited   understand an error
 
 Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 conflict, 5 denied, 6 unavailable"
@@ -87,6 +91,78 @@ Exit codes: 0 healthy or degraded, 1 unhealthy, 6 not running")]
 
 It needs no running server and changes nothing. Exit code 1 if a check fails; a warning is none.")]
     Doctor(SettingFlags),
+    /// Log in to a server
+    #[command(after_help = "Examples:
+  godel login http://127.0.0.1:7373
+  godel login http://127.0.0.1:7373 --name 'build machine'
+  godel login http://127.0.0.1:7373 --key-stdin < FILE
+
+It shows a code; let it in on the page that is named, within ten minutes. From then on all commands
+of this data directory use that server and a key of your own, which is kept in login.json and works
+for 90 days. --server and GODEL_SERVER name another server, GODEL_KEY another key.")]
+    Login(access::Login),
+    /// Log out: end the key of the login, and forget it
+    #[command(after_help = "Examples:
+  godel logout")]
+    Logout,
+    /// Show who you are to the server
+    #[command(after_help = "Examples:
+  godel whoami
+  godel whoami --json")]
+    Whoami,
+    /// Invite, change and erase people
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel user invite dev --role developer --project web
+  godel user list
+
+Roles: an admin may do everything in the tenant; an operator runs the tenant's work; a developer
+makes and runs own work and sees the team's; a viewer sees it. Invite, change and erase need an admin."
+    )]
+    User(access::User),
+    /// Make, list, rotate and revoke API keys
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel key create ci --expires 90d
+  godel key rotate ci --grace 1h"
+    )]
+    Key(access::Key),
+    /// Make, list, change and delete projects
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel project create web --budget 200/month
+  godel project list"
+    )]
+    Project(project::Project),
+    /// Make, list, close and open tenants
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel tenant create acme
+  godel tenant list
+
+Only admins of the first tenant may do this. No tenant sees anything of another."
+    )]
+    Tenant(access::Tenant),
+    /// Set, list and remove secrets
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel secret set anthropic < FILE
+  godel secret list"
+    )]
+    Secret(access::Secret),
+    /// Ask who did what, and check that the record is whole
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel audit query --since 1d --result denied
+  godel audit verify"
+    )]
+    Audit(access::Audit),
     /// Follow, list and publish events
     #[command(
         subcommand,

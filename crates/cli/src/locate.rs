@@ -10,6 +10,7 @@ use rustix::process::{Pid, test_kill_process};
 
 use crate::context::Context;
 use crate::error::{Error, Result, is_absent};
+use crate::saved;
 
 /// How long a running server may take to show that it is one.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -80,10 +81,18 @@ pub(crate) struct Found {
     pub(crate) discovery: Option<Discovery>,
 }
 
+/// Returns the address of the server that is meant, unless it is the one of the data directory: a
+/// flag or a variable names it, or a login.
+pub(crate) fn named(context: &Context) -> Result<Option<String>> {
+    match &context.server {
+        Some(url) => server_url(url).map(Some),
+        None => Ok(saved::read(&context.data)?.map(|login| login.url)),
+    }
+}
+
 /// Finds the server that was asked for, or the one of the data directory.
 pub(crate) async fn server(context: &Context) -> Result<Found> {
-    if let Some(url) = &context.server {
-        let url = server_url(url)?;
+    if let Some(url) = named(context)? {
         let client = Client::new(&url, key(context, &url)?)?;
         let health = client.health().await?;
         return Ok(Found { client, health, discovery: None });
@@ -100,7 +109,7 @@ pub(crate) async fn server(context: &Context) -> Result<Found> {
 }
 
 /// Checks the address of a server as a person types it.
-fn server_url(given: &str) -> Result<String> {
+pub(crate) fn server_url(given: &str) -> Result<String> {
     let url = reqwest::Url::parse(given).ok().filter(reqwest::Url::has_host);
     match url.as_ref().map(reqwest::Url::scheme) {
         Some("http") => Ok(given.trim_end_matches('/').to_owned()),
@@ -115,9 +124,9 @@ fn server_url(given: &str) -> Result<String> {
     }
 }
 
-/// Returns the key for a server: of the environment, or of the data directory.
+/// Returns the key for a server: of the environment, of the login, or of the data directory.
 ///
-/// The owner's key of this machine is not sent to another one.
+/// The key of a login goes to its server only, and the owner's key of this machine to no other one.
 fn key(context: &Context, url: &str) -> Result<Option<ApiKey>> {
     if let Some(text) = context.environment.get("GODEL_KEY") {
         let key = text.trim().parse().map_err(|invalid: Invalid| {
@@ -125,6 +134,10 @@ fn key(context: &Context, url: &str) -> Result<Option<ApiKey>> {
             Invalid::new(invalid.code(), "GODEL_KEY is not a Godel API key").with_hint(hint)
         });
         return Ok(Some(key?));
+    }
+    let login = saved::read(&context.data)?;
+    if let Some(login) = login.filter(|login| login.url == url) {
+        return login.key(&context.data).map(Some);
     }
     if !is_this_machine(url) {
         return Ok(None);

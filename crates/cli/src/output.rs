@@ -91,6 +91,13 @@ impl Output {
         writeln!(anstream::stderr().lock(), "{text}").ok();
     }
 
+    /// Asks a person for something, on the same line as the answer.
+    pub(crate) fn ask(self, question: &str) {
+        let mut stderr = anstream::stderr().lock();
+        // A question that nobody can read gets no answer; the reading finds out.
+        write!(stderr, "{question}").and_then(|()| stderr.flush()).ok();
+    }
+
     /// Tells what is going on, if a person is watching.
     pub(crate) fn remark(self, text: impl Display) {
         if io::stderr().is_terminal() && !self.json {

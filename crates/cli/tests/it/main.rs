@@ -5,5 +5,6 @@ mod crash;
 mod failures;
 mod home;
 mod pages;
+mod people;
 mod serving;
 mod stopping;
