@@ -31,7 +31,7 @@ pub(crate) struct Flag<'a> {
   godel up                     start a server on this machine
   godel status                 see how it is doing
   godel events tail 'agent:*'  watch what happens
-  godel user invite dev --role developer
+  godel user list              see who has an account
   godel explain rate_limited   understand an error
 
 Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 conflict, 5 denied, 6 unavailable"
@@ -50,7 +50,7 @@ pub(crate) struct Global {
     /// Use this data directory [env: GODEL_DATA] [default: ~/.local/share/godel]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Talk to this server instead of the one of the data directory [env: GODEL_SERVER]
+    /// Talk to this server instead of that of the login or the data directory [env: GODEL_SERVER]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) server: Option<String>,
     /// Read settings from this file [env: GODEL_CONFIG] [default: godel.toml in the data directory]
@@ -101,9 +101,11 @@ It shows a code; let it in on the page that is named, within ten minutes. From t
 of this data directory use that server and a key of your own, which is kept in login.json and works
 for 90 days. --server and GODEL_SERVER name another server, GODEL_KEY another key.")]
     Login(access::Login),
-    /// Log out: end the key of the login, and forget it
+    /// Log out: end the key that the login made, and forget it
     #[command(after_help = "Examples:
-  godel logout")]
+  godel logout
+
+A key that you brought along with --key-stdin is forgotten here, and goes on working elsewhere.")]
     Logout,
     /// Show who you are to the server
     #[command(after_help = "Examples:

@@ -94,7 +94,12 @@ pub(crate) fn named(context: &Context) -> Result<Option<String>> {
 pub(crate) async fn server(context: &Context) -> Result<Found> {
     if let Some(url) = named(context)? {
         let client = Client::new(&url, key(context, &url)?)?;
-        let health = client.health().await?;
+        let health = client.health().await.inspect_err(|_| {
+            if context.server.is_none() && !context.output.is_json() {
+                let told = "note: the login names this server; `godel logout` forgets it";
+                context.output.note(told);
+            }
+        })?;
         return Ok(Found { client, health, discovery: None });
     }
     let not_running = |found| Error::NotRunning { data: context.data.clone(), found };
@@ -154,7 +159,8 @@ fn key(context: &Context, url: &str) -> Result<Option<ApiKey>> {
     }
 }
 
-fn is_this_machine(url: &str) -> bool {
+/// Tells whether an address leads to this machine.
+pub(crate) fn is_this_machine(url: &str) -> bool {
     let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
     host.is_some_and(|host| {
         let bare = host.trim_matches(['[', ']']);

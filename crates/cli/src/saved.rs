@@ -16,6 +16,9 @@ pub(crate) struct Login {
     /// The address of the server.
     pub(crate) url: String,
     key: String,
+    /// Whether the key was made for this login, so that it ends with it.
+    #[serde(default)]
+    pub(crate) own: bool,
 }
 
 impl std::fmt::Debug for Login {
@@ -26,8 +29,8 @@ impl std::fmt::Debug for Login {
 
 impl Login {
     /// Keeps a key for a server.
-    pub(crate) fn new(url: &str, key: &ApiKey) -> Self {
-        Self { url: url.to_owned(), key: key.expose().to_owned() }
+    pub(crate) fn new(url: &str, key: &ApiKey, own: bool) -> Self {
+        Self { url: url.to_owned(), key: key.expose().to_owned(), own }
     }
 
     /// Returns the key.
@@ -100,7 +103,7 @@ mod tests {
         let data = dir.path().join("new");
         assert!(read(&data).unwrap().is_none());
         let key = ApiKey::new(Mint::system());
-        let login = Login::new("http://127.0.0.1:1", &key);
+        let login = Login::new("http://127.0.0.1:1", &key, true);
         assert!(!format!("{login:?}").contains("godel_sk_"));
         let path = write(&data, &login).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

@@ -29,6 +29,9 @@ const ASK_MAX: Duration = Duration::from_secs(30);
 /// Logs in to a server, and keeps the key.
 pub(crate) async fn login(context: &Context, asked: Asked) -> Result<Exit> {
     let url = locate::server_url(&asked.url)?;
+    if url.starts_with("http://") && !locate::is_this_machine(&url) {
+        context.output.note("note: http is not encrypted: others on the network can read the key");
+    }
     let key = if asked.key_stdin {
         let text = quietly::read(context, "key", Typed::Once).await?;
         text.trim().parse::<ApiKey>()?
@@ -43,9 +46,11 @@ pub(crate) async fn login(context: &Context, asked: Asked) -> Result<Exit> {
         }
     };
     let session = Client::new(&url, Some(key.clone()))?.me().await?;
-    let path = saved::write(&context.data, &Login::new(&url, &key))?;
+    let path = saved::write(&context.data, &Login::new(&url, &key, !asked.key_stdin))?;
     if context.output.is_json() {
-        context.output.value(&shown(&session, &url))?;
+        let mut answer = shown(&session, &url);
+        answer["status"] = json!("approved");
+        context.output.value(&answer)?;
     } else {
         let name = bare(&session.actor);
         context.output.line(format_args!(
@@ -113,8 +118,9 @@ pub(crate) async fn logout(context: &Context) -> Result<Exit> {
     // A damaged login cannot be ended, but forgotten all the same.
     let login = saved::read(&context.data);
     let revoked = match &login {
-        Ok(Some(login)) => revoke(context, login).await,
-        Ok(None) => Ok(false),
+        // A key that was brought along may be in use elsewhere.
+        Ok(Some(login)) if login.own => revoke(context, login).await,
+        Ok(_) => Ok(false),
         Err(error) => {
             context.output.note(format_args!("note: {error}"));
             Ok(false)
@@ -132,7 +138,7 @@ pub(crate) async fn logout(context: &Context) -> Result<Exit> {
     } else if revoked {
         context.output.line("logged out; the key works no more")?;
     } else {
-        context.output.line("logged out")?;
+        context.output.line("logged out; the key itself was not revoked")?;
     }
     Ok(Exit::Done)
 }
@@ -182,7 +188,6 @@ fn bare(actor: &str) -> &str {
 
 fn shown(session: &Session, url: &str) -> Value {
     json!({
-        "status": "approved",
         "server": url,
         "tenant": session.tenant,
         "user": bare(&session.actor),

@@ -4,6 +4,8 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, Stdio};
 
+use godel_store::DatabaseUrl;
+use godel_testkit::{Database, postgres_url};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
@@ -134,6 +136,8 @@ fn a_developer_is_invited_logs_in_and_is_on_record() {
     let mode = std::fs::metadata(dev.data().join("login.json")).unwrap();
     assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode.permissions()) & 0o777, 0o600);
     assert_eq!(with_key(&home, key, &["whoami", "--json"]).expect(0).json()["user"], "dev");
+    let table = home.run(&["audit", "query", "--until", "1d"]).expect(0).stdout;
+    assert_eq!(table.lines().count(), 1, "nothing is that old: {table}");
     let out = dev.run(&["logout"]).expect(0).stdout;
     assert!(out.contains("the key works no more"), "{out}");
     with_key(&home, key, &["whoami"]).refused(5, &["unauthorized"]);
@@ -172,10 +176,16 @@ fn a_login_can_be_refused_cut_short_or_made_with_a_key() {
     assert!(said.stdout.contains("as owner (admin, tenant default)"), "{said:?}");
     assert!(!format!("{said:?}").contains(owner.trim()));
     assert_eq!(other.run(&["whoami", "--json"]).expect(0).json()["user"], "owner");
+    // A key that was brought along is forgotten, not ended.
+    assert!(other.run(&["logout"]).expect(0).stdout.contains("was not revoked"));
+    home.run(&["whoami"]).expect(0);
+    piped(&other, &["login", server.url(), "--key-stdin"], &owner).expect(0);
     // A key of a login is for its server only.
     let elsewhere = Home::new();
     let second = elsewhere.up();
     other.run(&["whoami", "--server", second.url()]).refused(5, &["unauthorized"]);
+    assert_eq!(server.stop().code(), Some(0));
+    other.run(&["whoami"]).refused(6, &["`godel logout` forgets it", "no godel server answers"]);
     std::fs::write(other.data().join("login.json"), "{").unwrap();
     other.run(&["whoami"]).refused(5, &["does not hold a login", "godel logout"]);
     let out = other.run(&["logout"]).expect(0);
@@ -352,6 +362,49 @@ fn a_new_master_key_takes_over_and_the_old_one_is_refused() {
     assert_eq!(std::fs::read_to_string(&key).unwrap(), after);
     assert!(!new.exists());
     home.run(&["audit", "verify"]).expect(0);
+}
+
+#[test]
+fn a_rotation_that_is_killed_leaves_a_database_that_opens() {
+    let home = Home::new();
+    home.up().kill();
+    for round in 0..8 {
+        let mut command = home.command(&["secret", "rotate-master"]);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(10 * round));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let server = home.up();
+        home.run(&["audit", "verify"]).expect(0);
+        assert_eq!(server.stop().code(), Some(0));
+        assert!(home.data().join("master.key").exists());
+        // It is there if the rotation got that far, or the start finished it.
+        std::fs::remove_file(home.data().join("master.key.old")).ok();
+    }
+}
+
+#[test]
+fn on_postgres_a_new_master_key_takes_over_too() {
+    let Some(server) = postgres_url() else {
+        eprintln!("skipped on PostgreSQL: no server (run `cargo xtask test`)");
+        return;
+    };
+    let database = Database::postgres(server);
+    let DatabaseUrl::Postgres(url) = database.url() else { panic!("another engine") };
+    let home = Home::new().with("GODEL_DATABASE_URL", &url);
+    let server = home.up();
+    piped(&home, &["secret", "set", "one"], "some value").expect(0);
+    home.run(&["secret", "rotate-master"]).refused(4, &["data_dir_locked"]);
+    assert_eq!(server.stop().code(), Some(0));
+    home.run(&["secret", "rotate-master"]).expect(0);
+    let _server = home.up();
+    home.run(&["audit", "verify"]).expect(0);
+    let doctor = home.run(&["doctor"]).expect(0).stdout;
+    assert!(doctor.contains("master.key opens the database"), "{doctor}");
+    let old = std::fs::read_to_string(home.data().join("master.key.old")).unwrap();
+    let other = Home::new().with("GODEL_DATABASE_URL", &url).with("GODEL_MASTER_KEY", old.trim());
+    other.run(&["up", "--listen", "127.0.0.1:0"]).refused(2, &["master_key_wrong"]);
+    other.run(&["secret", "rotate-master"]).refused(2, &["`master.key`"]);
 }
 
 #[test]
