@@ -91,8 +91,13 @@ async fn running(found: &Found) -> Situation {
     }
 }
 
-/// Tells whether nobody but the owner has an account; whoever may not know gets no advice.
+/// Tells whether nobody but the owner has an account. Only an admin may know, and a question that is
+/// refused would be on record.
 async fn is_alone(found: &Found) -> bool {
+    let me = found.client.me().await;
+    if !me.is_ok_and(|me| me.role == "admin" && me.scopes.is_empty()) {
+        return false;
+    }
     let users = found.client.page::<User>("/api/v1/users", &[("limit", "2".to_owned())]).await;
     users.is_ok_and(|page| page.items.len() == 1)
 }

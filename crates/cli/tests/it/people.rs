@@ -120,7 +120,9 @@ fn a_developer_is_invited_logs_in_and_is_on_record() {
     viewer.run(&["project", "list"]).expect(0);
     viewer.run(&["project", "create", "mine"]).refused(5, &["godel explain forbidden"]);
     let denied = ["audit", "query", "--user", "val", "--result", "denied", "--json"];
+    viewer.run(&[]).expect(0);
     let denied = home.run(&denied).expect(0).json();
+    assert_eq!(denied["items"].as_array().unwrap().len(), 1, "{denied}");
     let act = &denied["items"][0];
     assert_eq!((&act["actor"], &act["address"]), (&json!("user:val"), &json!("127.0.0.1")));
     assert_eq!(act["resource"], "POST /api/v1/projects", "{denied}");
