@@ -98,6 +98,9 @@ pub struct Session {
     /// What the credential is narrowed to; empty means all that the role may do.
     #[serde(default)]
     pub scopes: Vec<String>,
+    /// The id of the key that was shown, or by which the login was opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_id: Option<Uuid>,
     /// When the login ends; absent for a key that does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]

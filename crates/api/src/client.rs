@@ -1,5 +1,7 @@
 //! The typed client.
 
+mod calls;
+
 use std::time::Duration;
 
 use futures_util::StreamExt as _;

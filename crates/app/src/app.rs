@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 use crate::Result;
 use crate::auth::Callers;
 use crate::auth::password::Passwords;
-use crate::auth::throttle::Throttle;
+use crate::auth::throttle::{FAILURES_PER_MINUTE, Throttle};
 use crate::backup::Backups;
 use crate::rates::Rates;
 use crate::vault::{MasterKey, Vault};
@@ -24,12 +24,14 @@ const AUDIT_KEEP_DAYS: i64 = 365;
 pub struct RateConfig {
     /// What each caller may use.
     pub limit: Limit,
+    /// How often one address may show wrong credentials in a minute.
+    pub failures_per_minute: u32,
 }
 
 impl Default for RateConfig {
     /// A self-hosted server serves its owner: the Enterprise tier.
     fn default() -> Self {
-        Self { limit: Tier::Enterprise.limit() }
+        Self { limit: Tier::Enterprise.limit(), failures_per_minute: FAILURES_PER_MINUTE }
     }
 }
 
@@ -113,7 +115,7 @@ impl App {
             vault,
             backups: Arc::default(),
             callers: Arc::default(),
-            throttle: Arc::default(),
+            throttle: Arc::new(Throttle::new(config.rates.failures_per_minute)),
             passwords: Arc::default(),
             home: Arc::default(),
         })

@@ -158,6 +158,17 @@ impl Vault {
     }
 }
 
+/// Tells whether a master key opens the data keys; `None` if there are none yet.
+///
+/// # Errors
+/// If the store fails.
+pub async fn opens(store: &Store, master: &MasterKey) -> Result<Option<bool>> {
+    let read = store.read(Scope::System, |tx| tx.secrets().keys()).await;
+    let known = read.map_err(Error::Store)?;
+    let opened = |key: &DataKeyRecord| decrypt(&master.0, &label(&key.name), &key.cipher).is_ok();
+    Ok((!known.is_empty()).then(|| known.iter().all(opened)))
+}
+
 /// Lets another master key wrap all data keys from now on.
 ///
 /// # Errors

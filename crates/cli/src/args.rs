@@ -1,5 +1,8 @@
 //! The commands and options, as people type them.
 
+pub(crate) mod access;
+pub(crate) mod project;
+
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -29,6 +32,7 @@ pub(crate) struct Flag<'a> {
   godel up                     start a server on this machine
   godel status                 see how it is doing
   godel events tail 'agent:*'  watch what happens
+  godel user list              see who has an account
   godel explain rate_limited   understand an error
 
 Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 conflict, 5 denied, 6 unavailable"
@@ -47,7 +51,7 @@ pub(crate) struct Global {
     /// Use this data directory [env: GODEL_DATA] [default: ~/.local/share/godel]
     #[arg(long, global = true, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Talk to this server instead of the one of the data directory [env: GODEL_SERVER]
+    /// Talk to this server instead of that of the login or the data directory [env: GODEL_SERVER]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) server: Option<String>,
     /// Trust the servers that this authority has signed for: a PEM file or a SHA-256 fingerprint
@@ -93,6 +97,80 @@ Exit codes: 0 healthy or degraded, 1 unhealthy, 6 not running")]
 
 It needs no running server and changes nothing. Exit code 1 if a check fails; a warning is none.")]
     Doctor(SettingFlags),
+    /// Log in to a server
+    #[command(after_help = "Examples:
+  godel login http://127.0.0.1:7373
+  godel login http://127.0.0.1:7373 --name 'build machine'
+  godel login http://127.0.0.1:7373 --key-stdin < FILE
+
+It shows a code; let it in on the page that is named, within ten minutes. From then on all commands
+of this data directory use that server and a key of your own, which is kept in login.json and works
+for 90 days. --server and GODEL_SERVER name another server, GODEL_KEY another key.")]
+    Login(access::Login),
+    /// Log out: end the key that the login made, and forget it
+    #[command(after_help = "Examples:
+  godel logout
+
+A key that you brought along with --key-stdin is forgotten here, and goes on working elsewhere.")]
+    Logout,
+    /// Show who you are to the server
+    #[command(after_help = "Examples:
+  godel whoami
+  godel whoami --json")]
+    Whoami,
+    /// Invite, change and erase people
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel user invite dev --role developer --project web
+  godel user list
+
+Roles: an admin may do everything in the tenant; an operator runs the tenant's work; a developer
+makes and runs own work and sees the team's; a viewer sees it. Invite, change and erase need an admin."
+    )]
+    User(access::User),
+    /// Make, list, rotate and revoke API keys
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel key create ci --expires 90d
+  godel key rotate ci --grace 1h"
+    )]
+    Key(access::Key),
+    /// Make, list, change and delete projects
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel project create web --budget 200/month
+  godel project list"
+    )]
+    Project(project::Project),
+    /// Make, list, close and open tenants
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel tenant create acme
+  godel tenant list
+
+Only admins of the first tenant may do this. No tenant sees anything of another."
+    )]
+    Tenant(access::Tenant),
+    /// Set, list and remove secrets
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel secret set anthropic < FILE
+  godel secret list"
+    )]
+    Secret(access::Secret),
+    /// Ask who did what, and check that the record is whole
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel audit query --since 1d --result denied
+  godel audit verify"
+    )]
+    Audit(access::Audit),
     /// Follow, list and publish events
     #[command(
         subcommand,

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod audit;
 mod backup;
 mod completions;
 mod config;
@@ -7,11 +8,18 @@ mod db;
 mod doctor;
 mod events;
 mod explain;
+mod key;
+mod login;
+mod lookup;
 mod next;
+mod project;
 mod reference;
 mod restore;
+mod secret;
 mod status;
+mod tenant;
 mod up;
+mod user;
 mod version;
 
 use crate::args::{Command, Config, Db, Events};
@@ -26,6 +34,15 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Up(flags)) => up::run(context, &flags).await,
         Some(Command::Status) => status::run(context).await,
         Some(Command::Doctor(flags)) => doctor::run(context, &flags).await,
+        Some(Command::Login(asked)) => login::login(context, asked).await,
+        Some(Command::Logout) => login::logout(context).await,
+        Some(Command::Whoami) => login::whoami(context).await,
+        Some(Command::User(asked)) => user::run(context, asked).await,
+        Some(Command::Key(asked)) => key::run(context, asked).await,
+        Some(Command::Project(asked)) => project::run(context, asked).await,
+        Some(Command::Tenant(asked)) => tenant::run(context, asked).await,
+        Some(Command::Secret(asked)) => secret::run(context, asked).await,
+        Some(Command::Audit(asked)) => audit::run(context, asked).await,
         Some(Command::Events(Events::Tail { patterns, after, limit })) => {
             events::tail(context, patterns, after, limit).await
         }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 use godel_api::ClientError;
-use godel_model::{Code, Invalid, Kind, Report, code};
+use godel_model::{Code, Invalid, Report, code};
 
 /// The result of a command.
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
@@ -107,8 +107,9 @@ impl Report for Error {
 
     fn hint(&self) -> Option<String> {
         match self {
-            Self::Client(error) if error.kind() == Kind::Unauthorized => Some(
-                "set GODEL_KEY to a key of that server, or name its data directory with --data"
+            Self::Client(error) if error.code() == code::UNAUTHORIZED => Some(
+                "log in with `godel login URL`, set GODEL_KEY to a key of that server, or name its \
+                 data directory with --data"
                     .to_owned(),
             ),
             Self::Client(error) if error.code() == code::RATE_LIMITED => Some(

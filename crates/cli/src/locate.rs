@@ -10,6 +10,7 @@ use rustix::process::{Pid, test_kill_process};
 
 use crate::context::Context;
 use crate::error::{Error, Result, is_absent};
+use crate::saved;
 
 /// How long a running server may take to show that it is one.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
@@ -82,13 +83,26 @@ pub(crate) struct Found {
     pub(crate) discovery: Option<Discovery>,
 }
 
+/// Returns the address of the server that is meant, unless it is the one of the data directory: a
+/// flag or a variable names it, or a login.
+pub(crate) fn named(context: &Context) -> Result<Option<String>> {
+    match &context.server {
+        Some(url) => server_url(url).map(Some),
+        None => Ok(saved::read(&context.data)?.map(|login| login.url)),
+    }
+}
+
 /// Finds the server that was asked for, or the one of the data directory.
 pub(crate) async fn server(context: &Context) -> Result<Found> {
-    if let Some(url) = &context.server {
-        let url = server_url(url)?;
-        let key = key(context, is_this_machine(&url))?;
+    if let Some(url) = named(context)? {
+        let key = key(context, &url, is_this_machine(&url))?;
         let client = Client::builder(&url).key(key).trust(trust(context, &url)?).build()?;
-        let health = client.health().await?;
+        let health = client.health().await.inspect_err(|_| {
+            if context.server.is_none() && !context.output.is_json() {
+                let told = "note: the login names this server; `godel logout` forgets it";
+                context.output.note(told);
+            }
+        })?;
         return Ok(Found { client, health, discovery: None });
     }
     let not_running = |found| Error::NotRunning { data: context.data.clone(), found };
@@ -97,21 +111,22 @@ pub(crate) async fn server(context: &Context) -> Result<Found> {
         Presence::LeftOver(why) => Err(not_running(Some(why))),
         Presence::Running(discovery, health) => {
             // It is known by the data directory that holds the key, whatever its address.
-            let (key, trust) = (key(context, true)?, discovery.trust());
+            let (key, trust) = (key(context, &discovery.url, true)?, discovery.trust());
             let client = Client::builder(&discovery.url).key(key).trust(trust).build()?;
             Ok(Found { client, health, discovery: Some(discovery) })
         }
     }
 }
 
-/// Returns whom to trust: what was given, or the server of the data directory if it is the one that
-/// is called, or else the authorities of this machine.
-fn trust(context: &Context, url: &str) -> Result<Trust> {
-    if let Some(ca) = &context.ca {
+/// Returns whom to trust: what was given now or at the login, or the server of the data directory if
+/// it is the one that is called, or else the authorities of this machine.
+pub(crate) fn trust(context: &Context, url: &str) -> Result<Trust> {
+    let login = saved::read(&context.data)?.filter(|login| login.url == url);
+    if let Some(ca) = context.ca.clone().or(login.and_then(|login| login.ca)) {
         return Ok(match ca.parse::<Fingerprint>() {
             Ok(fingerprint) => Trust::Fingerprint(fingerprint),
             Err(_) => Trust::Authorities(
-                godel_tls::read_certificates(Path::new(ca)).map_err(ClientError::from)?,
+                godel_tls::read_certificates(Path::new(&ca)).map_err(ClientError::from)?,
             ),
         });
     }
@@ -120,7 +135,7 @@ fn trust(context: &Context, url: &str) -> Result<Trust> {
 }
 
 /// Checks the address of a server as a person types it.
-fn server_url(given: &str) -> Result<String> {
+pub(crate) fn server_url(given: &str) -> Result<String> {
     let url = reqwest::Url::parse(given).ok().filter(reqwest::Url::has_host);
     match url.as_ref().map(reqwest::Url::scheme) {
         Some("http" | "https") => Ok(given.trim_end_matches('/').to_owned()),
@@ -131,16 +146,20 @@ fn server_url(given: &str) -> Result<String> {
     }
 }
 
-/// Returns the key for a server: of the environment, or of the data directory.
+/// Returns the key for a server: of the environment, of the login, or of the data directory.
 ///
-/// The owner's key of this machine is not sent to another one.
-fn key(context: &Context, is_own: bool) -> Result<Option<ApiKey>> {
+/// The key of a login goes to its server only, and the owner's key of this machine to no other one.
+fn key(context: &Context, url: &str, is_own: bool) -> Result<Option<ApiKey>> {
     if let Some(text) = context.environment.get("GODEL_KEY") {
         let key = text.trim().parse().map_err(|invalid: Invalid| {
             let hint = invalid.hint().unwrap_or_default();
             Invalid::new(invalid.code(), "GODEL_KEY is not a Godel API key").with_hint(hint)
         });
         return Ok(Some(key?));
+    }
+    let login = saved::read(&context.data)?;
+    if let Some(login) = login.filter(|login| login.url == url) {
+        return login.key(&context.data).map(Some);
     }
     if !is_own {
         return Ok(None);
@@ -157,7 +176,8 @@ fn key(context: &Context, is_own: bool) -> Result<Option<ApiKey>> {
     }
 }
 
-fn is_this_machine(url: &str) -> bool {
+/// Tells whether an address leads to this machine.
+pub(crate) fn is_this_machine(url: &str) -> bool {
     let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
     host.is_some_and(|host| {
         let bare = host.trim_matches(['[', ']']);

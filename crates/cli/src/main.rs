@@ -3,7 +3,8 @@
 //! # Invariants
 //! - What a person or program asked for goes to stdout; everything else goes to stderr.
 //! - A failure leaves stdout without a half answer and ends with the exit code of its kind.
-//! - No secret is ever printed, but for the login link of `godel up`.
+//! - No secret is ever printed, but for one that was just made for the caller: a login link, or an
+//!   API key.
 
 mod args;
 mod commands;
@@ -16,9 +17,12 @@ mod nearest;
 mod origin;
 mod output;
 mod pages;
+mod quietly;
 mod reference;
+mod saved;
 mod serving;
 mod settings;
+mod units;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -21,9 +21,28 @@ pub(crate) fn bytes(count: u64) -> String {
     if power == 0 { format!("{count} B") } else { format!("{value:.1} {unit}") }
 }
 
+/// Writes an amount of money, given in millionths of a dollar.
+pub(crate) fn dollars(micros: u64) -> String {
+    let part = format!("{:06}", micros % 1_000_000);
+    let part = part.trim_end_matches('0');
+    match part.len() {
+        0 => format!("${}", micros / 1_000_000),
+        _ => format!("${}.{part:0<2}", micros / 1_000_000),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn money_is_shown_to_the_last_part() {
+        for (micros, text) in
+            [(200_000_000, "$200"), (49_500_000, "$49.50"), (1, "$0.000001"), (10_000, "$0.01")]
+        {
+            assert_eq!(dollars(micros), text);
+        }
+    }
 
     #[test]
     fn spans_and_sizes_are_short() {

@@ -102,6 +102,13 @@ impl Output {
         writeln!(anstream::stderr().lock(), "{text}").ok();
     }
 
+    /// Asks a person for something, on the same line as the answer.
+    pub(crate) fn ask(self, question: &str) {
+        let mut stderr = anstream::stderr().lock();
+        // A question that nobody can read gets no answer; the reading finds out.
+        write!(stderr, "{question}").and_then(|()| stderr.flush()).ok();
+    }
+
     /// Tells what is going on, if a person is watching.
     pub(crate) fn remark(self, text: impl Display) {
         if io::stderr().is_terminal() && !self.json {
@@ -145,11 +152,16 @@ fn columns<const N: usize>(header: Option<[&str; N]>, rows: Vec<[String; N]>) ->
     if let Some(header) = header {
         table.set_header(header);
     }
-    table.add_rows(rows);
+    table.add_rows(rows.into_iter().map(|row| row.map(|cell| plain(&cell))));
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
     table.trim_fmt()
+}
+
+/// Takes out what would move the cursor or change colours: other people chose some of the texts.
+fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 fn failure_text(error: &Error) -> String {
@@ -204,5 +216,11 @@ mod tests {
     fn columns_are_aligned_without_blanks_at_the_end() {
         let rows = vec![["a".to_owned(), "b".to_owned()], ["long".to_owned(), String::new()]];
         assert_eq!(columns(Some(["X", "Y"]), rows), "X     Y\na     b\nlong");
+    }
+
+    #[test]
+    fn what_others_wrote_cannot_command_a_terminal() {
+        let rows = vec![["a\u{1b}[2Jb\nc".to_owned()]];
+        assert_eq!(columns(None, rows), "a\u{fffd}[2Jb\u{fffd}c");
     }
 }

@@ -33,6 +33,7 @@ impl Loaded {
         self.within("server.request_timeout_secs", own.request_timeout_secs, 1, SECS_MAX)?;
         self.within("server.body_max_bytes", own.body_max_bytes, BODY_MIN_BYTES, BODY_MAX_BYTES)?;
         self.within("retention.days", settings.retention.days, 1, DAYS_MAX)?;
+        self.within("rate.failures_per_minute", settings.rate.failures_per_minute, 1, u32::MAX)?;
         self.within("audit.days", settings.audit.days, 1, DAYS_MAX)?;
         if settings.retention.max_events == 0 {
             return Err(self.out_of_range("retention.max_events", "at least 1"));
@@ -54,7 +55,10 @@ impl Loaded {
         config.request_timeout = Duration::from_secs(own.request_timeout_secs.into());
         config.body_max_bytes = own.body_max_bytes as usize;
         config.app = AppConfig {
-            rates: RateConfig { limit: self.limit()? },
+            rates: RateConfig {
+                limit: self.limit()?,
+                failures_per_minute: settings.rate.failures_per_minute,
+            },
             retention: godel_decide::Retention {
                 max_age: SignedDuration::from_hours(i64::from(settings.retention.days) * 24),
                 max_events: settings.retention.max_events,

@@ -257,6 +257,8 @@ settings! {
         per_minute: Option<u32> = None;
         /// Requests at once after a quiet time, instead of what the tier says.
         burst: Option<u32> = None;
+        /// How often one address may show wrong credentials in a minute.
+        failures_per_minute: u32 = 30;
     }
 }
 

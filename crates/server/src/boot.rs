@@ -164,7 +164,8 @@ impl Server {
             Some(url) => Some(Hints::connect(&url.0).await?),
             None => None,
         };
-        let master = master::find(config.master_key.as_ref(), &config.data_dir, &store).await?;
+        let given = config.master_key.as_ref();
+        let master = master::settle_master_key(given, &config.data_dir, &store).await?;
         let app = App::open(store, hints, Arc::new(SystemClock), config.app, &master).await?;
         let keeper = Keeper::open(&config.tls, &config.data_dir, config.listen, app.clock.now())?;
         let listener = bind(config.listen).await?;

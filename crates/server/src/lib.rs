@@ -31,8 +31,10 @@ mod ws;
 
 pub use boot::{LOCK_FILE, Server, StartError};
 pub use config::{Config, RedisUrl};
+pub use files::{is_open_to_others, make_private_dir, write_private};
 pub use master::{
-    MASTER_KEY_FILE, decode_master_key, encode_master_key, read_master_key, write_master_key,
+    MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE, decode_master_key, encode_master_key,
+    find_master_key, read_master_key, settle_master_key, write_master_key,
 };
 pub use openapi::openapi_json;
 pub use router::route_inventory;

@@ -1467,6 +1467,11 @@ export interface components {
             /** @description What the credential is narrowed to; empty means all that the role may do. */
             scopes?: string[];
             /**
+             * Format: uuid
+             * @description The id of the key that was shown, or by which the login was opened.
+             */
+            keyId?: string | null;
+            /**
              * Format: date-time
              * @description When the login ends; absent for a key that does not.
              */

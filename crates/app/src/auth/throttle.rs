@@ -11,8 +11,8 @@ use crate::{Error, Result};
 
 /// One address on one account: five tries, then one every twelve seconds.
 const PAIR: Limit = Limit { per_minute: 5, burst: 5, sockets: None };
-/// One address on all accounts.
-const ADDRESS: Limit = Limit { per_minute: 30, burst: 60, sockets: None };
+/// How often one address may fail on all accounts in a minute, unless a setting says otherwise.
+pub(crate) const FAILURES_PER_MINUTE: u32 = 30;
 /// One account from all addresses: high, so that nobody locks somebody else out.
 const ACCOUNT: Limit = Limit { per_minute: 60, burst: 200, sockets: None };
 const ENTRIES_MAX: usize = 20_000;
@@ -24,19 +24,11 @@ enum Place {
     Account(String),
 }
 
-impl Place {
-    const fn limit(&self) -> Limit {
-        match self {
-            Self::Pair(..) => PAIR,
-            Self::Address(_) => ADDRESS,
-            Self::Account(_) => ACCOUNT,
-        }
-    }
-}
-
 /// How often somebody failed of late.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Throttle {
+    /// One address on all accounts.
+    address: Limit,
     failures: Mutex<HashMap<Place, Bucket>>,
 }
 
@@ -50,6 +42,21 @@ fn places(address: Option<IpAddr>, account: Option<&str>) -> Vec<Place> {
 }
 
 impl Throttle {
+    /// Lets one address fail so often in a minute.
+    pub(crate) fn new(per_minute: u32) -> Self {
+        let burst = per_minute.saturating_mul(2);
+        let address = Limit { per_minute, burst, sockets: None };
+        Self { address, failures: Mutex::default() }
+    }
+
+    const fn limit(&self, place: &Place) -> Limit {
+        match place {
+            Place::Pair(..) => PAIR,
+            Place::Address(_) => self.address,
+            Place::Account(_) => ACCOUNT,
+        }
+    }
+
     /// Tells whether another try may be made, before it is made.
     ///
     /// # Errors
@@ -63,7 +70,7 @@ impl Throttle {
         let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         for place in places(address, account) {
             if let Some(bucket) = failures.get(&place) {
-                let next = bucket.clone().take(place.limit(), now);
+                let next = bucket.clone().take(self.limit(&place), now);
                 if !next.allowed {
                     return Err(Error::Throttled { retry_ms: next.retry_after_ms });
                 }
@@ -81,11 +88,11 @@ impl Throttle {
     ) -> bool {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         if failures.len() > ENTRIES_MAX {
-            failures.retain(|place, bucket| !bucket.is_idle(place.limit(), now));
+            failures.retain(|place, bucket| !bucket.is_idle(self.limit(place), now));
         }
         let mut too_many = false;
         for place in places(address, account) {
-            let limit = place.limit();
+            let limit = self.limit(&place);
             // Full of others that do not go: then only those that are known are counted.
             if failures.len() > 2 * ENTRIES_MAX && !failures.contains_key(&place) {
                 continue;
@@ -103,7 +110,7 @@ mod tests {
 
     #[test]
     fn guessing_is_slowed_down_and_others_are_not_locked_out() {
-        let (throttle, now) = (Throttle::default(), Timestamp::UNIX_EPOCH);
+        let (throttle, now) = (Throttle::new(FAILURES_PER_MINUTE), Timestamp::UNIX_EPOCH);
         let (bad, good): (IpAddr, IpAddr) =
             ("10.0.0.1".parse().unwrap(), "10.0.0.2".parse().unwrap());
         for _ in 0..5 {
@@ -119,7 +126,7 @@ mod tests {
 
     #[test]
     fn one_address_cannot_try_every_account() {
-        let (throttle, now) = (Throttle::default(), Timestamp::UNIX_EPOCH);
+        let (throttle, now) = (Throttle::new(FAILURES_PER_MINUTE), Timestamp::UNIX_EPOCH);
         let bad: Option<IpAddr> = Some("10.0.0.1".parse().unwrap());
         for number in 0..60 {
             throttle.check(bad, Some(&format!("user-{number}")), now).unwrap();

@@ -3,6 +3,7 @@
 mod data;
 mod database;
 mod machine;
+mod master;
 mod server;
 
 use godel_model::Report as _;
@@ -113,6 +114,7 @@ async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
             findings.push(server::protection(&server, &presence));
             findings.push(database::schema(&store).await);
             findings.push(database::soundness(&store, running));
+            findings.push(master::key(&context.data, &server, &store, running).await);
             findings.extend(database::redis(server.redis.as_ref()).await);
         }
         Err(error) => findings.push(Finding::failed("settings", &error)),

@@ -1,11 +1,12 @@
 //! Bare `godel`: what to do next.
 
+use godel_api::User;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::locate::{self, Presence, presence};
+use crate::locate::{self, Found, Presence, presence};
 use crate::output::{STRONG, styled};
 
 /// Where the user stands.
@@ -41,13 +42,13 @@ pub(crate) async fn run(context: &Context) -> Result<Exit> {
 }
 
 async fn look(context: &Context) -> Result<Situation> {
-    if context.server.is_some() {
+    if locate::named(context)?.is_some() {
         let found = locate::server(context).await?;
-        return Ok(running(&found.health.version, found.client.url()));
+        return Ok(running(&found).await);
     }
     let data = context.data.display();
     Ok(match presence(&context.data).await? {
-        Presence::Running(found, _) => running(&found.version, &found.url),
+        Presence::Running(..) => running(&locate::server(context).await?).await,
         absent => {
             let known = context.data.join("godel.db").exists()
                 || context.data.join(godel_api::OWNER_KEY_FILE).exists();
@@ -71,16 +72,32 @@ async fn look(context: &Context) -> Result<Situation> {
     })
 }
 
-fn running(version: &str, url: &str) -> Situation {
+async fn running(found: &Found) -> Situation {
+    let url = found.client.url();
+    let mut next = vec![
+        (format!("{url}/dashboard/"), "open the dashboard"),
+        ("godel status".to_owned(), "see how it is doing"),
+        ("godel events tail".to_owned(), "watch what happens"),
+        ("godel events publish hello:world".to_owned(), "record an event of your own"),
+    ];
+    if is_alone(found).await {
+        next.push(("godel user invite NAME --role developer".to_owned(), "let somebody else in"));
+    }
     Situation {
         state: "running",
-        headline: format!("Godel {version} is running at {url}"),
+        headline: format!("Godel {} is running at {url}", found.health.version),
         url: Some(url.to_owned()),
-        next: vec![
-            (format!("{url}/dashboard/"), "open the dashboard"),
-            ("godel status".to_owned(), "see how it is doing"),
-            ("godel events tail".to_owned(), "watch what happens"),
-            ("godel events publish hello:world".to_owned(), "record an event of your own"),
-        ],
+        next,
     }
+}
+
+/// Tells whether nobody but the owner has an account. Only an admin may know, and a question that is
+/// refused would be on record.
+async fn is_alone(found: &Found) -> bool {
+    let me = found.client.me().await;
+    if !me.is_ok_and(|me| me.role == "admin" && me.scopes.is_empty()) {
+        return false;
+    }
+    let users = found.client.page::<User>("/api/v1/users", &[("limit", "2".to_owned())]).await;
+    users.is_ok_and(|page| page.items.len() == 1)
 }

@@ -76,7 +76,7 @@ fn json_answer(context: &Context, found: &Found, details: Option<&Details>) -> R
         "version": found.health.version,
         "checks": found.health.checks,
     });
-    if context.server.is_none() {
+    if found.discovery.is_some() {
         answer["dataDir"] = json!(context.data);
     }
     if let Some(Details { health, numbers }) = details {
@@ -121,7 +121,7 @@ fn text_answer(context: &Context, found: &Found, details: Option<&Details>) -> R
             row("memory", bytes(memory));
         }
     }
-    if context.server.is_none() {
+    if found.discovery.is_some() {
         rows.push(["data".to_owned(), context.data.display().to_string()]);
     }
     context.output.pairs(rows)?;

@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::locate::{Presence, presence};
 use crate::output::{STRONG, WARN, styled};
+use crate::saved;
 
 /// The signals that ask for an end.
 struct Signals {
@@ -138,6 +139,12 @@ fn announce(context: &Context, server: &Server) -> Result<()> {
     }
     if server.is_first_start() {
         output.line("\nThe owner key was just made; whoever has it may do everything here.")?;
+    }
+    if let Ok(Some(login)) = saved::read(&context.data)
+        && login.url != server.url()
+    {
+        let told = "note: there is a login to";
+        output.note(format_args!("{told} {}; other commands use that one", login.url));
     }
     output.line(
         "\nCtrl-C stops it. In another terminal: `godel status`, `godel events tail`, `godel doctor`.",

@@ -6,6 +6,7 @@ mod crash;
 mod failures;
 mod home;
 mod pages;
+mod people;
 mod serving;
 mod stopping;
 mod tls;

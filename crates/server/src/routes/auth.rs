@@ -167,6 +167,7 @@ async fn session(shared: &Shared, identity: Identity) -> ApiResult<Session> {
         user_id: actor.user.uuid(),
         role: actor.role.to_string(),
         scopes: actor.scopes.iter().map(ToString::to_string).collect(),
+        key_id: actor.key.map(godel_model::KeyId::uuid),
         actor: actor.name,
         expires_at,
         csrf_token: None,

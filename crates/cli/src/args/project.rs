@@ -1,0 +1,128 @@
+//! Commands about projects.
+
+use clap::{Args, Subcommand};
+use godel_api::ProjectLimits;
+
+use crate::units::{self, Cap, Models};
+
+/// What the work of a project may use.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct LimitFlags {
+    /// Spend at most this much, in dollars: 200/month, or none
+    #[arg(long, value_name = "DOLLARS", value_parser = units::budget)]
+    pub(crate) budget: Option<Cap<u64>>,
+    /// Make at most so many model requests: 100/min, or none
+    #[arg(long, value_name = "COUNT", value_parser = units::rate)]
+    pub(crate) rate: Option<Cap<u32>>,
+    /// Run at most so many agents at the same time, or none for no limit
+    #[arg(long, value_name = "N", value_parser = units::count)]
+    pub(crate) max_agents: Option<Cap<u32>>,
+    /// Use at most so many processor cores: 8, 0.5, 500m, or none
+    #[arg(long, value_name = "CORES", value_parser = units::cpu)]
+    pub(crate) cpu: Option<Cap<u32>>,
+    /// Use at most so much memory: 16Gi, 512Mi, or none
+    #[arg(long, value_name = "SIZE", value_parser = units::memory)]
+    pub(crate) memory: Option<Cap<u64>>,
+    /// Use only these models: "claude-*,gpt-*", or all
+    #[arg(long, value_name = "MODELS", value_parser = units::models)]
+    pub(crate) models: Option<Models>,
+}
+
+impl LimitFlags {
+    /// Returns limits after what was given; what was not given stays.
+    pub(crate) fn over(&self, before: &ProjectLimits) -> ProjectLimits {
+        let small = |given: Option<Cap<u32>>, before| given.map_or(before, Cap::value);
+        let large = |given: Option<Cap<u64>>, before| given.map_or(before, Cap::value);
+        ProjectLimits {
+            max_agents: small(self.max_agents, before.max_agents),
+            cpu_millis: small(self.cpu, before.cpu_millis),
+            memory_bytes: large(self.memory, before.memory_bytes),
+            requests_per_minute: small(self.rate, before.requests_per_minute),
+            monthly_budget_micros: large(self.budget, before.monthly_budget_micros),
+            models: self.models.as_ref().map_or_else(|| before.models.clone(), |m| m.0.clone()),
+        }
+    }
+}
+
+/// What to do with projects.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Project {
+    /// Make a project
+    #[command(after_help = "Examples:
+  godel project create web
+  godel project create web --budget 200/month --rate 100/min --max-agents 20
+  godel project create web --cpu 8 --memory 16Gi --models \"claude-*,gpt-*\"")]
+    Create {
+        /// The name, unique in the tenant
+        name: String,
+        /// What it is about
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        #[command(flatten)]
+        limits: LimitFlags,
+    },
+    /// List projects
+    #[command(after_help = "Examples:
+  godel project list
+  godel project list --json")]
+    List,
+    /// Show a project
+    #[command(after_help = "Examples:
+  godel project show web")]
+    Show {
+        /// The name or id
+        name: String,
+    },
+    /// Change a project; what is not given stays
+    #[command(after_help = "Examples:
+  godel project update web --budget 300/month
+  godel project update web --rate none --models all
+  godel project update web --name website --description 'the public site'")]
+    Update {
+        /// The name or id
+        name: String,
+        /// The new name
+        #[arg(long = "name", value_name = "NAME")]
+        new_name: Option<String>,
+        /// What it is about
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+        #[command(flatten)]
+        limits: LimitFlags,
+    },
+    /// Delete a project
+    #[command(after_help = "Examples:
+  godel project delete web --yes")]
+    Delete {
+        /// The name or id
+        name: String,
+        /// Delete it without asking
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_stays_unless_it_is_given() {
+        let before = ProjectLimits {
+            max_agents: Some(3),
+            cpu_millis: Some(500),
+            models: vec!["a-*".to_owned()],
+            ..ProjectLimits::default()
+        };
+        assert_eq!(LimitFlags::default().over(&before), before);
+        let flags = LimitFlags {
+            max_agents: Some(Cap::Off),
+            rate: Some(Cap::At(7)),
+            models: Some(Models(Vec::new())),
+            ..LimitFlags::default()
+        };
+        let after = flags.over(&before);
+        assert_eq!((after.max_agents, after.cpu_millis), (None, Some(500)));
+        assert_eq!((after.requests_per_minute, after.models.len()), (Some(7), 0));
+    }
+}

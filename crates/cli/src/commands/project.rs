@@ -1,0 +1,133 @@
+//! `godel project`: what a tenant works on.
+
+use godel_api::{NewProject, Project, ProjectLimits, ProjectPatch};
+use godel_model::ProjectName;
+use reqwest::Method;
+use serde_json::json;
+
+use super::lookup::{self, NOTHING};
+use crate::args::project::{LimitFlags, Project as Asked};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::locate;
+use crate::measure::{bytes, dollars};
+
+/// Does what was asked for.
+pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
+    match asked {
+        Asked::Create { name, description, limits } => {
+            create(context, name, description, &limits).await
+        }
+        Asked::List => list(context).await,
+        Asked::Show { name } => {
+            let found = locate::server(context).await?;
+            present(context, lookup::project(&found.client, &name).await?)
+        }
+        Asked::Update { name, new_name, description, limits } => {
+            update(context, &name, (new_name, description), &limits).await
+        }
+        Asked::Delete { name, yes } => delete(context, &name, yes).await,
+    }
+}
+
+async fn create(
+    context: &Context,
+    name: String,
+    description: Option<String>,
+    limits: &LimitFlags,
+) -> Result<Exit> {
+    name.parse::<ProjectName>()?;
+    let limits = Some(limits.over(&ProjectLimits::default()));
+    let new = NewProject { name, description, limits };
+    let found = locate::server(context).await?;
+    present(context, found.client.call(Method::POST, "/api/v1/projects", Some(&new)).await?)
+}
+
+async fn update(
+    context: &Context,
+    name: &str,
+    (new_name, description): (Option<String>, Option<String>),
+    limits: &LimitFlags,
+) -> Result<Exit> {
+    new_name.as_deref().map(str::parse::<ProjectName>).transpose()?;
+    let found = locate::server(context).await?;
+    let before = lookup::project(&found.client, name).await?;
+    let limits = limits.over(&before.limits);
+    let limits = (limits != before.limits).then_some(limits);
+    if new_name.is_none() && description.is_none() && limits.is_none() {
+        context.output.note("note: nothing was changed");
+        return present(context, before);
+    }
+    let patch = ProjectPatch { name: new_name, description, limits };
+    let path = format!("/api/v1/projects/{}", before.id);
+    // Limits are sent as a whole, so a change in between must not be lost.
+    present(context, found.client.change(&path, before.version, &patch).await?)
+}
+
+async fn list(context: &Context) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let projects: Vec<Project> = lookup::all(&found.client, "/api/v1/projects", None).await?;
+    if context.output.is_json() {
+        context.output.value(&json!({ "items": projects }))?;
+        return Ok(Exit::Done);
+    }
+    let rows = projects.into_iter().map(|project| {
+        let limits = limit_rows(&project.limits);
+        let limits = limits.into_iter().map(|[name, value]| format!("{name} {value}"));
+        let limits: Vec<String> = limits.collect();
+        [project.name, limits.join(", "), project.description]
+    });
+    context.output.table(["NAME", "LIMITS", "DESCRIPTION"], rows.collect())?;
+    Ok(Exit::Done)
+}
+
+/// Names the limits that are set.
+fn limit_rows(limits: &ProjectLimits) -> Vec<[String; 2]> {
+    let models = (!limits.models.is_empty()).then(|| limits.models.join(","));
+    let cores = |millis: u32| format!("{} cores", f64::from(millis) / 1_000.0);
+    [
+        ("budget", limits.monthly_budget_micros.map(|micros| format!("{}/month", dollars(micros)))),
+        ("rate", limits.requests_per_minute.map(|count| format!("{count}/min"))),
+        ("agents", limits.max_agents.map(|count| count.to_string())),
+        ("cpu", limits.cpu_millis.map(cores)),
+        ("memory", limits.memory_bytes.map(bytes)),
+        ("models", models),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| value.map(|value| [name.to_owned(), value]))
+    .collect()
+}
+
+fn present(context: &Context, project: Project) -> Result<Exit> {
+    if context.output.is_json() {
+        context.output.value(&project)?;
+        return Ok(Exit::Done);
+    }
+    let mut rows = vec![
+        ["name".to_owned(), project.name],
+        ["id".to_owned(), project.id.to_string()],
+        ["description".to_owned(), project.description],
+    ];
+    rows.extend(limit_rows(&project.limits));
+    rows.push(["made".to_owned(), format!("{:.0}", project.created_at)]);
+    rows.push(["changed".to_owned(), format!("{:.0}", project.updated_at)]);
+    context.output.pairs(rows)?;
+    Ok(Exit::Done)
+}
+
+async fn delete(context: &Context, name: &str, yes: bool) -> Result<Exit> {
+    if !yes {
+        let message = format!("deleting project {name} cannot be undone");
+        return Err(Error::usage(message, "add --yes if that is what you want"));
+    }
+    let found = locate::server(context).await?;
+    let project = lookup::project(&found.client, name).await?;
+    found.client.act(Method::DELETE, &format!("/api/v1/projects/{}", project.id), NOTHING).await?;
+    if context.output.is_json() {
+        context.output.value(&json!({ "deleted": project.id }))?;
+    } else {
+        context.output.line(format_args!("project {} is deleted", project.name))?;
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,109 @@
+//! `godel secret rotate-master`: a new master key for the database.
+
+use std::sync::Arc;
+
+use godel_app::vault::{self, MasterKey};
+use godel_app::{App, AppConfig, tenants};
+use godel_model::{Mint, SystemClock};
+use godel_server::{LOCK_FILE, MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE};
+use godel_store::{FileLock, Store};
+use serde_json::json;
+
+use crate::args::DatabaseFlag;
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+
+/// What the record says of a rotation.
+const ACT: &str = "server:rotate";
+
+/// Makes a new master key, and lets it wrap the keys in the database.
+pub(crate) async fn rotate(context: &Context, database: &DatabaseFlag) -> Result<Exit> {
+    let loaded = context.settings(database.flags())?;
+    let (server, config) = (loaded.server()?, loaded.store()?);
+    if server.master_key.is_some() {
+        return Err(Error::usage(
+            "the master key is set by `master.key` or `master.key_file`, so it cannot be replaced",
+            "put it into master.key in the data directory, take the setting away, and try again",
+        ));
+    }
+    if !context.data.is_dir() {
+        return Err(nothing());
+    }
+    // Held to the end: no server starts on this directory in between.
+    let _lock = FileLock::take(&context.data.join(LOCK_FILE))?;
+    let schema = Store::schema(&config).await?;
+    if schema.found != schema.known {
+        return Err(nothing());
+    }
+    let store = Store::open(&config).await?;
+    let result = replace(context, &store).await;
+    store.close().await;
+    let (old, new) = result?;
+    tell(context, &old, &new)
+}
+
+fn nothing() -> Error {
+    Error::usage(
+        "there is no database of this version of godel",
+        "start `godel up` once, and stop it again",
+    )
+}
+
+async fn replace(context: &Context, store: &Store) -> Result<(MasterKey, MasterKey)> {
+    let dir = &context.data;
+    godel_server::find_master_key(None, dir, store).await?.ok_or_else(nothing)?;
+    // A rotation that was interrupted is finished first.
+    let old = godel_server::settle_master_key(None, dir, store).await?;
+    let old_file = dir.join(OLD_MASTER_KEY_FILE);
+    if old_file.exists() {
+        return Err(Error::usage(
+            format!("{} is there, from an earlier rotation", old_file.display()),
+            "backups from before it need it: move it to where you keep them, or remove it",
+        ));
+    }
+    let new = NewMasterKey::prepare(dir)?;
+    if let Err(error) = vault::rotate_master(store, &old, new.key(), Mint::system()).await {
+        // A commit whose answer was lost may have happened: then both files are needed.
+        if vault::opens(store, &old).await.is_ok_and(|opens| opens == Some(true)) {
+            new.withdraw()?;
+        }
+        return Err(error.into());
+    }
+    let key = new.key().clone();
+    new.take_over(&old)?;
+    record(store, &key).await?;
+    Ok((old, key))
+}
+
+/// Puts the rotation on record; that the new key opens the database is seen on the way.
+async fn record(store: &Store, key: &MasterKey) -> Result<()> {
+    let clock = Arc::new(SystemClock);
+    let app = App::open(store.clone(), None, clock, AppConfig::default(), key).await?;
+    let tenant = tenants::ensure_first(&app).await?.id;
+    Ok(tenants::record_server(&app, tenant, ACT).await?)
+}
+
+fn tell(context: &Context, old: &MasterKey, new: &MasterKey) -> Result<Exit> {
+    let kept = context.data.join(OLD_MASTER_KEY_FILE);
+    if context.output.is_json() {
+        context.output.value(&json!({
+            "master": new.id(),
+            "was": old.id(),
+            "oldKeyFile": kept,
+        }))?;
+        return Ok(Exit::Done);
+    }
+    let file = context.data.join(MASTER_KEY_FILE);
+    context.output.line(format_args!(
+        "master key {} took over from {}; it is in {}",
+        new.id(),
+        old.id(),
+        file.display()
+    ))?;
+    context.output.note(format_args!(
+        "the old one is in {}: backups from before need it; keep it with them, then remove it here",
+        kept.display()
+    ));
+    Ok(Exit::Done)
+}
