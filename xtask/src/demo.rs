@@ -7,6 +7,7 @@ mod browser;
 mod crash;
 mod events;
 mod login;
+mod people;
 mod server;
 
 use crate::failure::{Failure, Result};
@@ -17,9 +18,10 @@ use crate::steps::web;
 use crate::tools;
 
 /// The acts, in order; the server of the first serves the others.
-const ACTS: [Act; 4] = [
+const ACTS: [Act; 5] = [
     Act { title: "A server of your own", play: server::play },
     Act { title: "A login: the link works once", play: login::play },
+    Act { title: "People: invited, limited, on record", play: people::play },
     Act { title: "Events: everything that happens is written down", play: events::play },
     Act { title: "kill -9: what was answered is kept", play: crash::play },
 ];

@@ -1,7 +1,7 @@
 //! Fuzzes the HTTP API of a running server, guided by its own OpenAPI document.
 
 use crate::counts;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::godel::Godel;
 use crate::provision::Tools;
 use crate::report::Done;
@@ -16,7 +16,13 @@ pub(crate) fn api(shop: &Shop, tools: Option<&Tools>) -> Result<Done> {
         return Ok(Done::skipped("the API fuzz (it needs the Python tools)"));
     };
     let folder = shop.nursery.folder("fuzz")?;
-    let godel = Godel::new(shop, folder.join("data"));
+    let data = folder.join("data");
+    // The fuzzer shows wrong credentials again and again, and must hear each time that they are.
+    let settings = "[rate]\nfailures_per_minute = 1000000\n";
+    std::fs::create_dir_all(&data)
+        .and_then(|()| std::fs::write(data.join("godel.toml"), settings))
+        .map_err(|cause| Failure::new(format!("cannot write the settings: {cause}")))?;
+    let godel = Godel::new(shop, data);
     let server = godel.up()?;
     let mut command = tools.command("schemathesis");
     command
