@@ -99,15 +99,7 @@ impl Vault {
         mint: Mint,
         clock: &dyn Clock,
     ) -> Result<Self> {
-        let mut fresh = Vec::new();
-        for name in [AUDIT, TOKEN, SECRET] {
-            fresh.push(DataKeyRecord {
-                name: name.to_owned(),
-                master: master.id(),
-                cipher: encrypt(&master.0, &label(name), &mint.bytes::<32>(), mint)?,
-                created_at: clock.now(),
-            });
-        }
+        let (fresh, _) = fresh_keys(master, mint, clock.now())?;
         let read = store.read(Scope::System, |tx| tx.secrets().keys()).await;
         let mut known = read.map_err(Error::Store)?;
         if known.is_empty() {
@@ -167,6 +159,50 @@ pub async fn opens(store: &Store, master: &MasterKey) -> Result<Option<bool>> {
     let known = read.map_err(Error::Store)?;
     let opened = |key: &DataKeyRecord| decrypt(&master.0, &label(&key.name), &key.cipher).is_ok();
     Ok((!known.is_empty()).then(|| known.iter().all(opened)))
+}
+
+/// Makes new data keys, and tells the one of the record of acts.
+fn fresh_keys(
+    master: &MasterKey,
+    mint: Mint,
+    now: jiff::Timestamp,
+) -> Result<(Vec<DataKeyRecord>, AuditKey)> {
+    let audit: [u8; 32] = mint.bytes();
+    let mut fresh = Vec::new();
+    for (name, key) in [(AUDIT, audit), (TOKEN, mint.bytes()), (SECRET, mint.bytes())] {
+        fresh.push(DataKeyRecord {
+            name: name.to_owned(),
+            master: master.id(),
+            cipher: encrypt(&master.0, &label(name), &key, mint)?,
+            created_at: now,
+        });
+    }
+    Ok((fresh, AuditKey::new(audit)))
+}
+
+/// Gives up what the lost master key opened: makes new keys, removes all secrets, and begins the
+/// check of the record anew behind what is there. Returns how many secrets are gone.
+///
+/// # Errors
+/// If the store fails; then nothing was changed.
+pub async fn reset_master(
+    store: &Store,
+    new: &MasterKey,
+    mint: Mint,
+    now: jiff::Timestamp,
+) -> Result<u64> {
+    let (fresh, audit) = fresh_keys(new, mint, now)?;
+    let work = move |tx: &mut godel_store::Tx<'_>| {
+        let gone = tx.secrets().clear()?;
+        for key in &fresh {
+            tx.secrets().insert_key(key)?;
+        }
+        for tenant in tx.tenants().list()? {
+            tx.audit().restart(tenant.id, &audit)?;
+        }
+        Ok::<_, Error>(gone)
+    };
+    Ok(store.write(Scope::System, work).await?.value)
 }
 
 /// Lets another master key wrap all data keys from now on.

@@ -116,6 +116,14 @@ impl<'a> NewMasterKey<'a> {
         kept.map_err(|cause| StartError::File { path, cause })?;
         promote(self.dir)
     }
+
+    /// Puts the key into the place of one that opens nothing any more.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn replace(self) -> Result<(), StartError> {
+        promote(self.dir)
+    }
 }
 
 fn promote(dir: &Path) -> Result<(), StartError> {

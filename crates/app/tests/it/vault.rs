@@ -59,3 +59,38 @@ async fn another_master_key_takes_over() {
         assert_eq!(listed[0].last4, "", "a short secret shows nothing of itself");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_master_key_costs_the_secrets_and_nothing_else() {
+    use godel_app::audit::{self, Anchors};
+    use godel_app::projects;
+    use godel_model::{Clock as _, Limits};
+    for world in worlds().await {
+        let (one, call) = (app(&world).await, call(&world));
+        let name = || "openai".parse().unwrap();
+        secrets::set(&one, &call, name(), SecretValue("gone with the key".into())).await.unwrap();
+        let new = MasterKey::new([9; 32]);
+        let now = world.clock.now();
+        let gone = vault::reset_master(&world.store, &new, Mint::system(), now).await.unwrap();
+        assert_eq!(gone, 1, "{}", world.engine);
+        // As after a restart: this store still holds the lost key.
+        let mut world = world;
+        world.restart().await;
+        let two = open(&world, [9; 32]).await.unwrap();
+        assert!(secrets::list(&two, &call).await.unwrap().is_empty());
+        let verdict = audit::verify(&two, &call, &Anchors::default()).await.unwrap();
+        assert_eq!((verdict.broken, verdict.rows), (None, 0), "{}", world.engine);
+        let made = projects::create(
+            &two,
+            &call,
+            "after".parse().unwrap(),
+            String::new(),
+            Limits::default(),
+        );
+        made.await.unwrap();
+        let verdict = audit::verify(&two, &call, &Anchors::default()).await.unwrap();
+        assert_eq!((verdict.broken, verdict.rows), (None, 1), "{}", world.engine);
+        let all = audit::query(&two, &call, audit::Query { limit: 10, ..Default::default() });
+        assert_eq!(all.await.unwrap().rows.len(), 2, "older acts can still be read");
+    }
+}

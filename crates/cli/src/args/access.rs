@@ -261,6 +261,20 @@ The server must be stopped. A crash at any moment leaves a database that the nex
 old key stays in master.key.old: backups from before need it. Other servers on the same PostgreSQL
 database need a copy of the new master.key before their next start.")]
     RotateMaster(DatabaseFlag),
+    /// Give up a lost master key: all secrets go, everything else stays
+    #[command(after_help = "Examples:
+  godel secret reset-master --yes
+
+The server must be stopped. Only for a master key that is really lost: secrets cannot be read again
+and are removed, tokens of programs end, and acts on record so far can be read but not checked any
+more. It refuses while the master key that is there opens the database.")]
+    ResetMaster {
+        /// Yes, the secrets may go
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        database: DatabaseFlag,
+    },
 }
 
 /// Which acts are meant.

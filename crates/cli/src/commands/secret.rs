@@ -27,6 +27,7 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::List => list(context).await,
         Asked::Remove { name, yes } => remove(context, &name, yes).await,
         Asked::RotateMaster(database) => master::rotate(context, &database).await,
+        Asked::ResetMaster { yes, database } => master::reset(context, &database, yes).await,
     }
 }
 

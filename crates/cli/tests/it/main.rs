@@ -5,6 +5,7 @@ mod backup;
 mod crash;
 mod failures;
 mod home;
+mod leaks;
 mod pages;
 mod people;
 mod serving;

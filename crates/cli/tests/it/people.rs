@@ -52,6 +52,7 @@ fn first_line(child: &mut Child) -> Value {
 fn post(url: &str, path: &str, key: Option<&str>, body: &Value) -> Value {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
+        godel_tls::install();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         let mut request = http.post(format!("{url}{path}")).json(body);
         if let Some(key) = key {

@@ -2,7 +2,7 @@
 
 use godel_model::{AuditEntry, AuditResult, AuditRow, TenantId, UserId, from_micros, micros};
 
-use crate::chain::{Bound, Hash, Link};
+use crate::chain::{AuditKey, Bound, End, Hash, Link};
 use crate::statement::{Conn, Param, Row, statements};
 use crate::{Error, Result, Tx};
 
@@ -32,6 +32,9 @@ statements! {
     ERASE = "audit_erase":
         "UPDATE audit SET personal = NULL
          WHERE tenant = $1 AND person = $2 AND personal IS NOT NULL";
+    RESTART = "audit_head_restart":
+        "UPDATE audit_head SET trimmed = $1, trimmed_mac = $2, trimmed_seal = $3, seal = $4
+         WHERE tenant = $5";
     TRIM = "audit_trim": "DELETE FROM audit WHERE tenant = $1 AND seq <= $2";
     SET_TRIMMED = "audit_head_set_trimmed":
         "UPDATE audit_head SET trimmed = $1, trimmed_mac = $2, trimmed_seal = $3
@@ -71,7 +74,17 @@ impl Audit<'_, '_> {
     /// # Errors
     /// If the scope is not a tenant, or the database fails.
     pub fn ends(&mut self) -> Result<Option<Ends>> {
-        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        let tenant = self.tx.tenant()?;
+        self.ends_of(tenant)
+    }
+
+    /// Returns the two ends of a tenant's chain; `None` if nothing was ever recorded.
+    ///
+    /// # Errors
+    /// If the tenant is out of reach, or the database fails.
+    pub fn ends_of(&mut self, tenant: TenantId) -> Result<Option<Ends>> {
+        self.tx.reaches(tenant)?;
+        let tenant = Param::Uuid(tenant.uuid());
         self.tx.conn.first(&ENDS, &[tenant], |row| {
             Ok(Ends {
                 newest: Link { seq: row.int(0)?, mac: hash(row, 1)? },
@@ -120,6 +133,24 @@ impl Audit<'_, '_> {
     pub fn erase(&mut self, user: UserId) -> Result<u64> {
         let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Uuid(user.uuid())];
         self.tx.conn.execute(&ERASE, &params)
+    }
+
+    /// Begins a tenant's chain anew behind its newest row, under another key.
+    ///
+    /// # Errors
+    /// If the tenant is out of reach, or the database fails.
+    pub fn restart(&mut self, tenant: TenantId, key: &AuditKey) -> Result<()> {
+        let Some(Ends { newest, .. }) = self.ends_of(tenant)? else { return Ok(()) };
+        let (seal, trimmed) =
+            (key.seal(tenant, End::Newest, &newest), key.seal(tenant, End::Trimmed, &newest));
+        let params = [
+            Param::Int(newest.seq),
+            Param::Bytes(&newest.mac),
+            Param::Bytes(&trimmed),
+            Param::Bytes(&seal),
+            Param::Uuid(tenant.uuid()),
+        ];
+        self.tx.conn.execute(&RESTART, &params).map(drop)
     }
 
     /// Removes all rows up to one; the chain begins behind it from now on.

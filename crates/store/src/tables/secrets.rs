@@ -25,6 +25,8 @@ statements! {
         "INSERT INTO data_key (name, master, cipher, created_at) VALUES ($1, $2, $3, $4)
          ON CONFLICT (name) DO NOTHING";
     KEY_LIST = "data_key_list": "SELECT name, master, cipher, created_at FROM data_key ORDER BY name";
+    CLEAR = "secret_clear": "DELETE FROM secret";
+    KEY_CLEAR = "data_key_clear": "DELETE FROM data_key";
     KEY_WRAP = "data_key_wrap": "UPDATE data_key SET master = $1, cipher = $2 WHERE name = $3";
 }
 
@@ -152,6 +154,17 @@ impl Secrets<'_, '_> {
                 created_at: from_micros(row.int(3)?),
             })
         })
+    }
+
+    /// Removes all keys, and all secrets of all tenants, which nobody can read without them; returns
+    /// how many secrets there were.
+    ///
+    /// # Errors
+    /// If the scope is not the system, or the database fails.
+    pub fn clear(&mut self) -> Result<u64> {
+        self.tx.system()?;
+        self.tx.conn.execute(&KEY_CLEAR, &[])?;
+        self.tx.conn.execute(&CLEAR, &[])
     }
 
     /// Stores a key that another master key wraps from now on.

@@ -1,10 +1,10 @@
-//! `godel secret rotate-master`: a new master key for the database.
+//! `godel secret rotate-master` and `reset-master`: a new master key for the database.
 
 use std::sync::Arc;
 
 use godel_app::vault::{self, MasterKey};
 use godel_app::{App, AppConfig, tenants};
-use godel_model::{Mint, SystemClock};
+use godel_model::{Clock as _, Mint, SystemClock};
 use godel_server::{LOCK_FILE, MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE};
 use godel_store::{FileLock, Store};
 use serde_json::json;
@@ -19,6 +19,58 @@ const ACT: &str = "server:rotate";
 
 /// Makes a new master key, and lets it wrap the keys in the database.
 pub(crate) async fn rotate(context: &Context, database: &DatabaseFlag) -> Result<Exit> {
+    let (_lock, store) = open(context, database).await?;
+    let result = replace(context, &store).await;
+    store.close().await;
+    let (old, new) = result?;
+    tell(context, &old, &new)
+}
+
+/// Gives up a lost master key.
+pub(crate) async fn reset(context: &Context, database: &DatabaseFlag, yes: bool) -> Result<Exit> {
+    if !yes {
+        return Err(Error::usage(
+            "all secrets of all tenants would go",
+            "if the master key is really lost, run it again with --yes",
+        ));
+    }
+    let (_lock, store) = open(context, database).await?;
+    let result = give_up(context, &store).await;
+    store.close().await;
+    let (new, gone) = result?;
+    let file = context.data.join(MASTER_KEY_FILE);
+    if context.output.is_json() {
+        context.output.value(&json!({ "master": new.id(), "secretsRemoved": gone }))?;
+    } else {
+        context.output.line(format_args!(
+            "master key {} is in {}; {gone} secrets were removed",
+            new.id(),
+            file.display()
+        ))?;
+        context.output.note("keep a copy of it somewhere else, and set the secrets again");
+    }
+    Ok(Exit::Done)
+}
+
+async fn give_up(context: &Context, store: &Store) -> Result<(MasterKey, u64)> {
+    let dir = &context.data;
+    if let Ok(Some(_)) = godel_server::find_master_key(None, dir, store).await {
+        return Err(Error::usage(
+            "the master key in the data directory opens the database",
+            "there is nothing to give up; `godel secret rotate-master` replaces it",
+        ));
+    }
+    let new = NewMasterKey::prepare(dir)?;
+    let now = SystemClock.now();
+    let gone = vault::reset_master(store, new.key(), Mint::system(), now).await?;
+    let key = new.key().clone();
+    new.replace()?;
+    record(store, &key, "server:reset").await?;
+    Ok((key, gone))
+}
+
+/// Opens the database of a server that does not run, and keeps others from starting one.
+async fn open(context: &Context, database: &DatabaseFlag) -> Result<(FileLock, Store)> {
     let loaded = context.settings(database.flags())?;
     let (server, config) = (loaded.server()?, loaded.store()?);
     if server.master_key.is_some() {
@@ -31,16 +83,12 @@ pub(crate) async fn rotate(context: &Context, database: &DatabaseFlag) -> Result
         return Err(nothing());
     }
     // Held to the end: no server starts on this directory in between.
-    let _lock = FileLock::take(&context.data.join(LOCK_FILE))?;
+    let lock = FileLock::take(&context.data.join(LOCK_FILE))?;
     let schema = Store::schema(&config).await?;
     if schema.found != schema.known {
         return Err(nothing());
     }
-    let store = Store::open(&config).await?;
-    let result = replace(context, &store).await;
-    store.close().await;
-    let (old, new) = result?;
-    tell(context, &old, &new)
+    Ok((lock, Store::open(&config).await?))
 }
 
 fn nothing() -> Error {
@@ -72,16 +120,16 @@ async fn replace(context: &Context, store: &Store) -> Result<(MasterKey, MasterK
     }
     let key = new.key().clone();
     new.take_over(&old)?;
-    record(store, &key).await?;
+    record(store, &key, ACT).await?;
     Ok((old, key))
 }
 
 /// Puts the rotation on record; that the new key opens the database is seen on the way.
-async fn record(store: &Store, key: &MasterKey) -> Result<()> {
+async fn record(store: &Store, key: &MasterKey, act: &'static str) -> Result<()> {
     let clock = Arc::new(SystemClock);
     let app = App::open(store.clone(), None, clock, AppConfig::default(), key).await?;
     let tenant = tenants::ensure_first(&app).await?.id;
-    Ok(tenants::record_server(&app, tenant, ACT).await?)
+    Ok(tenants::record_server(&app, tenant, act).await?)
 }
 
 fn tell(context: &Context, old: &MasterKey, new: &MasterKey) -> Result<Exit> {
