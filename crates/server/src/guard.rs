@@ -15,6 +15,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use jiff::Timestamp;
 
 use crate::error::{ApiError, ApiResult};
+use crate::metrics;
 use crate::state::{Entrance, Shared};
 use crate::trace::TraceContext;
 
@@ -84,6 +85,7 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
     };
     let trace_id = parts.extensions.get::<TraceContext>().map(|trace| trace.trace_id.clone());
     let call = Call { actor: identity.actor, trace_id, once: None, origin };
+    metrics::tenant_request(call.actor.tenant);
     let asked = asked(&parts);
     let now = shared.app.clock.now();
     let admission = shared.app.rates.admit(&call.actor, now).await;

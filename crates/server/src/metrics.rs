@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use godel_app::backup::Numbers;
-use godel_model::Code;
+use godel_model::{Code, TenantId};
 use http::{Method, StatusCode};
 use metrics::{
     Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram,
@@ -13,6 +13,7 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 const REQUESTS: &str = "godel_api_requests_total";
 const DURATION: &str = "godel_api_request_duration_seconds";
 const ERRORS: &str = "godel_api_errors_total";
+const TENANT_REQUESTS: &str = "godel_tenant_requests_total";
 const EVENTS_SENT: &str = "godel_events_processed_total";
 const SOCKETS: &str = "godel_websocket_connections";
 const MEMORY: &str = "godel_memory_usage_bytes";
@@ -46,7 +47,8 @@ fn describe() {
     describe_counter!(REQUESTS, "requests by method, route and status");
     describe_histogram!(DURATION, Unit::Seconds, "time to answer, by route");
     describe_counter!(ERRORS, "failed requests by error code");
-    describe_counter!(EVENTS_SENT, "events sent to subscribers");
+    describe_counter!(TENANT_REQUESTS, "requests of known callers by tenant");
+    describe_counter!(EVENTS_SENT, "events sent to subscribers, by tenant");
     describe_gauge!(SOCKETS, "open WebSockets");
     describe_gauge!(MEMORY, Unit::Bytes, "memory of the process that is in RAM");
     describe_counter!(BACKUPS, "backups by schedule, by outcome");
@@ -76,8 +78,13 @@ pub(crate) fn failure(code: Code) {
     counter!(ERRORS, "code" => code.name()).increment(1);
 }
 
-pub(crate) fn events_sent(count: u64) {
-    counter!(EVENTS_SENT).increment(count);
+/// Counts a request of a known caller.
+pub(crate) fn tenant_request(tenant: TenantId) {
+    counter!(TENANT_REQUESTS, "tenant" => tenant.to_string()).increment(1);
+}
+
+pub(crate) fn events_sent(tenant: TenantId, count: u64) {
+    counter!(EVENTS_SENT, "tenant" => tenant.to_string()).increment(count);
 }
 
 /// Fills in what is read at the moment of a look.

@@ -137,7 +137,7 @@ impl Follow {
                     tokio::time::sleep(RETRY).await;
                 }
                 Ok(batch) => {
-                    metrics::events_sent(batch.events.len() as u64);
+                    metrics::events_sent(self.caller.call.actor.tenant, batch.events.len() as u64);
                     self.ready = batch.events.iter().rev().map(|logged| render(logged)).collect();
                     self.ready.extend(batch.gap.map(|gap| lagged(gap.from, gap.to)));
                 }

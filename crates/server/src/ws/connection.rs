@@ -250,7 +250,7 @@ impl Connection {
             self.text(frames::lagged(&id, &notice, now)).await?;
         }
         if !delivery.events.is_empty() {
-            metrics::events_sent(delivery.events.len() as u64);
+            metrics::events_sent(self.caller.call.actor.tenant, delivery.events.len() as u64);
             self.text(frames::events(&id, &delivery.events, now)).await?;
             self.sent_at = Instant::now();
         }
