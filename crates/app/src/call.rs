@@ -68,6 +68,14 @@ impl Call {
         if self.actor.may(&need) { Ok(()) } else { Err(Error::Forbidden(need)) }
     }
 
+    /// Refuses a key that is narrowed: what it could make here may do more than it may itself.
+    ///
+    /// # Errors
+    /// If the credential has scopes.
+    pub(crate) fn whole(&self) -> Result<()> {
+        if self.actor.scopes.is_empty() { Ok(()) } else { Err(Error::NarrowKey) }
+    }
+
     /// Makes an event that tells of a change by this call.
     pub(crate) fn event(
         &self,

@@ -18,7 +18,7 @@ pub enum Error {
     #[error("this needs the permission {0}, which the caller does not have")]
     Forbidden(Need),
     /// A key that is narrowed was used for what only its user may do.
-    #[error("a key with scopes cannot log in, make keys or change the account")]
+    #[error("a key with scopes cannot log in, make keys or change accounts")]
     NarrowKey,
     /// Name or password are wrong.
     #[error("name or password are wrong")]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use godel_model::{
-    Event, EventFilter, EventId, EventType, Metadata, NewEvent, Payload, Reach, Seq, Source,
+    Event, EventFilter, EventId, EventType, Metadata, NewEvent, Payload, ProjectId, Reach, Seq,
+    Source,
 };
 use godel_store::{Direction, Logged, Page, Receipt, Tail, Tx};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,9 @@ pub async fn publish(app: &App, call: &Call, publication: Publication) -> Result
     call.may("event", "create", Reach::Team)?;
     let Publication { kind, payload, metadata, instance } = publication;
     metadata.check()?;
+    if !may_see(call, &metadata) {
+        return Err(Error::invalid("`projectId` is not a project that this caller works in"));
+    }
     let event = NewEvent {
         id: app.mint.id(),
         kind: kind.from_outside()?,
@@ -89,7 +93,18 @@ fn repeat(event: NewEvent, receipt: Receipt) -> Event {
 pub async fn get(app: &App, call: &Call, id: EventId) -> Result<Event> {
     call.may("event", "read", Reach::Team)?;
     let found = app.store.read(call.scope(), move |tx| tx.events().by_id(id)).await;
-    found.map_err(Error::Store)?.ok_or(Error::NoEvent(id))
+    let found = found.map_err(Error::Store)?.filter(|event| may_see(call, &event.metadata));
+    found.ok_or(Error::NoEvent(id))
+}
+
+/// Tells whether what an event is about is of a project in which the caller works, or of none.
+fn may_see(call: &Call, metadata: &Metadata) -> bool {
+    let project = metadata.refs.get("projectId").map(|id| id.parse::<ProjectId>());
+    match project {
+        None => true,
+        Some(Ok(project)) => call.actor.works_in(project),
+        Some(Err(_)) => call.actor.projects.is_empty(),
+    }
 }
 
 /// Which part of the log is wanted.
@@ -113,6 +128,7 @@ pub struct Window {
 pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
     call.may("event", "read", Reach::Team)?;
     let Window { filter, direction, from, limit } = window;
+    let filter = filter.within(&call.actor.projects);
     let short = filter.is_all();
     let work = move |tx: &mut Tx<'_>| Ok(tx.events().page(&filter, direction, from, limit)?);
     if short {
@@ -130,6 +146,9 @@ pub async fn list(app: &App, call: &Call, window: Window) -> Result<Page> {
 #[instrument(level = "debug", name = "app.events.newest", skip_all, fields(tenant = %call.actor.tenant, limit))]
 pub async fn newest(app: &App, call: &Call, limit: usize) -> Result<Option<Vec<Arc<Logged>>>> {
     call.may("event", "read", Reach::Team)?;
+    if !call.actor.projects.is_empty() {
+        return Ok(None);
+    }
     Ok(app.store.newest(call.actor.tenant, limit).await?)
 }
 
@@ -145,6 +164,7 @@ pub async fn follow(
     filter: EventFilter,
 ) -> Result<Tail> {
     call.may("event", "read", Reach::Team)?;
+    let filter = filter.within(&call.actor.projects);
     let tail = app.store.tail(call.actor.tenant, after, filter).await?;
     match after {
         // A position of another log: to wait for it would be to skip what happens until then.

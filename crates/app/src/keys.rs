@@ -22,14 +22,13 @@ const GRACE_MAX_HOURS: i64 = 24 * 30;
 #[serde(rename_all = "camelCase")]
 struct Shown<'a> {
     id: KeyId,
-    name: &'a str,
     prefix: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<Timestamp>,
 }
 
 fn shown(key: &KeyRecord) -> Shown<'_> {
-    Shown { id: key.id, name: key.name.as_str(), prefix: &key.prefix, expires_at: key.expires_at }
+    Shown { id: key.id, prefix: &key.prefix, expires_at: key.expires_at }
 }
 
 /// A key that is about to be stored.
@@ -116,7 +115,16 @@ pub async fn create(app: &App, call: &Call, new: NewKey) -> Result<(Option<ApiKe
         return Err(Error::NarrowKey);
     }
     let owner = (call.actor.tenant, user);
-    let (key, made) = draft(app, owner, new.name, new.scopes, new.expires_at);
+    // What a key makes does not outlive it.
+    let parent = match call.actor.key {
+        Some(id) => find(app, call, id, "read").await?.expires_at,
+        None => None,
+    };
+    let expires_at = match (new.expires_at, parent) {
+        (Some(wanted), Some(parent)) => Some(wanted.min(parent)),
+        (wanted, parent) => wanted.or(parent),
+    };
+    let (key, made) = draft(app, owner, new.name, new.scopes, expires_at);
     let event = call.event(app, "key:create", &shown(&made.record), ("keyId", made.record.id));
     let record = made.record.clone();
     let (app_, call_) = (app.clone(), call.clone());
@@ -206,6 +214,11 @@ pub async fn rotate(
     let record = made.record.clone();
     let (app_, call_) = (app.clone(), call.clone());
     let work = move |tx: &mut Tx<'_>| {
+        // Somebody may have ended it in between.
+        let still = tx.keys().by_id(old.tenant, old.id)?.filter(|key| key.is_live(now));
+        if still.is_none_or(|still| still.expires_at != old.expires_at) {
+            return Err(Error::NoKey(id));
+        }
         tx.keys().insert(&made.record, made.hash)?;
         tx.keys().expire(old.tenant, old.id, ends)?;
         call_.tell(&app_, tx, event.clone())

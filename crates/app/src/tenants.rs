@@ -103,6 +103,7 @@ async fn make(
 /// If the caller may not, or the name is taken.
 pub async fn create(app: &App, call: &Call, name: TenantName) -> Result<(Tenant, LoginToken)> {
     call.may("tenant", "create", Reach::All)?;
+    call.whole()?;
     let tenant = make(app, name, UserStatus::Invited, Some(call)).await?;
     let link = login::new_link(app, tenant.id, owner_of(tenant.id), INVITE_HOURS).await?;
     Ok((tenant, link))

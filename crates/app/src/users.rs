@@ -1,6 +1,6 @@
 //! Users: inviting, changing, disabling and erasing them.
 
-use godel_model::{LoginToken, ProjectId, Reach, Role, User, UserId, UserName, UserStatus};
+use godel_model::{LoginToken, ProjectId, Reach, Role, Seq, User, UserId, UserName, UserStatus};
 use godel_store::{KeyRecord, Purpose, StoredRow, Tx};
 use serde::Serialize;
 
@@ -32,6 +32,7 @@ pub async fn invite(
     projects: Vec<ProjectId>,
 ) -> Result<(User, Option<LoginToken>)> {
     call.may("user", "create", Reach::Team)?;
+    call.whole()?;
     let user = User {
         id: app.mint.id(),
         name,
@@ -49,12 +50,13 @@ pub async fn invite(
             return Err(Error::UserNameTaken(user.name.to_string()));
         }
         call_.tell(&app_, tx, event.clone())?;
-        Ok(user.clone())
+        // Only the id is remembered: a name might have to be erased.
+        Ok(user.id)
     };
     match once(app, call, work).await? {
-        Outcome::Known(user) => Ok((user, None)),
+        Outcome::Known(id) => Ok((find(app, call, id).await?, None)),
         Outcome::Fresh(written) => {
-            let user = written.value;
+            let user = find(app, call, written.value).await?;
             let link = login::new_link(app, call.actor.tenant, user.id, INVITE_HOURS).await?;
             Ok((user, Some(link)))
         }
@@ -76,6 +78,7 @@ fn check_projects(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {
 /// If the caller may not, or there is no such user.
 pub async fn new_link(app: &App, call: &Call, id: UserId) -> Result<LoginToken> {
     call.may("user", "update", Reach::Team)?;
+    call.whole()?;
     let user = find(app, call, id).await?;
     if matches!(user.status, UserStatus::Disabled | UserStatus::Erased) {
         return Err(Error::invalid("this account is closed; enable it first"));
@@ -147,9 +150,11 @@ pub struct UserChange {
 /// If the caller may not, there is no such user, or it is the last admin.
 pub async fn update(app: &App, call: &Call, id: UserId, change: UserChange) -> Result<User> {
     call.may("user", "update", Reach::Team)?;
+    call.whole()?;
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
     let tenant = call.actor.tenant;
     let work = move |tx: &mut Tx<'_>| {
+        tx.tenants().lock(tenant)?;
         let mut user = open_account(tx, &call_, id)?;
         if let Some(role) = change.role {
             user.role = role;
@@ -160,8 +165,11 @@ pub async fn update(app: &App, call: &Call, id: UserId, change: UserChange) -> R
         }
         match change.disabled {
             Some(true) => {
+                // Whoever is let in again begins with a new link: what leaked stays useless.
                 user.status = UserStatus::Disabled;
                 tx.sessions().end_of(tenant, id, now)?;
+                tx.tokens().forget(tenant, id, Purpose::Link)?;
+                tx.users().set_password(tenant, id, None)?;
             }
             Some(false) if user.status == UserStatus::Disabled => {
                 user.status = UserStatus::Active;
@@ -228,13 +236,19 @@ pub async fn set_password(app: &App, call: &Call, password: Password) -> Result<
 /// If the caller may not, there is no such user, or it is the last admin.
 pub async fn erase(app: &App, call: &Call, id: UserId) -> Result<()> {
     call.may("user", "delete", Reach::Team)?;
+    let known = find(app, call, id).await?;
+    let (old, new) = (format!("user:{}", known.name.as_str()), format!("user:{}", nobody(id)));
+    // The long part comes first, while the account still has its name: what is cut off in the
+    // middle can be done again.
+    let head = rename_in_events(app, call, &old, &new).await?;
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
     let tenant = call.actor.tenant;
     let work = move |tx: &mut Tx<'_>| {
+        tx.tenants().lock(tenant)?;
         let before = open_account(tx, &call_, id)?;
-        let nobody = format!("erased-{}", id.uuid().simple());
+        tx.events().rename_actor((head.0, i64::MAX), &old, &new)?;
         let user = User {
-            name: nobody.parse()?,
+            name: nobody(id).parse()?,
             role: Role::Viewer,
             status: UserStatus::Erased,
             projects: Vec::new(),
@@ -244,27 +258,36 @@ pub async fn erase(app: &App, call: &Call, id: UserId) -> Result<()> {
         tx.users().update(tenant, &user)?;
         tx.users().set_password(tenant, id, None)?;
         tx.keys().revoke_of(tenant, id, None, now)?;
+        tx.keys().rename_of(tenant, id, &"erased".parse()?)?;
         tx.sessions().end_of(tenant, id, now)?;
         tx.tokens().forget(tenant, id, Purpose::Link)?;
         keep_an_admin(tx, &call_)?;
         tx.audit().erase(id)?;
-        let event = call_.event(&app_, "user:erase", &told(&user), ("userId", id));
-        call_.tell(&app_, tx, event)?;
-        Ok::<_, Error>((before.name, user.name))
+        let mut call = call_.clone();
+        if id == call.actor.user {
+            // Who erases itself must not leave its name behind by doing so.
+            call.actor.name = format!("user:{}", nobody(id));
+            call.origin = crate::Origin::default();
+        }
+        let event = call.event(&app_, "user:erase", &told(&user), ("userId", id));
+        call.tell(&app_, tx, event)
     };
-    let (old, new) = app.store.write(call.scope(), work).await?.value;
+    app.store.write(call.scope(), work).await?;
     app.callers.forget_all();
-    rename_in_events(
-        app,
-        call,
-        &format!("user:{}", old.as_str()),
-        &format!("user:{}", new.as_str()),
-    )
-    .await
+    // What is in memory still has the name.
+    let read = app.store.read(call.scope(), |tx| tx.events().bounds()).await;
+    app.store.forget(call.actor.tenant, read.map_err(Error::Store)?.0);
+    Ok(())
 }
 
-/// Takes a name out of the events, some thousands at a time so that other writes come in between.
-async fn rename_in_events(app: &App, call: &Call, old: &str, new: &str) -> Result<()> {
+/// The name of somebody who was erased.
+fn nobody(id: UserId) -> String {
+    format!("erased-{}", id.uuid().simple())
+}
+
+/// Takes a name out of the events, some thousands at a time so that other writes come in between;
+/// returns up to where.
+async fn rename_in_events(app: &App, call: &Call, old: &str, new: &str) -> Result<Seq> {
     const CHUNK_EVENTS: i64 = 20_000;
     let read = app.store.read(call.scope(), |tx| tx.events().bounds()).await;
     let (head, trimmed) = read.map_err(Error::Store)?;
@@ -275,9 +298,7 @@ async fn rename_in_events(app: &App, call: &Call, old: &str, new: &str) -> Resul
         app.store.write(call.scope(), work).await.map_err(Error::Store)?;
         from = upto;
     }
-    // What is in memory still has the name.
-    app.store.forget(call.actor.tenant, head);
-    Ok(())
+    Ok(head)
 }
 
 /// What the server knows of a person.

@@ -90,6 +90,8 @@ fn read_head(bytes: &[u8]) -> Result<Option<Head>> {
         let (name, value) = line.split_once(':')?;
         name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
     });
+    // An answer without a body need not tell its length.
+    let length = length.or((status == Some(204)).then_some(0));
     match (status, length) {
         (Some(status), Some(body_bytes)) => Ok(Some(Head { status, bytes: end + 4, body_bytes })),
         _ => Err(Error::new(format!("an answer without status or length: {first}"))),

@@ -103,6 +103,11 @@ impl Bucket {
         limit.admission(allowed, self.tokens)
     }
 
+    /// Gives a token back that was taken for nothing.
+    pub fn give_back(&mut self, limit: Limit) {
+        self.tokens = (self.tokens + 1.0).min(f64::from(limit.burst.max(1)));
+    }
+
     /// Tells whether the bucket has been full for so long that it can be forgotten.
     pub fn is_idle(&self, limit: Limit, now: Timestamp) -> bool {
         let refill_ms = f64::from(limit.burst) * 60_000.0 / f64::from(limit.per_minute.max(1));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Event, Invalid, Pattern, code};
+use crate::{Event, Invalid, Pattern, ProjectId, code};
 
 const PATTERNS_MAX: usize = 32;
 const FIELDS_MAX: usize = 8;
@@ -13,6 +13,8 @@ const VALUE_MAX_CHARS: usize = 200;
 pub struct EventFilter {
     patterns: Vec<Pattern>,
     fields: BTreeMap<String, String>,
+    /// The projects whose events may be seen; empty means all.
+    projects: Vec<String>,
 }
 
 impl EventFilter {
@@ -47,7 +49,7 @@ impl EventFilter {
         if patterns.contains(&Pattern::any()) {
             patterns.clear();
         }
-        Ok(Self { patterns, fields })
+        Ok(Self { patterns, fields, projects: Vec::new() })
     }
 
     /// Selects every event.
@@ -57,13 +59,29 @@ impl EventFilter {
 
     /// Tells whether every event is selected.
     pub fn is_all(&self) -> bool {
-        self.patterns.is_empty() && self.fields.is_empty()
+        self.patterns.is_empty() && self.fields.is_empty() && self.projects.is_empty()
     }
 
     /// Tells whether an event is selected.
     pub fn matches(&self, event: &Event) -> bool {
-        (self.patterns.is_empty() || self.patterns.iter().any(|p| p.matches(&event.kind)))
+        self.shows(event)
+            && (self.patterns.is_empty() || self.patterns.iter().any(|p| p.matches(&event.kind)))
             && self.fields.iter().all(|(name, value)| field_is(event, name, value))
+    }
+}
+
+impl EventFilter {
+    /// Narrows the filter to events of these projects and of none; without any, to nothing less.
+    #[must_use]
+    pub fn within(mut self, projects: &[ProjectId]) -> Self {
+        self.projects = projects.iter().map(ToString::to_string).collect();
+        self
+    }
+
+    /// Tells whether the event is of a project that may be seen, or of none.
+    fn shows(&self, event: &Event) -> bool {
+        let project = event.metadata.refs.get("projectId");
+        self.projects.is_empty() || project.is_none_or(|id| self.projects.contains(id))
     }
 }
 

@@ -406,9 +406,13 @@ async fn ensure_owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<boo
     };
     if let Some(text) = kept
         && let Ok(key) = text.trim().parse::<ApiKey>()
-        && auth::identify(app, &Credential::Key(key)).await.is_ok()
     {
-        return Ok(false);
+        match auth::identify(app, &Credential::Key(key)).await {
+            Ok(_) => return Ok(false),
+            Err(godel_app::Error::Unauthorized) => {}
+            // That the database failed says nothing about the key.
+            Err(error) => return Err(error.into()),
+        }
     }
     // A file belongs to this data directory alone; a server's database is shared with other
     // servers, whose owner keys must go on working.

@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{ApiError, ApiResult};
 use crate::etag::Tags;
+use crate::guard::Caller;
 use crate::state::Shared;
 
 /// How deep JSON from outside may be nested.
@@ -131,8 +132,11 @@ fn fingerprint(parts: &Parts, body: &[u8]) -> [u8; 32] {
     // Under `/api` and under `/api/v1` it is the same request.
     let path = parts.uri.path();
     let path = path.strip_prefix("/api/v1").or_else(|| path.strip_prefix("/api")).unwrap_or(path);
+    // The same text of two users is two requests.
+    let user = parts.extensions.get::<Caller>().map(|caller| caller.call.actor.user.uuid());
+    let user = user.unwrap_or_default();
     let mut hash = Sha256::new();
-    for part in [parts.method.as_str().as_bytes(), path.as_bytes(), body] {
+    for part in [parts.method.as_str().as_bytes(), path.as_bytes(), body, user.as_bytes()] {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);
     }

@@ -192,7 +192,8 @@ fn presented(parts: &Parts) -> ApiResult<Presented> {
         return Ok(Presented::Credential(Credential::Cookie(token)));
     }
     // Only for sockets: a page of a browser cannot give them a header.
-    let query = parts.uri.query().filter(|_| headers.contains_key(header::UPGRADE));
+    let is_socket = parts.uri.path() == "/events" && headers.contains_key(header::UPGRADE);
+    let query = parts.uri.query().filter(|_| is_socket);
     let ticket = query.into_iter().flat_map(|query| query.split('&'));
     let ticket = ticket.filter_map(|pair| pair.strip_prefix("ticket=")).next();
     Ok(ticket.map_or(Presented::Nothing, |ticket| {

@@ -20,8 +20,8 @@ CREATE TABLE api_key (
 -- Only keys of people with all rights open as much before as after.
 INSERT INTO api_key (tenant, id, name, hash, prefix, created_at, revoked_at)
 SELECT k.tenant, k.id, k.name, k.hash, k.prefix, k.created_at, COALESCE(k.revoked_at, k.expires_at)
-FROM new_api_key k JOIN person p ON p.id = k.person
-WHERE p.role = 'admin' AND p.status = 'active' AND k.scopes = '';
+FROM new_api_key k JOIN person p ON p.id = k.person JOIN tenant t ON t.tenant = k.tenant
+WHERE t.disabled_at IS NULL AND p.role = 'admin' AND p.status = 'active' AND k.scopes = '';
 --postgres:RESET ROLE;
 DROP TABLE new_api_key;
 DROP TABLE membership;

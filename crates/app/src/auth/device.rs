@@ -1,6 +1,6 @@
 //! Logging a program in: it shows a code, and a person lets it in from a browser.
 
-use godel_model::{ApiKey, KeyName, LoginToken, Reach};
+use godel_model::{ApiKey, KeyName, LoginToken, Reach, UserStatus};
 use godel_store::{DeviceStatus, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -60,7 +60,7 @@ fn normal(code: &str) -> Result<String> {
 /// If too many wait already.
 pub async fn begin(app: &App, name: KeyName, origin: &Origin) -> Result<Waiting> {
     let now = app.clock.now();
-    app.throttle.check(origin.address, None, now)?;
+    app.throttle.device(origin.address, now)?;
     // 28 letters, so a byte below 252 takes each with the same chance.
     let mut code = String::new();
     while code.len() < CODE_CHARS {
@@ -73,8 +73,8 @@ pub async fn begin(app: &App, name: KeyName, origin: &Origin) -> Result<Waiting>
     let expires_at = now.saturating_add(SignedDuration::from_mins(WAIT_MINUTES)).unwrap_or(now);
     let (hash, shown) = (device_code.hash(), user_code.clone());
     let work = move |tx: &mut Tx<'_>| {
-        tx.devices().purge(now)?;
-        if tx.devices().count()? >= WAITING_MAX {
+        // Looked at before anything is written: a refusal must cost nobody else anything.
+        if tx.devices().count(now)? >= WAITING_MAX {
             return Err(Error::Throttled { retry_ms: 60_000 });
         }
         Ok(tx.devices().insert(hash, &shown, name.as_str(), expires_at)?)
@@ -106,8 +106,7 @@ pub async fn look(app: &App, call: &Call, code: &str) -> Result<String> {
 }
 
 #[derive(Serialize)]
-struct Answered<'a> {
-    name: &'a str,
+struct Answered {
     approved: bool,
 }
 
@@ -121,10 +120,10 @@ pub async fn answer(app: &App, call: &Call, code: &str, approve: bool) -> Result
     if !call.actor.scopes.is_empty() {
         return Err(Error::NarrowKey);
     }
-    let name = look(app, call, code).await?;
+    look(app, call, code).await?;
     let code = normal(code)?;
     let status = if approve { DeviceStatus::Approved } else { DeviceStatus::Refused };
-    let told = Answered { name: &name, approved: approve };
+    let told = Answered { approved: approve };
     let event = call.event(app, "auth:device", &told, ("userId", call.actor.user));
     let (app_, call_) = (app.clone(), call.clone());
     let work = move |tx: &mut Tx<'_>| {
@@ -143,11 +142,12 @@ pub async fn answer(app: &App, call: &Call, code: &str, approve: bool) -> Result
 /// If it was not let in, or waited too long.
 pub async fn ask(app: &App, device_code: &LoginToken, origin: &Origin) -> Result<Answer> {
     let (hash, now) = (device_code.hash(), app.clock.now());
-    app.throttle.check(origin.address, None, now)?;
     let find = move |tx: &mut Tx<'_>| tx.devices().by_hash(hash);
     let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
     let Some(device) = found.filter(|device| device.expires_at > now) else {
-        app.throttle.failed(origin.address, None, now);
+        if app.throttle.failed(origin.address, None, now) {
+            return Err(Error::Throttled { retry_ms: 1_000 });
+        }
         return Err(Error::DeviceCode);
     };
     let by = match (device.status, device.by) {
@@ -162,6 +162,11 @@ pub async fn ask(app: &App, device_code: &LoginToken, origin: &Origin) -> Result
     let work = move |tx: &mut Tx<'_>| {
         if !tx.devices().delete(hash)? {
             return Err(Error::DeviceCode);
+        }
+        // Who let it in may have been shut out since.
+        let user = tx.users().by_id(by.0, by.1)?;
+        if user.is_none_or(|user| user.status != UserStatus::Active) {
+            return Err(Error::DeviceRefused);
         }
         made.store(&app_, tx, &origin_)
     };

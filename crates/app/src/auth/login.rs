@@ -136,7 +136,6 @@ pub async fn login(
 
 async fn by_link(app: &App, link: &LoginToken, origin: &Origin) -> Result<Proved> {
     let (hash, now) = (link.hash(), app.clock.now());
-    app.throttle.check(origin.address, None, now)?;
     let find = move |tx: &mut Tx<'_>| tx.tokens().find(Purpose::Link, hash);
     let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
     let live = found.filter(|token| token.used_at.is_none() && token.expires_at > now);
@@ -151,7 +150,6 @@ async fn by_link(app: &App, link: &LoginToken, origin: &Origin) -> Result<Proved
 }
 
 async fn by_key(app: &App, key: ApiKey, origin: &Origin) -> Result<Proved> {
-    app.throttle.check(origin.address, None, app.clock.now())?;
     let identity = match identify(app, &Credential::Key(key)).await {
         Err(Error::Unauthorized) => return Err(super::refused(app, origin, "key").await),
         other => other?,
@@ -171,11 +169,8 @@ async fn by_password(
     Password(password): Password,
     origin: &Origin,
 ) -> Result<Proved> {
-    let tenant_text = tenant.as_ref().map_or("", |tenant| tenant.as_str());
-    let account = format!("{tenant_text}/{}", name.as_str());
-    let (address, now) = (origin.address, app.clock.now());
-    app.throttle.check(address, Some(&account), now)?;
-    let home = app.home();
+    let (address, now, home) = (origin.address, app.clock.now(), app.home());
+    let (tenant_text, user_text) = (tenant.clone(), name.as_str().to_owned());
     let found = app
         .store
         .read(Scope::System, move |tx| {
@@ -189,6 +184,14 @@ async fn by_password(
             Ok::<_, Error>(Some((tenant, user, password)))
         })
         .await?;
+    // However the tenant was named, it is one account. The try counts before it is made: many at the
+    // same moment are as many tries.
+    let place =
+        found.as_ref().map(|(tenant, ..)| *tenant).or(home.filter(|_| tenant_text.is_none()));
+    let place = place.map(|tenant| tenant.to_string());
+    let place = place.unwrap_or_else(|| tenant_text.map(String::from).unwrap_or_default());
+    let account = format!("{place}/{user_text}");
+    app.throttle.attempt(address, &account, now)?;
     // The comparison is made in any case: its time must not tell whether there is such a user.
     let hash = found
         .as_ref()
@@ -197,10 +200,10 @@ async fn by_password(
     let known = found.map(|(tenant, user, _)| (tenant, user.id));
     match known {
         Some((tenant, user)) if matches => {
+            app.throttle.succeeded(address, &account);
             Ok(Proved { tenant, user, link: None, key: None, until: None, by: "password" })
         }
         known => {
-            app.throttle.failed(address, Some(&account), now);
             if let Some(tenant) = known.map(|(tenant, _)| tenant).or(home) {
                 let user = known.map(|(_, user)| user);
                 record_failure(app, tenant, user, origin, "password").await;
@@ -260,20 +263,14 @@ async fn open(
     };
     let (hash, app_, origin_, id) = (token.hash(), app.clone(), origin.clone(), session.id);
     let work = move |tx: &mut Tx<'_>| {
-        let Some(mut user) = tx.users().by_id(proved.tenant, proved.user)? else {
-            return Err(Error::Unauthorized);
-        };
-        if let Some(link) = proved.link {
+        match proved.link {
             // Two browsers with the same link: only the one that uses it up gets in.
-            if !tx.tokens().use_up(Purpose::Link, link, now)? {
+            Some(link) if !tx.tokens().use_up(Purpose::Link, link, now)? => {
                 return Err(Error::LoginLink);
             }
-            if user.status == UserStatus::Invited {
-                user.status = UserStatus::Active;
-            }
+            Some(_) => tx.users().came(proved.tenant, proved.user, now)?,
+            None => tx.users().seen(proved.tenant, proved.user, now)?,
         }
-        user.seen_at = Some(now);
-        tx.users().update(proved.tenant, &user)?;
         let found = actor(tx, home, (proved.tenant, proved.user), None, Some(session.id))?;
         let actor = found.ok_or(Error::Unauthorized)?;
         tx.sessions().insert(&session)?;
@@ -339,7 +336,6 @@ pub async fn refresh(
     origin: &Origin,
 ) -> Result<(TokenPair, Identity)> {
     let now = app.clock.now();
-    app.throttle.check(origin.address, None, now)?;
     let (hash, next) = (token.hash(), LoginToken::new(app.mint));
     let (next_hash, app_, origin_) = (next.hash(), app.clone(), origin.clone());
     let work = move |tx: &mut Tx<'_>| rotate(&app_, tx, (hash, next_hash), &origin_);

@@ -212,15 +212,17 @@ pub async fn holds(app: &App, actor: &Actor) -> Result<bool> {
         if let Some(id) = session {
             let record = tx.sessions().by_id(id)?;
             let actor = record.map(|record| of_session(tx, home, &record, now)).transpose()?;
-            return Ok(actor.flatten().is_some());
+            return Ok(actor.flatten());
         }
-        let Some(id) = key else { return Ok(false) };
+        let Some(id) = key else { return Ok(None) };
         let Some(key) = tx.keys().by_id(tenant, id)?.filter(|key| key.is_live(now)) else {
-            return Ok(false);
+            return Ok(None);
         };
-        Ok::<_, Error>(self::actor(tx, home, (tenant, key.user), Some(&key), None)?.is_some())
+        self::actor(tx, home, (tenant, key.user), Some(&key), None)
     };
-    app.store.read(Scope::System, work).await
+    let found: Option<Actor> = app.store.read(Scope::System, work).await?;
+    // Who may do other things now begins anew.
+    Ok(found.is_some_and(|now| now.role == actor.role && now.projects == actor.projects))
 }
 
 /// Returns the token that the dashboard's own code sends with each change, and no other page can.

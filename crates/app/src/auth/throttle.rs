@@ -15,6 +15,8 @@ const PAIR: Limit = Limit { per_minute: 5, burst: 5, sockets: None };
 pub(crate) const FAILURES_PER_MINUTE: u32 = 30;
 /// One account from all addresses: high, so that nobody locks somebody else out.
 const ACCOUNT: Limit = Limit { per_minute: 60, burst: 200, sockets: None };
+/// How often one address may let programs wait for a person.
+const DEVICE: Limit = Limit { per_minute: 5, burst: 10, sockets: None };
 const ENTRIES_MAX: usize = 20_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -22,6 +24,7 @@ enum Place {
     Pair(Option<IpAddr>, String),
     Address(Option<IpAddr>),
     Account(String),
+    Device(Option<IpAddr>),
 }
 
 /// How often somebody failed of late.
@@ -32,7 +35,19 @@ pub(crate) struct Throttle {
     failures: Mutex<HashMap<Place, Bucket>>,
 }
 
+/// Takes an IPv6 network for one address: whoever has one of them has all.
+fn network(address: Option<IpAddr>) -> Option<IpAddr> {
+    address.map(|address| match address.to_canonical() {
+        IpAddr::V6(v6) => {
+            let [a, b, c, d, ..] = v6.segments();
+            IpAddr::V6(std::net::Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0))
+        }
+        v4 @ IpAddr::V4(_) => v4,
+    })
+}
+
 fn places(address: Option<IpAddr>, account: Option<&str>) -> Vec<Place> {
+    let address = network(address);
     let mut places = vec![Place::Address(address)];
     if let Some(account) = account {
         places.push(Place::Pair(address, account.to_owned()));
@@ -54,6 +69,7 @@ impl Throttle {
             Place::Pair(..) => PAIR,
             Place::Address(_) => self.address,
             Place::Account(_) => ACCOUNT,
+            Place::Device(_) => DEVICE,
         }
     }
 
@@ -79,6 +95,52 @@ impl Throttle {
         Ok(())
     }
 
+    /// Counts a try of a password before it is made.
+    ///
+    /// # Errors
+    /// If there were too many.
+    pub(crate) fn attempt(
+        &self,
+        address: Option<IpAddr>,
+        account: &str,
+        now: Timestamp,
+    ) -> Result<()> {
+        self.check(address, Some(account), now)?;
+        if self.failed(address, Some(account), now) {
+            return Err(Error::Throttled { retry_ms: 1_000 });
+        }
+        Ok(())
+    }
+
+    /// Forgets a try that was right.
+    pub(crate) fn succeeded(&self, address: Option<IpAddr>, account: &str) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        for place in places(address, Some(account)) {
+            let limit = self.limit(&place);
+            if let Some(bucket) = failures.get_mut(&place) {
+                bucket.give_back(limit);
+            }
+        }
+    }
+
+    /// Counts a program that wants to wait for a person.
+    ///
+    /// # Errors
+    /// If there were too many from this address.
+    pub(crate) fn device(&self, address: Option<IpAddr>, now: Timestamp) -> Result<()> {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = Place::Device(network(address));
+        if failures.len() > 2 * ENTRIES_MAX {
+            return Err(Error::Throttled { retry_ms: 60_000 });
+        }
+        let bucket = failures.entry(place).or_insert_with(|| Bucket::full(DEVICE, now));
+        let taken = bucket.take(DEVICE, now);
+        if taken.allowed {
+            return Ok(());
+        }
+        Err(Error::Throttled { retry_ms: taken.retry_after_ms })
+    }
+
     /// Notes a failure; returns whether it is one too many.
     pub(crate) fn failed(
         &self,
@@ -93,9 +155,9 @@ impl Throttle {
         let mut too_many = false;
         for place in places(address, account) {
             let limit = self.limit(&place);
-            // Full of others that do not go: then only those that are known are counted.
+            // Full of others that do not go: whoever is new has to wait.
             if failures.len() > 2 * ENTRIES_MAX && !failures.contains_key(&place) {
-                continue;
+                return true;
             }
             let bucket = failures.entry(place).or_insert_with(|| Bucket::full(limit, now));
             too_many |= !bucket.take(limit, now).allowed;

@@ -12,6 +12,7 @@ use godel_app::events;
 use godel_model::{EventFilter, Seq, code};
 use godel_store::{Logged, Tail};
 use http::HeaderMap;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{ApiError, ApiResult};
@@ -54,7 +55,8 @@ pub(crate) async fn stream(
     let filter = EventFilter::new(patterns, std::collections::BTreeMap::new())?;
     let tail = events::follow(&shared.app, &caller.call, after, filter).await?;
     let stop = shared.crew.stopping();
-    let stream = Follow { shared, caller, tail, stop, ready: Vec::new(), begun: false };
+    let next_look = Instant::now() + LOOK;
+    let stream = Follow { shared, caller, tail, stop, ready: Vec::new(), begun: false, next_look };
     let sse = Sse::new(stream.into_stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
     Ok(([("cache-control", "no-store"), ("x-accel-buffering", "no")], sse))
 }
@@ -99,6 +101,8 @@ struct Follow {
     stop: CancellationToken,
     ready: Vec<SseEvent>,
     begun: bool,
+    /// When to look again whether the caller may still listen, however busy the log is.
+    next_look: Instant,
 }
 
 impl Follow {
@@ -121,8 +125,10 @@ impl Follow {
                 return Some(event);
             }
             let batch = tokio::select! {
+                biased;
                 () = self.stop.cancelled() => return None,
-                () = tokio::time::sleep(LOOK) => {
+                () = tokio::time::sleep_until(self.next_look) => {
+                    self.next_look = Instant::now() + LOOK;
                     if self.caller.is_gone(&self.shared).await {
                         return None;
                     }

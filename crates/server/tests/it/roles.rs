@@ -91,6 +91,96 @@ async fn a_narrow_key_stays_narrow() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_narrow_key_makes_nobody_who_may_more() {
+    for server in servers().await {
+        let (id, _) = server.user("ann", "viewer").await;
+        let scopes = ["user:*:all", "tenant:*:all", "key:*:all"];
+        let new = json!({ "name": "people", "scopes": scopes });
+        let made = data(server.post("/api/v1/keys", new).await, StatusCode::CREATED).await;
+        let key = made["key"].as_str().unwrap();
+        let user = Some(json!({ "name": "eve", "role": "admin" }));
+        let admin = Some(json!({ "role": "admin" }));
+        for (method, path, body) in [
+            ("POST", "/api/v1/users".to_owned(), user),
+            ("POST", format!("/api/v1/users/{id}/link"), None),
+            ("PATCH", format!("/api/v1/users/{id}"), admin),
+            ("POST", "/api/v1/tenants".to_owned(), Some(json!({ "name": "eve" }))),
+            ("POST", "/api/v1/keys".to_owned(), Some(json!({ "name": "eve" }))),
+        ] {
+            assert_eq!(ask(&server, key, method, &path, body).await, 403, "{method} {path}");
+        }
+        assert_eq!(ask(&server, key, "GET", "/api/v1/users", None).await, 200);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_that_ends_makes_none_that_does_not() {
+    let server = server_with(|_| {}).await;
+    let new = json!({ "name": "short", "expiresAt": "2999-01-01T00:00:00Z" });
+    let made = data(server.post("/api/v1/keys", new).await, StatusCode::CREATED).await;
+    let key = made["key"].as_str().unwrap();
+    let child = server.http.post(format!("{}/api/v1/keys", server.url)).bearer_auth(key);
+    let child = child.json(&json!({ "name": "child" })).send().await.unwrap();
+    let child = data(child, StatusCode::CREATED).await;
+    assert_eq!(child["expiresAt"], "2999-01-01T00:00:00Z");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn events_of_other_projects_are_not_shown() {
+    for server in servers().await {
+        let mut ids = Vec::new();
+        for name in ["ours", "theirs-zebra"] {
+            let made = server.post("/api/v1/projects", json!({ "name": name })).await;
+            ids.push(data(made, StatusCode::CREATED).await["id"].as_str().unwrap().to_owned());
+        }
+        let new = json!({ "name": "dev", "role": "developer", "projects": [ids[0]] });
+        let made = data(server.post("/api/v1/users", new).await, StatusCode::CREATED).await;
+        let key = server.key_by_link(made["linkPath"].as_str().unwrap()).await;
+        let all = server.get("/api/v1/events?limit=100").await.text().await.unwrap();
+        assert!(all.contains("theirs-zebra"), "{}", server.engine);
+        let shown = server.ask_as(&key, Method::GET, "/api/v1/events?limit=100").await;
+        let shown = shown.text().await.unwrap();
+        assert!(shown.contains("ours") && !shown.contains("theirs-zebra"), "{}", server.engine);
+        let all: Value = serde_json::from_str(&all).unwrap();
+        let theirs = all["data"]["items"].as_array().unwrap().iter();
+        let theirs = theirs.clone().find(|e| e["metadata"]["projectId"] == ids[1].as_str());
+        let path = format!("/api/v1/events/{}", theirs.unwrap()["id"].as_str().unwrap());
+        assert_eq!(ask(&server, &key, "GET", &path, None).await, 404);
+        let mut stream = server.ask_as(&key, Method::GET, "/api/v1/events/stream?after=0").await;
+        let mut text = String::new();
+        while let Ok(Ok(Some(chunk))) =
+            tokio::time::timeout(std::time::Duration::from_millis(700), stream.chunk()).await
+        {
+            text.push_str(&String::from_utf8_lossy(&chunk));
+        }
+        assert!(text.contains("ours") && !text.contains("theirs-zebra"), "{}", server.engine);
+        let foreign = json!({ "type": "test:x", "metadata": { "projectId": ids[1] } });
+        assert_eq!(ask(&server, &key, "POST", "/api/v1/events", Some(foreign)).await, 400);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_at_the_same_moment_undoes_no_ones_decision() {
+    for server in servers().await {
+        let (id, key) = server.user("leaver", "admin").await;
+        let set = server.http.put(format!("{}/auth/password", server.url)).bearer_auth(&key);
+        let set = set.json(&json!({ "password": "correct horse battery" })).send().await.unwrap();
+        assert_eq!(set.status(), 204);
+        let how = json!({ "key": key, "wants": "tokens" });
+        let logins = (0..12)
+            .map(|_| server.http.post(format!("{}/auth/login", server.url)).json(&how).send());
+        let path = format!("/api/v1/users/{id}");
+        let change = json!({ "role": "viewer", "disabled": true });
+        let change = server.request(Method::PATCH, &path).json(&change).send();
+        let (_, changed) = tokio::join!(futures_util::future::join_all(logins), change);
+        assert_eq!(changed.unwrap().status(), 200);
+        let user = data(server.get(&path).await, StatusCode::OK).await;
+        assert_eq!((&user["role"], &user["status"]), (&json!("viewer"), &json!("disabled")));
+        assert_eq!(ask(&server, &key, "GET", "/api/v1/events", None).await, 401);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn somebody_of_one_project_does_not_see_another() {
     for server in servers().await {
         let mut ids = Vec::new();

@@ -38,7 +38,7 @@ statements! {
     TRIM = "audit_trim": "DELETE FROM audit WHERE tenant = $1 AND seq <= $2";
     SET_TRIMMED = "audit_head_set_trimmed":
         "UPDATE audit_head SET trimmed = $1, trimmed_mac = $2, trimmed_seal = $3
-         WHERE tenant = $4";
+         WHERE tenant = $4 AND trimmed < $1";
 }
 
 /// The two ends of a chain, with their seals.

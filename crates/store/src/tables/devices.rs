@@ -19,7 +19,7 @@ statements! {
          WHERE user_code = $4 AND status = 'waiting'";
     DELETE = "device_delete": "DELETE FROM device WHERE hash = $1";
     PURGE = "device_purge": "DELETE FROM device WHERE expires_at <= $1";
-    COUNT = "device_count": "SELECT COUNT(*) FROM device";
+    COUNT = "device_count": "SELECT COUNT(*) FROM device WHERE expires_at > $1";
 }
 
 /// What a person answered.
@@ -130,13 +130,14 @@ impl Devices<'_, '_> {
         Ok(self.tx.conn.execute(&DELETE, &[Param::Bytes(&hash.0)])? == 1)
     }
 
-    /// Counts the programs that wait.
+    /// Counts the programs that wait at this time.
     ///
     /// # Errors
     /// If the scope is not the system, or the database fails.
-    pub fn count(&mut self) -> Result<i64> {
+    pub fn count(&mut self, now: Timestamp) -> Result<i64> {
         self.tx.system()?;
-        Ok(self.tx.conn.first(&COUNT, &[], |row| row.int(0))?.unwrap_or_default())
+        let now = [Param::Int(micros(now))];
+        Ok(self.tx.conn.first(&COUNT, &now, |row| row.int(0))?.unwrap_or_default())
     }
 
     /// Removes programs that have waited too long.

@@ -34,6 +34,8 @@ statements! {
     REVOKE_NAMED = "api_key_revoke_named":
         "UPDATE api_key SET revoked_at = $1
          WHERE tenant = $2 AND person = $3 AND name = $4 AND revoked_at IS NULL";
+    RENAME = "api_key_rename":
+        "UPDATE api_key SET name = $1 WHERE tenant = $2 AND person = $3";
     USED = "api_key_used": "UPDATE api_key SET used_at = $1 WHERE tenant = $2 AND id = $3";
 }
 
@@ -173,6 +175,16 @@ impl Keys<'_, '_> {
         self.tx.reaches(tenant)?;
         let params = [Param::Int(micros(at)), Param::Uuid(tenant.uuid()), Param::Uuid(id.uuid())];
         Ok(self.tx.conn.execute(statement, &params)? == 1)
+    }
+
+    /// Gives all keys of a user another name: a person is erased.
+    ///
+    /// # Errors
+    /// If the tenant is out of reach, or the database fails.
+    pub fn rename_of(&mut self, tenant: TenantId, user: UserId, name: &KeyName) -> Result<u64> {
+        self.tx.reaches(tenant)?;
+        let (own, user) = (Param::Uuid(tenant.uuid()), Param::Uuid(user.uuid()));
+        self.tx.conn.execute(&RENAME, &[Param::Text(name.as_str()), own, user])
     }
 
     /// Revokes all keys of a user, or those with a name; returns how many there were.

@@ -17,6 +17,7 @@ statements! {
     FIRST = "tenant_first":
         "SELECT tenant, name, created_at, disabled_at FROM tenant ORDER BY tenant LIMIT 1";
     DISABLE = "tenant_disable": "UPDATE tenant SET disabled_at = $1 WHERE tenant = $2";
+    LOCK = "tenant_lock": "UPDATE tenant SET name = name WHERE tenant = $1";
     COUNT = "tenant_count": "SELECT COUNT(*) FROM tenant";
 }
 
@@ -84,6 +85,15 @@ impl Tenants<'_, '_> {
         self.tx.system()?;
         let since = since.map_or(Param::Null, |at| Param::Int(micros(at)));
         Ok(self.tx.conn.execute(&DISABLE, &[since, Param::Uuid(id.uuid())])? == 1)
+    }
+
+    /// Lets changes to who may do what in a tenant come one after the other, on all servers.
+    ///
+    /// # Errors
+    /// If the tenant is out of reach, or the database fails.
+    pub fn lock(&mut self, id: TenantId) -> Result<()> {
+        self.tx.reaches(id)?;
+        self.tx.conn.execute(&LOCK, &[Param::Uuid(id.uuid())]).map(drop)
     }
 
     /// Counts the tenants.

@@ -26,6 +26,10 @@ statements! {
     UPDATE = "person_update":
         "UPDATE person SET name = $1, role = $2, status = $3, seen_at = $4
          WHERE tenant = $5 AND id = $6";
+    CAME = "person_came":
+        "UPDATE person SET seen_at = $1,
+             status = CASE WHEN status = 'invited' THEN 'active' ELSE status END
+         WHERE tenant = $2 AND id = $3";
     SEEN = "person_seen": "UPDATE person SET seen_at = $1 WHERE tenant = $2 AND id = $3";
     SET_PASSWORD = "person_set_password":
         "UPDATE person SET password = $1 WHERE tenant = $2 AND id = $3";
@@ -155,6 +159,18 @@ impl Users<'_, '_> {
             self.tx.conn.execute(&ADD_PROJECT, &params)?;
         }
         Ok(())
+    }
+
+    /// Notes that a user opened its link: who was invited is there now. Nothing else is touched, so
+    /// that a change by somebody else at the same moment is not undone.
+    ///
+    /// # Errors
+    /// If the tenant is out of reach, or the database fails.
+    pub fn came(&mut self, tenant: TenantId, user: UserId, now: Timestamp) -> Result<()> {
+        self.tx.reaches(tenant)?;
+        let params =
+            [Param::Int(micros(now)), Param::Uuid(tenant.uuid()), Param::Uuid(user.uuid())];
+        self.tx.conn.execute(&CAME, &params).map(drop)
     }
 
     /// Notes that a user was there.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use godel_app::vault::{self, MasterKey};
 use godel_app::{App, AppConfig, tenants};
 use godel_model::{Clock as _, Mint, SystemClock};
-use godel_server::{LOCK_FILE, MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE};
+use godel_server::{LOCK_FILE, MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE, StartError};
 use godel_store::{FileLock, Store};
 use serde_json::json;
 
@@ -54,12 +54,19 @@ pub(crate) async fn reset(context: &Context, database: &DatabaseFlag, yes: bool)
 
 async fn give_up(context: &Context, store: &Store) -> Result<(MasterKey, u64)> {
     let dir = &context.data;
-    if let Ok(Some(_)) = godel_server::find_master_key(None, dir, store).await {
-        return Err(Error::usage(
-            "the master key in the data directory opens the database",
-            "there is nothing to give up; `godel secret rotate-master` replaces it",
-        ));
+    match godel_server::find_master_key(None, dir, store).await {
+        Ok(Some(key)) if vault::opens(store, &key).await? == Some(false) => {}
+        Ok(Some(_)) => {
+            return Err(Error::usage(
+                "the master key in the data directory opens the database",
+                "there is nothing to give up; `godel secret rotate-master` replaces it",
+            ));
+        }
+        Ok(None) | Err(StartError::NoMasterKey { .. }) => {}
+        // A key that cannot be read is not lost.
+        Err(error) => return Err(error.into()),
     }
+    keep_aside(dir)?;
     let new = NewMasterKey::prepare(dir)?;
     let now = SystemClock.now();
     let gone = vault::reset_master(store, new.key(), Mint::system(), now).await?;
@@ -67,6 +74,21 @@ async fn give_up(context: &Context, store: &Store) -> Result<(MasterKey, u64)> {
     new.replace()?;
     record(store, &key, "server:reset").await?;
     Ok((key, gone))
+}
+
+/// Keeps a key that opens something else, perhaps an older backup.
+fn keep_aside(dir: &std::path::Path) -> Result<()> {
+    let (file, aside) = (dir.join(MASTER_KEY_FILE), dir.join(OLD_MASTER_KEY_FILE));
+    if !file.exists() {
+        return Ok(());
+    }
+    if aside.exists() {
+        return Err(Error::usage(
+            format!("{} is there already", aside.display()),
+            "move it to where you keep backups, and try again",
+        ));
+    }
+    std::fs::rename(&file, &aside).map_err(|cause| Error::file(&file.display(), "moved", cause))
 }
 
 /// Opens the database of a server that does not run, and keeps others from starting one.
