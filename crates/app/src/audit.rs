@@ -6,6 +6,7 @@ use godel_model::{AuditResult, Reach, TenantId, UserId};
 use godel_store::{AuditKey, End, Link, Scope, StoredRow, Tx};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use tracing::instrument;
 
 use crate::{App, Call, Error, Result};
 
@@ -58,6 +59,7 @@ pub struct Page {
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "app.audit.query", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn query(app: &App, call: &Call, query: Query) -> Result<Page> {
     call.may("audit", "read", Reach::Team)?;
     app.store.read_long(call.scope(), move |tx| read(tx, &query)).await
@@ -101,6 +103,7 @@ fn read(tx: &mut Tx<'_>, query: &Query) -> Result<Page> {
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.audit.refused", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn refused(app: &App, call: &Call, action: &str, resource: &str) -> Result<()> {
     let entry = call.act(app, action, resource, AuditResult::Denied);
     let tenant = call.actor.tenant;
@@ -168,6 +171,7 @@ pub struct Broken {
 ///
 /// # Errors
 /// If the caller may not, or the store fails. That the record was altered is an answer.
+#[instrument(level = "debug", name = "app.audit.verify", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn verify(app: &App, call: &Call, anchors: &Anchors) -> Result<Verdict> {
     call.may("audit", "read", Reach::Team)?;
     verify_tenant(app, call.actor.tenant, anchors).await

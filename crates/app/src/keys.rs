@@ -7,6 +7,7 @@ use godel_model::{
 use godel_store::{KeyRecord, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use tracing::instrument;
 
 use crate::call::Origin;
 use crate::once::{Outcome, once};
@@ -101,6 +102,7 @@ pub struct NewKey {
 ///
 /// # Errors
 /// If the caller may not, or a scope makes no sense.
+#[instrument(level = "debug", name = "app.keys.create", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn create(app: &App, call: &Call, new: NewKey) -> Result<(Option<ApiKey>, KeyRecord)> {
     let user = new.user.unwrap_or(call.actor.user);
     call.may("key", "create", reach(call, user))?;
@@ -110,10 +112,7 @@ pub async fn create(app: &App, call: &Call, new: NewKey) -> Result<(Option<ApiKe
     if new.expires_at.is_some_and(|at| at <= app.clock.now()) {
         return Err(Error::invalid("a key must end in the future"));
     }
-    // A narrow key would make itself wide by making another.
-    if !call.actor.scopes.is_empty() {
-        return Err(Error::NarrowKey);
-    }
+    call.whole()?;
     let owner = (call.actor.tenant, user);
     // What a key makes does not outlive it.
     let parent = match call.actor.key {
@@ -147,10 +146,11 @@ fn reach(call: &Call, user: UserId) -> Reach {
     if user == call.actor.user { Reach::Own } else { Reach::Team }
 }
 
-/// Lists keys by age: of one user, or of all.
+/// Lists keys by age: of one user, or of all that the caller may see.
 ///
 /// # Errors
-/// If the caller may not.
+/// If the caller may not see those of that user.
+#[instrument(level = "debug", name = "app.keys.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(
     app: &App,
     call: &Call,
@@ -158,6 +158,8 @@ pub async fn list(
     from: Option<KeyId>,
     limit: usize,
 ) -> Result<Vec<KeyRecord>> {
+    let all = call.may("key", "read", Reach::Team).is_ok();
+    let user = user.or_else(|| (!all).then_some(call.actor.user));
     call.may("key", "read", user.map_or(Reach::Team, |user| reach(call, user)))?;
     let tenant = call.actor.tenant;
     app.store.read(call.scope(), move |tx| Ok(tx.keys().page(tenant, user, from, limit)?)).await
@@ -176,6 +178,7 @@ async fn find(app: &App, call: &Call, id: KeyId, action: &'static str) -> Result
 ///
 /// # Errors
 /// If there is none that the caller may see.
+#[instrument(level = "debug", name = "app.keys.get", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn get(app: &App, call: &Call, id: KeyId) -> Result<KeyRecord> {
     call.may("key", "read", Reach::Own)?;
     find(app, call, id, "read").await
@@ -185,6 +188,7 @@ pub async fn get(app: &App, call: &Call, id: KeyId) -> Result<KeyRecord> {
 ///
 /// # Errors
 /// If there is no such key, it has ended, or the time is too long.
+#[instrument(level = "debug", name = "app.keys.rotate", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn rotate(
     app: &App,
     call: &Call,
@@ -232,6 +236,7 @@ pub async fn rotate(
 ///
 /// # Errors
 /// If there is no such key.
+#[instrument(level = "debug", name = "app.keys.revoke", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn revoke(app: &App, call: &Call, id: KeyId) -> Result<()> {
     call.may("key", "delete", Reach::Own)?;
     let key = find(app, call, id, "delete").await?;

@@ -3,6 +3,7 @@
 use godel_model::{AuditResult, Reach, SecretName, TenantId};
 use godel_store::{Scope, SecretRecord, Tx};
 use serde::Serialize;
+use tracing::instrument;
 
 use crate::{App, Call, Error, Result};
 
@@ -35,6 +36,7 @@ fn label(tenant: TenantId, name: &SecretName, version: i64) -> String {
 ///
 /// # Errors
 /// If the caller may not, or the value is empty or too large.
+#[instrument(level = "debug", name = "app.secrets.set", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn set(
     app: &App,
     call: &Call,
@@ -79,6 +81,7 @@ pub async fn set(
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "app.secrets.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(app: &App, call: &Call) -> Result<Vec<SecretRecord>> {
     call.may("secret", "read", Reach::Team)?;
     app.store.read(call.scope(), |tx| Ok(tx.secrets().list()?)).await
@@ -88,6 +91,7 @@ pub async fn list(app: &App, call: &Call) -> Result<Vec<SecretRecord>> {
 ///
 /// # Errors
 /// If the caller may not, or there is none with this name.
+#[instrument(level = "debug", name = "app.secrets.delete", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn delete(app: &App, call: &Call, name: SecretName) -> Result<()> {
     call.may("secret", "delete", Reach::Team)?;
     let (app_, call_) = (app.clone(), call.clone());
@@ -107,6 +111,7 @@ pub async fn delete(app: &App, call: &Call, name: SecretName) -> Result<()> {
 ///
 /// # Errors
 /// If there is none with this name, or it cannot be decrypted.
+#[instrument(level = "debug", name = "app.secrets.reveal", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn reveal(app: &App, call: &Call, name: SecretName) -> Result<SecretValue> {
     call.may("secret", "execute", Reach::Team)?;
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());

@@ -6,6 +6,7 @@ use godel_model::{
 };
 use godel_store::{Scope, Tx};
 use serde::Serialize;
+use tracing::instrument;
 
 use crate::auth::login::{self, INVITE_HOURS};
 use crate::{App, Call, Error, Result};
@@ -101,6 +102,7 @@ async fn make(
 ///
 /// # Errors
 /// If the caller may not, or the name is taken.
+#[instrument(level = "debug", name = "app.tenants.create", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn create(app: &App, call: &Call, name: TenantName) -> Result<(Tenant, LoginToken)> {
     call.may("tenant", "create", Reach::All)?;
     call.whole()?;
@@ -113,6 +115,7 @@ pub async fn create(app: &App, call: &Call, name: TenantName) -> Result<(Tenant,
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "app.tenants.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(app: &App, call: &Call) -> Result<Vec<Tenant>> {
     call.may("tenant", "read", Reach::All)?;
     app.store.read(Scope::System, |tx| Ok(tx.tenants().list()?)).await
@@ -122,6 +125,7 @@ pub async fn list(app: &App, call: &Call) -> Result<Vec<Tenant>> {
 ///
 /// # Errors
 /// If the caller may not, there is no such tenant, or it is the caller's own.
+#[instrument(level = "debug", name = "app.tenants.disable", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn disable(app: &App, call: &Call, id: TenantId, disabled: bool) -> Result<Tenant> {
     call.may("tenant", "update", Reach::All)?;
     if id == call.actor.tenant {
@@ -150,6 +154,7 @@ pub async fn disable(app: &App, call: &Call, id: TenantId, disabled: bool) -> Re
 ///
 /// # Errors
 /// If it is not there.
+#[instrument(level = "debug", name = "app.tenants.own", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn own(app: &App, call: &Call) -> Result<Tenant> {
     call.may("account", "read", Reach::Own)?;
     get(app, call.actor.tenant).await

@@ -3,6 +3,7 @@
 use godel_model::{LoginToken, ProjectId, Reach, Role, Seq, User, UserId, UserName, UserStatus};
 use godel_store::{KeyRecord, Purpose, StoredRow, Tx};
 use serde::Serialize;
+use tracing::instrument;
 
 use crate::auth::login::{self, INVITE_HOURS, Password};
 use crate::once::{Outcome, once};
@@ -24,6 +25,7 @@ fn told(user: &User) -> Told {
 ///
 /// # Errors
 /// If the caller may not, the name is taken, or a project does not exist.
+#[instrument(level = "debug", name = "app.users.invite", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn invite(
     app: &App,
     call: &Call,
@@ -76,6 +78,7 @@ fn check_projects(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {
 ///
 /// # Errors
 /// If the caller may not, or there is no such user.
+#[instrument(level = "debug", name = "app.users.new_link", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn new_link(app: &App, call: &Call, id: UserId) -> Result<LoginToken> {
     call.may("user", "update", Reach::Team)?;
     call.whole()?;
@@ -97,6 +100,7 @@ pub async fn new_link(app: &App, call: &Call, id: UserId) -> Result<LoginToken> 
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "app.users.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(app: &App, call: &Call, from: Option<UserId>, limit: usize) -> Result<Vec<User>> {
     call.may("user", "read", Reach::Team)?;
     let tenant = call.actor.tenant;
@@ -107,6 +111,7 @@ pub async fn list(app: &App, call: &Call, from: Option<UserId>, limit: usize) ->
 ///
 /// # Errors
 /// If the caller may not, or there is no such user.
+#[instrument(level = "debug", name = "app.users.get", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn get(app: &App, call: &Call, id: UserId) -> Result<User> {
     if id == call.actor.user {
         call.may("account", "read", Reach::Own)?;
@@ -120,6 +125,7 @@ pub async fn get(app: &App, call: &Call, id: UserId) -> Result<User> {
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "app.users.by_name", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn by_name(app: &App, call: &Call, name: UserName) -> Result<Option<User>> {
     call.may("user", "read", Reach::Team)?;
     let tenant = call.actor.tenant;
@@ -144,10 +150,11 @@ pub struct UserChange {
     pub projects: Option<Vec<ProjectId>>,
 }
 
-/// Changes a user. Who is disabled is logged out at once.
+/// Changes a user. Who is disabled is logged out at once, and has no password afterwards.
 ///
 /// # Errors
 /// If the caller may not, there is no such user, or it is the last admin.
+#[instrument(level = "debug", name = "app.users.update", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn update(app: &App, call: &Call, id: UserId, change: UserChange) -> Result<User> {
     call.may("user", "update", Reach::Team)?;
     call.whole()?;
@@ -206,11 +213,10 @@ fn keep_an_admin(tx: &mut Tx<'_>, call: &Call) -> Result<()> {
 ///
 /// # Errors
 /// If the password is too short, or the caller is a key that may less than its user.
+#[instrument(level = "debug", name = "app.users.set_password", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn set_password(app: &App, call: &Call, password: Password) -> Result<()> {
     call.may("account", "update", Reach::Own)?;
-    if !call.actor.scopes.is_empty() {
-        return Err(Error::NarrowKey);
-    }
+    call.whole()?;
     let hash = app.passwords.hash(password.0, app.mint).await?;
     let (tenant, id, now) = (call.actor.tenant, call.actor.user, app.clock.now());
     #[derive(Serialize)]
@@ -234,15 +240,27 @@ pub async fn set_password(app: &App, call: &Call, password: Password) -> Result<
 ///
 /// # Errors
 /// If the caller may not, there is no such user, or it is the last admin.
+#[instrument(level = "debug", name = "app.users.erase", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn erase(app: &App, call: &Call, id: UserId) -> Result<()> {
     call.may("user", "delete", Reach::Team)?;
-    let known = find(app, call, id).await?;
+    let tenant = call.actor.tenant;
+    let look = move |tx: &mut Tx<'_>| {
+        let user = tx.users().by_id(tenant, id)?;
+        let last = tx.users().admins(tenant)? == 1;
+        Ok::<_, Error>(user.map(|user| (user, last)))
+    };
+    let found = app.store.read(call.scope(), look).await?;
+    let found = found.filter(|(user, _)| user.status != UserStatus::Erased);
+    let (known, last) = found.ok_or_else(|| Error::NoUser(id.to_string()))?;
+    // Asked before anything is renamed; it is asked again when the account goes.
+    if last && known.role == Role::Admin && known.status == UserStatus::Active {
+        return Err(Error::LastAdmin);
+    }
     let (old, new) = (format!("user:{}", known.name.as_str()), format!("user:{}", nobody(id)));
     // The long part comes first, while the account still has its name: what is cut off in the
     // middle can be done again.
     let head = rename_in_events(app, call, &old, &new).await?;
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
-    let tenant = call.actor.tenant;
     let work = move |tx: &mut Tx<'_>| {
         tx.tenants().lock(tenant)?;
         let before = open_account(tx, &call_, id)?;
@@ -316,6 +334,7 @@ pub struct Export {
 ///
 /// # Errors
 /// If the caller may not, or there is no such user.
+#[instrument(level = "debug", name = "app.users.export", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn export(app: &App, call: &Call, id: UserId) -> Result<Export> {
     const ACTS_MAX: usize = 10_000;
     let user = get(app, call, id).await?;

@@ -5,7 +5,7 @@
 //! them, and a copy of the database alone opens nothing.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
@@ -74,7 +74,7 @@ fn decrypt(key: &[u8; 32], label: &str, sealed: &[u8]) -> Result<Vec<u8>> {
 /// The opened keys.
 #[derive(Clone)]
 pub struct Vault {
-    keys: Arc<RwLock<HashMap<String, [u8; 32]>>>,
+    keys: Arc<HashMap<String, [u8; 32]>>,
     mint: Mint,
 }
 
@@ -119,14 +119,13 @@ impl Vault {
             let opened = opened.try_into().map_err(|_| Error::Undecipherable(label(&key.name)))?;
             keys.insert(key.name, opened);
         }
-        let vault = Self { keys: Arc::new(RwLock::new(keys)), mint };
+        let vault = Self { keys: Arc::new(keys), mint };
         store.unlock(AuditKey::new(vault.key(AUDIT)?));
         Ok(vault)
     }
 
     fn key(&self, name: &str) -> Result<[u8; 32]> {
-        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
-        keys.get(name).copied().ok_or_else(|| Error::Undecipherable(label(name)))
+        self.keys.get(name).copied().ok_or_else(|| Error::Undecipherable(label(name)))
     }
 
     /// Returns the key of access tokens.

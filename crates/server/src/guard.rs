@@ -87,7 +87,7 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
     let trace_id = parts.extensions.get::<TraceContext>().map(|trace| trace.trace_id.clone());
     let call = Call { actor: identity.actor, trace_id, once: None, origin };
     metrics::tenant_request(call.actor.tenant);
-    let asked = asked(&parts);
+    let (method, route) = (parts.method.clone(), parts.extensions.get::<MatchedPath>().cloned());
     let now = shared.app.clock.now();
     let admission = shared.app.rates.admit(&call.actor, now).await;
     let limit = shared.app.rates.limit();
@@ -101,7 +101,8 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
         next.run(Request::from_parts(parts, body)).await
     };
     if response.status() == StatusCode::FORBIDDEN
-        && let Err(error) = audit::refused(&shared.app, &call, "access:denied", &asked).await
+        && let Err(error) =
+            audit::refused(&shared.app, &call, "access:denied", &asked(&method, route)).await
     {
         tracing::warn!(%error, "a refusal was not recorded");
     }
@@ -110,9 +111,8 @@ pub(crate) async fn guard(State(shared): State<Shared>, request: Request, next: 
 }
 
 /// Names what was asked for, without ids or queries: those may hold anything.
-fn asked(parts: &Parts) -> String {
-    let path = parts.extensions.get::<MatchedPath>().map_or("", MatchedPath::as_str);
-    format!("{} {path}", parts.method)
+fn asked(method: &Method, route: Option<MatchedPath>) -> String {
+    format!("{method} {}", route.as_ref().map_or("", MatchedPath::as_str))
 }
 
 fn too_fast(limit: Limit, admission: Admission) -> ApiError {

@@ -501,7 +501,8 @@ export interface paths {
         head?: never;
         /**
          * Change a user
-         * @description Who is disabled is logged out at once, and its keys do not work until it is enabled again.
+         * @description Who is disabled is logged out at once, and its keys do not work until it is enabled again. Its
+         *     password and open links are gone: a new link lets it in then.
          */
         patch: operations["updateUser"];
         trace?: never;

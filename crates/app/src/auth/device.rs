@@ -4,6 +4,7 @@ use godel_model::{ApiKey, KeyName, LoginToken, Reach, UserStatus};
 use godel_store::{DeviceStatus, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
+use tracing::instrument;
 
 use crate::call::Origin;
 use crate::{App, Call, Error, Result, keys};
@@ -87,6 +88,7 @@ pub async fn begin(app: &App, name: KeyName, origin: &Origin) -> Result<Waiting>
 ///
 /// # Errors
 /// If no program shows this code.
+#[instrument(level = "debug", name = "app.device.look", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn look(app: &App, call: &Call, code: &str) -> Result<String> {
     call.may("key", "create", Reach::Own)?;
     let (code, now) = (normal(code)?, app.clock.now());
@@ -114,12 +116,10 @@ struct Answered {
 ///
 /// # Errors
 /// If no program shows this code, or somebody answered before.
+#[instrument(level = "debug", name = "app.device.answer", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn answer(app: &App, call: &Call, code: &str, approve: bool) -> Result<()> {
     call.may("key", "create", Reach::Own)?;
-    // A key that may less than its user must not make one that may more.
-    if !call.actor.scopes.is_empty() {
-        return Err(Error::NarrowKey);
-    }
+    call.whole()?;
     look(app, call, code).await?;
     let code = normal(code)?;
     let status = if approve { DeviceStatus::Approved } else { DeviceStatus::Refused };

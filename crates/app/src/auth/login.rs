@@ -9,6 +9,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::{AccessToken, Credential, Identity, actor, identify, jwt, record_failure};
+use tracing::instrument;
+
 use crate::call::Origin;
 use crate::tenants::system_event;
 use crate::{App, Call, Error, Result};
@@ -397,6 +399,7 @@ fn rotate(
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.login.logout", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn logout(app: &App, call: &Call) -> Result<()> {
     call.may("account", "update", Reach::Own)?;
     let Some(session) = call.actor.session else { return Ok(()) };
@@ -418,6 +421,7 @@ pub async fn logout(app: &App, call: &Call) -> Result<()> {
 ///
 /// # Errors
 /// If the store fails.
+#[instrument(level = "debug", name = "app.login.new_ticket", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn new_ticket(app: &App, call: &Call) -> Result<(LoginToken, Timestamp)> {
     call.may("event", "read", Reach::Team)?;
     let ticket = LoginToken::new(app.mint);

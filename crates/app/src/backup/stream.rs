@@ -9,6 +9,7 @@ use godel_store::backup::write_blocking;
 use jiff::Timestamp;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
+use tracing::instrument;
 
 use crate::{App, Call, Error, Result};
 
@@ -43,6 +44,7 @@ impl Download {
 ///
 /// # Errors
 /// If the caller may not have it, or the database cannot be read.
+#[instrument(level = "debug", name = "app.backup.stream", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn stream(app: &App, call: &Call) -> Result<Download> {
     call.may("backup", "create", Reach::All)?;
     let act = call.act(app, "backup:create", "server", AuditResult::Ok);

@@ -199,3 +199,46 @@ async fn a_refused_change_leaves_no_act() {
         assert_eq!((verdict.broken, verdict.rows), (None, 1), "{}", world.engine);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_admin_stays_with_its_name_even_on_two_servers() {
+    for world in worlds().await {
+        let (app, call) = (app(&world).await, call(&world));
+        let mut ids = Vec::new();
+        for name in ["one", "two"] {
+            let made = users::invite(&app, &call, name.parse().unwrap(), Role::Admin, vec![]);
+            ids.push(made.await.unwrap().0.id);
+        }
+        let (tenant, both) = (world.tenant, ids.clone());
+        let come = world.store.write(Scope::Tenant(tenant), move |tx| {
+            both.iter().try_for_each(|id| tx.users().came(tenant, *id, jiff::Timestamp::UNIX_EPOCH))
+        });
+        come.await.map_err(|error: StoreError| error).unwrap();
+        // A second server, where the engine can have one.
+        let there = match world.config.url {
+            DatabaseUrl::Sqlite(_) => world.store.clone(),
+            DatabaseUrl::Postgres(_) => godel_store::Store::open(&world.config).await.unwrap(),
+        };
+        let clock = std::sync::Arc::clone(&world.clock);
+        let master = godel_app::vault::MasterKey::new(crate::stage::MASTER);
+        let config = godel_app::AppConfig::default();
+        let two = App::open(there.clone(), None, clock, config, &master).await.unwrap();
+        let shut = || users::UserChange { disabled: Some(true), ..Default::default() };
+        let (a, b) = tokio::join!(
+            users::update(&app, &call, ids[0], shut()),
+            users::update(&two, &call, ids[1], shut()),
+        );
+        assert!(a.is_ok() != b.is_ok(), "{}: {a:?} {b:?}", world.engine);
+        let last = ids[usize::from(a.is_ok())];
+        let mut theirs = call.clone();
+        theirs.actor.user = last;
+        theirs.actor.name = format!("user:{}", ["one", "two"][usize::from(a.is_ok())]);
+        make(&app, &theirs, 1).await;
+        users::erase(&app, &call, last).await.unwrap_err();
+        let log = world.log(world.tenant).await;
+        let named =
+            log.iter().filter(|event| event.metadata.actor == Some(theirs.actor.name.clone()));
+        assert_eq!(named.count(), 1, "{}: who stays keeps its name", world.engine);
+        there.close().await;
+    }
+}

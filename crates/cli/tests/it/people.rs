@@ -566,3 +566,37 @@ fn tenants_open_close_and_see_nothing_of_each_other() {
     with_key(&home, key, &["whoami"]).expect(0);
     home.run(&["tenant", "disable", "none"]).refused(3, &["tenant_not_found"]);
 }
+
+#[test]
+fn a_lost_master_key_costs_the_secrets_and_a_mislaid_one_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let server = home.up();
+    piped(&home, &["secret", "set", "anthropic"], "sk-ant-0123456789abcdef").expect(0);
+    home.run(&["secret", "reset-master", "--yes"]).refused(4, &["data_dir_locked"]);
+    assert!(server.stop().success());
+    home.run(&["secret", "reset-master"]).refused(2, &["--yes"]);
+    home.run(&["secret", "reset-master", "--yes"]).refused(2, &["opens the database"]);
+    let file = home.data().join("master.key");
+    let mode = |mode| std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode));
+    mode(0o644).unwrap();
+    home.run(&["secret", "reset-master", "--yes"]).refused(2, &["chmod 600"]);
+    mode(0o600).unwrap();
+    assert!(home.up().stop().success());
+    let key = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    home.run(&["up", "--listen", "127.0.0.1:0"]).refused(2, &["master_key_wrong"]);
+    assert!(!file.exists(), "no key was made that opens nothing");
+    let told = home.run(&["secret", "reset-master", "--yes", "--json"]).expect(0).json();
+    assert_eq!(told["secretsRemoved"], 1);
+    let server = home.up();
+    assert_eq!(home.run(&["secret", "list", "--json"]).expect(0).json()["items"], json!([]));
+    home.run(&["audit", "verify"]).expect(0);
+    assert!(server.stop().success());
+    // The old key is found again: it opens nothing any more, and is kept when it is given up.
+    std::fs::write(&file, &key).unwrap();
+    home.run(&["up", "--listen", "127.0.0.1:0"]).refused(2, &["master_key_wrong"]);
+    home.run(&["secret", "reset-master", "--yes"]).expect(0);
+    assert_eq!(std::fs::read_to_string(home.data().join("master.key.old")).unwrap(), key);
+    drop(home.up());
+}

@@ -4,6 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::Arc;
 
 use godel_testkit::Authority;
@@ -58,6 +59,23 @@ fn commands_on_the_same_machine_just_work_with_tls() {
     other
         .run(&["status", "--server", &url.replace("https", "http")])
         .refused(2, &["this server speaks https, not http", "use https://"]);
+
+    // A login keeps whom it trusts.
+    let key = std::fs::read_to_string(home.data().join("owner.key")).unwrap();
+    let login = |more: &[&str]| {
+        let arguments = [&["login", url, "--key-stdin"][..], more].concat();
+        let mut command = other.command(&arguments);
+        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = pipes.spawn().unwrap();
+        // It may refuse before it has read the key.
+        child.stdin.take().unwrap().write_all(key.as_bytes()).ok();
+        child.wait_with_output().unwrap()
+    };
+    assert_eq!(login(&[]).status.code(), Some(5), "an unknown authority");
+    assert!(login(&["--ca", &fingerprint]).status.success());
+    let me = other.run(&["whoami", "--json"]).expect(0).json();
+    assert_eq!((&me["user"], &me["server"]), (&json!("owner"), &json!(url)));
+    other.run(&["logout"]).expect(0);
 
     // The authority stays, whatever the names are.
     assert_eq!(server.stop().code(), Some(0));

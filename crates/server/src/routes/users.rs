@@ -83,7 +83,8 @@ pub(crate) async fn get(
 
 /// Change a user
 ///
-/// Who is disabled is logged out at once, and its keys do not work until it is enabled again.
+/// Who is disabled is logged out at once, and its keys do not work until it is enabled again. Its
+/// password and open links are gone: a new link lets it in then.
 #[utoipa::path(patch, path = "/users/{id}", tag = "users", operation_id = "updateUser",
     params(("id" = uuid::Uuid, Path, description = "The id of the user")),
     request_body = UserPatch,

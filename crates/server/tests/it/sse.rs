@@ -71,3 +71,24 @@ async fn a_position_of_another_log_is_refused() {
         assert_eq!(refused.code(), godel_model::code::INVALID_CURSOR, "{}", server.engine);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stream_ends_with_its_key_however_busy_the_log_is() {
+    let server = server_with(|_| {}).await;
+    let (id, key) = server.user("leaver", "viewer").await;
+    let mut stream = server.ask_as(&key, Method::GET, "/api/v1/events/stream").await;
+    let path = format!("/api/v1/users/{id}");
+    let shut = server.request(Method::PATCH, &path).json(&serde_json::json!({ "disabled": true }));
+    assert_eq!(shut.send().await.unwrap().status(), 200);
+    let busy = async {
+        loop {
+            server.publish("test:busy").await;
+            tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        }
+    };
+    let ended = async { while let Ok(Some(_)) = stream.chunk().await {} };
+    tokio::select! {
+        () = busy => {}
+        ended = tokio::time::timeout(SOON, ended) => ended.expect("the stream ends"),
+    }
+}

@@ -231,3 +231,19 @@ async fn a_person_lets_a_program_in() {
         failure(wrong, 401, "device_code_invalid").await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_guesses_at_the_same_moment_are_as_many_guesses() {
+    let server = server_with(|_| {}).await;
+    let guess = |number: usize| {
+        // However the tenant is named, it is one account.
+        let mut body = json!({ "name": "owner", "password": format!("guess {number} of many") });
+        if number.is_multiple_of(2) {
+            body["tenant"] = json!("default");
+        }
+        server.http.post(format!("{}/auth/login", server.url)).json(&body).send()
+    };
+    let all = futures_util::future::join_all((0..24).map(guess)).await;
+    let looked = all.iter().filter(|answer| answer.as_ref().unwrap().status() == 401).count();
+    assert!((1..=6).contains(&looked), "{looked} of 24 guesses were looked at");
+}
