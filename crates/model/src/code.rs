@@ -161,4 +161,34 @@ codes! {
     CERTIFICATE_UNTRUSTED = "certificate_untrusted", Forbidden;
     /// A file could not be read or written.
     FILE_FAILED = "file_failed", InternalError;
+    /// There is no such bead.
+    BEAD_NOT_FOUND = "bead_not_found", NotFound;
+    /// There is no such convoy.
+    CONVOY_NOT_FOUND = "convoy_not_found", NotFound;
+    /// Nothing is remembered under this name.
+    MEMORY_NOT_FOUND = "memory_not_found", NotFound;
+    /// There is no git repository here.
+    NO_REPOSITORY = "no_repository", NotFound;
+    /// A git repository cannot be read.
+    REPOSITORY_UNREADABLE = "repository_unreadable", InternalError;
+    /// A git repository cannot be written.
+    REPOSITORY_UNWRITABLE = "repository_unwritable", ServiceUnavailable;
+    /// Others write to the beads of a repository all the time.
+    BEADS_BUSY = "beads_busy", ServiceUnavailable;
+    /// The beads of a repository were written by a later Godel.
+    BEADS_NEWER = "beads_newer", Conflict;
+    /// The document of a bead was damaged.
+    BEAD_DAMAGED = "bead_damaged", InternalError;
+    /// The beginning of an id fits more than one.
+    BEAD_AMBIGUOUS = "bead_ambiguous", InvalidRequest;
+    /// Somebody else holds the bead.
+    BEAD_HELD = "bead_held", Conflict;
+    /// A claim ended, or another took its place.
+    LEASE_LOST = "lease_lost", Conflict;
+    /// A bead is blocked, or there is none to claim.
+    NOT_READY = "not_ready", Conflict;
+    /// A link would close a circle.
+    LINK_CYCLE = "link_cycle", InvalidRequest;
+    /// A bead has not earned the status it should get.
+    STATUS_NOT_EARNED = "status_not_earned", Conflict;
 }

@@ -10,6 +10,7 @@
 
 mod actor;
 mod audit;
+mod bead;
 mod clock;
 pub mod code;
 mod event;
@@ -29,6 +30,9 @@ mod user;
 
 pub use actor::Actor;
 pub use audit::{AuditEntry, AuditResult, AuditRow, Personal};
+pub use bead::{
+    BeadId, BeadKind, BeadStatus, ConvoyId, LinkKind, NodeId, Priority, Resolution, Stamp,
+};
 pub use clock::{Clock, SystemClock, TestClock, from_micros, micros};
 pub use code::Code;
 pub use event::{Event, EventType, Metadata, NewEvent, Payload, Seq, Source};

@@ -1,0 +1,16 @@
+//! The part of the shelf that knows git: where things are, objects, the reference, the lock.
+
+mod disk;
+mod lock;
+mod pack;
+mod place;
+mod reference;
+mod tree;
+
+pub(crate) use disk::fault;
+pub use disk::{Disk, DiskOp};
+pub(crate) use lock::Lock;
+pub(crate) use pack::{KEEP, Pack, blob_id};
+pub use place::Place;
+pub(crate) use reference::{NAME as STATE, Reference};
+pub(crate) use tree::{Tree, Trees};

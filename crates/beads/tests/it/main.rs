@@ -1,0 +1,4 @@
+//! Tests of the shelf with real git.
+
+mod life;
+mod support;
