@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use godel_model::code;
 use serde::Serialize;
@@ -23,6 +24,8 @@ use crate::repo::Admin;
 use crate::rescue::{Rescue, Subject};
 use crate::share;
 
+/// How long one waits for a git that works in a worktree.
+const GIT_WAIT_MAX: Duration = Duration::from_secs(3);
 /// How many ignored paths are named.
 const IGNORED_NAMED_MAX: usize = 5;
 
@@ -188,7 +191,17 @@ impl Workbench {
                 "`git worktree unlock` it, or remove it with --force; work is saved in any case",
             ));
         }
-        let using = busy::processes(&tree);
+        let mut using = busy::processes(&tree);
+        let start = Instant::now();
+        // Git soon ends by itself: it may be that of an attempt which was killed.
+        while !force
+            && !using.is_empty()
+            && using.iter().all(|process| process.starts_with("git "))
+            && start.elapsed() < GIT_WAIT_MAX
+        {
+            std::thread::sleep(Duration::from_millis(20));
+            using = busy::processes(&tree);
+        }
         if !using.is_empty() && !force {
             return Err(Error::refused(
                 code::WORKTREE_BUSY,

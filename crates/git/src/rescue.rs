@@ -89,8 +89,10 @@ impl Workbench {
         if disk::exists(&scratch) {
             fs::remove_dir_all(&scratch).map_err(at(&scratch, "emptied"))?;
         }
-        disk::private_dir(&scratch)?;
-        let saved = self.save_work(subject, &scratch);
+        // A git of a process that was killed may still write into the old one for a moment.
+        let fresh = scratch.join(std::process::id().to_string());
+        disk::private_dir(&fresh)?;
+        let saved = self.save_work(subject, &fresh);
         fs::remove_dir_all(&scratch).map_err(at(&scratch, "emptied"))?;
         saved
     }
