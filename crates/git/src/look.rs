@@ -51,6 +51,29 @@ pub struct Entry {
     pub copied: Vec<Copied>,
 }
 
+impl Entry {
+    /// Tells what a record knows of a worktree that was just made, without asking git.
+    pub fn fresh(record: &Record, path: PathBuf) -> Self {
+        Self {
+            id: record.id.clone(),
+            path,
+            branch: Some(record.branch.clone()),
+            base: Some(record.base.clone()),
+            head: None,
+            ahead: None,
+            dirty: None,
+            state: State::Ready,
+            locked: None,
+            created_at: Some(record.created_at),
+            ended: record.ended,
+            cleanup: Some(record.cleanup),
+            ports: record.ports,
+            shares: record.shares.clone(),
+            copied: record.copied.clone(),
+        }
+    }
+}
+
 /// How a worktree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

@@ -113,8 +113,9 @@ fn state_dir(context: &Context) -> Result<PathBuf> {
 
 async fn create(context: &Context, repo: &RepoFlag, id: Name, request: Create) -> Result<Exit> {
     let made = move |bench: &Workbench| {
-        bench.create(&id, &request)?;
-        bench.info(&id)
+        // Asking git about so many new files would take as long as making them.
+        let record = bench.create(&id, &request)?;
+        Ok(Entry::fresh(&record, bench.path(&id)))
     };
     let entry = on_bench(context, repo, made).await?;
     present(context.output, &entry, &[])
