@@ -128,6 +128,7 @@ impl Workbench {
             State::Removing => return Ok(Ok("its removal was interrupted".to_owned())),
             State::Creating => return Ok(Err("it is being made".to_owned())),
             State::Unrecorded => return Ok(Err("it has no record".to_owned())),
+            State::Unreadable => return Ok(Err("its record cannot be read".to_owned())),
             State::Orphaned | State::SetupFailed | State::Ready => {}
         }
         let Some(mut record) = self.load(&entry.id)? else {

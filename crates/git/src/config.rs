@@ -216,6 +216,16 @@ fn range_of(text: &str) -> Result<(u16, u16)> {
     })
 }
 
+/// Makes a directory unless a symbolic link on the way leads out of another; tells whether it did.
+pub(crate) fn make_inside(root: &Path, wanted: &Path) -> Result<bool> {
+    let there = wanted.ancestors().find(|above| disk::exists(above)).unwrap_or(root);
+    if !stays_inside(root, there)? {
+        return Ok(false);
+    }
+    disk::dir(wanted)?;
+    stays_inside(root, wanted)
+}
+
 /// Refuses a path of the configuration that leads out of a directory through symbolic links.
 pub(crate) fn stays_inside(root: &Path, path: &Path) -> Result<bool> {
     match path.canonicalize() {

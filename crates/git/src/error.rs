@@ -104,6 +104,11 @@ impl Report for Error {
                 Some("install git 2.36 or newer, and see that PATH leads to it".to_owned())
             }
             Self::Git { .. } => Some("nothing was lost; repeat the command afterwards".to_owned()),
+            Self::File { done: "understood", .. } => Some(
+                "move the file away; a worktree stays usable without its record, and `godel \
+                 worktree remove` still saves its work"
+                    .to_owned(),
+            ),
             Self::File { cause, .. } => Some(match cause.kind() {
                 io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
                     "Godel keeps worktrees and their records in the repository: it must be \

@@ -14,7 +14,7 @@ use godel_model::code;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::config::{hex, stays_inside};
+use crate::config::{hex, make_inside, stays_inside};
 use crate::disk;
 use crate::error::{Error, Result, at};
 use crate::glob::{FOUND_MAX, Pattern};
@@ -112,8 +112,7 @@ pub(crate) fn copy(picks: &[Pick], tree: &Path) -> Result<Vec<Copied>> {
     for pick in picks {
         let to = tree.join(&pick.path);
         let parent = to.parent().unwrap_or(tree);
-        disk::dir(parent)?;
-        if !stays_inside(tree, parent)? {
+        if !make_inside(tree, parent)? {
             let shown = pick.path.display();
             return Err(refused(format!("{shown} would be copied out of the worktree")));
         }
@@ -237,6 +236,10 @@ mod tests {
         // The branch may have a link where the directory should be.
         std::os::unix::fs::symlink(&home, tree.join("dir")).unwrap();
         assert!(copy(&picks, &tree).is_err());
+        fs::create_dir(main.join("dir/sub")).unwrap();
+        fs::write(main.join("dir/sub/.env"), "K=value").unwrap();
+        assert!(copy(&find("dir/sub/.env").unwrap(), &tree).is_err());
+        assert!(!home.join("sub").exists(), "nothing is made outside");
         assert!(!home.join(".env").exists());
         fs::remove_file(tree.join("dir")).unwrap();
         assert_eq!(copy(&picks, &tree).unwrap().len(), 1);

@@ -9,6 +9,8 @@ use crate::error::Result;
 use crate::git::Git;
 use crate::repo::Admin;
 
+/// How many of the names below are references, and may be kept in tables.
+const IN_TABLES: usize = 7;
 /// Where operations under way keep their commits, inside the directory of a worktree.
 const UNDER_WAY: [&str; 14] = [
     "HEAD",
@@ -36,23 +38,44 @@ impl Workbench {
     ) -> Result<Vec<String>> {
         let mut candidates = BTreeSet::new();
         if let Some(admin) = admin {
-            let log = fs::read_to_string(admin.dir.join("logs/HEAD")).unwrap_or_default();
-            candidates.extend(remembered(&log));
+            candidates.extend(remembered(&self.log(&admin.dir, "HEAD")?));
             candidates.extend(UNDER_WAY.iter().flat_map(|name| ids(&admin.dir.join(name))));
             let own = ["refs/worktree", "refs/bisect", "refs/rewritten"];
             let refs = Git::on(&admin.dir).reading();
             let refs = refs.args(["for-each-ref", "--format=%(objectname)"]).args(own).line()?;
             candidates.extend(refs.lines().map(str::to_owned));
-            // HEAD may be kept in another form than a file.
-            let head = Git::on(&admin.dir).reading();
-            candidates.extend(head.args(["rev-parse", "-q", "--verify", "HEAD"]).maybe()?);
+            // Newer repositories keep their references in tables instead of files.
+            let tables = self.repo.common.join("reftable").exists();
+            for name in UNDER_WAY.iter().take(if tables { IN_TABLES } else { 1 }) {
+                let git = Git::on(&admin.dir).reading();
+                candidates.extend(git.args(["rev-parse", "-q", "--verify", name]).maybe()?);
+            }
         }
         if let Some(branch) = leaving {
-            let log = self.repo.common.join("logs/refs/heads").join(branch);
-            candidates.extend(remembered(&fs::read_to_string(log).unwrap_or_default()));
+            let full = format!("refs/heads/{branch}");
+            candidates.extend(remembered(&self.log(&self.repo.common, &full)?));
             candidates.extend(self.repo.commit(&format!("refs/heads/{branch}"))?);
         }
         self.tips(&candidates, leaving)
+    }
+
+    /// Reads the log of a reference, as lines of `<old> <new> ..\t<why>`.
+    fn log(&self, dir: &Path, reference: &str) -> Result<String> {
+        if !self.repo.common.join("reftable").exists() {
+            // Nothing is logged in a bare repository.
+            return Ok(fs::read_to_string(dir.join("logs").join(reference)).unwrap_or_default());
+        }
+        let asked = ["log", "--walk-reflogs", "--format=%H%x09%gs", reference, "--"];
+        let listed = Git::on(dir).reading().args(asked).maybe()?.unwrap_or_default();
+        let newest_first: Vec<(&str, &str)> =
+            listed.lines().filter_map(|line| line.split_once('\t')).collect();
+        let mut lines = String::new();
+        let mut old = "0";
+        for (new, why) in newest_first.iter().rev() {
+            lines.push_str(&format!("{old} {new}\t{why}\n"));
+            old = new;
+        }
+        Ok(lines)
     }
 
     /// Reduces commits to those that nothing else leads to.

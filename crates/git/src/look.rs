@@ -55,21 +55,35 @@ impl Entry {
     /// Tells what a record knows of a worktree that was just made, without asking git.
     pub fn fresh(record: &Record, path: PathBuf) -> Self {
         Self {
-            id: record.id.clone(),
-            path,
             branch: Some(record.branch.clone()),
             base: Some(record.base.clone()),
-            head: None,
-            ahead: None,
-            dirty: None,
-            state: State::Ready,
-            locked: None,
             created_at: Some(record.created_at),
             ended: record.ended,
             cleanup: Some(record.cleanup),
             ports: record.ports,
             shares: record.shares.clone(),
             copied: record.copied.clone(),
+            ..Self::blank(&record.id, path)
+        }
+    }
+
+    fn blank(name: &Name, path: PathBuf) -> Self {
+        Self {
+            id: name.clone(),
+            path,
+            branch: None,
+            base: None,
+            head: None,
+            ahead: None,
+            dirty: None,
+            state: State::Ready,
+            locked: None,
+            created_at: None,
+            ended: None,
+            cleanup: None,
+            ports: None,
+            shares: Vec::new(),
+            copied: Vec::new(),
         }
     }
 }
@@ -92,6 +106,8 @@ pub enum State {
     Orphaned,
     /// It is there, and its record is not.
     Unrecorded,
+    /// Its record cannot be read.
+    Unreadable,
 }
 
 impl State {
@@ -105,6 +121,7 @@ impl State {
             Self::Missing => "missing",
             Self::Orphaned => "orphaned",
             Self::Unrecorded => "unrecorded",
+            Self::Unreadable => "unreadable",
         }
     }
 }
@@ -129,7 +146,16 @@ impl Workbench {
         let entries = names.iter().map(|name| {
             let tree = self.repo.tree(name);
             let admin = admins.iter().find(|admin| admin.tree == tree);
-            self.entry(name, self.load(name)?, admin)
+            // One record that is broken does not hide the other worktrees.
+            match self.load(name) {
+                Ok(record) => self.entry(name, record, admin),
+                Err(_) => {
+                    let entry = self.entry(name, None, admin)?;
+                    let blank = || Entry::blank(name, tree.clone());
+                    let entry = entry.unwrap_or_else(blank);
+                    Ok(Some(Entry { state: State::Unreadable, ..entry }))
+                }
+            }
         });
         // One that was removed in between is none.
         entries.filter_map(Result::transpose).collect()
@@ -167,28 +193,16 @@ impl Workbench {
             _ => None,
         };
         let dirty = match admin.filter(|_| there) {
-            Some(admin) => Some(changes(admin, &path)?),
+            Some(admin) => changes(admin, &path).ok(),
             None => None,
         };
         let locked = admin.and_then(|admin| fs::read_to_string(admin.dir.join("locked")).ok());
-        let record = record.as_ref();
-        Ok(Some(Entry {
-            id: name.clone(),
-            path,
-            branch,
-            base,
-            head,
-            ahead,
-            dirty,
-            state,
-            locked: locked.map(|why| why.trim().to_owned()),
-            created_at: record.map(|record| record.created_at),
-            ended: record.and_then(|record| record.ended),
-            cleanup: record.map(|record| record.cleanup),
-            ports: record.and_then(|record| record.ports),
-            shares: record.map(|record| record.shares.clone()).unwrap_or_default(),
-            copied: record.map(|record| record.copied.clone()).unwrap_or_default(),
-        }))
+        let locked = locked.map(|why| why.trim().to_owned());
+        let known = match &record {
+            Some(record) => Entry::fresh(record, path),
+            None => Entry::blank(name, path),
+        };
+        Ok(Some(Entry { branch, base, head, ahead, dirty, state, locked, ..known }))
     }
 
     /// Returns the branch and the commit of a worktree; of its own branch if it is gone.

@@ -16,7 +16,7 @@ use crate::busy;
 use crate::disk;
 use crate::error::{Error, Result, at};
 use crate::files;
-use crate::git::Git;
+use crate::git::{Git, path_of};
 use crate::nested;
 use crate::ports;
 use crate::record::{Base, Cleanup, Mode, Phase, Policy, Record, Removal, VERSION};
@@ -100,7 +100,7 @@ impl Workbench {
             ignored = self.ignored(&record, admin.as_ref())?;
         }
         let mut removal = record.removal.take().unwrap_or_default();
-        removal.branch_at = self.doomed_branch(&record, admin.as_ref(), how.branch)?;
+        removal.branch_at = self.doomed_branch(&record, how.branch)?;
         let admin = admin.as_ref();
         let leaving = removal.branch_at.is_some().then_some(record.branch.as_str());
         // The files are gone because an earlier attempt has saved and deleted them.
@@ -183,7 +183,9 @@ impl Workbench {
     fn refuse_in_use(&self, record: &Record, admin: Option<&Admin>, force: bool) -> Result<()> {
         let (name, tree) = (&record.id, self.repo.tree(&record.id));
         let locked = admin.and_then(|admin| fs::read_to_string(admin.dir.join("locked")).ok());
-        if let Some(why) = locked.filter(|_| !force) {
+        // Git locks what it has not finished; nobody works in there yet.
+        let begun = |why: &String| record.phase == Phase::Creating && why.trim() == "initializing";
+        if let Some(why) = locked.filter(|why| !force && !begun(why)) {
             let why = Some(why.trim()).filter(|why| !why.is_empty()).unwrap_or("no reason given");
             return Err(Error::refused(
                 code::WORKTREE_BUSY,
@@ -247,24 +249,13 @@ impl Workbench {
     }
 
     /// Returns the commit of the branch if the branch shall go.
-    fn doomed_branch(
-        &self,
-        record: &Record,
-        admin: Option<&Admin>,
-        fate: Fate,
-    ) -> Result<Option<String>> {
+    fn doomed_branch(&self, record: &Record, fate: Fate) -> Result<Option<String>> {
         let branch = record.branch.as_str();
         let full = format!("refs/heads/{branch}");
         let (Some(tip), false) = (self.repo.commit(&full)?, fate == Fate::Keep) else {
             return Ok(None);
         };
-        let head = format!("ref: {full}");
-        let holds =
-            |dir: &Path| fs::read_to_string(dir.join("HEAD")).is_ok_and(|text| text.trim() == head);
-        let own = admin.map(|admin| admin.dir.as_path());
-        let others = self.repo.admins()?;
-        let mut others = others.iter().map(|admin| admin.dir.as_path());
-        if holds(&self.repo.common) || others.any(|dir| Some(dir) != own && holds(dir)) {
+        if self.used_elsewhere(&full, &self.repo.tree(&record.id))? {
             return Ok(None);
         }
         if fate == Fate::Auto {
@@ -275,6 +266,20 @@ impl Workbench {
             }
         }
         Ok(Some(tip))
+    }
+
+    /// Tells whether another worktree has a branch checked out.
+    fn used_elsewhere(&self, full: &str, own: &Path) -> Result<bool> {
+        let listed = self.repo.ask().args(["worktree", "list", "--porcelain", "-z"]).bytes()?;
+        let mut tree = PathBuf::new();
+        for line in listed.split(|byte| *byte == 0) {
+            if let Some(path) = line.strip_prefix(b"worktree ") {
+                tree = path_of(path);
+            } else if line.strip_prefix(b"branch ") == Some(full.as_bytes()) && tree != own {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn note(&self, rescued: Option<String>, removal: &mut Removal) {

@@ -160,7 +160,7 @@ impl Workbench {
         let git = || Git::on_tree(git_dir, tree).env("GIT_INDEX_FILE", index);
         reveal(&git, tree)?;
         // --sparse: files outside of a sparse checkout are work too.
-        git().args(["add", "--update", "--sparse", "--", ":/"]).run()?;
+        git().args(["add", "--update", "--sparse"]).run()?;
         let asked = ["ls-files", "-z", "--others", "--exclude-standard"];
         let fresh = git().reading().args(asked).paths()?;
         let shared = |path: &PathBuf| {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use godel_model::code;
 use rustix::fs::OFlags;
 
-use crate::config::stays_inside;
+use crate::config::{make_inside, stays_inside};
 use crate::disk;
 use crate::error::{Error, Result, at};
 use crate::record::{Mode, Share, ShareState};
@@ -40,8 +40,7 @@ pub(crate) fn provide(main: &Path, tree: &Path, share: &mut Share, binds: Binds)
         return Err(refused(share, "is no directory inside the repository"));
     }
     let parent = to.parent().unwrap_or(tree);
-    disk::dir(parent)?;
-    if !stays_inside(tree, parent)? {
+    if !make_inside(tree, parent)? {
         return Err(refused(share, "would end up outside the worktree, behind a symbolic link"));
     }
     match share.mode {

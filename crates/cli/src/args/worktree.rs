@@ -50,7 +50,7 @@ interruption the same command goes on.")]
   godel worktree list --rescued
 
 States: ready, creating, setup-failed, removing (each as far as it got), missing (the directory is
-gone), orphaned (git forgot it), unrecorded (its record is gone).")]
+gone), orphaned (git forgot it), unrecorded or unreadable (its record is gone or broken).")]
     List {
         /// List what was rescued, with the command that brings it back
         #[arg(long)]

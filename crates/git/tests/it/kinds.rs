@@ -5,7 +5,7 @@ use std::path::Path;
 use godel_git::{Create, Remove, State, Workbench};
 use godel_model::{Report as _, code};
 
-use crate::world::{World, git, name, write};
+use crate::world::{World, attempt, git, name, write};
 
 /// Makes a worktree, commits in it, leaves a change behind, removes it, and finds both again.
 fn round(world: &World, at: &Path) {
@@ -163,6 +163,52 @@ fn a_git_directory_that_is_elsewhere() {
     );
     round(&world, &tree);
     assert_eq!(git(&tree, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_repository_of_another_format() {
+    for format in ["--object-format=sha256", "--ref-format=reftable"] {
+        let world = World::new();
+        let other = world.root().join("other");
+        std::fs::create_dir(&other).unwrap();
+        // An older git does not know the newest format.
+        if !attempt(&other, &["init", "-q", format]).status.success() {
+            continue;
+        }
+        write(&other.join("a.txt"), "one\n");
+        git(&other, &["add", "a.txt"]);
+        git(&other, &["commit", "-q", "-m", "first"]);
+        round(&world, &other);
+        let bench = world.bench_at(&other);
+        bench.create(&name("x"), &Create::default()).unwrap();
+        let tree = bench.path(&name("x"));
+        git(&tree, &["checkout", "-q", "--detach"]);
+        git(&tree, &["commit", "-q", "--allow-empty", "-m", "left behind"]);
+        let left = git(&tree, &["rev-parse", "HEAD"]);
+        git(&tree, &["checkout", "-q", "bead/x"]);
+        let removed = bench.remove(&name("x"), Remove::default()).unwrap();
+        assert_eq!(removed.rescued[0].commit, left, "{format}");
+    }
+}
+
+#[test]
+fn a_branch_that_another_worktree_has_stays() {
+    for format in ["--ref-format=files", "--ref-format=reftable"] {
+        let world = World::new();
+        let other = world.root().join("other");
+        std::fs::create_dir(&other).unwrap();
+        if !attempt(&other, &["init", "-q", format]).status.success() {
+            continue;
+        }
+        git(&other, &["commit", "-q", "--allow-empty", "-m", "first"]);
+        let bench = world.bench_at(&other);
+        bench.create(&name("x"), &Create::default()).unwrap();
+        git(&bench.path(&name("x")), &["checkout", "-q", "--detach"]);
+        git(&other, &["checkout", "-q", "bead/x"]);
+        let how = Remove { branch: godel_git::Fate::Delete, ..Remove::default() };
+        assert!(!bench.remove(&name("x"), how).unwrap().branch_deleted, "{format}");
+        assert_eq!(git(&other, &["branch", "--show-current"]), "bead/x");
+    }
 }
 
 #[test]

@@ -137,6 +137,7 @@ fn a_repository_cannot_bring_its_own_records_along() {
 #[test]
 fn a_record_of_a_newer_godel_or_of_another_worktree_is_not_believed() {
     let world = World::new();
+    world.create("a");
     world.create("x");
     let path = world.repo().join(".godel/state/worktrees/x.json");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -149,6 +150,9 @@ fn a_record_of_a_newer_godel_or_of_another_worktree_is_not_believed() {
         std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
         let error = world.remove("x").unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
+        let listed = world.bench().list().unwrap();
+        let states: Vec<_> = listed.iter().map(|entry| entry.state).collect();
+        assert_eq!(states, [State::Ready, State::Unreadable], "{part}");
     }
     std::fs::write(&path, text).unwrap();
     world.remove("x").unwrap();
