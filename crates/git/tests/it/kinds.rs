@@ -233,12 +233,10 @@ fn no_repository_is_told_clearly() {
 fn hooks_and_odd_settings_of_the_user_do_not_get_in() {
     let world = World::new();
     let repo = world.repo();
+    let ran = world.root().join("ran");
     for hook in ["post-checkout", "reference-transaction", "pre-commit", "post-index-change"] {
         let path = repo.join(".git/hooks").join(hook);
-        write(
-            &path,
-            "#!/bin/sh\necho ran >> \"$HOME/../ran\"; touch /tmp/godel-hook-ran; exit 1\n",
-        );
+        write(&path, &format!("#!/bin/sh\ntouch '{}'\nexit 1\n", ran.display()));
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         std::fs::set_permissions(&path, mode).unwrap();
     }
@@ -259,5 +257,5 @@ fn hooks_and_odd_settings_of_the_user_do_not_get_in() {
     write(&bench.path(&name("x")).join("crlf.txt"), "a\r\nb\n");
     let removed = bench.remove(&name("x"), Remove::default()).unwrap();
     assert!(world.show(&removed.rescued[0].reference, "crlf.txt").starts_with('a'));
-    assert!(!Path::new("/tmp/godel-hook-ran").exists());
+    assert!(!ran.exists());
 }

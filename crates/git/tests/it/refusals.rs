@@ -122,7 +122,7 @@ fn a_place_or_branch_that_is_taken_is_refused_and_nothing_is_left_behind() {
 #[test]
 fn a_repository_cannot_bring_its_own_records_along() {
     let world = World::new();
-    write(&world.repo().join(".godel/config.toml"), "[worktree]\nsetup = 'touch /tmp/owned'\n");
+    write(&world.repo().join(".godel/config.toml"), "[worktree]\nsetup = 'touch owned'\n");
     git(&world.repo(), &["add", "--force", ".godel/config.toml"]);
     let error = godel_git::Workbench::open(&world.repo(), world.host()).err().unwrap();
     assert_eq!(error.code(), code::INVALID_CONFIG);
