@@ -11,3 +11,4 @@ mod people;
 mod serving;
 mod stopping;
 mod tls;
+mod worktree;
