@@ -159,8 +159,6 @@ codes! {
     CERTIFICATE_INVALID = "certificate_invalid", InvalidRequest;
     /// The other side of a TLS connection did not prove who it is.
     CERTIFICATE_UNTRUSTED = "certificate_untrusted", Forbidden;
-    /// There is no git repository here.
-    REPOSITORY_NOT_FOUND = "repository_not_found", NotFound;
     /// The git program is missing or cannot be started.
     GIT_UNAVAILABLE = "git_unavailable", ServiceUnavailable;
     /// Git refused or failed.
