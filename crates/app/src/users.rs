@@ -1,5 +1,7 @@
 //! Users: inviting, changing, disabling and erasing them.
 
+use std::sync::Arc;
+
 use godel_model::{LoginToken, ProjectId, Reach, Role, Seq, User, UserId, UserName, UserStatus};
 use godel_store::{KeyRecord, Purpose, StoredRow, Tx};
 use serde::Serialize;
@@ -284,7 +286,7 @@ pub async fn erase(app: &App, call: &Call, id: UserId) -> Result<()> {
         let mut call = call_.clone();
         if id == call.actor.user {
             // Who erases itself must not leave its name behind by doing so.
-            call.actor.name = format!("user:{}", nobody(id));
+            Arc::make_mut(&mut call.actor).name = format!("user:{}", nobody(id));
             call.origin = crate::Origin::default();
         }
         let event = call.event(&app_, "user:erase", &told(&user), ("userId", id));

@@ -1,5 +1,7 @@
 //! The record of acts: whole on both engines, and every way of altering it is found.
 
+use std::sync::Arc;
+
 use godel_app::audit::{self, Anchors};
 use godel_app::{App, Call, projects, users};
 use godel_model::{Limits, Role};
@@ -117,8 +119,8 @@ async fn an_erasure_removes_the_person_and_keeps_the_chain() {
         let user = users::by_name(&app, &call, "Zebulon Quux".parse().unwrap()).await.unwrap();
         let boss = users::by_name(&app, &call, "boss".parse().unwrap()).await.unwrap().unwrap();
         let mut theirs = call.clone();
-        theirs.actor.user = user.unwrap().id;
-        theirs.actor.name = "user:Zebulon Quux".to_owned();
+        Arc::make_mut(&mut theirs.actor).user = user.unwrap().id;
+        Arc::make_mut(&mut theirs.actor).name = "user:Zebulon Quux".to_owned();
         make(&app, &theirs, 3).await;
         let activate = |id: godel_model::UserId| {
             let tenant = world.tenant;
@@ -231,8 +233,9 @@ async fn the_last_admin_stays_with_its_name_even_on_two_servers() {
         assert!(a.is_ok() != b.is_ok(), "{}: {a:?} {b:?}", world.engine);
         let last = ids[usize::from(a.is_ok())];
         let mut theirs = call.clone();
-        theirs.actor.user = last;
-        theirs.actor.name = format!("user:{}", ["one", "two"][usize::from(a.is_ok())]);
+        Arc::make_mut(&mut theirs.actor).user = last;
+        Arc::make_mut(&mut theirs.actor).name =
+            format!("user:{}", ["one", "two"][usize::from(a.is_ok())]);
         make(&app, &theirs, 1).await;
         users::erase(&app, &call, last).await.unwrap_err();
         let log = world.log(world.tenant).await;

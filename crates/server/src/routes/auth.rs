@@ -8,7 +8,7 @@ use godel_api::{
     Tokens,
 };
 use godel_app::auth::login::{self, Login, Opened, Password, SESSION_HOURS, TokenPair, Wanted};
-use godel_app::auth::{self, Identity, jwt};
+use godel_app::auth::{self, Identity, jwt, refresh};
 use godel_app::{Call, tenants, users};
 use godel_model::{LoginToken, code};
 use http::{HeaderMap, StatusCode, header};
@@ -95,7 +95,7 @@ pub(crate) async fn refresh(
     let Ok(token) = token else {
         return Err(auth::refused(&shared.app, &origin, "refresh").await.into());
     };
-    let (pair, identity) = login::refresh(&shared.app, &token, &origin).await?;
+    let (pair, identity) = refresh::refresh(&shared.app, &token, &origin).await?;
     let session = Session { tokens: Some(tokens(&pair)), ..session(&shared, identity).await? };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Success::new(session))))
 }
@@ -168,7 +168,7 @@ async fn session(shared: &Shared, identity: Identity) -> ApiResult<Session> {
         role: actor.role.to_string(),
         scopes: actor.scopes.iter().map(ToString::to_string).collect(),
         key_id: actor.key.map(godel_model::KeyId::uuid),
-        actor: actor.name,
+        actor: actor.name.clone(),
         expires_at,
         csrf_token: None,
         tokens: None,

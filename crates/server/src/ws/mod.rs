@@ -58,10 +58,7 @@ pub(crate) async fn upgrade(
         .max_frame_size(MESSAGE_MAX_BYTES);
     Ok(upgrade
         .on_upgrade(move |socket| {
-            crew.track(async move {
-                let _place = place;
-                connection::Connection::new(shared, caller, socket).run().await;
-            })
+            crew.track(connection::Connection::new(shared, caller, place, socket).run())
         })
         .into_response())
 }

@@ -12,9 +12,6 @@ statements! {
     INSERT = "api_key_insert":
         "INSERT INTO api_key (tenant, id, person, name, hash, prefix, scopes, created_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    BY_HASH = "api_key_by_hash":
-        "SELECT tenant, id, person, name, prefix, scopes, created_at, expires_at, revoked_at, used_at
-         FROM api_key WHERE hash = $1";
     BY_ID = "api_key_by_id":
         "SELECT tenant, id, person, name, prefix, scopes, created_at, expires_at, revoked_at, used_at
          FROM api_key WHERE tenant = $1 AND id = $2";
@@ -97,15 +94,6 @@ impl Keys<'_, '_> {
             key.expires_at.map_or(Param::Null, |at| Param::Int(micros(at))),
         ];
         self.tx.conn.execute(&INSERT, &params).map(drop)
-    }
-
-    /// Finds the key with this hash, whoever's it is and whether it still opens anything or not.
-    ///
-    /// # Errors
-    /// If the scope is not the system, or the database fails.
-    pub fn by_hash(&mut self, hash: KeyHash) -> Result<Option<KeyRecord>> {
-        self.tx.system()?;
-        self.tx.conn.first(&BY_HASH, &[Param::Bytes(&hash.0)], read)
     }
 
     /// Finds a key by its id.
