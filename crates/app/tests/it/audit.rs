@@ -245,3 +245,55 @@ async fn the_last_admin_stays_with_its_name_even_on_two_servers() {
         there.close().await;
     }
 }
+
+/// Returns how often PostgreSQL had to end a transaction because two waited for each other.
+async fn deadlocks(url: String) -> i64 {
+    let ask = move || {
+        let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+        let asked = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        client.query_one(asked, &[]).unwrap().get(0)
+    };
+    tokio::task::spawn_blocking(ask).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trimming_and_recording_on_two_servers_never_wait_for_each_other() {
+    const CHANGES: usize = 60;
+    let Some(server) = godel_testkit::postgres_url() else { return };
+    let world = World::on(godel_testkit::Database::postgres(server)).await;
+    let DatabaseUrl::Postgres(url) = world.config.url.clone() else { panic!("not PostgreSQL") };
+    let there = godel_store::Store::open(&world.config).await.unwrap();
+    let clock = Arc::clone(&world.clock);
+    let master = godel_app::vault::MasterKey::new(crate::stage::MASTER);
+    let (one, call) = (app(&world).await, call(&world));
+    let two = App::open(there.clone(), None, clock, godel_app::AppConfig::default(), &master);
+    let two = two.await.unwrap();
+    let mut tasks = tokio::task::JoinSet::new();
+    for (number, app) in [&one, &two].into_iter().enumerate() {
+        for writer in 0..4 {
+            let (app, call, clock) = (app.clone(), call.clone(), Arc::clone(&world.clock));
+            tasks.spawn(async move {
+                for change in 0..CHANGES {
+                    clock.advance(SignedDuration::from_millis(1));
+                    let name = format!("{number} {writer} {change}").parse().unwrap();
+                    let made =
+                        projects::create(&app, &call, name, String::new(), Limits::default());
+                    made.await.unwrap();
+                }
+            });
+        }
+        let (app, tenant) = (app.clone(), world.tenant);
+        tasks.spawn(async move {
+            for _ in 0..CHANGES {
+                audit::trim(&app, tenant, SignedDuration::ZERO).await.unwrap();
+            }
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+    assert_eq!(broken(&one, &call, &Anchors::default()).await, None);
+    there.close().await;
+    world.store.close().await;
+    assert_eq!(deadlocks(url).await, 0);
+}
