@@ -34,4 +34,4 @@ pub use app::{App, AppConfig, RateConfig};
 pub use call::{Call, OnceKey, Origin};
 pub use crew::Crew;
 pub use error::{Error, Result};
-pub use rates::{Rates, SocketPlace};
+pub use rates::{NoPlace, Rates, SocketPlace};
