@@ -9,7 +9,7 @@ use tracing::instrument;
 
 use crate::auth::login::{self, INVITE_HOURS, Password};
 use crate::once::{Outcome, once};
-use crate::{App, Call, Error, Result};
+use crate::{App, Call, Error, Result, audit};
 
 /// What events tell of a user: nothing that would have to be erased one day.
 #[derive(Serialize)]
@@ -76,7 +76,8 @@ fn check_projects(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {
     Ok(())
 }
 
-/// Makes a new link for somebody who lost the old one, or its password.
+/// Makes a new link for somebody who lost the old one, or its password. Whatever password there was
+/// is gone: who comes by the link sets a new one without it.
 ///
 /// # Errors
 /// If the caller may not, or there is no such user.
@@ -92,6 +93,7 @@ pub async fn new_link(app: &App, call: &Call, id: UserId) -> Result<LoginToken> 
     let (app_, call_) = (app.clone(), call.clone());
     let work = move |tx: &mut Tx<'_>| {
         tx.tokens().forget(call_.actor.tenant, id, Purpose::Link)?;
+        tx.users().set_password(call_.actor.tenant, id, None)?;
         call_.tell(&app_, tx, event.clone())
     };
     app.store.write(call.scope(), work).await?;
@@ -211,14 +213,22 @@ fn keep_an_admin(tx: &mut Tx<'_>, call: &Call) -> Result<()> {
     Ok(())
 }
 
-/// Sets the password of the caller's own account; its other logins end.
+/// Sets the password of the caller's own account; its other logins end. Where there is one, it must
+/// be given: whoever finds a browser open must not keep the account.
 ///
 /// # Errors
-/// If the password is too short, or the caller is a key that may less than its user.
+/// If the password is too short, the current one is wrong or was not given, or the caller is a key
+/// that may less than its user.
 #[instrument(level = "debug", name = "app.users.set_password", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn set_password(app: &App, call: &Call, password: Password) -> Result<()> {
+pub async fn set_password(
+    app: &App,
+    call: &Call,
+    current: Option<Password>,
+    password: Password,
+) -> Result<()> {
     call.may("account", "update", Reach::Own)?;
     call.whole()?;
+    prove_password(app, call, current).await?;
     let hash = app.passwords.hash(password.0, app.mint).await?;
     let (tenant, id, now) = (call.actor.tenant, call.actor.user, app.clock.now());
     #[derive(Serialize)]
@@ -235,6 +245,24 @@ pub async fn set_password(app: &App, call: &Call, password: Password) -> Result<
     app.store.write(call.scope(), work).await?;
     app.callers.forget_all();
     Ok(())
+}
+
+/// Lets the call go on if it knows the password of its account, or there is none.
+async fn prove_password(app: &App, call: &Call, current: Option<Password>) -> Result<()> {
+    let (tenant, id) = (call.actor.tenant, call.actor.user);
+    let look = move |tx: &mut Tx<'_>| {
+        Ok::<_, Error>((tx.users().by_id(tenant, id)?, tx.users().password(tenant, id)?))
+    };
+    let (user, hash) = app.store.read(call.scope(), look).await?;
+    let Some(hash) = hash else { return Ok(()) };
+    let current = current.ok_or(Error::NoCurrentPassword)?;
+    let name = user.map(|user| user.name.to_string()).unwrap_or_default();
+    let place = (call.origin.address, format!("{tenant}/{name}"));
+    if login::compare(app, (place.0, &place.1), current.0, Some(hash)).await? {
+        return Ok(());
+    }
+    audit::refused(app, call, "auth:failure", "password").await?;
+    Err(Error::WrongPassword)
 }
 
 /// Erases a person: what tells who it was goes, and so does every way in. What it did stays, under

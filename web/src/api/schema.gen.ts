@@ -126,7 +126,9 @@ export interface paths {
          *     `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
          *     without either the stream begins now. An event named `ready` tells the position at which it
          *     begins and the newest one, one named `lagged` what retention had removed before it was read. A
-         *     position behind the end of the log is one of another log and is refused (`invalid_cursor`).
+         *     position behind the end of the log is one of another log and is refused (`invalid_cursor`). Streams
+         *     and WebSockets count together against the most that a caller may have open
+         *     (`too_many_connections`).
          */
         get: operations["streamEvents"];
         put?: never;
@@ -538,7 +540,8 @@ export interface paths {
         put?: never;
         /**
          * Make a new login link for a user
-         * @description Earlier links of the user work no more.
+         * @description Earlier links of the user work no more, and its password is gone: who comes by the link sets a new
+         *     one.
          */
         post: operations["newUserLink"];
         delete?: never;
@@ -675,7 +678,8 @@ export interface paths {
         get?: never;
         /**
          * Set the own password
-         * @description All other logins of the account end.
+         * @description All other logins of the account end. If it has a password already, `currentPassword` must be that
+         *     one; whoever forgot it gets a new login link from an admin, which removes it.
          */
         put: operations["setPassword"];
         post?: never;
@@ -1313,6 +1317,8 @@ export interface components {
         PasswordRequest: {
             /** @description The new password: 12 characters or more. */
             password: string;
+            /** @description The current password, if the account has one. */
+            currentPassword?: string | null;
         };
         /** @description Something that a tenant works on. */
         Project: {

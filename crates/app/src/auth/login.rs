@@ -1,5 +1,7 @@
 //! Logging in and out, and what lasts in between.
 
+use std::net::IpAddr;
+
 use godel_model::{
     Actor, ApiKey, AuditEntry, AuditResult, KeyHash, KeyId, LoginToken, Payload, Reach, SessionId,
     TenantId, TenantName, UserId, UserName, UserStatus,
@@ -169,7 +171,7 @@ async fn by_password(
     Password(password): Password,
     origin: &Origin,
 ) -> Result<Proved> {
-    let (address, now, home) = (origin.address, app.clock.now(), app.home());
+    let (address, home) = (origin.address, app.home());
     let (tenant_text, user_text) = (tenant.clone(), name.as_str().to_owned());
     let found = app
         .store
@@ -184,23 +186,20 @@ async fn by_password(
             Ok::<_, Error>(Some((tenant, user, password)))
         })
         .await?;
-    // However the tenant was named, it is one account. The try counts before it is made: many at the
-    // same moment are as many tries.
+    // However the tenant was named, it is one account.
     let place =
         found.as_ref().map(|(tenant, ..)| *tenant).or(home.filter(|_| tenant_text.is_none()));
     let place = place.map(|tenant| tenant.to_string());
     let place = place.unwrap_or_else(|| tenant_text.map(String::from).unwrap_or_default());
     let account = format!("{place}/{user_text}");
-    app.throttle.attempt(address, &account, now)?;
     // The comparison is made in any case: its time must not tell whether there is such a user.
     let hash = found
         .as_ref()
         .and_then(|(_, user, hash)| hash.clone().filter(|_| user.status == UserStatus::Active));
-    let matches = app.passwords.matches(password, hash, app.mint).await?;
+    let matches = compare(app, (address, &account), password, hash).await?;
     let known = found.map(|(tenant, user, _)| (tenant, user.id));
     match known {
         Some((tenant, user)) if matches => {
-            app.throttle.succeeded(address, &account);
             Ok(Proved { tenant, user, link: None, key: None, until: None, by: "password" })
         }
         known => {
@@ -211,6 +210,26 @@ async fn by_password(
             Err(Error::WrongPassword)
         }
     }
+}
+
+/// Compares a password with a hash, as often as the throttle allows.
+///
+/// # Errors
+/// If there were too many tries of late, or too many passwords are being compared.
+pub(crate) async fn compare(
+    app: &App,
+    (address, account): (Option<IpAddr>, &str),
+    password: String,
+    hash: Option<String>,
+) -> Result<bool> {
+    // The try counts before it is made: many at the same moment are as many tries.
+    app.throttle.attempt(address, account, app.clock.now())?;
+    let matches = app.passwords.matches(password, hash, app.mint).await;
+    // One that nobody had time for was none.
+    if matches!(matches, Ok(true) | Err(Error::Throttled { .. })) {
+        app.throttle.give_back(address, account);
+    }
+    matches
 }
 
 #[derive(Serialize)]
@@ -379,4 +398,37 @@ pub async fn by_ticket(app: &App, ticket: &LoginToken) -> Result<Identity> {
     };
     let found = app.store.write(Scope::System, work).await.map_err(Error::Store)?.value;
     super::known(found, home, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use godel_testkit::{Database, World};
+
+    use super::*;
+    use crate::AppConfig;
+    use crate::vault::MasterKey;
+
+    #[tokio::test]
+    async fn a_password_that_nobody_had_time_for_is_no_try() {
+        let world = World::on(Database::sqlite()).await;
+        let (clock, master) = (Arc::clone(&world.clock), MasterKey::new([5; 32]));
+        let app = App::open(world.store.clone(), None, clock, AppConfig::default(), &master);
+        let app = app.await.unwrap();
+        let word = "correct horse battery".to_owned();
+        let hash = app.passwords.hash(word.clone(), app.mint).await.unwrap();
+        let place = ("10.0.0.1".parse().ok(), "acme/ann");
+        let crowd = app.passwords.crowd();
+        for _ in 0..50 {
+            let busy = compare(&app, place, word.clone(), Some(hash.clone())).await;
+            assert!(matches!(busy, Err(Error::Throttled { retry_ms: 1_000 })), "{busy:?}");
+        }
+        drop(crowd);
+        assert!(compare(&app, place, word.clone(), Some(hash.clone())).await.unwrap());
+        for _ in 0..5 {
+            assert!(!compare(&app, place, "wrong".to_owned(), Some(hash.clone())).await.unwrap());
+        }
+        compare(&app, place, word, Some(hash)).await.unwrap_err();
+    }
 }

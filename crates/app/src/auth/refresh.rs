@@ -1,7 +1,7 @@
 //! Refresh tokens: each gets the next pair once, and one that comes twice ends its login.
 
-use godel_model::{Actor, AuditResult, KeyHash, LoginToken, SessionId};
-use godel_store::{Purpose, Scope, Tx};
+use godel_model::{Actor, AuditEntry, AuditResult, KeyHash, LoginToken, SessionId};
+use godel_store::{Purpose, Scope, SessionRecord, Tx};
 use jiff::Timestamp;
 
 use super::Identity;
@@ -12,12 +12,18 @@ use crate::{App, Error, Result};
 
 /// For how long a program can refresh before its person must log in again.
 const LOGIN_MAX_DAYS: i64 = 90;
+/// What a token that comes a second time is called on record.
+const REUSED: &str = "auth:refresh-reused";
 
 /// What became of a refresh token.
 enum Refreshed {
     Next(Actor, SessionId, Timestamp),
     /// It was used before: somebody else has it, so the login ends for both.
-    Reused,
+    Reused {
+        session: SessionRecord,
+        /// Whether the login ended just now, and this is on record.
+        ended: bool,
+    },
     Unknown,
 }
 
@@ -40,9 +46,14 @@ pub async fn refresh(
             let pair = TokenPair { access: access(app, &actor, session)?, refresh: next };
             Ok((pair, Identity { actor: actor.into(), expires_at: Some(expires_at) }))
         }
-        Refreshed::Reused => {
-            app.callers.forget_all();
+        Refreshed::Reused { session, ended } => {
             app.throttle.failed(origin.address, None, now);
+            let news = app.throttle.is_news(session.id, now);
+            if ended {
+                app.callers.forget_login(session.id);
+            } else if news {
+                record_reuse(app, &session, origin).await;
+            }
             Err(Error::Unauthorized)
         }
         Refreshed::Unknown => Err(super::refused(app, origin, "refresh").await),
@@ -63,15 +74,13 @@ fn rotate(
     let Some(session) = session else { return Ok(Refreshed::Unknown) };
     let how = How { by: "refresh", session: session.id };
     if token.used_at.is_some() || !tx.tokens().use_up(Purpose::Refresh, hash, now)? {
-        if tx.sessions().end(session.tenant, session.id, now)? {
-            let mut act = entry(app, (session.user, ""), "auth:refresh-reused", &how, origin);
-            act.result = AuditResult::Denied;
-            act.personal = Some(origin.personal(None));
-            tx.record_act(session.tenant, act)?;
-            let event = system_event(app, "auth:refresh-reused", &how);
+        let ended = tx.sessions().end(session.tenant, session.id, now)?;
+        if ended {
+            tx.record_act(session.tenant, reuse(app, &session, origin))?;
+            let event = system_event(app, REUSED, &how);
             tx.record_for(session.tenant, event)?;
         }
-        return Ok(Refreshed::Reused);
+        return Ok(Refreshed::Reused { session, ended });
     }
     if token.expires_at <= now {
         return Ok(Refreshed::Unknown);
@@ -87,4 +96,23 @@ fn rotate(
     let act = entry(app, (actor.user, &actor.name), "auth:refresh", &how, origin);
     tx.record_act(session.tenant, act)?;
     Ok(Refreshed::Next(actor, session.id, until))
+}
+
+/// Makes an entry about a token that came a second time.
+fn reuse(app: &App, session: &SessionRecord, origin: &Origin) -> AuditEntry {
+    let how = How { by: "refresh", session: session.id };
+    AuditEntry {
+        result: AuditResult::Denied,
+        personal: Some(origin.personal(None)),
+        ..entry(app, (session.user, ""), REUSED, &how, origin)
+    }
+}
+
+/// Records that a used token of a login came again that had ended before.
+async fn record_reuse(app: &App, session: &SessionRecord, origin: &Origin) {
+    let (tenant, act) = (session.tenant, reuse(app, session, origin));
+    let work = move |tx: &mut Tx<'_>| tx.record_act(tenant, act.clone());
+    if let Err(error) = app.store.write::<_, godel_store::Error, _>(Scope::System, work).await {
+        tracing::warn!(%error, "a reused token was not recorded");
+    }
 }

@@ -129,7 +129,8 @@ pub(crate) async fn me(
 
 /// Set the own password
 ///
-/// All other logins of the account end.
+/// All other logins of the account end. If it has a password already, `currentPassword` must be that
+/// one; whoever forgot it gets a new login link from an admin, which removes it.
 #[utoipa::path(put, path = "/auth/password", tag = "auth", operation_id = "setPassword",
     request_body = PasswordRequest,
     responses((status = 204, description = "It is set")))]
@@ -138,7 +139,9 @@ pub(crate) async fn password(
     caller: Caller,
     body: JsonBody<PasswordRequest>,
 ) -> ApiResult<StatusCode> {
-    users::set_password(&shared.app, &caller.call, Password(body.value.password)).await?;
+    let PasswordRequest { password, current_password } = body.value;
+    let current = current_password.map(Password);
+    users::set_password(&shared.app, &caller.call, current, Password(password)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

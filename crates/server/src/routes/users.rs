@@ -122,7 +122,8 @@ pub(crate) async fn erase(
 
 /// Make a new login link for a user
 ///
-/// Earlier links of the user work no more.
+/// Earlier links of the user work no more, and its password is gone: who comes by the link sets a new
+/// one.
 #[utoipa::path(post, path = "/users/{id}/link", tag = "users", operation_id = "newUserLink",
     params(("id" = uuid::Uuid, Path, description = "The id of the user")),
     responses((status = 201, description = "The user and the link", body = Success<Invitation>)))]

@@ -21,6 +21,9 @@ statements! {
     PAGE_OF = "api_key_page_of":
         "SELECT tenant, id, person, name, prefix, scopes, created_at, expires_at, revoked_at, used_at
          FROM api_key WHERE tenant = $1 AND person = $2 AND id > $3 ORDER BY id LIMIT $4";
+    LIVE = "api_key_live":
+        "SELECT COUNT(*) FROM api_key WHERE tenant = $1 AND person = $2 AND revoked_at IS NULL
+         AND (expires_at IS NULL OR expires_at > $3)";
     EXPIRE = "api_key_expire":
         "UPDATE api_key SET expires_at = $1 WHERE tenant = $2 AND id = $3";
     REVOKE = "api_key_revoke":
@@ -127,6 +130,17 @@ impl Keys<'_, '_> {
             }
             None => self.tx.conn.query(&PAGE, &[own, from, limit], read),
         }
+    }
+
+    /// Counts the keys of a user that open something at this time.
+    ///
+    /// # Errors
+    /// If the tenant is out of reach, or the database fails.
+    pub fn live(&mut self, tenant: TenantId, user: UserId, now: Timestamp) -> Result<i64> {
+        self.tx.reaches(tenant)?;
+        let params =
+            [Param::Uuid(tenant.uuid()), Param::Uuid(user.uuid()), Param::Int(micros(now))];
+        Ok(self.tx.conn.first(&LIVE, &params, |row| row.int(0))?.unwrap_or_default())
     }
 
     /// Sets when a key ends.
