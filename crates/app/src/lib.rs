@@ -16,6 +16,7 @@ pub mod auth;
 pub mod backup;
 mod call;
 mod crew;
+pub mod erasure;
 mod error;
 pub mod events;
 pub mod health;

@@ -10,7 +10,7 @@ use super::Identity;
 
 /// For how long an answer about a caller is believed; on another server of the same database a
 /// revoked key works no longer than this.
-pub(crate) const CACHE_SECS: i64 = 5;
+pub(super) const CACHE_SECS: i64 = 5;
 const CACHE_MAX_CALLERS: usize = 10_000;
 
 /// Callers by the hash of their secret: looking one up tells nothing about others by its time.

@@ -19,10 +19,13 @@ use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use self::callers::CACHE_SECS;
 pub(crate) use self::callers::Callers;
 use crate::call::Origin;
 use crate::{App, Error, Result};
 
+/// For how long a server may let somebody in who was shut out on another one.
+pub const BELIEVED_SECS: u64 = CACHE_SECS.unsigned_abs();
 /// How often the use of a key is noted.
 const USED_EVERY_SECS: i64 = 60;
 

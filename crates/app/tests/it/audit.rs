@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use godel_app::audit::{self, Anchors};
-use godel_app::{App, Call, projects, users};
+use godel_app::{App, Call, erasure, projects, users};
 use godel_model::{Limits, Role};
 use godel_store::{DatabaseUrl, Error as StoreError, Scope};
 use godel_testkit::{World, worlds};
@@ -132,7 +132,7 @@ async fn an_erasure_removes_the_person_and_keeps_the_chain() {
             })
         };
         activate(boss.id).await.unwrap();
-        users::erase(&app, &call, theirs.actor.user).await.unwrap();
+        let left = erasure::erase(&app, &call, theirs.actor.user).await.unwrap();
         assert_eq!(broken(&app, &call, &Anchors::default()).await, None, "{}", world.engine);
         let page = audit::query(&app, &call, audit::Query { limit: 100, ..Default::default() });
         let page = page.await.unwrap();
@@ -142,6 +142,16 @@ async fn an_erasure_removes_the_person_and_keeps_the_chain() {
         assert!(!format!("{log:?}").contains("Zebulon"), "{}", world.engine);
         let listed = users::list(&app, &call, None, 100).await.unwrap();
         assert!(!format!("{listed:?}").contains("Zebulon"), "{}", world.engine);
+        // Requests that were let in before, here or by another server, come to their end.
+        assert!(!left.remove(&app).await.unwrap(), "there was nothing to clear up");
+        let late = "late".parse().unwrap();
+        projects::create(&app, &theirs, late, String::new(), Limits::default()).await.unwrap();
+        assert!(format!("{:?}", world.log(world.tenant).await).contains("Zebulon"));
+        assert!(left.remove(&app).await.unwrap());
+        assert!(!format!("{:?}", world.log(world.tenant).await).contains("Zebulon"));
+        let page = audit::query(&app, &call, audit::Query { limit: 100, ..Default::default() });
+        assert!(!format!("{:?}", page.await.unwrap()).contains("Zebulon"), "{}", world.engine);
+        assert_eq!(broken(&app, &call, &Anchors::default()).await, None, "{}", world.engine);
     }
 }
 
@@ -237,7 +247,7 @@ async fn the_last_admin_stays_with_its_name_even_on_two_servers() {
         Arc::make_mut(&mut theirs.actor).name =
             format!("user:{}", ["one", "two"][usize::from(a.is_ok())]);
         make(&app, &theirs, 1).await;
-        users::erase(&app, &call, last).await.unwrap_err();
+        erasure::erase(&app, &call, last).await.unwrap_err();
         let log = world.log(world.tenant).await;
         let named =
             log.iter().filter(|event| event.metadata.actor == Some(theirs.actor.name.clone()));

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 10] = [
+const MODULES: [&str; 11] = [
     "audit.rs",
     "auth/device.rs",
     "auth/login.rs",
     "backup/stream.rs",
+    "erasure.rs",
     "events.rs",
     "keys.rs",
     "projects.rs",
