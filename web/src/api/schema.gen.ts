@@ -1304,6 +1304,48 @@ export interface components {
             /** @description The projects the user works in; none means all. */
             projects?: string[];
         };
+        /** @description One page of a list. */
+        Page_AuditEntry: {
+            /** @description The items of this page. */
+            items: components["schemas"]["AuditEntry"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Event: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Event"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Key: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Key"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Project: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Project"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Tenant: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Tenant"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_User: {
+            /** @description The items of this page. */
+            items: components["schemas"]["User"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @description How to get the next page. */
         Pagination: {
             /** @description How many items a page has at most. */
@@ -1570,13 +1612,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["AuditEntry"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_AuditEntry"];
         };
         /** @description A successful answer. */
         Success_Page_Event: {
@@ -1585,13 +1621,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["Event"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_Event"];
         };
         /** @description A successful answer. */
         Success_Page_Key: {
@@ -1600,13 +1630,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["Key"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_Key"];
         };
         /** @description A successful answer. */
         Success_Page_Project: {
@@ -1615,13 +1639,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["Project"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_Project"];
         };
         /** @description A successful answer. */
         Success_Page_Tenant: {
@@ -1630,13 +1648,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["Tenant"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_Tenant"];
         };
         /** @description A successful answer. */
         Success_Page_User: {
@@ -1645,13 +1657,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["User"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_User"];
         };
         /** @description A successful answer. */
         Success_Project: {
