@@ -178,7 +178,7 @@ fn open_writer(path: &Path, durability: Durability) -> Result<Connection> {
 }
 
 /// Keeps statements prepared. Without the guarantee, SQLite plans a join anew each time its parameters
-/// are cleared, which costs ten times as much as running it.
+/// are cleared, which costs several times as much as running it.
 fn keep_plans(conn: &Connection) -> Result<()> {
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     let set = conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true);
