@@ -2,15 +2,19 @@
 
 mod audit;
 mod backup;
+mod bead;
 mod completions;
 mod config;
+mod convoy;
 mod db;
 mod doctor;
 mod events;
 mod explain;
 mod key;
+pub(crate) mod local;
 mod login;
 mod lookup;
+mod memory;
 mod next;
 mod project;
 mod reference;
@@ -24,6 +28,7 @@ mod version;
 
 use crate::args::{Command, Config, Db, Events};
 use crate::context::Context;
+use crate::desk::Desk;
 use crate::error::Result;
 use crate::exit::Exit;
 
@@ -33,6 +38,9 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         None => next::run(context).await,
         Some(Command::Up(flags)) => up::run(context, &flags).await,
         Some(Command::Status) => status::run(context).await,
+        Some(Command::Local(asked)) => {
+            local::run(Desk::new(context.environment.clone(), context.output)?, asked)
+        }
         Some(Command::Doctor(flags)) => doctor::run(context, &flags).await,
         Some(Command::Login(asked)) => login::login(context, asked).await,
         Some(Command::Logout) => login::logout(context).await,
