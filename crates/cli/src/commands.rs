@@ -9,6 +9,7 @@ mod convoy;
 mod db;
 mod doctor;
 mod events;
+mod exchange;
 mod explain;
 mod key;
 pub(crate) mod local;

@@ -1,7 +1,9 @@
 //! What commands need that work on a repository: no server, no settings, no data directory.
 
 use std::io::{self, Read as _};
-use std::path::PathBuf;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use godel_beads::{Draft, Shelf};
 
@@ -43,9 +45,13 @@ impl Desk {
 
     /// Returns the name of whoever acts: given, set, as git knows it, or as the system does.
     pub(crate) fn name(&self, shelf: &Shelf) -> String {
-        let known = self.by.clone().or_else(|| self.variable("GODEL_AGENT"));
-        let known = known.or_else(|| shelf.person()).or_else(|| self.variable("USER"));
+        let known = self.agent().or_else(|| shelf.person()).or_else(|| self.variable("USER"));
         known.unwrap_or_else(|| "somebody".to_owned())
+    }
+
+    /// Returns the name that was given or set.
+    pub(crate) fn agent(&self) -> Option<String> {
+        self.by.clone().or_else(|| self.variable("GODEL_AGENT"))
     }
 
     /// Makes a change under the name of whoever acts.
@@ -55,7 +61,21 @@ impl Desk {
         work: impl Fn(&mut Draft<'_>) -> godel_beads::Result<T> + Send + 'static,
     ) -> Result<T> {
         let by = godel_beads::ops::check_agent(&self.name(shelf))?;
-        Ok(shelf.write(&by, work)?)
+        let done = shelf.write(&by, work)?;
+        self.keep_up(shelf);
+        Ok(done)
+    }
+
+    /// Starts upkeep if it is due, in a process of its own that nobody waits for.
+    pub(crate) fn keep_up(&self, shelf: &Shelf) {
+        if !shelf.upkeep_due() {
+            return;
+        }
+        let Ok(program) = std::env::current_exe() else { return };
+        let mut upkeep = Command::new(program);
+        upkeep.args(["bead", "maintain"]).current_dir(&self.from).process_group(0);
+        // The next write tries again.
+        upkeep.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok();
     }
 
     /// Returns a variable of the environment that is set.
@@ -70,28 +90,35 @@ impl Desk {
 
     /// Reads a text from a file; `-` stands for stdin.
     pub(crate) fn file(&self, path: &str) -> Result<String> {
-        let mut bytes = Vec::new();
-        let shown = if path == "-" { "stdin" } else { path };
-        let read = match path {
-            "-" => io::stdin().lock().take(TEXT_MAX_BYTES + 1).read_to_end(&mut bytes),
-            path => std::fs::File::open(path)
-                .and_then(|file| file.take(TEXT_MAX_BYTES + 1).read_to_end(&mut bytes)),
-        };
-        read.map_err(|cause| Error::file(shown, "read", cause))?;
-        if bytes.len() as u64 > TEXT_MAX_BYTES {
-            let message = format!("{shown} is too long for a text");
-            return Err(Error::usage(message, "keep it in the repository and name it here"));
-        }
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Error::usage(format!("{shown} is not text in UTF-8"), "convert it"))?;
+        let text = self.read(Path::new(path), TEXT_MAX_BYTES)?;
         // The newline at the end belongs to the pipe or the editor.
         Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+    }
+
+    /// Reads a file up to a size; `-` stands for stdin.
+    pub(crate) fn read(&self, path: &Path, max: u64) -> Result<String> {
+        let mut bytes = Vec::new();
+        let (shown, read) = if path == Path::new("-") {
+            ("stdin".to_owned(), io::stdin().lock().take(max + 1).read_to_end(&mut bytes))
+        } else {
+            let file = std::fs::File::open(path);
+            let read = file.and_then(|file| file.take(max + 1).read_to_end(&mut bytes));
+            (path.display().to_string(), read)
+        };
+        read.map_err(|cause| Error::file(&shown, "read", cause))?;
+        if bytes.len() as u64 > max {
+            let message = format!("{shown} has more than {}", crate::measure::bytes(max));
+            return Err(Error::usage(message, "give less of it"));
+        }
+        String::from_utf8(bytes).map_err(|_| {
+            Error::usage(format!("{shown} is not text in UTF-8"), "convert it, with iconv perhaps")
+        })
     }
 
     /// Returns the whole name of a commit, as git sees it from here.
     pub(crate) fn commit(&self, name: &str) -> Result<String> {
         let spec = format!("{name}^{{commit}}");
-        let mut git = std::process::Command::new("git");
+        let mut git = Command::new("git");
         git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &spec]);
         let output = git.current_dir(&self.from).output();
         let output = output.map_err(|cause| Error::file("git", "run", cause))?;

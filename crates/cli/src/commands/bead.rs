@@ -1,15 +1,18 @@
 //! `godel bead`: work that lives in git.
 
+mod care;
 mod change;
 mod claim;
 mod dep;
+mod diary;
 mod list;
 mod make;
 mod moves;
 mod ready;
 mod show;
 
-use godel_beads::{Bead, Shelf};
+use godel_beads::{Bead, Row, Shelf};
+use godel_model::BeadStatus;
 
 use crate::args::bead::{Label, What};
 use crate::desk::Desk;
@@ -41,9 +44,10 @@ pub(crate) fn run(desk: &Desk, asked: What) -> Result<Exit> {
         What::Label(Label::Remove { id, labels }) => change::label(desk, id, Vec::new(), labels),
         What::Defer(asked) => change::defer(desk, asked),
         What::Delete { id, yes, force } => change::delete(desk, id, yes, force),
-        What::Log { .. } | What::Watch | What::Fsck { .. } | What::Maintain => {
-            Err(crate::error::Error::usage("this is not there yet", "wait"))
-        }
+        What::Log { id, limit } => diary::log(desk, id.as_deref(), limit),
+        What::Watch => diary::watch(desk),
+        What::Fsck { repair } => care::fsck(desk, repair),
+        What::Maintain => care::maintain(desk),
     }
 }
 
@@ -77,4 +81,10 @@ fn mention_damage(desk: &Desk, shelf: &mut Shelf) -> Result<()> {
         plain(why)
     ));
     Ok(())
+}
+
+/// Names the status of a row, and whether something holds it up.
+pub(super) fn state(row: &Row) -> String {
+    let blocked = row.blocked && row.status < BeadStatus::Review;
+    if blocked { format!("{}, blocked", row.status) } else { row.status.to_string() }
 }

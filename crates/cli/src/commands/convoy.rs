@@ -1,5 +1,7 @@
 //! `godel convoy`: beads that belong together.
 
+mod state;
+
 use godel_beads::Convoy;
 use godel_beads::ops::{self, ConvoyChanges, NewConvoy};
 use serde_json::json;
@@ -41,9 +43,8 @@ pub(crate) fn run(desk: &Desk, asked: What) -> Result<Exit> {
             })
         }
         What::Delete { convoy, yes } => delete(desk, &convoy, yes),
-        What::Status { .. } | What::Waves { .. } => {
-            Err(Error::usage("this is not there yet", "wait"))
-        }
+        What::Status { convoy } => state::status(desk, &convoy),
+        What::Waves { convoy } => state::waves(desk, &convoy),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Commands that work on a repository, without a server.
 
-use super::{bead, convoy, memory};
-use crate::args::local::Local;
+use super::{bead, convoy, exchange, memory};
+use crate::args::local::{Export, Import, Local};
 use crate::desk::Desk;
 use crate::error::Result;
 use crate::exit::Exit;
@@ -14,8 +14,11 @@ pub(crate) fn run(desk: Desk, asked: Local) -> Result<Exit> {
         Local::Remember { text, name, who } => memory::remember(&desk.under(who), &text, name),
         Local::Memories { words } => memory::list(&desk, &words),
         Local::Forget { name, who } => memory::forget(&desk.under(who), name),
-        Local::Sync { .. } | Local::Import(_) | Local::Export(_) | Local::Prime { .. } => {
-            Err(crate::error::Error::usage("this is not there yet", "wait"))
+        Local::Sync { remote, who } => exchange::sync(&desk.under(who), remote.as_deref()),
+        Local::Import(Import::Beads { file, dry_run, who }) => {
+            exchange::import(&desk.under(who), &file, dry_run)
         }
+        Local::Export(Export::Beads { file }) => exchange::export(&desk, file.as_deref()),
+        Local::Prime { bead, who } => exchange::prime(&desk.under(who), bead),
     }
 }

@@ -2,12 +2,17 @@
 #![cfg(test)]
 
 mod backup;
+mod bead_input;
+mod beads;
+mod convoys;
 mod crash;
+mod exchange;
 mod failures;
 mod home;
 mod leaks;
 mod pages;
 mod people;
+mod repo;
 mod serving;
 mod stopping;
 mod tls;

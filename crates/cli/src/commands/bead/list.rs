@@ -4,7 +4,7 @@ use godel_beads::{Filter, Page, Row, Shelf, Sort};
 use godel_model::{BeadStatus, Invalid, Priority, code, from_micros, micros};
 use serde_json::{Value, json};
 
-use super::{found, mention_damage};
+use super::{found, mention_damage, state};
 use crate::args::bead::{List, Part};
 use crate::desk::Desk;
 use crate::error::{Error, Result};
@@ -75,12 +75,6 @@ fn print(desk: &Desk, shelf: &mut Shelf, filter: &Filter, part: Part) -> Result<
         desk.output.note(format_args!("there is more: raise --limit, or add --cursor {cursor}"));
     }
     Ok(Exit::Done)
-}
-
-/// Names the status of a row, and whether something holds it up.
-pub(super) fn state(row: &Row) -> String {
-    let blocked = row.blocked && row.status < BeadStatus::Review;
-    if blocked { format!("{}, blocked", row.status) } else { row.status.to_string() }
 }
 
 /// Returns the whole beads of rows; of one that cannot be read, what the list knows.

@@ -1,6 +1,6 @@
 //! `godel bead show`: all there is to know about a bead.
 
-use godel_beads::{Bead, Evidence, LinkedCommit, Neighbour, Reason};
+use godel_beads::{Bead, Evidence, Link, LinkedCommit, Neighbour, Reason, Shelf};
 use godel_model::LinkKind;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::measure::dollars;
 use crate::output::{GOOD, STRONG, WARN, plain, styled};
+use crate::units;
 
 /// A bead, and what is known about it elsewhere.
 #[derive(Debug, Serialize)]
@@ -40,8 +41,10 @@ struct Git {
 
 /// Shows a bead.
 pub(super) fn show(desk: &Desk, name: &str, at: Option<&str>) -> Result<Exit> {
-    let _ = at;
     let mut shelf = desk.shelf()?;
+    if let Some(at) = at {
+        return then(desk, &mut shelf, name, at);
+    }
     let bead = found(&mut shelf, name)?;
     let evidence = shelf.evidence(&bead)?;
     let shown = Shown {
@@ -57,6 +60,35 @@ pub(super) fn show(desk: &Desk, name: &str, at: Option<&str>) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     print(desk, &shown)?;
+    Ok(Exit::Done)
+}
+
+/// Shows a bead as it was; what is around it is known for now only.
+fn then(desk: &Desk, shelf: &mut Shelf, name: &str, at: &str) -> Result<Exit> {
+    let now = shelf.now();
+    let moment = units::when(at).map_or_else(|_| at.to_owned(), |when| when.time(now).to_string());
+    let bead = Bead::of(&shelf.bead_at(name, &moment)?);
+    if desk.output.is_json() {
+        desk.output.value(&bead)?;
+        return Ok(Exit::Done);
+    }
+    let link = |link: &Link| Neighbour {
+        kind: link.kind.clone(),
+        id: link.target.clone(),
+        title: None,
+        status: None,
+    };
+    print(
+        desk,
+        &Shown {
+            links: bead.links.iter().map(link).collect(),
+            linked_from: Vec::new(),
+            convoys: Vec::new(),
+            waits_for: Vec::new(),
+            git: git(Vec::new(), Evidence::default()),
+            bead,
+        },
+    )?;
     Ok(Exit::Done)
 }
 
@@ -151,7 +183,7 @@ fn links(desk: &Desk, shown: &Shown) -> Result<()> {
     let there = shown.links.iter().map(|link| (outwards(&link.kind), link));
     let here = shown.linked_from.iter().map(|link| (inwards(&link.kind), link));
     let rows = there.chain(here).map(|(how, link)| {
-        let status = link.status.map_or("not here".to_owned(), |status| status.to_string());
+        let status = link.status.map_or("-".to_owned(), |status| status.to_string());
         let title = link.title.as_deref().unwrap_or_default();
         [format!("  {how}"), link.id.clone(), status, title.to_owned()]
     });
