@@ -148,6 +148,9 @@ pub enum Error {
         /// What is missing.
         missing: Vec<String>,
     },
+    /// There is no remote to sync with.
+    #[error("this repository has no remote to sync with")]
+    NoRemote,
     /// The document changed since it was read.
     #[error("{id} was changed by somebody else")]
     Stale {
@@ -180,6 +183,7 @@ impl Report for Error {
     fn code(&self) -> Code {
         match self {
             Self::NoRepository { .. } => code::NO_REPOSITORY,
+            Self::NoRemote => code::NO_REMOTE,
             Self::Read { .. } | Self::Git { .. } | Self::Command { .. } | Self::Index(_) => {
                 code::REPOSITORY_UNREADABLE
             }
@@ -204,6 +208,7 @@ impl Report for Error {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::NoRemote => "add one with `git remote add origin URL`, or name a URL or a path",
             Self::NoRepository { .. } => "go into a repository, or make one with `git init`",
             Self::Write { cause, .. } => match cause.kind() {
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

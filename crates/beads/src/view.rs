@@ -146,7 +146,7 @@ impl Bead {
             commits: texts("commits"),
             parent_bead: parent.map(|link| link.target.clone()),
             labels: texts("labels"),
-            comments: document.comments.values().cloned().collect(),
+            comments: document.said(),
             resolution: progress.and_then(|progress| progress.resolution.clone()),
             landed: document.get("landed").cloned(),
             verdicts: document.elements("verdicts").map(|(_, value)| value.clone()).collect(),

@@ -169,6 +169,8 @@ codes! {
     MEMORY_NOT_FOUND = "memory_not_found", NotFound;
     /// There is no git repository here.
     NO_REPOSITORY = "no_repository", NotFound;
+    /// The repository has no remote to sync with.
+    NO_REMOTE = "no_remote", InvalidRequest;
     /// A git repository cannot be read.
     REPOSITORY_UNREADABLE = "repository_unreadable", InternalError;
     /// A git repository cannot be written.

@@ -6,12 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use serde_json::json;
-
 use super::{Document, Register, canonical};
-
-/// What ids of comments that a merge writes begin with; no stamp begins so.
-const REVIVED: &str = "revived-";
 
 impl Document {
     /// Merges another copy of the same document into this one.
@@ -31,26 +26,7 @@ impl Document {
         self.progress = greater(self.progress, other.progress, super::Progress::order);
         self.hold = greater(self.hold, other.hold, super::Hold::order);
         self.deletion = self.deletion.max(other.deletion);
-        self.note_revival();
         self
-    }
-
-    /// Says in a comment that the document was deleted and came back, if it did.
-    ///
-    /// The comment follows from the deletion alone, so every clone writes the same.
-    fn note_revival(&mut self) {
-        let Some(deletion) = self.deletion.as_ref() else { return };
-        if self.deleted().is_some() {
-            return;
-        }
-        let at = deletion.stamp.time();
-        let id = format!("{REVIVED}{}", deletion.stamp);
-        let text = format!(
-            "{} deleted this at {at}, and it was edited elsewhere afterwards: the edit keeps it.",
-            deletion.by
-        );
-        let comment = json!({ "id": id, "at": at.to_string(), "by": "godel", "text": text });
-        self.comments.insert(id, comment);
     }
 }
 

@@ -10,7 +10,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 
 use godel_model::{BeadStatus, Stamp};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use canonical::canonical;
 pub use edit::Edit;
@@ -148,6 +148,9 @@ pub(crate) fn shape(field: &str) -> Shape {
     }
 }
 
+/// What the id of a comment begins with that follows from the rest; no stamp begins so.
+pub(crate) const REVIVED: &str = "revived-";
+
 /// Fields that follow from others and are written for the reader only.
 pub(crate) const DERIVED: [&str; 3] = ["updatedAt", "deletedAt", "parentBead"];
 
@@ -171,6 +174,23 @@ impl Document {
     /// Returns the deletion, unless somebody edited the document after it.
     pub(crate) fn deleted(&self) -> Option<&Deletion> {
         self.deletion.as_ref().filter(|deletion| deletion.stamp >= self.edited())
+    }
+
+    /// Returns what was said, and that the document came back after it was deleted, if it did.
+    ///
+    /// The latter follows from the rest, so every clone says the same.
+    pub fn said(&self) -> Vec<Value> {
+        let mut said: Vec<Value> = self.comments.values().cloned().collect();
+        if let Some(deletion) = self.deletion.as_ref().filter(|_| self.deleted().is_none()) {
+            let (by, at) = (&deletion.by, deletion.stamp.time().to_string());
+            let text = format!(
+                "{by} deleted this at {at}, and it was edited afterwards, here or in another \
+                 clone: the edit keeps it."
+            );
+            let id = format!("{REVIVED}{}", deletion.stamp);
+            said.push(json!({ "id": id, "at": at, "by": "godel", "text": text }));
+        }
+        said
     }
 
     /// Returns a plain field.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use godel_model::Stamp;
 use serde_json::{Map, Value};
 
-use super::{Class, DERIVED, Deletion, Document, Hold, Progress, Register, Shape, shape};
+use super::{Class, DERIVED, Deletion, Document, Hold, Progress, REVIVED, Register, Shape, shape};
 
 /// The largest document that is read, in bytes.
 const DOCUMENT_MAX_BYTES: usize = 8 * 1024 * 1024;
@@ -67,6 +67,9 @@ impl Document {
         if let Some(comments) = members.remove("comments") {
             for comment in as_array("comments", comments)? {
                 let id = comment["id"].as_str().ok_or("a comment has no id")?;
+                if id.starts_with(REVIVED) {
+                    continue;
+                }
                 self.comments.insert(id.to_owned(), comment);
             }
         }
@@ -124,7 +127,9 @@ impl Document {
                 .map(|item| Ok((key_of(&field, &item, by)?, register(item))))
                 .collect::<Result<_, Why>>()?,
         };
-        self.sets.insert(field, elements);
+        if !elements.is_empty() {
+            self.sets.insert(field, elements);
+        }
         Ok(())
     }
 

@@ -43,8 +43,9 @@ impl Document {
 
     fn put_derived(&self, value: &mut Map<String, Value>) {
         let mut put = |field: &str, shown: Value| value.insert(field.to_owned(), shown);
-        if !self.comments.is_empty() {
-            put("comments", self.comments.values().cloned().collect());
+        let said = self.said();
+        if !said.is_empty() {
+            put("comments", said.into());
         }
         if let Some(progress) = &self.progress {
             put("status", progress.status.as_str().into());

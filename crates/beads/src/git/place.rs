@@ -28,7 +28,9 @@ impl Place {
             .map_err(|_| Error::NoRepository { from: from.to_owned() })?;
         let (path, _) = found;
         let (git_dir, _) = path.into_repository_and_work_tree_directories();
-        let options = gix::open::Options::default().open_path_as_is(true);
+        // Every write adds a pack until they are put together; there must be room to see them all.
+        let slots = gix::odb::store::init::Slots::Given(4096);
+        let options = gix::open::Options::default().open_path_as_is(true).object_store_slots(slots);
         let repository = gix::ThreadSafeRepository::open_opts(&git_dir, options)
             .map_err(|cause| Error::git("opened", cause))?;
         let mut repository = repository.to_thread_local();

@@ -1,5 +1,7 @@
 //! Lists of beads and convoys, by filter and in pages.
 
+use std::collections::HashSet;
+
 use gix::ObjectId;
 use godel_model::{BeadStatus, Priority, from_micros};
 use jiff::Timestamp;
@@ -235,6 +237,16 @@ impl Index {
         Ok(statement.query_row([id], row).optional()?)
     }
 
+    /// Returns the parts of a bead.
+    pub(crate) fn parts(&self, parent: &str) -> Result<Vec<Row>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM beads AS b WHERE b.parent = ?1 AND NOT b.deleted \
+             ORDER BY b.created, b.id"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        Ok(statement.query_map([parent], row)?.collect::<Result<_, _>>()?)
+    }
+
     /// Returns about how many beads there are, at no cost.
     pub(crate) fn size(&self) -> Result<u64> {
         let sql = "SELECT ifnull(max(n), 0) FROM beads";
@@ -269,6 +281,15 @@ impl Index {
         let sql = "SELECT id FROM convoys WHERE NOT deleted ORDER BY created DESC, id";
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the blobs of all documents as they are now.
+    pub(crate) fn blobs(&self) -> Result<HashSet<ObjectId>> {
+        let sql = "SELECT blob FROM beads UNION ALL SELECT blob FROM convoys";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement
+            .query_map([], |row| Ok(ObjectId::try_from(row.get_ref(0)?.as_blob()?).ok()))?;
+        Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Returns the documents that cannot be read, and why.

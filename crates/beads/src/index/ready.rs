@@ -184,4 +184,22 @@ impl Index {
         let mut statement = self.connection.prepare_cached(sql)?;
         Ok(statement.query_map([bead], |row| row.get(0))?.collect::<Result<_, _>>()?)
     }
+
+    /// Returns the beads that a bead has blocking links to, closed or not.
+    pub(crate) fn links_to(&self, bead: &str) -> Result<Vec<String>> {
+        let sql = "SELECT target FROM links WHERE bead = ?1 AND blocks";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_map([bead], |row| row.get(0))?.collect::<Result<_, _>>()?)
+    }
+
+    /// Returns the beads of a convoy that can be begun now.
+    pub(crate) fn ready_among(&self, now: Timestamp, convoy: &str) -> Result<Vec<String>> {
+        let sql = "SELECT b.id FROM members AS m JOIN beads AS b ON b.id = m.bead
+                   WHERE m.convoy = ?1 AND b.deleted = 0 AND b.blocked = 0
+                     AND (b.status = 0 OR (b.status = 1 AND b.leased <= ?2))
+                     AND (b.leased IS NULL OR b.leased <= ?2) AND (b.defer IS NULL OR b.defer <= ?2)";
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(params![convoy, micros(now)], |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
 }

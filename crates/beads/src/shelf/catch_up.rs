@@ -15,8 +15,16 @@ const VIEW_AT_ONCE: usize = 2_000;
 impl Shelf {
     /// Returns the index, up to date with the branch.
     pub(crate) fn index(&mut self) -> Result<&Index> {
-        let tip = self.tip()?;
         self.open_index()?;
+        let built = self.opened()?.built()?.commit;
+        if self.needs_healing(built)? {
+            // Who may not write reads what is there; damaged documents are told apart.
+            let healed = self.lock().and_then(|_lock| self.heal_merge());
+            if healed.is_err() {
+                self.forget_attempt();
+            }
+        }
+        let tip = self.tip()?;
         if let (Some(tip), Some(index)) = (tip, &self.index)
             && index.built()?.commit != Some(tip.commit)
         {
@@ -127,6 +135,11 @@ impl Shelf {
                 std::fs::remove_file(&path).ok();
             }
         }
+    }
+
+    /// Tells whether the readable view must be written as a whole.
+    pub(crate) fn index_is_behind_view(&self) -> bool {
+        self.index.as_ref().is_some_and(|index| index.view_behind().unwrap_or(false))
     }
 
     /// Writes all readable copies anew and removes those that stand for nothing.

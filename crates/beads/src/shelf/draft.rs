@@ -54,10 +54,6 @@ impl Draft<'_> {
         &self.by
     }
 
-    pub(crate) fn shelf(&self) -> &Shelf {
-        self.shelf
-    }
-
     pub(crate) fn index(&self) -> Result<&Index> {
         self.shelf.opened()
     }

@@ -1,14 +1,42 @@
 //! The diary: commits as they are written, and what they tell when they are read again.
 
-use gix::ObjectId;
+use std::collections::HashSet;
 
-use super::{Act, Shelf};
+use gix::ObjectId;
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::{Act, Shelf, Tip, diff, of_path, path_of};
+use crate::doc::{Class, Document};
+use crate::git::Tree;
+use crate::{Error, Result};
 
 /// The trailer that names an act: event, id, and who did it.
 pub(crate) const TRAILER: &str = "Godel-Act";
 
 /// The trailer of a merge that Godel made; one without it is looked at again.
 pub(crate) const MERGE: &str = "Godel-Merge";
+
+/// The most commits that are looked through for the history of one bead.
+const LOOK_BACK: usize = 200_000;
+
+/// A line of the diary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Entry {
+    /// The commit.
+    pub commit: String,
+    /// When it was made.
+    pub at: Timestamp,
+    /// The event, such as `bead:created`.
+    pub event: String,
+    /// What it was done to.
+    pub id: String,
+    /// Who did it.
+    pub by: String,
+    /// What was done, for people.
+    pub line: String,
+}
 
 impl Shelf {
     /// Returns the bytes of a commit.
@@ -36,5 +64,240 @@ impl Shelf {
         text.push_str(&format!("author {author} <{email}> {seconds} +0000\n"));
         text.push_str(&format!("committer godel <{email}> {seconds} +0000\n\n{message}"));
         text.into_bytes()
+    }
+
+    /// Returns commits from one on back that another does not have, the newest first.
+    pub(crate) fn newer(
+        &self,
+        from: ObjectId,
+        than: Option<ObjectId>,
+        limit: usize,
+    ) -> Result<Vec<ObjectId>> {
+        if than == Some(from) {
+            return Ok(Vec::new());
+        }
+        let order = gix::traverse::commit::simple::CommitTimeOrder::NewestFirst;
+        let sorting = gix::revision::walk::Sorting::ByCommitTime(order);
+        let walk = self.repository.rev_walk([from]).with_hidden(than).sorting(sorting);
+        let walk = walk.all().map_err(|cause| Error::git("read", cause))?;
+        let ids = walk.take(limit).map(|info| info.map(|info| info.id));
+        ids.collect::<std::result::Result<_, _>>().map_err(|cause| Error::git("read", cause))
+    }
+
+    /// Reads the diary, the newest first: of one document, or of all.
+    ///
+    /// # Errors
+    /// If the repository cannot be read.
+    pub fn log(&self, id: Option<&str>, limit: usize) -> Result<Vec<Entry>> {
+        let Some(tip) = self.tip()? else { return Ok(Vec::new()) };
+        let order = gix::traverse::commit::simple::CommitTimeOrder::NewestFirst;
+        let sorting = gix::revision::walk::Sorting::ByCommitTime(order);
+        let walk = self.repository.rev_walk([tip.commit]).sorting(sorting);
+        let walk = walk.all().map_err(|cause| Error::git("read", cause))?;
+        let mut entries = Vec::new();
+        for info in walk.take(LOOK_BACK) {
+            let info = info.map_err(|cause| Error::git("read", cause))?;
+            let told = self.told(info.id)?;
+            let wanted = told.into_iter().filter(|entry| id.is_none_or(|id| id == entry.id));
+            entries.extend(wanted);
+            let born = |entry: &Entry| entry.event.ends_with(":created");
+            if entries.len() >= limit || (id.is_some() && entries.last().is_some_and(born)) {
+                break;
+            }
+        }
+        entries.truncate(limit);
+        Ok(entries)
+    }
+
+    /// Reads what one commit tells.
+    pub(crate) fn told(&self, id: ObjectId) -> Result<Vec<Entry>> {
+        let failed = |cause: gix::Error| Error::git("read", cause);
+        let commit = self.repository.find_commit(id).map_err(failed)?;
+        let message = commit.message_raw_sloppy().to_string();
+        let seconds = commit.time().map_err(|cause| Error::git("read", cause))?.seconds;
+        let at = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
+        let acts = message.lines().filter_map(|line| {
+            let mut parts = line.strip_prefix(TRAILER)?.strip_prefix(": ")?.splitn(3, ' ');
+            Some((parts.next()?, parts.next()?, parts.next().unwrap_or_default()))
+        });
+        let subject = message.lines().next().unwrap_or_default();
+        let entries = acts.map(|(event, of, by)| {
+            let told = message.lines().skip(1).find(|line| line.starts_with(&format!("{of} ")));
+            Entry {
+                commit: id.to_string(),
+                at,
+                event: event.to_owned(),
+                id: of.to_owned(),
+                by: by.to_owned(),
+                line: told.unwrap_or(subject).to_owned(),
+            }
+        });
+        Ok(entries.collect())
+    }
+
+    /// Returns a bead as it was at a commit, or at a moment.
+    ///
+    /// # Errors
+    /// If there is no such commit, or the bead was not there.
+    pub fn bead_at(&mut self, name: &str, when: &str) -> Result<Document> {
+        let id = self.bead_id(name)?;
+        let missing = || Error::NotFound { what: "bead", name: format!("{id} at {when}") };
+        let tip = match when.parse::<Timestamp>() {
+            Ok(moment) => self.tip_before(moment)?.ok_or_else(missing)?,
+            Err(_) => {
+                let commit = self.whole_commit(when)?;
+                let commit = ObjectId::from_hex(commit.as_bytes());
+                self.tip_at(commit.map_err(|cause| Error::git("read", cause))?)?
+            }
+        };
+        let path = path_of(Class::Bead, &id);
+        let blob = self.blob_at(tip.tree, &path)?.ok_or_else(missing)?;
+        self.document(Class::Bead, &path, blob)
+    }
+
+    /// Returns the last commit that is not younger than a moment.
+    fn tip_before(&self, moment: Timestamp) -> Result<Option<Tip>> {
+        let Some(tip) = self.tip()? else { return Ok(None) };
+        for id in self.newer(tip.commit, None, LOOK_BACK)? {
+            let commit =
+                self.repository.find_commit(id).map_err(|cause| Error::git("read", cause))?;
+            let seconds = commit.time().map_err(|cause| Error::git("read", cause))?.seconds;
+            if seconds <= moment.as_second() {
+                return self.tip_at(id).map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns the file at a path of a tree.
+    pub(crate) fn blob_at(&self, tree: ObjectId, path: &str) -> Result<Option<ObjectId>> {
+        let mut at = tree;
+        for part in path.split('/') {
+            match Tree::read(&self.repository, at)?.get(part) {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(at))
+    }
+}
+
+/// A change of one document by one commit, for whoever follows along.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Happening {
+    /// What the diary says.
+    pub entry: Entry,
+    /// The document before.
+    pub before: Option<Document>,
+    /// The document after.
+    pub after: Option<Document>,
+}
+
+impl Shelf {
+    /// Returns what happened since a commit, the oldest first, and the commit to go on from.
+    ///
+    /// Each change of a document by a commit comes once. A merge tells only of documents that are
+    /// now as neither of its parents had them.
+    ///
+    /// # Errors
+    /// If the repository cannot be read.
+    pub fn happenings(
+        &self,
+        since: Option<&str>,
+        limit: usize,
+    ) -> Result<(Vec<Happening>, Option<String>)> {
+        let Some(tip) = self.tip()? else { return Ok((Vec::new(), None)) };
+        let since = since.and_then(|since| ObjectId::from_hex(since.as_bytes()).ok());
+        let since = since.filter(|since| self.repository.has_object(*since));
+        let mut happenings = Vec::new();
+        let mut reached = since;
+        let mut seen = HashSet::new();
+        for step in self.steps(tip.commit, since)? {
+            let mut commits = self.newer(step, reached, LOOK_BACK)?;
+            commits.retain(|commit| seen.insert(*commit));
+            for commit in commits.into_iter().rev() {
+                happenings.extend(self.happened(commit)?);
+            }
+            // One can only go on from a commit that has all that was told.
+            if since.is_none_or(|since| self.contains(step, since).unwrap_or(false)) {
+                reached = Some(step);
+                if happenings.len() >= limit {
+                    break;
+                }
+            }
+        }
+        let reached = if happenings.len() < limit { Some(tip.commit) } else { reached };
+        Ok((happenings, reached.map(|commit| commit.to_string())))
+    }
+
+    /// Returns the commits of this clone's own line since a commit, the oldest first.
+    fn steps(&self, tip: ObjectId, since: Option<ObjectId>) -> Result<Vec<ObjectId>> {
+        let new: HashSet<ObjectId> = self.newer(tip, since, LOOK_BACK)?.into_iter().collect();
+        let mut steps = Vec::new();
+        let mut next = Some(tip);
+        while let Some(at) = next.filter(|at| new.contains(at)) {
+            steps.push(at);
+            let commit = self.repository.find_commit(at);
+            let commit = commit.map_err(|cause| Error::git("read", cause))?;
+            next = commit.parent_ids().next().map(gix::Id::detach);
+        }
+        steps.reverse();
+        Ok(steps)
+    }
+
+    fn happened(&self, id: ObjectId) -> Result<Vec<Happening>> {
+        let commit = self.repository.find_commit(id).map_err(|cause| Error::git("read", cause))?;
+        let parents: Vec<ObjectId> = commit.parent_ids().map(gix::Id::detach).collect();
+        let seconds = commit.time().map_err(|cause| Error::git("read", cause))?.seconds;
+        let at = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
+        let author = commit.author().map_err(|cause| Error::git("read", cause))?.name.to_string();
+        let new = self.tip_at(id)?;
+        let old = parents.first().map(|parent| self.tip_at(*parent)).transpose()?;
+        let told = self.told(id)?;
+        let mut happenings = Vec::new();
+        for change in diff(&self.repository, old.map(|old| old.tree), Some(new.tree))? {
+            let Some((class, document)) = of_path(&change.path) else { continue };
+            let mut elsewhere = false;
+            for parent in parents.iter().skip(1) {
+                elsewhere |= self.blob_at(self.tip_at(*parent)?.tree, &change.path)? == change.new;
+            }
+            if elsewhere {
+                continue;
+            }
+            let read = |blob: Option<ObjectId>| {
+                blob.and_then(|blob| self.document(class, &change.path, blob).ok())
+            };
+            let entry = told.iter().find(|entry| entry.id == document).cloned();
+            let entry = entry.unwrap_or_else(|| {
+                let word = if change.old.is_none() { "created" } else { "updated" };
+                let noun = match class {
+                    Class::Bead => "bead",
+                    Class::Convoy => "convoy",
+                    Class::Memory => "memory",
+                };
+                let line = format!("{document} {word}");
+                let event = format!("{noun}:{word}");
+                let (commit, id, by) = (id.to_string(), document.to_owned(), author.clone());
+                Entry { commit, at, event, id, by, line }
+            });
+            happenings.push(Happening { entry, before: read(change.old), after: read(change.new) });
+        }
+        Ok(happenings)
+    }
+
+    /// Returns the documents that differ from what they were at a commit.
+    pub(crate) fn changed_documents(&self, since: Option<&str>) -> Result<Vec<(Class, String)>> {
+        let Some(tip) = self.tip()? else { return Ok(Vec::new()) };
+        let since = since.and_then(|since| ObjectId::from_hex(since.as_bytes()).ok());
+        let before = since.map(|since| self.tip_at(since)).transpose()?;
+        let changes = diff(&self.repository, before.map(|tip| tip.tree), Some(tip.tree))?;
+        let documents = changes.iter().filter_map(|change| of_path(&change.path));
+        Ok(documents.map(|(class, id)| (class, id.to_owned())).collect())
+    }
+
+    /// Returns the beads that differ from what they were at a commit.
+    pub(crate) fn changed_beads(&self, since: Option<&str>) -> Result<Vec<String>> {
+        let documents = self.changed_documents(since)?.into_iter();
+        Ok(documents.filter(|(class, _)| *class == Class::Bead).map(|(_, id)| id).collect())
     }
 }

@@ -4,6 +4,7 @@ mod batch;
 mod catch_up;
 mod diff;
 mod draft;
+mod heal;
 pub(crate) mod history;
 mod merge;
 mod read;
@@ -18,6 +19,8 @@ use jiff::Timestamp;
 
 pub(crate) use diff::{Change, diff};
 pub use draft::{Act, Draft};
+pub use history::{Entry, Happening};
+pub use merge::Merged;
 pub use write::Job;
 
 use crate::doc::Class;

@@ -103,6 +103,7 @@ impl Shelf {
 
     fn run(&mut self, jobs: &[Job]) -> Result<Vec<Result<()>>> {
         let lock = self.lock()?;
+        self.heal_merge()?;
         for _ in 0..ATTEMPTS {
             if let Some(outcomes) = self.attempt(jobs)? {
                 drop(lock);
@@ -144,7 +145,6 @@ impl Shelf {
 
     /// Looks where the branch is, and brings the index there.
     pub(super) fn begin(&mut self) -> Result<Begun> {
-        self.heal_merge()?;
         let tip = self.tip()?;
         let expected = Reference::read(&self.repository, STATE)?;
         if let Some(tip) = tip {

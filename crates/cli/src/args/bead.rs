@@ -149,7 +149,7 @@ A bead with code is done when the code is in the main branch; others need a sent
         /// The bead
         id: String,
         /// Why
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         reason: String,
     },
     /// Put a bead off until a time

@@ -27,7 +27,7 @@ pub(crate) enum What {
         #[arg(value_name = "BEAD")]
         beads: Vec<String>,
         /// What it is about
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         description: Option<String>,
     },
     /// List convoys
@@ -80,7 +80,7 @@ It says so if the convoy is stalled: nothing in it can be begun, and nobody work
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
         /// What it is about; an empty text removes it
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
         description: Option<String>,
     },
     /// Show what can be done at the same time, and what comes after

@@ -42,7 +42,7 @@ fn words_that_do_not_exist_are_refused_with_those_that_do() {
         (&["bead", "create", "x", "--priority", "urgent"], "critical"),
         (&["bead", "create", "x", "--estimate", "soon"], "90m"),
         (&["bead", "create", "x", "--estimate", "0h"], "90m"),
-        (&["bead", "create", "x", "--budget", "-1"], "budget"),
+        (&["bead", "create", "x", "--budget=-1"], "budget"),
         (&["bead", "create", "x", "--budget", "much"], "5.00"),
         (&["bead", "create", "x", "--metadata", "novalue"], "KEY=VALUE"),
         (&["bead", "create", "x", "--label", ""], "1 to 100 characters"),
@@ -89,7 +89,7 @@ fn hostile_and_ambiguous_ids_find_nothing() {
     repo.godel(&["bead", "close", "godel-", "--reason", "x"]).refused(2, &["bead_ambiguous"]);
     repo.godel(&["bead", "show", "godel-%"]).refused(3, &["there is no bead"]);
     repo.godel(&["bead", "log", "nope"]).refused(3, &["bead_not_found"]);
-    repo.godel(&["bead", "show", &ids[0], "--at", "--output=x"]).refused(2, &["--at"]);
+    repo.godel(&["bead", "show", &ids[0], "--at=--output=x"]).refused(3, &["--output=x"]);
     repo.godel(&["bead", "show", &ids[0], "--at", "nocommit"]).refused(3, &["nocommit"]);
     for id in ids {
         repo.json(&["bead", "show", &id[6..]]);
@@ -124,7 +124,7 @@ fn a_repository_of_any_kind_will_do() {
     repo.say(&["bead", "comment", &id, "from a detached HEAD"]);
     repo.git(&["checkout", "-q", "main"]);
     let linked = repo.home.path().join("linked tree");
-    repo.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
+    repo.git(&["worktree", "add", "-q", "-b", "linked", linked.to_str().unwrap()]);
     std::fs::create_dir(linked.join("deep")).unwrap();
     let said = answer(&mut repo.command_in(&linked.join("deep"), &["bead", "show", &id]));
     assert!(said.expect(0).stdout.contains("from a detached HEAD"));

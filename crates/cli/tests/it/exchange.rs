@@ -35,7 +35,7 @@ fn two_clones_that_changed_the_same_bead_end_equal() {
     assert_eq!((&bead["title"], &bead["priority"]), (&json!("theirs"), &json!("high")));
     assert_eq!(bead["labels"], json!(["a", "b"]));
     repo.godel(&["sync", "absent"]).expect(1);
-    repo.godel(&["sync", "--", "--upload-pack=x"]).expect(2);
+    repo.godel(&["sync", "--", "--upload-pack=x"]).expect(3);
 }
 
 const ISSUES: &str = concat!(

@@ -51,7 +51,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Text {
     /// What is to be done, at length; - reads it from stdin
-    #[arg(long, value_name = "TEXT", conflicts_with = "file")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "file")]
     pub(crate) description: Option<String>,
     /// Read the description from this file; - is stdin
     #[arg(long, value_name = "FILE")]
@@ -72,7 +72,7 @@ pub(crate) struct Create {
     #[command(flatten)]
     pub(crate) text: Text,
     /// How one sees that it is done
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) acceptance: Option<String>,
     /// A word to find it by; may be given several times
     #[arg(long = "label", value_name = "LABEL")]
@@ -114,7 +114,7 @@ pub(crate) struct Update {
     #[command(flatten)]
     pub(crate) text: Text,
     /// How one sees that it is done
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) acceptance: Option<String>,
     /// Its place in a manual order
     #[arg(long, value_name = "RANK")]

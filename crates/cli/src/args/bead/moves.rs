@@ -29,7 +29,7 @@ pub(crate) struct Status {
     #[arg(long, requires = "reason", requires = "to")]
     pub(crate) force: bool,
     /// Why it should move all the same
-    #[arg(long, value_name = "TEXT", requires = "force")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, requires = "force")]
     pub(crate) reason: Option<String>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct Close {
     #[arg(long, value_name = "RESOLUTION", default_value = "done", value_parser = fields::resolution())]
     pub(crate) resolution: Resolution,
     /// A sentence that says so
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) reason: Option<String>,
     /// Close it though its code has not landed, or another holds it
     #[arg(long, requires = "reason")]
@@ -140,7 +140,7 @@ pub(crate) struct Verdict {
     #[arg(long, value_name = "COMMIT")]
     pub(crate) commit: Option<String>,
     /// What it said
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) detail: Option<String>,
 }
 
