@@ -242,6 +242,22 @@ database.")]
         /// The code, as in `more: godel explain CODE`
         code: Option<String>,
     },
+    /// Remove Godel from this machine; repositories stay as they are
+    #[command(after_help = "Examples:
+  godel uninstall
+  godel uninstall --yes
+  godel uninstall --yes --data-too
+
+Without --yes it only says what it would remove. The program goes if it is in ~/.local/bin or
+~/.cargo/bin; else it is named. Beads stay in their repositories.")]
+    Uninstall {
+        /// Remove without asking
+        #[arg(long)]
+        yes: bool,
+        /// Remove the data of the server as well: it cannot be brought back
+        #[arg(long)]
+        data_too: bool,
+    },
     /// Show the version
     #[command(after_help = "Examples:
   godel version

@@ -17,12 +17,14 @@ mod login;
 mod lookup;
 mod memory;
 mod next;
+mod onboard;
 mod project;
 mod reference;
 mod restore;
 mod secret;
 mod status;
 mod tenant;
+mod uninstall;
 mod up;
 mod user;
 mod version;
@@ -76,6 +78,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         }
         Some(Command::Completions { shell }) => completions::run(context, shell),
         Some(Command::Explain { code }) => explain::run(context, code.as_deref()),
+        Some(Command::Uninstall { yes, data_too }) => uninstall::run(context, yes, data_too),
         Some(Command::Version) => version::run(context),
         Some(Command::Reference { write }) => reference::run(context, write.as_deref()),
     }

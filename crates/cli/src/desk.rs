@@ -20,7 +20,8 @@ const TEXT_MAX_BYTES: u64 = 1024 * 1024;
 pub(crate) struct Desk {
     /// Where to write.
     pub(crate) output: Output,
-    environment: Environment,
+    /// The environment.
+    pub(crate) environment: Environment,
     from: PathBuf,
     by: Option<String>,
 }

@@ -6,6 +6,7 @@
 //! - No secret is ever printed, but for one that was just made for the caller: a login link, or an
 //!   API key.
 
+mod agents;
 mod args;
 mod commands;
 mod context;

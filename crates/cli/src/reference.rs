@@ -84,6 +84,8 @@ const OTHERS: &str = "
 | `GODEL_SERVER` | the server that commands talk to, as `--server` |
 | `GODEL_CA` | whom commands trust as a server: a PEM file or a SHA-256 fingerprint, as `--ca` |
 | `GODEL_KEY` | the API key that commands use; without it, `owner.key` in the data directory, which is sent to this machine only |
+| `GODEL_AGENT` | the name that whoever works on beads acts under, as `--by`; without it, `user.name` of git |
+| `GODEL_LEASE_TOKEN` | the token of a claim on a bead, as `--token` |
 | `NO_COLOR` | no colours, as `--no-color` |
 ";
 

@@ -18,6 +18,18 @@ pub(crate) struct Who {
 /// What to do in a repository.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Local {
+    /// Get this repository ready for Godel, and find agents on this machine
+    #[command(after_help = "Examples:
+  godel onboard --yes
+  godel -C ~/src/app onboard --yes --json
+
+It makes the folder .godel, which git status does not show, and changes no file of yours. Everything
+else works without it, too.")]
+    Onboard {
+        /// Do not ask
+        #[arg(long)]
+        yes: bool,
+    },
     /// Plan, find, claim, follow and finish work that lives in git
     #[command(after_help = "Examples:
   godel bead create \"Fix authentication bug\" --type bug --priority high

@@ -1,6 +1,6 @@
 //! Commands that work on a repository, without a server.
 
-use super::{bead, convoy, exchange, memory};
+use super::{bead, convoy, exchange, memory, onboard};
 use crate::args::local::{Export, Import, Local};
 use crate::desk::Desk;
 use crate::error::Result;
@@ -9,6 +9,7 @@ use crate::exit::Exit;
 /// Does what was asked for.
 pub(crate) fn run(desk: Desk, asked: Local) -> Result<Exit> {
     match asked {
+        Local::Onboard { yes } => onboard::run(&desk, yes),
         Local::Bead(asked) => bead::run(&desk.under(asked.who), asked.what),
         Local::Convoy(asked) => convoy::run(&desk.under(asked.who), asked.what),
         Local::Remember { text, name, who } => memory::remember(&desk.under(who), &text, name),

@@ -10,6 +10,7 @@ mod exchange;
 mod failures;
 mod home;
 mod leaks;
+mod machine;
 mod pages;
 mod people;
 mod repo;
