@@ -63,6 +63,7 @@ fn words_that_do_not_exist_are_refused_with_those_that_do() {
         (&["bead", "update", &id], "nothing to change"),
         (&["bead", "delete", &id], "--yes"),
         (&["bead", "reopen", &id, "--reason", "x"], "not done"),
+        (&["bead", "ready", "--agent", "ann"], "--claim"),
         (&["bead", "frobnicate"], "frobnicate"),
     ] {
         repo.godel(arguments).refused(2, &[part]);

@@ -219,6 +219,10 @@ fn a_status_is_earned_by_commits() {
     status("done").refused(4, &["merge it", "status_not_earned"]);
     let shown = repo.say(&["bead", "show", &id]);
     assert!(shown.contains("not in main  the work"), "{shown}");
+    assert!(
+        shown.contains("gate tests passed on ") && shown.contains("1 ahead of main"),
+        "{shown}"
+    );
     repo.git(&["checkout", "-q", "main"]);
     repo.git(&["commit", "-q", "--allow-empty", "-m", "squashed"]);
     let said = repo.say(&["bead", "landed", &id, "--commit", "HEAD"]);
@@ -299,4 +303,31 @@ fn watching_tells_what_others_do() {
     assert_eq!(line["event"], "bead:moved");
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn of_many_who_ask_at_once_each_gets_another_bead() {
+    let repo = Repo::new();
+    let mut beads: Vec<String> = (0..5).map(|n| repo.create(&format!("bead {n}"))).collect();
+    let ask = |n: usize| {
+        let agent = format!("agent-{n}");
+        let mut command =
+            repo.command_in(&repo.path, &["bead", "ready", "--claim", "--agent", &agent, "--json"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let workers: Vec<_> = (0..12).map(ask).collect();
+    let mut won = Vec::new();
+    for worker in workers {
+        let output = worker.wait_with_output().unwrap();
+        match output.status.code() {
+            Some(0) => {
+                let claim: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+                won.push(claim["bead"]["id"].as_str().unwrap().to_owned());
+            }
+            code => assert_eq!(code, Some(4), "{output:?}"),
+        }
+    }
+    won.sort_unstable();
+    beads.sort_unstable();
+    assert_eq!(won, beads);
 }

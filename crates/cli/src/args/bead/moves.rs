@@ -110,7 +110,6 @@ pub(crate) struct Close {
 
 /// A bead that is put off.
 #[derive(Debug, Args)]
-#[group(required = true, multiple = true)]
 pub(crate) struct Defer {
     /// The bead
     pub(crate) id: String,

@@ -8,7 +8,7 @@ use super::claim::{hand_over, seconds};
 use super::{list, mention_damage};
 use crate::args::bead::Ready;
 use crate::desk::Desk;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 
 /// Lists what is ready, or claims the first of it.
@@ -19,6 +19,10 @@ pub(super) fn ready(desk: &Desk, asked: Ready) -> Result<Exit> {
         let secs = seconds(asked.lease.lease);
         let claim = desk.write(&mut shelf, move |draft| ops::claim_next(draft, &agent, secs))?;
         return hand_over(desk, &claim);
+    }
+    if asked.lease.agent.is_some() {
+        let hint = "add --claim, or see `godel bead list --agent AGENT`";
+        return Err(Error::usage("an agent is for whom something is claimed", hint));
     }
     let limit = asked.limit as usize;
     let mut rows = shelf.ready(limit + 1)?;

@@ -66,7 +66,8 @@ pub(super) fn show(desk: &Desk, name: &str, at: Option<&str>) -> Result<Exit> {
 /// Shows a bead as it was; what is around it is known for now only.
 fn then(desk: &Desk, shelf: &mut Shelf, name: &str, at: &str) -> Result<Exit> {
     let now = shelf.now();
-    let moment = units::when(at).map_or_else(|_| at.to_owned(), |when| when.time(now).to_string());
+    let moment =
+        units::when(at).map_or_else(|_| at.to_owned(), |when| format!("{:.0}", when.time(now)));
     let bead = Bead::of(&shelf.bead_at(name, &moment)?);
     if desk.output.is_json() {
         desk.output.value(&bead)?;
@@ -213,7 +214,7 @@ fn inwards(kind: &str) -> String {
 
 fn commits(desk: &Desk, shown: &Shown) -> Result<()> {
     let git = &shown.git;
-    if git.commits.is_empty() && git.head.is_none() {
+    if git.commits.is_empty() && git.head.is_none() && shown.bead.verdicts.is_empty() {
         return Ok(());
     }
     desk.output.line(format_args!("\n{}", styled(STRONG, "Commits")))?;
@@ -234,10 +235,22 @@ fn commits(desk: &Desk, shown: &Shown) -> Result<()> {
         desk.output
             .line(format_args!("  branch bead/{id} is at {head}, {ahead} ahead of {base}"))?;
     }
+    shown.bead.verdicts.iter().try_for_each(|one| desk.output.line(plain(&verdict(one))))?;
     if let Some(dirty) = &git.dirty {
         desk.output.line(format_args!("  {dirty} has changes that are not committed"))?;
     }
     Ok(())
+}
+
+fn verdict(value: &Value) -> String {
+    let text = |member: &str| value[member].as_str().unwrap_or_default();
+    let word = if value["passed"] == true { "passed" } else { "failed" };
+    let commit = text("commit").get(..10).unwrap_or_else(|| text("commit"));
+    let detail = match text("detail").lines().next() {
+        Some(detail) => format!(": {detail}"),
+        None => String::new(),
+    };
+    format!("  gate {} {word} on {commit}{detail}", text("gate"))
 }
 
 fn whole_seconds(at: &str) -> String {
