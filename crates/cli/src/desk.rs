@@ -118,14 +118,18 @@ impl Desk {
 
     /// Returns the whole name of a commit, as git sees it from here.
     pub(crate) fn commit(&self, name: &str) -> Result<String> {
-        let spec = format!("{name}^{{commit}}");
-        let mut git = Command::new("git");
-        git.args(["rev-parse", "--verify", "--quiet", "--end-of-options", &spec]);
-        let output = git.current_dir(&self.from).output();
-        let output = output.map_err(|cause| Error::file("git", "run", cause))?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
+        let missing = || godel_beads::Error::NotFound { what: "commit", name: name.to_owned() };
+        if name.starts_with('-') {
+            return Err(missing().into());
         }
-        Err(godel_beads::Error::NotFound { what: "commit", name: name.to_owned() }.into())
+        let mut git = Command::new("git");
+        git.args(["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]);
+        // The repository is the one of this directory, also inside a hook of another.
+        git.current_dir(&self.from).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");
+        let output = git.output().map_err(|cause| Error::file("git", "run", cause))?;
+        if !output.status.success() {
+            return Err(missing().into());
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 }
