@@ -56,8 +56,6 @@ solve: both sides end with the same beads.")]
     Sync {
         /// The remote, by name or URL [default: origin]
         remote: Option<String>,
-        #[command(flatten)]
-        who: Who,
     },
     /// Import work from another tool
     #[command(

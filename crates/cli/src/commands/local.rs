@@ -15,7 +15,7 @@ pub(crate) fn run(desk: Desk, asked: Local) -> Result<Exit> {
         Local::Remember { text, name, who } => memory::remember(&desk.under(who), &text, name),
         Local::Memories { words } => memory::list(&desk, &words),
         Local::Forget { name, who } => memory::forget(&desk.under(who), name),
-        Local::Sync { remote, who } => exchange::sync(&desk.under(who), remote.as_deref()),
+        Local::Sync { remote } => exchange::sync(&desk, remote.as_deref()),
         Local::Import(Import::Beads { file, dry_run, who }) => {
             exchange::import(&desk.under(who), &file, dry_run)
         }
