@@ -7,7 +7,9 @@
 
 mod audit;
 mod auth;
+mod beads;
 mod client;
+mod convoys;
 mod cursor;
 mod discovery;
 mod envelope;
@@ -25,7 +27,15 @@ pub use auth::{
     Device, DeviceAnswer, DeviceAsk, DeviceDecision, DeviceRequest, DeviceStart, LoginRequest,
     LoginWants, PasswordRequest, RefreshRequest, Session, TenantRef, Ticket, Tokens,
 };
+pub use beads::{
+    AssignBead, Bead, BeadClaim, BeadComment, BeadDetail, BeadLink, BeadLogEntry, BeadPatch,
+    BeadRow, CheckedCommit, ClaimBead, ExtendBead, Lease, MoveBead, NewBead, NewComment,
+    ReadyBeads, ReleaseBead, WaitingBead,
+};
 pub use client::{Client, ClientBuilder, ClientError, Download, EventStream, StreamItem};
+pub use convoys::{
+    Convoy, ConvoyBeads, ConvoyDetail, ConvoyPatch, ConvoyProgress, ConvoyWaves, NewConvoy,
+};
 pub use cursor::Cursor;
 pub use discovery::{Discovery, OWNER_KEY_FILE};
 pub use envelope::{ErrorBody, Failure, Meta, Page, Pagination, Success};

@@ -16,6 +16,9 @@ pub struct Project {
     pub description: String,
     /// What its work may use.
     pub limits: ProjectLimits,
+    /// The folder of its git repository on the server, in which its beads live.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<String>,
     /// Counts the changes; also the entity tag.
     pub version: i64,
     /// When it was made.
@@ -33,6 +36,7 @@ impl From<godel_model::Project> for Project {
             name: project.name.into(),
             description: project.description,
             limits: project.limits.into(),
+            repository: project.repository,
             version: project.version,
             created_at: project.created_at,
             updated_at: project.updated_at,
@@ -54,6 +58,10 @@ pub struct NewProject {
     /// What its work may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<ProjectLimits>,
+    /// The absolute path of its git repository on the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 4096)]
+    pub repository: Option<String>,
 }
 
 /// What the work of a project may use; what is left out has no limit of its own.
@@ -127,4 +135,8 @@ pub struct ProjectPatch {
     /// The new limits, all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limits: Option<ProjectLimits>,
+    /// The new repository; an empty text means none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 4096)]
+    pub repository: Option<String>,
 }

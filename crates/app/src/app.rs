@@ -13,6 +13,7 @@ use crate::auth::Callers;
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{FAILURES_PER_MINUTE, Throttle};
 use crate::backup::Backups;
+use crate::beads::Shelves;
 use crate::rates::Rates;
 use crate::vault::{MasterKey, Vault};
 
@@ -78,6 +79,7 @@ pub struct App {
     pub vault: Vault,
     /// How backups are doing.
     pub backups: Arc<Backups>,
+    pub(crate) shelves: Arc<Shelves>,
     pub(crate) callers: Arc<Callers>,
     pub(crate) throttle: Arc<Throttle>,
     pub(crate) passwords: Arc<Passwords>,
@@ -114,6 +116,7 @@ impl App {
             rates,
             vault,
             backups: Arc::default(),
+            shelves: Arc::default(),
             callers: Arc::default(),
             throttle: Arc::new(Throttle::new(config.rates.failures_per_minute)),
             passwords: Arc::default(),

@@ -109,6 +109,12 @@ pub enum Error {
         /// What differs.
         why: String,
     },
+    /// A project has no repository.
+    #[error("project {0} has no repository")]
+    NoRepository(ProjectId),
+    /// Something is wrong with beads.
+    #[error(transparent)]
+    Beads(godel_beads::Error),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] godel_store::Error),
@@ -142,6 +148,8 @@ impl Report for Error {
             Self::TenantNameTaken(_) => code::TENANT_NAME_TAKEN,
             Self::OnceKeyReused => code::IDEMPOTENCY_KEY_REUSED,
             Self::Disagreement { .. } => code::DATABASE_CORRUPT,
+            Self::NoRepository(_) => code::NO_REPOSITORY,
+            Self::Beads(error) => error.code(),
             Self::Store(error) => error.code(),
         }
     }
@@ -150,6 +158,8 @@ impl Report for Error {
         let hint = match self {
             Self::Invalid(invalid) => return invalid.hint(),
             Self::Store(error) => return error.hint(),
+            Self::Beads(error) => return error.hint(),
+            Self::NoRepository(_) => "give it one: godel project update NAME --repository PATH",
             Self::Unauthorized => {
                 "send an API key as `Authorization: Bearer godel_sk_..` or `X-API-Key`"
             }

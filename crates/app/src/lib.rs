@@ -14,6 +14,7 @@ mod app;
 pub mod audit;
 pub mod auth;
 pub mod backup;
+pub mod beads;
 mod call;
 mod crew;
 mod error;

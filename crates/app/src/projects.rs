@@ -13,25 +13,46 @@ struct Gone {
     id: ProjectId,
 }
 
+/// A project that is to be made.
+#[derive(Debug, Clone)]
+pub struct NewProject {
+    /// Its name.
+    pub name: ProjectName,
+    /// What it is about.
+    pub description: String,
+    /// What its work may use.
+    pub limits: Limits,
+    /// The folder of its repository on the server.
+    pub repository: Option<String>,
+}
+
+impl NewProject {
+    /// Asks for a project that has nothing but a name.
+    pub fn named(name: ProjectName) -> Self {
+        let (description, limits, repository) = (String::new(), Limits::default(), None);
+        Self { name, description, limits, repository }
+    }
+}
+
 /// Makes a project.
 ///
 /// # Errors
-/// If the name is taken, or the description too long.
+/// If the name is taken, the description too long, or there is no such repository.
 #[instrument(level = "debug", name = "app.projects.create", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn create(
-    app: &App,
-    call: &Call,
-    name: ProjectName,
-    description: String,
-    limits: Limits,
-) -> Result<Project> {
+pub async fn create(app: &App, call: &Call, new: NewProject) -> Result<Project> {
     call.may("project", "create", Reach::Team)?;
-    let project = Project::new(app.mint.id(), name, description, limits, app.clock.now())?;
+    let NewProject { name, description, limits, repository } = new;
+    let project = Project::new(app.mint.id(), name, description, limits, app.clock.now())?
+        .with_repository(repository.as_deref())?;
+    let told = tip_of(app, project.repository.as_deref()).await?;
     let event = call.event(app, "project:create", &project, ("projectId", project.id));
     let (app_, call_) = (app.clone(), call.clone());
     let outcome = once(app, call, move |tx| {
         if !tx.projects().insert(&project)? {
             return Err(Error::ProjectNameTaken(project.name.to_string()));
+        }
+        if let Some(told) = &told {
+            tx.shelves().begin(project.id, told)?;
         }
         call_.tell(&app_, tx, event.clone())?;
         Ok(project.clone())
@@ -40,6 +61,15 @@ pub async fn create(
         Outcome::Fresh(written) => written.value,
         Outcome::Known(project) => project,
     })
+}
+
+/// Returns the commit that the beads of a repository are at; what comes behind it is news.
+///
+/// A path at which there is no repository is refused.
+async fn tip_of(app: &App, path: Option<&str>) -> Result<Option<String>> {
+    let Some(path) = path.filter(|path| !path.is_empty()) else { return Ok(None) };
+    let shelf = app.shelves.at(path, &app.clock).await?;
+    shelf.read(|shelf| shelf.commit()).await.map(|commit| Some(commit.unwrap_or_default()))
 }
 
 /// Finds a project.
@@ -125,6 +155,7 @@ pub async fn update(
 ) -> Result<Project> {
     call.may("project", "update", Reach::Team)?;
     own(app, call, id, "project:update").await?;
+    let told = tip_of(app, change.repository.as_deref()).await?;
     let (app_, call_) = (app.clone(), call.clone());
     let written = app.store.write(call.scope(), move |tx| {
         let before = expect(tx.projects().by_id(id)?, id, expected.as_deref())?;
@@ -139,6 +170,12 @@ pub async fn update(
         })?;
         if !updated {
             return Err(stale(id, before.version));
+        }
+        if before.repository != after.repository {
+            tx.shelves().forget(id)?;
+            if let Some(told) = &told {
+                tx.shelves().begin(id, told)?;
+            }
         }
         let event = call_.event(&app_, "project:update", &after, ("projectId", id));
         call_.tell(&app_, tx, event)?;
@@ -167,6 +204,7 @@ pub async fn delete(
         if !tx.projects().delete(&project)? {
             return Err(stale(id, project.version));
         }
+        tx.shelves().forget(id)?;
         call_.tell(&app_, tx, event.clone())
     });
     written.await.map(drop)

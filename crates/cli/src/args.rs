@@ -6,6 +6,7 @@ pub(crate) mod convoy;
 mod flags;
 pub(crate) mod local;
 pub(crate) mod project;
+pub(crate) mod worktree;
 
 use std::path::PathBuf;
 
@@ -171,6 +172,17 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
   godel audit verify"
     )]
     Audit(access::Audit),
+    /// Make, list, and remove worktrees of a repository, without losing work
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel worktree create godel-a1b2c
+  godel worktree list
+  godel worktree remove godel-a1b2c
+
+It works in any git repository and needs no server."
+    )]
+    Worktree(worktree::Worktree),
     /// Follow, list and publish events
     #[command(
         subcommand,

@@ -28,6 +28,7 @@ mod uninstall;
 mod up;
 mod user;
 mod version;
+mod worktree;
 
 use crate::args::{Command, Config, Db, Events};
 use crate::context::Context;
@@ -54,6 +55,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Tenant(asked)) => tenant::run(context, asked).await,
         Some(Command::Secret(asked)) => secret::run(context, asked).await,
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
+        Some(Command::Worktree(asked)) => worktree::run(context, asked).await,
         Some(Command::Events(Events::Tail { patterns, after, limit })) => {
             events::tail(context, patterns, after, limit).await
         }

@@ -31,6 +31,9 @@ pub(crate) enum Error {
     /// The beads of a repository could not be used.
     #[error(transparent)]
     Beads(#[from] Box<godel_beads::Error>),
+    /// The workbench failed.
+    #[error(transparent)]
+    Git(#[from] Box<godel_git::Error>),
     /// A value from outside does not fit.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -103,6 +106,7 @@ impl Report for Error {
             Self::Start(error) => error.code(),
             Self::Telemetry(error) => error.code(),
             Self::Beads(error) => error.code(),
+            Self::Git(error) => error.code(),
             Self::Invalid(error) => error.code(),
             Self::File { .. } | Self::Closed => code::FILE_FAILED,
             Self::NotRunning { .. } => code::SERVER_UNREACHABLE,
@@ -125,6 +129,7 @@ impl Report for Error {
             Self::Start(error) => error.hint(),
             Self::Telemetry(error) => error.hint(),
             Self::Beads(error) => error.hint(),
+            Self::Git(error) => error.hint(),
             Self::Invalid(error) => error.hint(),
             Self::File { .. } => Some("check that it exists and that you may use it".to_owned()),
             Self::NotRunning { found: None, .. } => Some("start it with `godel up`".to_owned()),
@@ -153,6 +158,7 @@ boxed! {
     Start(godel_server::StartError);
     Telemetry(godel_server::telemetry::Error);
     Beads(godel_beads::Error);
+    Git(godel_git::Error);
 }
 
 #[cfg(test)]

@@ -159,6 +159,30 @@ codes! {
     CERTIFICATE_INVALID = "certificate_invalid", InvalidRequest;
     /// The other side of a TLS connection did not prove who it is.
     CERTIFICATE_UNTRUSTED = "certificate_untrusted", Forbidden;
+    /// There is no git repository here.
+    REPOSITORY_NOT_FOUND = "repository_not_found", NotFound;
+    /// The git program is missing or cannot be started.
+    GIT_UNAVAILABLE = "git_unavailable", ServiceUnavailable;
+    /// Git refused or failed.
+    GIT_FAILED = "git_failed", InternalError;
+    /// There is no such commit to begin from.
+    BASE_NOT_FOUND = "base_not_found", NotFound;
+    /// There is no such worktree.
+    WORKTREE_NOT_FOUND = "worktree_not_found", NotFound;
+    /// The worktree, or something in its place, is there already.
+    WORKTREE_EXISTS = "worktree_exists", Conflict;
+    /// The worktree is locked or in use.
+    WORKTREE_BUSY = "worktree_busy", Conflict;
+    /// The worktree holds work that Godel cannot save.
+    WORKTREE_UNSAVED = "worktree_unsaved", Conflict;
+    /// The setup script of a worktree failed.
+    SETUP_FAILED = "setup_failed", InternalError;
+    /// The repository asks for something to be run or copied that nobody on this machine agreed to.
+    SETUP_UNTRUSTED = "setup_untrusted", Forbidden;
+    /// A directory cannot be shared with a worktree as configured.
+    SHARE_REFUSED = "share_refused", Conflict;
+    /// The range of ports for worktrees is used up.
+    PORTS_EXHAUSTED = "ports_exhausted", Conflict;
     /// A file could not be read or written.
     FILE_FAILED = "file_failed", InternalError;
     /// There is no such bead.

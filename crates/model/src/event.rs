@@ -19,8 +19,10 @@ const TEXT_MAX_CHARS: usize = 200;
 const REFS_MAX: usize = 16;
 
 /// Namespaces whose events are facts of Godel's own state; nobody may publish them from outside.
-const RESERVED_NAMESPACES: &[&str] =
-    &["audit", "auth", "key", "project", "secret", "server", "system", "tenant", "user"];
+const RESERVED_NAMESPACES: &[&str] = &[
+    "audit", "auth", "bead", "convoy", "key", "memory", "project", "secret", "server", "system",
+    "tenant", "user",
+];
 
 /// A position in a tenant's log: 1, 2, 3 and so on, without a gap, in commit order.
 #[derive(

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use godel_api::{Discovery, OWNER_KEY_FILE};
 use godel_app::auth::{self, Credential, login};
-use godel_app::{App, Crew, backup, keys, retention, tenants};
+use godel_app::{App, Crew, backup, beads, keys, retention, tenants};
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
@@ -177,6 +177,7 @@ impl Server {
         let shared = shared(&app, &crew, &config, certificate.clone())?;
         let routes = router::build(&shared);
         retention::start(&app, &crew);
+        beads::start(&app, &crew);
         if let Some(schedule) = config.backup.clone() {
             backup::start(&app, &crew, schedule);
         }

@@ -210,6 +210,28 @@ impl<S: Sync> FromRequestParts<S> for IfMatch {
     }
 }
 
+/// The tags of documents on one of which the caller means to build; `None` if any will do.
+#[derive(Debug)]
+pub(crate) struct IfTag(pub(crate) Option<Vec<String>>);
+
+impl<S: Sync> FromRequestParts<S> for IfTag {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        let malformed = |_| {
+            let why = "If-Match must be the ETag of an earlier answer, with its quotes";
+            ApiError::new(code::INVALID_HEADER, why)
+        };
+        match Tags::of(&parts.headers, &header::IF_MATCH).map_err(malformed)? {
+            None | Some(Tags::Any) => Ok(Self(None)),
+            Some(Tags::Listed(tags)) => {
+                let strong = tags.into_iter().filter(|tag| !tag.weak);
+                Ok(Self(Some(strong.map(|tag| tag.text).collect())))
+            }
+        }
+    }
+}
+
 /// Reads the tag of a version; `02` and `+2` are tags of somebody else.
 fn version(tag: &str) -> Option<i64> {
     tag.parse().ok().filter(|version: &i64| version.to_string() == tag)

@@ -13,9 +13,10 @@ use utoipa_axum::routes;
 
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
+use crate::routes::beads::moves;
 use crate::routes::{
-    admin, audit, auth, device, events, health, keys, projects, secrets, stream, system, tenants,
-    users,
+    admin, audit, auth, beads, convoys, device, events, health, keys, projects, secrets, stream,
+    system, tenants, users,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -44,6 +45,23 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(events::get))
         .routes(routes!(projects::list, projects::create))
         .routes(routes!(projects::get, projects::update, projects::delete))
+        .routes(routes!(beads::list, beads::create))
+        .routes(routes!(beads::ready))
+        .routes(routes!(beads::claim_next))
+        .routes(routes!(beads::get, beads::replace, beads::update, beads::delete))
+        .routes(routes!(moves::assign))
+        .routes(routes!(moves::claim))
+        .routes(routes!(moves::extend))
+        .routes(routes!(moves::release))
+        .routes(routes!(moves::advance))
+        .routes(routes!(moves::comment))
+        .routes(routes!(moves::link))
+        .routes(routes!(moves::unlink))
+        .routes(routes!(beads::log))
+        .routes(routes!(convoys::list, convoys::create))
+        .routes(routes!(convoys::get, convoys::update, convoys::delete))
+        .routes(routes!(convoys::fill))
+        .routes(routes!(convoys::waves))
         .routes(routes!(users::list, users::invite))
         .routes(routes!(users::get, users::update, users::erase))
         .routes(routes!(users::link))

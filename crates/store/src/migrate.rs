@@ -28,6 +28,7 @@ static KNOWN: &[Migration] = migrations! {
     1 "spine";
     2 "callers";
     3 "people";
+    4 "beads";
 };
 
 /// Returns all migrations that this binary knows, in order.

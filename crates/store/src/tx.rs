@@ -11,6 +11,7 @@ use crate::tables::keys::Keys;
 use crate::tables::projects::Projects;
 use crate::tables::secrets::Secrets;
 use crate::tables::sessions::Sessions;
+use crate::tables::shelves::Shelves;
 use crate::tables::snapshots::Snapshots;
 use crate::tables::tenants::Tenants;
 use crate::tables::tokens::Tokens;
@@ -130,6 +131,11 @@ impl<'c> Tx<'c> {
     /// The projects of the tenant.
     pub fn projects(&mut self) -> Projects<'_, 'c> {
         Projects { tx: self }
+    }
+
+    /// How far the changes of each project's beads are told.
+    pub fn shelves(&mut self) -> Shelves<'_, 'c> {
+        Shelves { tx: self }
     }
 
     /// The event log of the tenant.

@@ -2,7 +2,7 @@
 
 use godel_app::audit::{self, Anchors};
 use godel_app::{App, Call, projects, users};
-use godel_model::{Limits, Role};
+use godel_model::Role;
 use godel_store::{DatabaseUrl, Error as StoreError, Scope};
 use godel_testkit::{World, worlds};
 use jiff::SignedDuration;
@@ -29,7 +29,7 @@ async fn tamper(world: &World, sql: &str) {
 async fn make(app: &App, call: &Call, count: usize) {
     for number in 0..count {
         let name = format!("project {number}").parse().unwrap();
-        let made = projects::create(app, call, name, String::new(), Limits::default()).await;
+        let made = projects::create(app, call, projects::NewProject::named(name)).await;
         made.unwrap();
     }
 }
@@ -93,7 +93,7 @@ async fn an_older_copy_of_the_database_is_found_by_the_anchor() {
         tamper(&world, copy).await;
         for number in 5..9 {
             let name = format!("project {number}").parse().unwrap();
-            projects::create(&app, &call, name, String::new(), Limits::default()).await.unwrap();
+            projects::create(&app, &call, projects::NewProject::named(name)).await.unwrap();
         }
         let anchors = audit::anchors(&app).await.unwrap();
         assert_eq!(broken(&app, &call, &anchors).await, None);
@@ -150,7 +150,7 @@ async fn old_rows_go_and_the_rest_is_whole() {
         make(&app, &call, 6).await;
         world.clock.advance(SignedDuration::from_hours(24 * 10));
         let late = "late".parse().unwrap();
-        projects::create(&app, &call, late, String::new(), Limits::default()).await.unwrap();
+        projects::create(&app, &call, projects::NewProject::named(late)).await.unwrap();
         let gone = audit::trim(&app, world.tenant, SignedDuration::from_hours(24)).await.unwrap();
         assert_eq!(gone, 6, "{}", world.engine);
         let verdict = audit::verify(&app, &call, &Anchors::default()).await.unwrap();
@@ -170,8 +170,7 @@ async fn acts_of_many_at_once_are_one_chain() {
             tasks.spawn(async move {
                 for number in 0..10 {
                     let name = format!("{writer}-{number}").parse().unwrap();
-                    let made =
-                        projects::create(&app, &call, name, String::new(), Limits::default());
+                    let made = projects::create(&app, &call, projects::NewProject::named(name));
                     made.await.unwrap();
                 }
             });
@@ -191,8 +190,7 @@ async fn a_refused_change_leaves_no_act() {
         make(&app, &call, 1).await;
         let name = || "project 0".parse().unwrap();
         for _ in 0..3 {
-            let again =
-                projects::create(&app, &call, name(), String::new(), Limits::default()).await;
+            let again = projects::create(&app, &call, projects::NewProject::named(name())).await;
             again.unwrap_err();
         }
         let verdict = audit::verify(&app, &call, &Anchors::default()).await.unwrap();

@@ -11,7 +11,7 @@ use crate::stage::{app, call};
 async fn a_row_without_its_event_is_found() {
     for world in worlds().await {
         let (app, call) = (app(&world).await, call(&world));
-        projects::create(&app, &call, "told".parse().unwrap(), String::new(), Limits::default())
+        projects::create(&app, &call, projects::NewProject::named("told".parse().unwrap()))
             .await
             .unwrap();
         assert_eq!(integrity::check(&app.store, world.tenant).await.unwrap(), 1);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use godel_app::vault::MasterKey;
 use godel_app::{App, AppConfig, integrity, projects, retention};
 use godel_decide::Retention;
-use godel_model::{Limits, ProjectChange, Seq};
+use godel_model::{ProjectChange, Seq};
 use godel_store::Error as StoreError;
 use godel_testkit::{World, worlds};
 use jiff::SignedDuration;
@@ -19,9 +19,8 @@ async fn the_state_is_the_snapshot_plus_the_rest_of_the_log_after_any_trim() {
         let mut kept = Vec::new();
         for number in 0..40 {
             let name = format!("p{number}").parse().unwrap();
-            let project = projects::create(&app, &call, name, String::new(), Limits::default())
-                .await
-                .unwrap();
+            let project =
+                projects::create(&app, &call, projects::NewProject::named(name)).await.unwrap();
             match number % 4 {
                 0 => projects::delete(&app, &call, project.id, None).await.unwrap(),
                 1 => {

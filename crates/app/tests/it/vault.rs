@@ -64,7 +64,7 @@ async fn another_master_key_takes_over() {
 async fn a_lost_master_key_costs_the_secrets_and_nothing_else() {
     use godel_app::audit::{self, Anchors};
     use godel_app::projects;
-    use godel_model::{Clock as _, Limits};
+    use godel_model::Clock as _;
     for world in worlds().await {
         let (one, call) = (app(&world).await, call(&world));
         let name = || "openai".parse().unwrap();
@@ -80,13 +80,8 @@ async fn a_lost_master_key_costs_the_secrets_and_nothing_else() {
         assert!(secrets::list(&two, &call).await.unwrap().is_empty());
         let verdict = audit::verify(&two, &call, &Anchors::default()).await.unwrap();
         assert_eq!((verdict.broken, verdict.rows), (None, 0), "{}", world.engine);
-        let made = projects::create(
-            &two,
-            &call,
-            "after".parse().unwrap(),
-            String::new(),
-            Limits::default(),
-        );
+        let made =
+            projects::create(&two, &call, projects::NewProject::named("after".parse().unwrap()));
         made.await.unwrap();
         let verdict = audit::verify(&two, &call, &Anchors::default()).await.unwrap();
         assert_eq!((verdict.broken, verdict.rows), (None, 1), "{}", world.engine);

@@ -209,6 +209,11 @@ impl Document {
         elements.filter_map(|(key, one)| Some((key.as_str(), one.value.as_ref()?)))
     }
 
+    /// Returns what it is about.
+    pub fn class(&self) -> Class {
+        self.class
+    }
+
     /// Returns the id.
     pub fn id(&self) -> &str {
         self.text("id").unwrap_or_default()

@@ -96,6 +96,36 @@ pub struct Row {
     pub(crate) blob: Option<ObjectId>,
 }
 
+impl Row {
+    /// Returns its place in every order, as text that [`Row::at_mark`] reads.
+    pub fn mark(&self) -> String {
+        let (created, updated) =
+            (self.created_at.as_microsecond(), self.updated_at.as_microsecond());
+        format!("{}.{created}.{updated}.{}", self.priority as u8, self.id)
+    }
+
+    /// Returns a row that stands at a place; it has nothing else.
+    pub fn at_mark(mark: &str) -> Option<Self> {
+        let mut parts = mark.splitn(4, '.');
+        let priority: usize = parts.next()?.parse().ok()?;
+        let created_at = from_micros(parts.next()?.parse().ok()?);
+        let updated_at = from_micros(parts.next()?.parse().ok()?);
+        Some(Self {
+            id: parts.next()?.to_owned(),
+            kind: String::new(),
+            title: String::new(),
+            status: BeadStatus::Open,
+            priority: *Priority::ALL.get(priority)?,
+            agent: None,
+            parent: None,
+            blocked: false,
+            created_at,
+            updated_at,
+            blob: None,
+        })
+    }
+}
+
 /// The columns of a row, in the order in which [`row`] reads them.
 pub(super) const COLUMNS: &str = "b.id, b.kind, b.title, b.status, b.priority, b.agent, b.parent, \
                                   b.blocked, b.created, b.updated, b.blob";

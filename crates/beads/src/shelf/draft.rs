@@ -10,6 +10,7 @@ use super::{Shelf, path_of};
 use crate::doc::{Class, Document, Edit};
 use crate::git::Trees;
 use crate::index::{Index, Table};
+use crate::view::{Bead, Convoy, tag};
 use crate::{Error, Result};
 
 /// One thing that was done, as the diary tells it and as an event names it.
@@ -81,6 +82,36 @@ impl Draft<'_> {
         let id = self.index()?.resolve(Table::Beads, name)?;
         let found = self.find(Class::Bead, &id)?.filter(|bead| bead.deleted().is_none());
         found.ok_or_else(|| Error::NotFound { what: "bead", name: name.to_owned() })
+    }
+
+    /// Returns a bead as it is at this point of the change.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn look(&mut self, name: &str) -> Result<Bead> {
+        self.bead(name).map(|document| Bead::of(&document))
+    }
+
+    /// Returns the entity tag of a bead or convoy as it is at this point of the change.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn tag(&mut self, id: &str) -> Result<String> {
+        let bead = self.find(Class::Bead, id)?;
+        let found = match bead {
+            Some(bead) => Some(bead),
+            None => self.find(Class::Convoy, id)?,
+        };
+        let missing = || Error::NotFound { what: "bead", name: id.to_owned() };
+        found.map(|document| tag(&document)).ok_or_else(missing)
+    }
+
+    /// Returns who made a convoy.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn look_convoy(&mut self, name: &str) -> Result<Convoy> {
+        self.convoy(name).map(|document| Convoy::of(&document))
     }
 
     /// Returns a convoy that is not deleted, by its id or the beginning of it.

@@ -84,6 +84,11 @@ impl Shelf {
         ids.collect::<std::result::Result<_, _>>().map_err(|cause| Error::git("read", cause))
     }
 
+    /// Tells whether a commit is here.
+    pub fn has_commit(&self, name: &str) -> bool {
+        ObjectId::from_hex(name.as_bytes()).is_ok_and(|id| self.repository.has_object(id))
+    }
+
     /// Reads the diary, the newest first: of one document, or of all.
     ///
     /// # Errors

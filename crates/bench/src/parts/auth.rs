@@ -138,7 +138,7 @@ async fn change(app: &App, call: &Call, recorded: bool) -> Result<()> {
     let tried = "make a project";
     let name = Mint::system().secret().parse().told(tried)?;
     if recorded {
-        let made = projects::create(app, call, name, String::new(), Limits::default()).await;
+        let made = projects::create(app, call, projects::NewProject::named(name)).await;
         return made.map(drop).told(tried);
     }
     let now = SystemClock.now();

@@ -5,7 +5,7 @@ use godel_api::ProjectLimits;
 
 use crate::units::{self, Cap, Models};
 
-/// What the work of a project may use.
+/// What the work of a project may use, and where its beads are.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct LimitFlags {
     /// Spend at most this much, in dollars: 200/month, or none
@@ -23,12 +23,26 @@ pub(crate) struct LimitFlags {
     /// Use at most so much memory: 16Gi, 512Mi, or none
     #[arg(long, value_name = "SIZE", value_parser = units::memory)]
     pub(crate) memory: Option<Cap<u64>>,
+    /// Keep its beads in this git repository of the server's machine, or none
+    #[arg(long, value_name = "PATH")]
+    pub(crate) repository: Option<String>,
     /// Use only these models: "claude-*,gpt-*", or all
     #[arg(long, value_name = "MODELS", value_parser = units::models)]
     pub(crate) models: Option<Models>,
 }
 
 impl LimitFlags {
+    /// Returns the whole path of the repository that was given; `none` becomes an empty one.
+    pub(crate) fn repository(&self) -> Option<String> {
+        let given = self.repository.as_deref()?;
+        if given == "none" {
+            return Some(String::new());
+        }
+        // The server may run elsewhere in the file system, but on this machine it knows no cwd.
+        let whole = std::path::absolute(given);
+        Some(whole.map_or_else(|_| given.to_owned(), |path| path.display().to_string()))
+    }
+
     /// Returns limits after what was given; what was not given stays.
     pub(crate) fn over(&self, before: &ProjectLimits) -> ProjectLimits {
         let small = |given: Option<Cap<u32>>, before| given.map_or(before, Cap::value);
@@ -50,6 +64,7 @@ pub(crate) enum Project {
     /// Make a project
     #[command(after_help = "Examples:
   godel project create web
+  godel project create web --repository .
   godel project create web --budget 200/month --rate 100/min --max-agents 20
   godel project create web --cpu 8 --memory 16Gi --models \"claude-*,gpt-*\"")]
     Create {

@@ -38,8 +38,9 @@ async fn create(
     limits: &LimitFlags,
 ) -> Result<Exit> {
     name.parse::<ProjectName>()?;
+    let repository = limits.repository().filter(|path| !path.is_empty());
     let limits = Some(limits.over(&ProjectLimits::default()));
-    let new = NewProject { name, description, limits };
+    let new = NewProject { name, description, limits, repository };
     let found = locate::server(context).await?;
     present(context, found.client.call(Method::POST, "/api/v1/projects", Some(&new)).await?)
 }
@@ -53,13 +54,15 @@ async fn update(
     new_name.as_deref().map(str::parse::<ProjectName>).transpose()?;
     let found = locate::server(context).await?;
     let before = lookup::project(&found.client, name).await?;
+    let repository = limits.repository();
     let limits = limits.over(&before.limits);
     let limits = (limits != before.limits).then_some(limits);
-    if new_name.is_none() && description.is_none() && limits.is_none() {
+    let same = new_name.is_none() && description.is_none() && limits.is_none();
+    if same && repository.is_none() {
         context.output.note("note: nothing was changed");
         return present(context, before);
     }
-    let patch = ProjectPatch { name: new_name, description, limits };
+    let patch = ProjectPatch { name: new_name, description, limits, repository };
     let path = format!("/api/v1/projects/{}", before.id);
     // Limits are sent as a whole, so a change in between must not be lost.
     present(context, found.client.change(&path, before.version, &patch).await?)
@@ -109,6 +112,7 @@ fn present(context: &Context, project: Project) -> Result<Exit> {
         ["id".to_owned(), project.id.to_string()],
         ["description".to_owned(), project.description],
     ];
+    rows.extend(project.repository.map(|path| ["repository".to_owned(), path]));
     rows.extend(limit_rows(&project.limits));
     rows.push(["made".to_owned(), format!("{:.0}", project.created_at)]);
     rows.push(["changed".to_owned(), format!("{:.0}", project.updated_at)]);

@@ -17,3 +17,4 @@ mod repo;
 mod serving;
 mod stopping;
 mod tls;
+mod worktree;

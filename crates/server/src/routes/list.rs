@@ -45,6 +45,11 @@ pub(crate) struct Listing<P> {
 }
 
 impl ListQuery {
+    /// Returns the field to sort by, without its direction.
+    pub(crate) fn sort_field(&self) -> Option<&str> {
+        self.sort.as_deref().map(|sort| sort.strip_prefix('-').unwrap_or(sort))
+    }
+
     /// Checks the parameters of a list that can be sorted by one field.
     pub(crate) fn check<P: std::str::FromStr>(
         self,
@@ -111,6 +116,11 @@ impl<P: ToString> Listing<P> {
             (Some(value), true) => Ok(Some(value)),
             _ => Err(refuse(format!("{field} takes one value in the filter")).into()),
         }
+    }
+
+    /// Takes all values of a field out of the filter.
+    pub(crate) fn take_all(&mut self, field: &str) -> Vec<String> {
+        self.filter.remove(field).unwrap_or_default()
     }
 
     /// Refuses to sort a list the other way round.

@@ -3,6 +3,8 @@
 pub(crate) mod admin;
 pub(crate) mod audit;
 pub(crate) mod auth;
+pub(crate) mod beads;
+pub(crate) mod convoys;
 pub(crate) mod device;
 pub(crate) mod events;
 pub(crate) mod health;

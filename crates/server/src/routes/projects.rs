@@ -61,10 +61,11 @@ pub(crate) async fn create(
     body: JsonBody<NewProject>,
 ) -> ApiResult<impl IntoResponse> {
     caller.call.once = body.once;
-    let NewProject { name, description, limits } = body.value;
+    let NewProject { name, description, limits, repository } = body.value;
     let (name, description) = (name.parse()?, description.unwrap_or_default());
     let limits = limits.unwrap_or_default().into();
-    let project = projects::create(&shared.app, &caller.call, name, description, limits).await?;
+    let new = projects::NewProject { name, description, limits, repository };
+    let project = projects::create(&shared.app, &caller.call, new).await?;
     let place = [(header::LOCATION, format!("/api/v1/projects/{}", project.id))];
     Ok((place, answer(StatusCode::CREATED, project)))
 }
@@ -111,7 +112,8 @@ pub(crate) async fn update(
 ) -> ApiResult<impl IntoResponse> {
     let name = body.value.name.map(|name| name.parse()).transpose()?;
     let limits = body.value.limits.map(Into::into);
-    let change = ProjectChange { name, description: body.value.description, limits };
+    let (description, repository) = (body.value.description, body.value.repository);
+    let change = ProjectChange { name, description, limits, repository };
     let project = projects::update(&shared.app, &caller.call, id, expected, change).await?;
     Ok(answer(StatusCode::OK, project))
 }

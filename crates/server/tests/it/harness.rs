@@ -49,6 +49,17 @@ pub(crate) async fn server_with(change: impl Fn(&mut Config)) -> Running {
 impl Running {
     pub(crate) async fn on(database: Database, change: &impl Fn(&mut Config)) -> Self {
         let data = TempDir::with_prefix("godel-test-").unwrap();
+        Self::at(database, data, change).await
+    }
+
+    /// Stops the server, lets something happen, and starts it again on the same data.
+    pub(crate) async fn again(mut self, meanwhile: impl FnOnce()) -> Self {
+        self.stop().await;
+        meanwhile();
+        Self::at(self._database, self.data, &|_| {}).await
+    }
+
+    async fn at(database: Database, data: TempDir, change: &impl Fn(&mut Config)) -> Self {
         let mut config = Config::new(data.path().to_owned(), "127.0.0.1:0".parse().unwrap());
         config.database = Some(database.url());
         change(&mut config);

@@ -5,6 +5,7 @@
 mod auth;
 mod backup;
 mod bad_input;
+mod beads;
 mod conventions;
 mod harness;
 mod health;

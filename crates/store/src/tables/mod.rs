@@ -8,6 +8,7 @@ pub(crate) mod keys;
 pub(crate) mod projects;
 pub(crate) mod secrets;
 pub(crate) mod sessions;
+pub(crate) mod shelves;
 pub(crate) mod snapshots;
 pub(crate) mod tenants;
 pub(crate) mod tokens;
@@ -26,6 +27,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         projects::ALL,
         secrets::ALL,
         sessions::ALL,
+        shelves::ALL,
         snapshots::ALL,
         tenants::ALL,
         tokens::ALL,

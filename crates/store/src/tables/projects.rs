@@ -7,27 +7,31 @@ use crate::{Error, Result, Tx};
 
 statements! {
     INSERT = "project_insert":
-        "INSERT INTO project (tenant, id, name, description, version, created_at, updated_at, limits)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (tenant, name) DO NOTHING";
+        "INSERT INTO project (tenant, id, name, description, version, created_at, updated_at, limits, repository)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (tenant, name) DO NOTHING";
     NAME_TAKEN = "project_name_taken":
         "SELECT 1 FROM project WHERE tenant = $1 AND name = $2 AND id <> $3";
     UPDATE = "project_update":
-        "UPDATE project SET name = $1, description = $2, version = $3, updated_at = $4, limits = $5
-         WHERE tenant = $6 AND id = $7 AND version = $8";
+        "UPDATE project SET name = $1, description = $2, version = $3, updated_at = $4, limits = $5,
+             repository = $6
+         WHERE tenant = $7 AND id = $8 AND version = $9";
     DELETE = "project_delete":
         "DELETE FROM project WHERE tenant = $1 AND id = $2 AND version = $3";
     BY_ID = "project_by_id":
-        "SELECT id, name, description, version, created_at, updated_at, limits
+        "SELECT id, name, description, version, created_at, updated_at, limits, repository
          FROM project WHERE tenant = $1 AND id = $2";
     BY_NAME = "project_by_name":
-        "SELECT id, name, description, version, created_at, updated_at, limits
+        "SELECT id, name, description, version, created_at, updated_at, limits, repository
          FROM project WHERE tenant = $1 AND name = $2";
     PAGE_UP = "project_page_up":
-        "SELECT id, name, description, version, created_at, updated_at, limits
+        "SELECT id, name, description, version, created_at, updated_at, limits, repository
          FROM project WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3";
     PAGE_DOWN = "project_page_down":
-        "SELECT id, name, description, version, created_at, updated_at, limits
+        "SELECT id, name, description, version, created_at, updated_at, limits, repository
          FROM project WHERE tenant = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
+    WITH_REPOSITORY = "project_with_repository":
+        "SELECT id, name, description, version, created_at, updated_at, limits, repository
+         FROM project WHERE tenant = $1 AND repository <> '' ORDER BY id";
 }
 
 /// The projects of one tenant.
@@ -51,6 +55,7 @@ impl Projects<'_, '_> {
             Param::Int(micros(project.created_at)),
             Param::Int(micros(project.updated_at)),
             Param::Text(&limits),
+            Param::Text(project.repository.as_deref().unwrap_or_default()),
         ];
         Ok(self.tx.conn.execute(&INSERT, &params)? == 1)
     }
@@ -77,6 +82,7 @@ impl Projects<'_, '_> {
             Param::Int(project.version),
             Param::Int(micros(project.updated_at)),
             Param::Text(&limits),
+            Param::Text(project.repository.as_deref().unwrap_or_default()),
             Param::Uuid(tenant.uuid()),
             Param::Uuid(project.id.uuid()),
             Param::Int(project.version - 1),
@@ -110,6 +116,15 @@ impl Projects<'_, '_> {
     pub fn by_name(&mut self, name: &ProjectName) -> Result<Option<Project>> {
         let tenant = Param::Uuid(self.tx.tenant()?.uuid());
         self.tx.conn.first(&BY_NAME, &[tenant, Param::Text(name.as_str())], read)
+    }
+
+    /// Lists all projects that have a repository.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn with_repository(&mut self) -> Result<Vec<Project>> {
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        self.tx.conn.query(&WITH_REPOSITORY, &[tenant], read)
     }
 
     /// Lists up to `limit` projects by age, behind (or, `newest_first`, before) the given one.
@@ -148,6 +163,7 @@ fn read(row: &Row<'_>) -> Result<Project> {
         description: row.text(2)?,
         limits: serde_json::from_str(&row.text(6)?)
             .map_err(|cause| Error::Unreadable { what: "limits", cause: cause.into() })?,
+        repository: Some(row.text(7)?).filter(|path| !path.is_empty()),
         version: row.int(3)?,
         created_at: from_micros(row.int(4)?),
         updated_at: from_micros(row.int(5)?),

@@ -1,0 +1,54 @@
+//! The workbench: worktrees of a repository, and how no work in them is ever lost.
+//!
+//! [`Workbench`] drives the real `git` program. It needs no server and works in any repository:
+//! normal, bare, shallow, sparse, a submodule, or from inside a linked worktree. A worktree is at
+//! `.godel/worktrees/<name>` (in the git directory of a bare repository at `godel/worktrees/<name>`)
+//! on the branch `bead/<name>`.
+//!
+//! # Invariants
+//! - The user's branches, index, hooks and configuration are not touched. The one file of git that is
+//!   written is `info/exclude`, so that `git status` stays clean.
+//! - Nothing is deleted before it is saved: by a branch or remote that has it, or by a reference
+//!   under `refs/godel/rescue/`.
+//! - What is going to be done is recorded first. Killed anywhere, the same call finishes the work.
+//! - What a repository asks for (run, copy, share) is done only after somebody on this machine
+//!   agreed to exactly that.
+//! - No path that is deleted comes out of a file; it follows from the repository and a [`Name`].
+
+mod bench;
+mod busy;
+mod cleanup;
+mod config;
+mod create;
+mod disk;
+mod error;
+mod files;
+mod git;
+mod glob;
+mod history;
+mod look;
+mod name;
+mod nested;
+mod ports;
+mod record;
+mod remove;
+mod repo;
+mod rescue;
+mod setup;
+mod share;
+mod trust;
+
+pub use bench::{Host, Workbench};
+pub use cleanup::{Cleaned, Cleaning, Due, Refusal};
+pub use create::Create;
+pub use error::{Error, Result};
+pub use files::mask;
+pub use look::{Entry, State};
+pub use name::Name;
+pub use record::{
+    Base, Cleanup, Copied, Ended, Mode, Outcome, Phase, Policy, Ports, Record, Removal, Share,
+    ShareState,
+};
+pub use remove::{Fate, Ignored, Remove, Removed};
+pub use rescue::Rescue;
+pub use share::Binds;

@@ -1,0 +1,2 @@
+DROP TABLE shelf;
+ALTER TABLE project DROP COLUMN repository;
