@@ -1,7 +1,10 @@
 //! The commands and options, as people type them.
 
 pub(crate) mod access;
+pub(crate) mod bead;
+pub(crate) mod convoy;
 mod flags;
+pub(crate) mod local;
 pub(crate) mod project;
 pub(crate) mod worktree;
 
@@ -12,7 +15,7 @@ use clap_complete::Shell;
 
 pub(crate) use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
 
-/// Run a Godel server and talk to it
+/// Plan work in git, run a Godel server and talk to it
 #[derive(Debug, Parser)]
 #[command(
     name = "godel",
@@ -25,6 +28,7 @@ pub(crate) use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
   godel status                 see how it is doing
   godel events tail 'agent:*'  watch what happens
   godel user list              see who has an account
+  godel bead ready             see what can be done in this repository
   godel explain rate_limited   understand an error
 
 Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 conflict, 5 denied, 6 unavailable"
@@ -59,6 +63,9 @@ pub(crate) struct Global {
     /// Use no colours [env: NO_COLOR]
     #[arg(long, global = true)]
     pub(crate) no_color: bool,
+    /// Work as if started in this directory, as git does
+    #[arg(short = 'C', global = true, value_name = "DIR", action = clap::ArgAction::Append)]
+    pub(crate) directory: Vec<PathBuf>,
 }
 
 /// What to do.
@@ -89,6 +96,8 @@ Exit codes: 0 healthy or degraded, 1 unhealthy, 6 not running")]
 
 It needs no running server and changes nothing. Exit code 1 if a check fails; a warning is none.")]
     Doctor(SettingFlags),
+    #[command(flatten)]
+    Local(local::Local),
     /// Log in to a server
     #[command(after_help = "Examples:
   godel login http://127.0.0.1:7373
@@ -244,6 +253,22 @@ database.")]
     Explain {
         /// The code, as in `more: godel explain CODE`
         code: Option<String>,
+    },
+    /// Remove Godel from this machine; repositories stay as they are
+    #[command(after_help = "Examples:
+  godel uninstall
+  godel uninstall --yes
+  godel uninstall --yes --data-too
+
+Without --yes it only says what it would remove. The program goes if it is in ~/.local/bin or
+~/.cargo/bin; else it is named. Beads stay in their repositories.")]
+    Uninstall {
+        /// Remove without asking
+        #[arg(long)]
+        yes: bool,
+        /// Remove the data of the server as well: it cannot be brought back
+        #[arg(long)]
+        data_too: bool,
     },
     /// Show the version
     #[command(after_help = "Examples:

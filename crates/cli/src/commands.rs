@@ -2,22 +2,29 @@
 
 mod audit;
 mod backup;
+mod bead;
 mod completions;
 mod config;
+mod convoy;
 mod db;
 mod doctor;
 mod events;
+mod exchange;
 mod explain;
 mod key;
+pub(crate) mod local;
 mod login;
 mod lookup;
+mod memory;
 mod next;
+mod onboard;
 mod project;
 mod reference;
 mod restore;
 mod secret;
 mod status;
 mod tenant;
+mod uninstall;
 mod up;
 mod user;
 mod version;
@@ -25,6 +32,7 @@ mod worktree;
 
 use crate::args::{Command, Config, Db, Events};
 use crate::context::Context;
+use crate::desk::Desk;
 use crate::error::Result;
 use crate::exit::Exit;
 
@@ -34,6 +42,9 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         None => next::run(context).await,
         Some(Command::Up(flags)) => up::run(context, &flags).await,
         Some(Command::Status) => status::run(context).await,
+        Some(Command::Local(asked)) => {
+            local::run(Desk::new(context.environment.clone(), context.output)?, asked)
+        }
         Some(Command::Doctor(flags)) => doctor::run(context, &flags).await,
         Some(Command::Login(asked)) => login::login(context, asked).await,
         Some(Command::Logout) => login::logout(context).await,
@@ -69,6 +80,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         }
         Some(Command::Completions { shell }) => completions::run(context, shell),
         Some(Command::Explain { code }) => explain::run(context, code.as_deref()),
+        Some(Command::Uninstall { yes, data_too }) => uninstall::run(context, yes, data_too),
         Some(Command::Version) => version::run(context),
         Some(Command::Reference { write }) => reference::run(context, write.as_deref()),
     }

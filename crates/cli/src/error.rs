@@ -28,6 +28,9 @@ pub(crate) enum Error {
     /// Logging could not be set up.
     #[error(transparent)]
     Telemetry(#[from] Box<godel_server::telemetry::Error>),
+    /// The beads of a repository could not be used.
+    #[error(transparent)]
+    Beads(#[from] Box<godel_beads::Error>),
     /// The workbench failed.
     #[error(transparent)]
     Git(#[from] Box<godel_git::Error>),
@@ -102,6 +105,7 @@ impl Report for Error {
             Self::App(error) => error.code(),
             Self::Start(error) => error.code(),
             Self::Telemetry(error) => error.code(),
+            Self::Beads(error) => error.code(),
             Self::Git(error) => error.code(),
             Self::Invalid(error) => error.code(),
             Self::File { .. } | Self::Closed => code::FILE_FAILED,
@@ -124,6 +128,7 @@ impl Report for Error {
             Self::App(error) => error.hint(),
             Self::Start(error) => error.hint(),
             Self::Telemetry(error) => error.hint(),
+            Self::Beads(error) => error.hint(),
             Self::Git(error) => error.hint(),
             Self::Invalid(error) => error.hint(),
             Self::File { .. } => Some("check that it exists and that you may use it".to_owned()),
@@ -152,6 +157,7 @@ boxed! {
     App(godel_app::Error);
     Start(godel_server::StartError);
     Telemetry(godel_server::telemetry::Error);
+    Beads(godel_beads::Error);
     Git(godel_git::Error);
 }
 

@@ -6,9 +6,11 @@
 //! - No secret is ever printed, but for one that was just made for the caller: a login link, or an
 //!   API key.
 
+mod agents;
 mod args;
 mod commands;
 mod context;
+mod desk;
 mod error;
 mod exit;
 mod locate;
@@ -29,8 +31,9 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::args::Cli;
+use crate::args::{Cli, Command};
 use crate::context::{Context, Environment};
+use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::output::Output;
@@ -44,19 +47,35 @@ fn main() -> ExitCode {
     let given = |flag: &str| arguments.iter().any(|argument| argument == flag);
     let output = Output::new(given("--json"), given("--no-color"));
     let exit = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => run(cli, output).unwrap_or_else(|error| output.failure(&error)),
+        Ok(cli) => {
+            // A title may read `--json`; only the parsed arguments know.
+            let output = Output::new(cli.global.json, cli.global.no_color);
+            run(cli, output).unwrap_or_else(|error| output.failure(&error))
+        }
         Err(usage) => output.usage(&usage),
     };
     exit.into()
 }
 
 fn run(cli: Cli, output: Output) -> Result<Exit> {
-    let context = Context::new(&cli.global, Environment::of_process(), output)?;
+    let environment = Environment::of_process();
+    for directory in &cli.global.directory {
+        std::env::set_current_dir(directory)
+            .map_err(|cause| Error::file(&directory.display(), "entered", cause))?;
+    }
+    let command = match cli.command {
+        // Settings, threads and TLS would take longer to start than the work itself.
+        Some(Command::Local(asked)) => {
+            return commands::local::run(Desk::new(environment, output)?, asked);
+        }
+        command => command,
+    };
+    let context = Context::new(&cli.global, environment, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|cause| Error::file("the async runtime", "started", cause))?;
-    let exit = runtime.block_on(Box::pin(commands::run(&context, cli.command)));
+    let exit = runtime.block_on(Box::pin(commands::run(&context, command)));
     // Work that hangs (a database that does not answer) must not keep the program alive.
     runtime.shutdown_background();
     exit

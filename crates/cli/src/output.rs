@@ -10,6 +10,7 @@ use comfy_table::presets::NOTHING;
 use godel_model::{Report as _, code};
 use serde::Serialize;
 use serde_json::json;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::error::{Error, Result, root_cause};
 use crate::exit::Exit;
@@ -90,6 +91,40 @@ impl Output {
         self.line(columns(Some(header), rows))
     }
 
+    /// Writes rows in columns; the last one is cut so that each row fits on a line of the terminal.
+    pub(crate) fn listing<const N: usize>(
+        self,
+        header: [&str; N],
+        mut rows: Vec<[String; N]>,
+    ) -> Result<()> {
+        if let Some(width) = self.width() {
+            fit(&header, &mut rows, width);
+        }
+        self.table(header, rows)
+    }
+
+    /// Writes rows in columns without a header, cut as those of a listing.
+    pub(crate) fn bare<const N: usize>(self, rows: &mut [[String; N]]) -> Result<()> {
+        if let Some(width) = self.width() {
+            fit(&[""; N], rows, width);
+        }
+        self.line(columns(None, rows.to_vec()))
+    }
+
+    /// Returns how many characters fit on a line, if there is a terminal.
+    pub(crate) fn width(self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+    }
+
+    /// Writes a text that others wrote, a little to the right.
+    pub(crate) fn quote(self, text: &str) -> Result<()> {
+        text.lines().try_for_each(|line| {
+            let line = plain(&line.replace('\t', "    "));
+            self.line(format_args!("  {line}").to_string().trim_end())
+        })
+    }
+
     /// Writes names and values in two columns, a little to the right.
     pub(crate) fn pairs(self, rows: Vec<[String; 2]>) -> Result<()> {
         let text = columns(None, rows);
@@ -159,9 +194,46 @@ fn columns<const N: usize>(header: Option<[&str; N]>, rows: Vec<[String; N]>) ->
     table.trim_fmt()
 }
 
-/// Takes out what would move the cursor or change colours: other people chose some of the texts.
-fn plain(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+/// What a title gets on the narrowest terminal.
+const CUT_MIN_WIDTH: usize = 20;
+
+/// Cuts the last column so that the whole row is at most so wide.
+fn fit<const N: usize>(header: &[&str; N], rows: &mut [[String; N]], width: usize) {
+    let others = (0..N.saturating_sub(1)).map(|column| {
+        let cells = rows.iter().map(|row| row[column].width());
+        cells.chain([header[column].len()]).max().unwrap_or_default() + 2
+    });
+    let room = width.saturating_sub(others.sum()).max(CUT_MIN_WIDTH);
+    for row in rows {
+        if let Some(last) = row.last_mut() {
+            *last = cut(last, room);
+        }
+    }
+}
+
+/// Cuts a text to a width, with a mark that something is missing.
+pub(crate) fn cut(text: &str, room: usize) -> String {
+    if text.width() <= room {
+        return text.to_owned();
+    }
+    let mut used = 1;
+    let fits = |char: &char| {
+        used += char.width().unwrap_or(1);
+        used <= room
+    };
+    let mut kept: String = text.chars().take_while(fits).collect();
+    kept.truncate(kept.trim_end().len());
+    kept.push('…');
+    kept
+}
+
+/// Takes out what would move the cursor, change colours or turn the direction of writing around:
+/// other people chose some of the texts.
+pub(crate) fn plain(text: &str) -> String {
+    let bad = |char: char| {
+        char.is_control() || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if bad(c) { '\u{fffd}' } else { c }).collect()
 }
 
 fn failure_text(error: &Error) -> String {
@@ -216,6 +288,16 @@ mod tests {
     fn columns_are_aligned_without_blanks_at_the_end() {
         let rows = vec![["a".to_owned(), "b".to_owned()], ["long".to_owned(), String::new()]];
         assert_eq!(columns(Some(["X", "Y"]), rows), "X     Y\na     b\nlong");
+    }
+
+    #[test]
+    fn a_long_title_is_cut_to_the_line() {
+        assert_eq!(cut("short", 5), "short");
+        assert_eq!(cut("a longer title", 9), "a longer…");
+        assert_eq!(cut("日本語の題", 6), "日本…");
+        let mut rows = vec![["ab".to_owned(), "x".repeat(100)]];
+        fit(&["ID", "TITLE"], &mut rows, 40);
+        assert_eq!(rows[0][1].chars().count(), 36);
     }
 
     #[test]

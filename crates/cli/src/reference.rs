@@ -26,11 +26,15 @@ fn describe(command: &mut clap::Command, path: &str, text: &mut String) {
     let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
     let help = lines.join("\n");
     text.push_str(&format!("\n## {path}\n\n```text\n{}\n```\n", help.trim_end()));
+    let shown: Vec<clap::Id> = command.get_arguments().map(|arg| arg.get_id().clone()).collect();
     for sub in command.get_subcommands_mut() {
         if !sub.is_hide_set() && sub.get_name() != "help" {
             let path = format!("{path} {}", sub.get_name());
-            // Said once, for `godel` itself.
-            let hidden = |arg: clap::Arg| if arg.is_global_set() { arg.hide(true) } else { arg };
+            // Said once, for the first command that has it.
+            let hidden = |arg: clap::Arg| {
+                let said = arg.is_global_set() && shown.contains(arg.get_id());
+                if said { arg.hide(true) } else { arg }
+            };
             *sub = sub.clone().mut_args(hidden);
             describe(sub, &path, text);
         }
@@ -80,6 +84,8 @@ const OTHERS: &str = "
 | `GODEL_SERVER` | the server that commands talk to, as `--server` |
 | `GODEL_CA` | whom commands trust as a server: a PEM file or a SHA-256 fingerprint, as `--ca` |
 | `GODEL_KEY` | the API key that commands use; without it, `owner.key` in the data directory, which is sent to this machine only |
+| `GODEL_AGENT` | the name that whoever works on beads acts under, as `--by`; without it, `user.name` of git |
+| `GODEL_LEASE_TOKEN` | the token of a claim on a bead, as `--token` |
 | `NO_COLOR` | no colours, as `--no-color` |
 ";
 

@@ -30,10 +30,10 @@ impl<T> Cap<T> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Models(pub(crate) Vec<String>);
 
-/// A point in time: long ago, or at a time of day.
+/// A point in time: so far from now, or at a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum When {
-    /// So long before now.
+    /// So long before now, or after it.
     Ago(SignedDuration),
     /// At this time.
     At(Timestamp),
@@ -44,6 +44,14 @@ impl When {
     pub(crate) fn time(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Ago(span) => now.checked_sub(span).unwrap_or(Timestamp::UNIX_EPOCH),
+            Self::At(time) => time,
+        }
+    }
+
+    /// Returns the time it stands for if it is about the future.
+    pub(crate) fn ahead(self, now: Timestamp) -> Timestamp {
+        match self {
+            Self::Ago(span) => now.checked_add(span).unwrap_or(Timestamp::MAX),
             Self::At(time) => time,
         }
     }
@@ -88,6 +96,24 @@ pub(crate) fn budget(text: &str) -> Result<Cap<u64>, String> {
         scaled(amount, 1_000_000, 6).filter(|micros| *micros > 0)
     };
     cap(text, read, "dollars a month, such as 200/month or 49.50/month")
+}
+
+/// Reads what something may cost, in millionths of a dollar.
+pub(crate) fn dollars(text: &str) -> Result<Cap<u64>, String> {
+    let read = |text: &str| {
+        let amount = text.strip_prefix('$').unwrap_or(text);
+        scaled(amount, 1_000_000, 6).filter(|micros| *micros > 0)
+    };
+    cap(text, read, "dollars, such as 5.00")
+}
+
+/// Reads how long something may take, in minutes; a part of a minute counts as one.
+pub(crate) fn minutes(text: &str) -> Result<Cap<u64>, String> {
+    let read = |text: &str| {
+        let seconds = u64::try_from(span(text).ok()?.as_secs()).ok()?;
+        Some(seconds.div_ceil(60)).filter(|minutes| *minutes > 0)
+    };
+    cap(text, read, "a number and a unit: 90m, 2h or 3d")
 }
 
 /// Reads how many requests may be made in a minute.

@@ -4,6 +4,7 @@ mod data;
 mod database;
 mod machine;
 mod master;
+mod repository;
 mod server;
 
 use godel_model::Report as _;
@@ -104,6 +105,7 @@ async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
     findings.extend([data::directory(&context.data), data::space(&context.data)]);
     findings.push(data::owner_key(&context.data));
     findings.push(machine::variables(&context.environment));
+    findings.extend([repository::beads(), repository::agents(&context.environment)]);
     let presence = locate::presence(&context.data).await;
     findings.push(server::running(&presence));
     let running = matches!(presence, Ok(Presence::Running(..)));

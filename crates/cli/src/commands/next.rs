@@ -66,6 +66,10 @@ async fn look(context: &Context) -> Result<Situation> {
                 next: vec![
                     ("godel up".to_owned(), "start a server on this machine"),
                     ("godel doctor".to_owned(), "check that all it needs is there"),
+                    (
+                        "godel bead create TITLE".to_owned(),
+                        "plan work in a repository, without a server",
+                    ),
                 ],
             }
         }

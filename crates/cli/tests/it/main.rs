@@ -3,12 +3,18 @@
 
 mod accounts;
 mod backup;
+mod bead_input;
+mod beads;
+mod convoys;
 mod crash;
+mod exchange;
 mod failures;
 mod home;
 mod leaks;
+mod machine;
 mod pages;
 mod people;
+mod repo;
 mod serving;
 mod stopping;
 mod tls;

@@ -8,7 +8,10 @@ use crate::home::Home;
 fn help_and_version_are_answers() {
     let home = Home::new();
     let help = home.run(&["--help"]).expect(0);
-    assert!(help.stdout.starts_with("Run a Godel server and talk to it\n"), "{help:?}");
+    assert!(
+        help.stdout.starts_with("Plan work in git, run a Godel server and talk to it\n"),
+        "{help:?}"
+    );
     assert!(help.stdout.contains("\nExamples:\n") && help.stderr.is_empty(), "{help:?}");
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(home.run(&["--version"]).expect(0).stdout, format!("godel {version}\n"));

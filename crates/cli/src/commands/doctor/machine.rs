@@ -20,8 +20,15 @@ const LATEST_YEAR_SECS: i64 = 4_102_444_800; // 2100-01-01
 const SKEW_SECS: i64 = 60;
 
 /// Variables that are no settings.
-const OTHER_VARIABLES: &[&str] =
-    &["GODEL_DATA", "GODEL_CA", "GODEL_CONFIG", "GODEL_SERVER", "GODEL_KEY"];
+const OTHER_VARIABLES: &[&str] = &[
+    "GODEL_DATA",
+    "GODEL_CA",
+    "GODEL_CONFIG",
+    "GODEL_SERVER",
+    "GODEL_KEY",
+    "GODEL_AGENT",
+    "GODEL_LEASE_TOKEN",
+];
 /// Beginnings of variables that tests use.
 const TEST_VARIABLES: &[&str] = &["GODEL_TEST_", "GODEL_TORTURE_", "GODEL_FUZZ_", "GODEL_BENCH_"];
 

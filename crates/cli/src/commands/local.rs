@@ -1,0 +1,25 @@
+//! Commands that work on a repository, without a server.
+
+use super::{bead, convoy, exchange, memory, onboard};
+use crate::args::local::{Export, Import, Local};
+use crate::desk::Desk;
+use crate::error::Result;
+use crate::exit::Exit;
+
+/// Does what was asked for.
+pub(crate) fn run(desk: Desk, asked: Local) -> Result<Exit> {
+    match asked {
+        Local::Onboard { yes } => onboard::run(&desk, yes),
+        Local::Bead(asked) => bead::run(&desk.under(asked.who), asked.what),
+        Local::Convoy(asked) => convoy::run(&desk.under(asked.who), asked.what),
+        Local::Remember { text, name, who } => memory::remember(&desk.under(who), &text, name),
+        Local::Memories { words } => memory::list(&desk, &words),
+        Local::Forget { name, who } => memory::forget(&desk.under(who), name),
+        Local::Sync { remote } => exchange::sync(&desk, remote.as_deref()),
+        Local::Import(Import::Beads { file, dry_run, who }) => {
+            exchange::import(&desk.under(who), &file, dry_run)
+        }
+        Local::Export(Export::Beads { file }) => exchange::export(&desk, file.as_deref()),
+        Local::Prime { bead, who } => exchange::prime(&desk.under(who), bead),
+    }
+}
