@@ -7,6 +7,7 @@ mod bead_input;
 mod beads;
 mod convoys;
 mod crash;
+mod earned;
 mod exchange;
 mod failures;
 mod home;
