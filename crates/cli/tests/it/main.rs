@@ -3,6 +3,7 @@
 
 mod backup;
 mod bead_input;
+mod bead_worktree;
 mod beads;
 mod convoys;
 mod crash;
