@@ -9,6 +9,7 @@ mod events;
 mod login;
 mod people;
 mod server;
+mod tls;
 
 use crate::failure::{Failure, Result};
 use crate::godel::{Godel, Server};
@@ -18,12 +19,13 @@ use crate::steps::web;
 use crate::tools;
 
 /// The acts, in order; the server of the first serves the others.
-const ACTS: [Act; 5] = [
+const ACTS: [Act; 6] = [
     Act { title: "A server of your own", play: server::play },
     Act { title: "A login: the link works once", play: login::play },
     Act { title: "People: invited, limited, on record", play: people::play },
     Act { title: "Events: everything that happens is written down", play: events::play },
     Act { title: "kill -9: what was answered is kept", play: crash::play },
+    Act { title: "TLS: nobody listens in", play: tls::play },
 ];
 
 struct Act {
@@ -40,9 +42,14 @@ struct Stage {
 impl Stage {
     /// Starts the server, or starts it again, on the same data.
     fn raise(&mut self) -> Result<&Server> {
+        self.raise_with(&[])
+    }
+
+    /// Starts the server again, with some settings, on the same data.
+    fn raise_with(&mut self, settings: &[&str]) -> Result<&Server> {
         // The earlier one first: two servers never share a data folder.
         self.server = None;
-        Ok(self.server.insert(self.godel.up()?))
+        Ok(self.server.insert(self.godel.up_with(settings)?))
     }
 
     /// The running server.

@@ -49,19 +49,35 @@ impl Godel {
         command
     }
 
-    /// The key of the owner, which the first start made.
+    /// The same program with another data folder, as on another machine.
+    pub(crate) fn elsewhere(&self) -> Self {
+        Self { data: self.data.with_extension("elsewhere"), ..self.clone() }
+    }
+
+    /// The file with the key of the owner, which the first start made.
+    pub(crate) fn key_file(&self) -> PathBuf {
+        self.data.join("owner.key")
+    }
+
+    /// The key of the owner.
     pub(crate) fn key(&self) -> Result<String> {
-        let file = self.data.join("owner.key");
+        let file = self.key_file();
         let key = fs::read_to_string(&file).told(format!("read {}", file.display()))?;
         Ok(key.trim().to_owned())
     }
 
     /// Starts a server on a free port and waits until it says that it is there.
     pub(crate) fn up(&self) -> Result<Server> {
+        self.up_with(&[])
+    }
+
+    /// Starts a server as [`Godel::up`] does, with some settings.
+    pub(crate) fn up_with(&self, settings: &[&str]) -> Result<Server> {
         let log = self.data.with_extension("log");
         let output = create(&log)?;
         let errors = output.try_clone().told(format!("open {}", log.display()))?;
-        let mut command = self.command(&["up", "--listen", "127.0.0.1:0"]);
+        let arguments = [&["up", "--listen", "127.0.0.1:0"], settings].concat();
+        let mut command = self.command(&arguments);
         self.start(command.stdout(output).stderr(errors), log)
     }
 
@@ -122,6 +138,24 @@ impl Godel {
         let mut process =
             self.nursery.spawn(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?;
         process.finish(CALL, &shown)
+    }
+
+    /// Runs a client command that reads a file.
+    pub(crate) fn call_fed(&self, arguments: &[&str], file: &Path) -> Result<String> {
+        let input = File::open(file).told(format!("open {}", file.display()))?;
+        let mut command = self.command(arguments);
+        let shown = line_of(&command);
+        let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.nursery.spawn_fed(piped, input.into())?.finish(CALL, &shown)
+    }
+
+    /// Runs a client command that must be refused, and returns what it said.
+    pub(crate) fn refused(&self, arguments: &[&str]) -> Result<String> {
+        match self.call(arguments) {
+            Err(failure) if !failure.text().is_empty() => Ok(failure.text().to_owned()),
+            Err(failure) => Err(failure),
+            Ok(said) => Err(Failure::new(format!("{arguments:?} was not refused")).output(said)),
+        }
     }
 
     /// Runs a client command that prints one JSON document.

@@ -53,9 +53,13 @@ impl Nursery {
 
     /// Starts a process that reads nothing from the terminal.
     pub(crate) fn spawn(&self, command: &mut Command) -> Result<Process> {
+        self.spawn_fed(command, Stdio::null())
+    }
+
+    /// Starts a process that reads what it is given.
+    pub(crate) fn spawn_fed(&self, command: &mut Command, input: Stdio) -> Result<Process> {
         let name = command.get_program().to_string_lossy().into_owned();
-        let child =
-            command.stdin(Stdio::null()).process_group(0).spawn().told(format!("run {name}"))?;
+        let child = command.stdin(input).process_group(0).spawn().told(format!("run {name}"))?;
         let mut inner = self.lock();
         inner.groups.push(child.id());
         inner.tell();

@@ -56,11 +56,15 @@ pub struct RefreshRequest {
 
 /// Sets the password of the caller's own account.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub struct PasswordRequest {
     /// The new password: 12 characters or more.
     #[schema(min_length = 12, max_length = 1024)]
     pub password: String,
+    /// The current password, if the account has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 1024)]
+    pub current_password: Option<String>,
 }
 
 macro_rules! hidden {

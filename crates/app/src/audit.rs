@@ -283,6 +283,9 @@ pub async fn trim(app: &App, tenant: TenantId, keep: SignedDuration) -> Result<u
     loop {
         let key = app.vault.audit_key()?;
         let work = move |tx: &mut Tx<'_>| -> Result<u64, godel_store::Error> {
+            // Everybody locks the end of the log first and that of the record second; the other way
+            // round, this and an append of another server would wait for each other.
+            tx.events().lock_bounds()?;
             let Some(ends) = tx.audit().ends()? else { return Ok(0) };
             let oldest = tx.audit().forward(ends.trimmed.seq, CHUNK_ROWS)?;
             let old = oldest.iter().take_while(|row| row.row.entry.at < before).last();

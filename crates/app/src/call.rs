@@ -16,7 +16,7 @@ use crate::{App, Error, Result};
 #[derive(Debug, Clone)]
 pub struct Call {
     /// Who acts, in which tenant.
-    pub actor: Actor,
+    pub actor: Arc<Actor>,
     /// The W3C trace id of the request.
     pub trace_id: Option<String>,
     /// If the request must be carried out once at most.

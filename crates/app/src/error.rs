@@ -47,6 +47,12 @@ pub enum Error {
     /// There is no such key.
     #[error("there is no API key {0}, or it has ended")]
     NoKey(KeyId),
+    /// The user has as many keys as a user can have.
+    #[error("a user can have at most {} keys that work", crate::keys::KEYS_MAX)]
+    TooManyKeys,
+    /// The account has a password, and it was not given.
+    #[error("this account has a password, and it was not given")]
+    NoCurrentPassword,
     /// There is no such secret.
     #[error("there is no secret called \"{0}\"")]
     NoSecret(String),
@@ -134,6 +140,8 @@ impl Report for Error {
             Self::UserNameTaken(_) => code::USER_NAME_TAKEN,
             Self::LastAdmin => code::LAST_ADMIN,
             Self::NoKey(_) => code::KEY_NOT_FOUND,
+            Self::TooManyKeys => code::TOO_MANY_KEYS,
+            Self::NoCurrentPassword => code::CURRENT_PASSWORD_NEEDED,
             Self::NoSecret(_) => code::SECRET_NOT_FOUND,
             Self::MasterKey { .. } => code::MASTER_KEY_WRONG,
             Self::Undecipherable(_) => code::DATABASE_CORRUPT,
@@ -172,6 +180,13 @@ impl Report for Error {
             Self::DeviceCode => "run `godel login` again, and enter the code within ten minutes",
             Self::LastAdmin => "make somebody else an admin first: godel user role NAME admin",
             Self::UserNameTaken(_) => "choose another name",
+            Self::TooManyKeys => {
+                "revoke one that is not needed: godel key list, godel key revoke KEY"
+            }
+            Self::NoCurrentPassword => {
+                "give it as `currentPassword`; if it is forgotten, an admin makes a new login \
+                 link: godel user link NAME"
+            }
             Self::MasterKey { .. } => {
                 "put the right key into master.key in the data directory, or into GODEL_MASTER_KEY"
             }

@@ -16,6 +16,8 @@ use crate::{App, Call, Error, Result};
 
 /// How many scopes a key can have.
 const SCOPES_MAX: usize = 50;
+/// How many keys a user can have that work.
+pub const KEYS_MAX: i64 = 100;
 /// The longest time that an old key goes on after its rotation.
 const GRACE_MAX_HOURS: i64 = 24 * 30;
 
@@ -131,6 +133,7 @@ pub async fn create(app: &App, call: &Call, new: NewKey) -> Result<(Option<ApiKe
         if tx.users().by_id(owner.0, owner.1)?.is_none() {
             return Err(Error::NoUser(owner.1.to_string()));
         }
+        check_room(tx, owner, made.record.created_at)?;
         tx.keys().insert(&made.record, made.hash)?;
         call_.tell(&app_, tx, event.clone())?;
         Ok(made.record.id)
@@ -139,6 +142,20 @@ pub async fn create(app: &App, call: &Call, new: NewKey) -> Result<(Option<ApiKe
         Outcome::Fresh(_) => Ok((Some(key), record)),
         Outcome::Known(id) => Ok((None, find(app, call, id, "read").await?)),
     }
+}
+
+/// Refuses one more key for a user that has as many as a user can have.
+pub(crate) fn check_room(
+    tx: &mut Tx<'_>,
+    (tenant, user): (TenantId, UserId),
+    now: Timestamp,
+) -> Result<()> {
+    // One after the other: two at the same moment must not both take the last place.
+    tx.tenants().lock(tenant)?;
+    if tx.keys().live(tenant, user, now)? >= KEYS_MAX {
+        return Err(Error::TooManyKeys);
+    }
+    Ok(())
 }
 
 /// One's own keys need less than those of others.
@@ -223,8 +240,9 @@ pub async fn rotate(
         if still.is_none_or(|still| still.expires_at != old.expires_at) {
             return Err(Error::NoKey(id));
         }
-        tx.keys().insert(&made.record, made.hash)?;
         tx.keys().expire(old.tenant, old.id, ends)?;
+        check_room(tx, owner, now)?;
+        tx.keys().insert(&made.record, made.hash)?;
         call_.tell(&app_, tx, event.clone())
     };
     app.store.write(call.scope(), work).await?;
@@ -262,7 +280,7 @@ pub enum Older {
     End,
 }
 
-/// Makes the key of a server's owner.
+/// Makes the key of a server's owner. It is not counted: a server must be able to start.
 ///
 /// # Errors
 /// If the store fails.

@@ -55,6 +55,16 @@ async fn ensure_owner(app: &App, tenant: TenantId) -> Result<()> {
     app.store.write(Scope::System, insert).await.map(drop).map_err(Error::Store)
 }
 
+/// Tells whether the owner of a tenant can log in: its account may have been closed.
+///
+/// # Errors
+/// If the store fails.
+pub async fn owner_is_active(app: &App, tenant: TenantId) -> Result<bool> {
+    let find = move |tx: &mut Tx<'_>| tx.users().by_id(tenant, owner_of(tenant));
+    let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
+    Ok(found.is_some_and(|owner| owner.status == UserStatus::Active))
+}
+
 fn owner(tenant: TenantId, status: UserStatus, now: jiff::Timestamp) -> Result<User> {
     Ok(User {
         id: owner_of(tenant),

@@ -1,23 +1,23 @@
-//! Users: inviting, changing, disabling and erasing them.
+//! Users: inviting, changing and disabling them.
 
-use godel_model::{LoginToken, ProjectId, Reach, Role, Seq, User, UserId, UserName, UserStatus};
+use godel_model::{LoginToken, ProjectId, Reach, Role, User, UserId, UserName, UserStatus};
 use godel_store::{KeyRecord, Purpose, StoredRow, Tx};
 use serde::Serialize;
 use tracing::instrument;
 
 use crate::auth::login::{self, INVITE_HOURS, Password};
 use crate::once::{Outcome, once};
-use crate::{App, Call, Error, Result};
+use crate::{App, Call, Error, Result, audit};
 
 /// What events tell of a user: nothing that would have to be erased one day.
 #[derive(Serialize)]
-struct Told {
+pub(crate) struct Told {
     id: UserId,
     role: Role,
     status: UserStatus,
 }
 
-fn told(user: &User) -> Told {
+pub(crate) fn told(user: &User) -> Told {
     Told { id: user.id, role: user.role, status: user.status }
 }
 
@@ -74,7 +74,8 @@ fn check_projects(tx: &mut Tx<'_>, projects: &[ProjectId]) -> Result<()> {
     Ok(())
 }
 
-/// Makes a new link for somebody who lost the old one, or its password.
+/// Makes a new link for somebody who lost the old one, or its password. Whatever password there was
+/// is gone: who comes by the link sets a new one without it.
 ///
 /// # Errors
 /// If the caller may not, or there is no such user.
@@ -90,6 +91,7 @@ pub async fn new_link(app: &App, call: &Call, id: UserId) -> Result<LoginToken> 
     let (app_, call_) = (app.clone(), call.clone());
     let work = move |tx: &mut Tx<'_>| {
         tx.tokens().forget(call_.actor.tenant, id, Purpose::Link)?;
+        tx.users().set_password(call_.actor.tenant, id, None)?;
         call_.tell(&app_, tx, event.clone())
     };
     app.store.write(call.scope(), work).await?;
@@ -195,28 +197,36 @@ pub async fn update(app: &App, call: &Call, id: UserId, change: UserChange) -> R
 }
 
 /// Returns a user that was not erased.
-fn open_account(tx: &mut Tx<'_>, call: &Call, id: UserId) -> Result<User> {
+pub(crate) fn open_account(tx: &mut Tx<'_>, call: &Call, id: UserId) -> Result<User> {
     let found = tx.users().by_id(call.actor.tenant, id)?;
     let found = found.filter(|user| user.status != UserStatus::Erased);
     found.ok_or_else(|| Error::NoUser(id.to_string()))
 }
 
 /// A tenant without an admin could never be looked after again.
-fn keep_an_admin(tx: &mut Tx<'_>, call: &Call) -> Result<()> {
+pub(crate) fn keep_an_admin(tx: &mut Tx<'_>, call: &Call) -> Result<()> {
     if tx.users().admins(call.actor.tenant)? == 0 {
         return Err(Error::LastAdmin);
     }
     Ok(())
 }
 
-/// Sets the password of the caller's own account; its other logins end.
+/// Sets the password of the caller's own account; its other logins end. Where there is one, it must
+/// be given: whoever finds a browser open must not keep the account.
 ///
 /// # Errors
-/// If the password is too short, or the caller is a key that may less than its user.
+/// If the password is too short, the current one is wrong or was not given, or the caller is a key
+/// that may less than its user.
 #[instrument(level = "debug", name = "app.users.set_password", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn set_password(app: &App, call: &Call, password: Password) -> Result<()> {
+pub async fn set_password(
+    app: &App,
+    call: &Call,
+    current: Option<Password>,
+    password: Password,
+) -> Result<()> {
     call.may("account", "update", Reach::Own)?;
     call.whole()?;
+    prove_password(app, call, current).await?;
     let hash = app.passwords.hash(password.0, app.mint).await?;
     let (tenant, id, now) = (call.actor.tenant, call.actor.user, app.clock.now());
     #[derive(Serialize)]
@@ -235,88 +245,22 @@ pub async fn set_password(app: &App, call: &Call, password: Password) -> Result<
     Ok(())
 }
 
-/// Erases a person: what tells who it was goes, and so does every way in. What it did stays, under
-/// an id that leads nowhere.
-///
-/// # Errors
-/// If the caller may not, there is no such user, or it is the last admin.
-#[instrument(level = "debug", name = "app.users.erase", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn erase(app: &App, call: &Call, id: UserId) -> Result<()> {
-    call.may("user", "delete", Reach::Team)?;
-    let tenant = call.actor.tenant;
+/// Lets the call go on if it knows the password of its account, or there is none.
+async fn prove_password(app: &App, call: &Call, current: Option<Password>) -> Result<()> {
+    let (tenant, id) = (call.actor.tenant, call.actor.user);
     let look = move |tx: &mut Tx<'_>| {
-        let user = tx.users().by_id(tenant, id)?;
-        let last = tx.users().admins(tenant)? == 1;
-        Ok::<_, Error>(user.map(|user| (user, last)))
+        Ok::<_, Error>((tx.users().by_id(tenant, id)?, tx.users().password(tenant, id)?))
     };
-    let found = app.store.read(call.scope(), look).await?;
-    let found = found.filter(|(user, _)| user.status != UserStatus::Erased);
-    let (known, last) = found.ok_or_else(|| Error::NoUser(id.to_string()))?;
-    // Asked before anything is renamed; it is asked again when the account goes.
-    if last && known.role == Role::Admin && known.status == UserStatus::Active {
-        return Err(Error::LastAdmin);
+    let (user, hash) = app.store.read(call.scope(), look).await?;
+    let Some(hash) = hash else { return Ok(()) };
+    let current = current.ok_or(Error::NoCurrentPassword)?;
+    let name = user.map(|user| user.name.to_string()).unwrap_or_default();
+    let place = (call.origin.address, format!("{tenant}/{name}"));
+    if login::compare(app, (place.0, &place.1), current.0, Some(hash)).await? {
+        return Ok(());
     }
-    let (old, new) = (format!("user:{}", known.name.as_str()), format!("user:{}", nobody(id)));
-    // The long part comes first, while the account still has its name: what is cut off in the
-    // middle can be done again.
-    let head = rename_in_events(app, call, &old, &new).await?;
-    let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
-    let work = move |tx: &mut Tx<'_>| {
-        tx.tenants().lock(tenant)?;
-        let before = open_account(tx, &call_, id)?;
-        tx.events().rename_actor((head.0, i64::MAX), &old, &new)?;
-        let user = User {
-            name: nobody(id).parse()?,
-            role: Role::Viewer,
-            status: UserStatus::Erased,
-            projects: Vec::new(),
-            seen_at: None,
-            ..before.clone()
-        };
-        tx.users().update(tenant, &user)?;
-        tx.users().set_password(tenant, id, None)?;
-        tx.keys().revoke_of(tenant, id, None, now)?;
-        tx.keys().rename_of(tenant, id, &"erased".parse()?)?;
-        tx.sessions().end_of(tenant, id, now)?;
-        tx.tokens().forget(tenant, id, Purpose::Link)?;
-        keep_an_admin(tx, &call_)?;
-        tx.audit().erase(id)?;
-        let mut call = call_.clone();
-        if id == call.actor.user {
-            // Who erases itself must not leave its name behind by doing so.
-            call.actor.name = format!("user:{}", nobody(id));
-            call.origin = crate::Origin::default();
-        }
-        let event = call.event(&app_, "user:erase", &told(&user), ("userId", id));
-        call.tell(&app_, tx, event)
-    };
-    app.store.write(call.scope(), work).await?;
-    app.callers.forget_all();
-    // What is in memory still has the name.
-    let read = app.store.read(call.scope(), |tx| tx.events().bounds()).await;
-    app.store.forget(call.actor.tenant, read.map_err(Error::Store)?.0);
-    Ok(())
-}
-
-/// The name of somebody who was erased.
-fn nobody(id: UserId) -> String {
-    format!("erased-{}", id.uuid().simple())
-}
-
-/// Takes a name out of the events, some thousands at a time so that other writes come in between;
-/// returns up to where.
-async fn rename_in_events(app: &App, call: &Call, old: &str, new: &str) -> Result<Seq> {
-    const CHUNK_EVENTS: i64 = 20_000;
-    let read = app.store.read(call.scope(), |tx| tx.events().bounds()).await;
-    let (head, trimmed) = read.map_err(Error::Store)?;
-    let mut from = trimmed.0;
-    while from < head.0 {
-        let (upto, old, new) = (from + CHUNK_EVENTS, old.to_owned(), new.to_owned());
-        let work = move |tx: &mut Tx<'_>| tx.events().rename_actor((from, upto), &old, &new);
-        app.store.write(call.scope(), work).await.map_err(Error::Store)?;
-        from = upto;
-    }
-    Ok(head)
+    audit::refused(app, call, "auth:failure", "password").await?;
+    Err(Error::WrongPassword)
 }
 
 /// What the server knows of a person.

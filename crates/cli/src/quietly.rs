@@ -1,6 +1,8 @@
 //! Reading what nobody should see: from a pipe, or from a terminal without echo.
 
+use std::fs::File;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
+use std::path::Path;
 
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
@@ -21,7 +23,7 @@ pub(crate) enum Typed {
 
 /// Reads a secret from stdin; a person at a terminal is asked for it.
 pub(crate) async fn read(context: &Context, what: &str, typed: Typed) -> Result<String> {
-    if !io::stdin().is_terminal() {
+    if !can_ask() {
         return piped(what);
     }
     let first = prompt(context, &format!("{what}: ")).await?;
@@ -29,6 +31,20 @@ pub(crate) async fn read(context: &Context, what: &str, typed: Typed) -> Result<
         return Err(Error::usage("the two are not the same", "try again"));
     }
     filled(first, what)
+}
+
+/// Tells whether there is a person to ask.
+pub(crate) fn can_ask() -> bool {
+    io::stdin().is_terminal()
+}
+
+/// Reads a secret from a file; the newline at its end does not belong to it.
+pub(crate) fn from_file(path: &Path) -> Result<String> {
+    let fail = |cause| Error::file(&path.display(), "read", cause);
+    let file = File::open(path).map_err(fail)?;
+    let mut text = String::new();
+    file.take(READ_MAX_BYTES).read_to_string(&mut text).map_err(fail)?;
+    filled(without_newline(text), "password")
 }
 
 /// Reads all of stdin; the newline at its end belongs to the pipe.

@@ -48,7 +48,7 @@ impl Repo {
         let said = String::from_utf8_lossy(&output.stderr);
         if !output.status.success() && said.contains("not a git repository") {
             return Err(Error::refused(
-                code::REPOSITORY_NOT_FOUND,
+                code::NO_REPOSITORY,
                 format!("{} is in no git repository", directory.display()),
                 "go into a repository, or make one with `git init`",
             ));

@@ -77,6 +77,8 @@ codes! {
     LOGIN_LINK_INVALID = "login_link_invalid", Unauthorized;
     /// Name or password are wrong.
     WRONG_PASSWORD = "wrong_password", Unauthorized;
+    /// The account has a password, which is needed to set another.
+    CURRENT_PASSWORD_NEEDED = "current_password_needed", InvalidRequest;
     /// No program waits with this code.
     DEVICE_CODE_INVALID = "device_code_invalid", Unauthorized;
     /// A person did not let the program in.
@@ -111,6 +113,8 @@ codes! {
     USER_NAME_TAKEN = "user_name_taken", Conflict;
     /// The tenant would have no admin left.
     LAST_ADMIN = "last_admin", Conflict;
+    /// The user has as many API keys as a user can have.
+    TOO_MANY_KEYS = "too_many_keys", Conflict;
     /// The thing was changed by somebody else in between.
     VERSION_MISMATCH = "version_mismatch", Conflict;
     /// Another process uses the data directory.
@@ -123,7 +127,7 @@ codes! {
     ADDRESS_IN_USE = "address_in_use", Conflict;
     /// Too many requests.
     RATE_LIMITED = "rate_limited", RateLimited;
-    /// Too many WebSocket connections.
+    /// Too many WebSockets and streams at once.
     TOO_MANY_CONNECTIONS = "too_many_connections", RateLimited;
     /// Something failed inside Godel.
     INTERNAL_ERROR = "internal_error", InternalError;
@@ -159,8 +163,6 @@ codes! {
     CERTIFICATE_INVALID = "certificate_invalid", InvalidRequest;
     /// The other side of a TLS connection did not prove who it is.
     CERTIFICATE_UNTRUSTED = "certificate_untrusted", Forbidden;
-    /// There is no git repository here.
-    REPOSITORY_NOT_FOUND = "repository_not_found", NotFound;
     /// The git program is missing or cannot be started.
     GIT_UNAVAILABLE = "git_unavailable", ServiceUnavailable;
     /// Git refused or failed.

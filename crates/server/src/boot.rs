@@ -137,7 +137,7 @@ pub struct Server {
     data_dir: PathBuf,
     drain: Duration,
     tenant: TenantId,
-    login_link: String,
+    login_link: Option<String>,
     first_start: bool,
     certificate: Option<Arc<Current>>,
     elsewhere: Option<String>,
@@ -239,9 +239,9 @@ impl Server {
         self.discovery.insecure
     }
 
-    /// Returns a link that logs a browser in, once.
-    pub fn login_link(&self) -> &str {
-        &self.login_link
+    /// Returns a link that logs a browser in as the owner, once; none if its account is closed.
+    pub fn login_link(&self) -> Option<&str> {
+        self.login_link.as_deref()
     }
 
     /// Tells whether the owner's key was made just now.
@@ -389,11 +389,19 @@ async fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
     })
 }
 
-async fn login_link(app: &App, url: &str, tenant: TenantId) -> Result<String, StartError> {
+async fn login_link(app: &App, url: &str, tenant: TenantId) -> Result<Option<String>, StartError> {
+    // A link that opens nothing would be one more mystery for somebody who is locked out.
+    if !tenants::owner_is_active(app, tenant).await? {
+        tracing::warn!(
+            "the owner's account is closed: no login link is made; another admin opens it with \
+             `godel user enable owner`"
+        );
+        return Ok(None);
+    }
     // Behind the `#` it stays in the browser: no server, proxy or log ever sees it.
     let owner = tenants::owner_of(tenant);
     let token = login::new_link(app, tenant, owner, login::LINK_HOURS).await?;
-    Ok(format!("{url}/dashboard/#token={}", token.expose()))
+    Ok(Some(format!("{url}/dashboard/#token={}", token.expose())))
 }
 
 /// Makes the owner's key unless the one in the data directory works; tells whether it did.
@@ -414,6 +422,11 @@ async fn ensure_owner_key(app: &App, tenant: TenantId, dir: &Path) -> Result<boo
             // That the database failed says nothing about the key.
             Err(error) => return Err(error.into()),
         }
+    }
+    // One key more at each start, and none of them would open anything.
+    if !tenants::owner_is_active(app, tenant).await? {
+        tracing::warn!("the owner's account is closed: no owner key is made");
+        return Ok(false);
     }
     // A file belongs to this data directory alone; a server's database is shared with other
     // servers, whose owner keys must go on working.

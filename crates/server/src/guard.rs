@@ -6,7 +6,7 @@ use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use godel_app::auth::{self, AccessToken, Credential, Identity, login};
-use godel_app::{Call, Origin, audit};
+use godel_app::{Call, NoPlace, Origin, SocketPlace, audit};
 use godel_decide::{Admission, Limit};
 use godel_model::{LoginToken, code};
 use http::request::Parts;
@@ -47,6 +47,19 @@ impl Caller {
         // Boxed: ten thousand idle sockets must not each keep room for a look that is seldom made.
         matches!(Box::pin(auth::holds(&shared.app, &self.call.actor)).await, Ok(false))
     }
+}
+
+/// Takes a place for a WebSocket or a stream: both stay open, so both count.
+pub(crate) fn take_place(shared: &Shared, caller: &Caller) -> ApiResult<SocketPlace> {
+    shared.app.rates.socket(caller.call.actor.credential()).map_err(|why| {
+        let message = match why {
+            NoPlace::Caller => "this caller has as many open WebSockets and streams as it may",
+            NoPlace::Server => "this server has as many open WebSockets and streams as it can hold",
+        };
+        ApiError::new(code::TOO_MANY_CONNECTIONS, message)
+            .with_hint("close one, or put more subscriptions on one WebSocket")
+            .retry_after_ms(1_000)
+    })
 }
 
 impl<S: Sync> FromRequestParts<S> for Caller {
@@ -140,9 +153,16 @@ fn unknown() -> ApiError {
 
 async fn identify(shared: &Shared, parts: &Parts, origin: &Origin) -> ApiResult<Identity> {
     let app = &shared.app;
-    let (found, what) = match presented(parts)? {
+    let presented = presented(parts)?;
+    // Any page can open a socket from the browser of somebody who is here; what it shows must not
+    // count against that person's address.
+    if matches!(presented, Presented::Ticket(_)) && is_foreign(parts) {
+        return Err(foreign());
+    }
+    let (found, what) = match presented {
         Presented::Nothing => return Err(unknown()),
-        Presented::Ticket(ticket) => (login::by_ticket(app, &ticket).await, "ticket"),
+        Presented::Ticket(None) => (Err(godel_app::Error::Unauthorized), "ticket"),
+        Presented::Ticket(Some(ticket)) => (login::by_ticket(app, &ticket).await, "ticket"),
         Presented::Credential(credential) => {
             let what = match credential {
                 Credential::Key(_) => "key",
@@ -168,7 +188,8 @@ enum Presented {
     Nothing,
     Garbage,
     Credential(Credential),
-    Ticket(LoginToken),
+    /// A ticket, or what came in its place.
+    Ticket(Option<LoginToken>),
 }
 
 fn presented(parts: &Parts) -> ApiResult<Presented> {
@@ -197,9 +218,7 @@ fn presented(parts: &Parts) -> ApiResult<Presented> {
     let query = parts.uri.query().filter(|_| is_socket);
     let ticket = query.into_iter().flat_map(|query| query.split('&'));
     let ticket = ticket.filter_map(|pair| pair.strip_prefix("ticket=")).next();
-    Ok(ticket.map_or(Presented::Nothing, |ticket| {
-        ticket.parse().map_or(Presented::Garbage, Presented::Ticket)
-    }))
+    Ok(ticket.map_or(Presented::Nothing, |ticket| Presented::Ticket(ticket.parse().ok())))
 }
 
 fn read_bearer(token: &str) -> Presented {
@@ -229,26 +248,30 @@ fn prove_same_site(shared: &Shared, parts: &Parts) -> ApiResult<()> {
     let Some(cookie) = session_token(&parts.headers).filter(|_| !by_header) else {
         return Ok(());
     };
-    let refuse = || {
-        ApiError::new(code::CSRF_REFUSED, "this request did not come from the dashboard")
-            .with_hint("programs authenticate with an API key instead of the cookie")
-    };
-    let host = named_host(&parts.headers, &parts.uri);
-    let origin = parts.headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or("?"));
-    if let Some(origin) = origin
-        && origin.split_once("://").map(|(_, place)| place) != host
-    {
-        return Err(refuse());
+    if is_foreign(parts) {
+        return Err(foreign());
     }
     let upgrade = parts.headers.contains_key(header::UPGRADE);
     let safe = matches!(parts.method, Method::GET | Method::HEAD | Method::OPTIONS);
     let proof = parts.headers.get(&CSRF).map(HeaderValue::as_bytes).unwrap_or_default();
     match (safe, upgrade) {
         // A page of another site can open a socket with the cookie, but cannot hide its origin.
-        (_, true) if origin.is_none() => Err(refuse()),
-        (false, _) if !auth::is_csrf_token(&shared.app, &cookie, proof) => Err(refuse()),
+        (_, true) if !parts.headers.contains_key(header::ORIGIN) => Err(foreign()),
+        (false, _) if !auth::is_csrf_token(&shared.app, &cookie, proof) => Err(foreign()),
         _ => Ok(()),
     }
+}
+
+fn foreign() -> ApiError {
+    ApiError::new(code::CSRF_REFUSED, "this request did not come from the dashboard")
+        .with_hint("programs authenticate with an API key instead of the cookie")
+}
+
+/// Tells whether a browser says that a page of another server made the request.
+fn is_foreign(parts: &Parts) -> bool {
+    let host = named_host(&parts.headers, &parts.uri);
+    let origin = parts.headers.get(header::ORIGIN).map(|origin| origin.to_str().unwrap_or("?"));
+    origin.is_some_and(|origin| origin.split_once("://").map(|(_, place)| place) != host)
 }
 
 /// Returns the host that a request names; HTTP/2 has no `Host` header for it.

@@ -67,6 +67,8 @@ pub(crate) fn finish(document: &mut OpenApi) {
     components.schemas.extend(schemas);
     let named: BTreeMap<String, RefOr<Schema>> = components.schemas.clone().into_iter().collect();
     components.schemas.values_mut().for_each(|schema| refer_inside(schema, &named));
+    let pages: Vec<_> = components.schemas.iter_mut().filter_map(name_page).collect();
+    components.schemas.extend(pages);
     let mut names = std::collections::HashSet::new();
     for item in document.paths.paths.values_mut() {
         let operations: [&mut Option<Operation>; 5] =
@@ -117,6 +119,15 @@ fn refer_inside(schema: &mut RefOr<Schema>, named: &BTreeMap<String, RefOr<Schem
         }
         _ => {}
     }
+}
+
+/// Gives the page inside an answer a name of its own, as all that answers hold has one.
+fn name_page((name, answer): (&String, &mut RefOr<Schema>)) -> Option<(String, RefOr<Schema>)> {
+    let page = name.strip_prefix("Success_").filter(|inside| inside.starts_with("Page_"))?;
+    let RefOr::T(Schema::Object(object)) = answer else { return None };
+    let data = object.properties.get_mut("data")?;
+    let whole = std::mem::replace(data, Ref::from_schema_name(page).into());
+    Some((page.to_owned(), whole))
 }
 
 /// Tells whether a schema has parts of its own, so that two that are equal are not so by chance.

@@ -42,6 +42,7 @@ pub use migrate::{Migration, SchemaStatus, known as known_migrations};
 pub use scope::Scope;
 pub use store::{Probe, Store, Written};
 pub use tables::audit::{Ends, StoredRow};
+pub use tables::callers::{CallerKey, CallerRecord, CallerSession};
 pub use tables::devices::{DeviceRecord, DeviceStatus};
 pub use tables::events::{Direction, Page, SCAN_MAX_EVENTS};
 pub use tables::idempotency::{Claim, Receipt};

@@ -4,6 +4,7 @@ use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
 
 use crate::statement::Conn;
 use crate::tables::audit::Audit;
+use crate::tables::callers::Callers;
 use crate::tables::devices::Devices;
 use crate::tables::events::Events;
 use crate::tables::idempotency::Idempotency;
@@ -156,6 +157,11 @@ impl<'c> Tx<'c> {
     /// The users.
     pub fn users(&mut self) -> Users<'_, 'c> {
         Users { tx: self }
+    }
+
+    /// Who stands behind a credential.
+    pub fn callers(&mut self) -> Callers<'_, 'c> {
+        Callers { tx: self }
     }
 
     /// Logins that last.

@@ -126,7 +126,9 @@ export interface paths {
          *     `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
          *     without either the stream begins now. An event named `ready` tells the position at which it
          *     begins and the newest one, one named `lagged` what retention had removed before it was read. A
-         *     position behind the end of the log is one of another log and is refused (`invalid_cursor`).
+         *     position behind the end of the log is one of another log and is refused (`invalid_cursor`). Streams
+         *     and WebSockets count together against the most that a caller may have open
+         *     (`too_many_connections`).
          */
         get: operations["streamEvents"];
         put?: never;
@@ -538,7 +540,8 @@ export interface paths {
         put?: never;
         /**
          * Make a new login link for a user
-         * @description Earlier links of the user work no more.
+         * @description Earlier links of the user work no more, and its password is gone: who comes by the link sets a new
+         *     one.
          */
         post: operations["newUserLink"];
         delete?: never;
@@ -675,7 +678,8 @@ export interface paths {
         get?: never;
         /**
          * Set the own password
-         * @description All other logins of the account end.
+         * @description All other logins of the account end. If it has a password already, `currentPassword` must be that
+         *     one; whoever forgot it gets a new login link from an admin, which removes it.
          */
         put: operations["setPassword"];
         post?: never;
@@ -1300,6 +1304,48 @@ export interface components {
             /** @description The projects the user works in; none means all. */
             projects?: string[];
         };
+        /** @description One page of a list. */
+        Page_AuditEntry: {
+            /** @description The items of this page. */
+            items: components["schemas"]["AuditEntry"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Event: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Event"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Key: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Key"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Project: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Project"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Tenant: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Tenant"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_User: {
+            /** @description The items of this page. */
+            items: components["schemas"]["User"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @description How to get the next page. */
         Pagination: {
             /** @description How many items a page has at most. */
@@ -1313,6 +1359,8 @@ export interface components {
         PasswordRequest: {
             /** @description The new password: 12 characters or more. */
             password: string;
+            /** @description The current password, if the account has one. */
+            currentPassword?: string | null;
         };
         /** @description Something that a tenant works on. */
         Project: {
@@ -1564,13 +1612,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["AuditEntry"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_AuditEntry"];
         };
         /** @description A successful answer. */
         Success_Page_Event: {
@@ -1579,13 +1621,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["Event"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_Event"];
         };
         /** @description A successful answer. */
         Success_Page_Key: {
@@ -1594,13 +1630,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["Key"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_Key"];
         };
         /** @description A successful answer. */
         Success_Page_Project: {
@@ -1609,13 +1639,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["Project"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_Project"];
         };
         /** @description A successful answer. */
         Success_Page_Tenant: {
@@ -1624,13 +1648,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["Tenant"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_Tenant"];
         };
         /** @description A successful answer. */
         Success_Page_User: {
@@ -1639,13 +1657,7 @@ export interface components {
              * @default true
              */
             success: boolean;
-            /** @description One page of a list. */
-            data: {
-                /** @description The items of this page. */
-                items: components["schemas"]["User"][];
-                /** @description How to get the next one. */
-                pagination: components["schemas"]["Pagination"];
-            };
+            data: components["schemas"]["Page_User"];
         };
         /** @description A successful answer. */
         Success_Project: {

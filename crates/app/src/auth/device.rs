@@ -168,6 +168,7 @@ pub async fn ask(app: &App, device_code: &LoginToken, origin: &Origin) -> Result
         if user.is_none_or(|user| user.status != UserStatus::Active) {
             return Err(Error::DeviceRefused);
         }
+        keys::check_room(tx, by, now)?;
         made.store(&app_, tx, &origin_)
     };
     app.store.write(Scope::System, work).await?;

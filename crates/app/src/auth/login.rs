@@ -1,5 +1,7 @@
 //! Logging in and out, and what lasts in between.
 
+use std::net::IpAddr;
+
 use godel_model::{
     Actor, ApiKey, AuditEntry, AuditResult, KeyHash, KeyId, LoginToken, Payload, Reach, SessionId,
     TenantId, TenantName, UserId, UserName, UserStatus,
@@ -23,8 +25,6 @@ pub const INVITE_HOURS: i64 = 72;
 pub const SESSION_HOURS: i64 = 12;
 /// For how long a refresh token works.
 pub const REFRESH_DAYS: i64 = 7;
-/// For how long a program can refresh before its person must log in again.
-const LOGIN_MAX_DAYS: i64 = 90;
 /// For how long a ticket opens a WebSocket.
 pub const TICKET_SECS: i64 = 30;
 
@@ -94,11 +94,11 @@ struct Proved {
     by: &'static str,
 }
 
-fn after(now: Timestamp, time: SignedDuration) -> Timestamp {
+pub(super) fn after(now: Timestamp, time: SignedDuration) -> Timestamp {
     now.saturating_add(time).unwrap_or(now)
 }
 
-fn days(days: i64) -> SignedDuration {
+pub(super) fn days(days: i64) -> SignedDuration {
     SignedDuration::from_hours(24 * days)
 }
 
@@ -160,7 +160,7 @@ async fn by_key(app: &App, key: ApiKey, origin: &Origin) -> Result<Proved> {
     if !identity.actor.scopes.is_empty() {
         return Err(Error::NarrowKey);
     }
-    let Actor { tenant, user, key, .. } = identity.actor;
+    let Actor { tenant, user, key, .. } = *identity.actor;
     Ok(Proved { tenant, user, link: None, key, until: identity.expires_at, by: "key" })
 }
 
@@ -171,7 +171,7 @@ async fn by_password(
     Password(password): Password,
     origin: &Origin,
 ) -> Result<Proved> {
-    let (address, now, home) = (origin.address, app.clock.now(), app.home());
+    let (address, home) = (origin.address, app.home());
     let (tenant_text, user_text) = (tenant.clone(), name.as_str().to_owned());
     let found = app
         .store
@@ -186,23 +186,20 @@ async fn by_password(
             Ok::<_, Error>(Some((tenant, user, password)))
         })
         .await?;
-    // However the tenant was named, it is one account. The try counts before it is made: many at the
-    // same moment are as many tries.
+    // However the tenant was named, it is one account.
     let place =
         found.as_ref().map(|(tenant, ..)| *tenant).or(home.filter(|_| tenant_text.is_none()));
     let place = place.map(|tenant| tenant.to_string());
     let place = place.unwrap_or_else(|| tenant_text.map(String::from).unwrap_or_default());
     let account = format!("{place}/{user_text}");
-    app.throttle.attempt(address, &account, now)?;
     // The comparison is made in any case: its time must not tell whether there is such a user.
     let hash = found
         .as_ref()
         .and_then(|(_, user, hash)| hash.clone().filter(|_| user.status == UserStatus::Active));
-    let matches = app.passwords.matches(password, hash, app.mint).await?;
+    let matches = compare(app, (address, &account), password, hash).await?;
     let known = found.map(|(tenant, user, _)| (tenant, user.id));
     match known {
         Some((tenant, user)) if matches => {
-            app.throttle.succeeded(address, &account);
             Ok(Proved { tenant, user, link: None, key: None, until: None, by: "password" })
         }
         known => {
@@ -215,14 +212,34 @@ async fn by_password(
     }
 }
 
+/// Compares a password with a hash, as often as the throttle allows.
+///
+/// # Errors
+/// If there were too many tries of late, or too many passwords are being compared.
+pub(crate) async fn compare(
+    app: &App,
+    (address, account): (Option<IpAddr>, &str),
+    password: String,
+    hash: Option<String>,
+) -> Result<bool> {
+    // The try counts before it is made: many at the same moment are as many tries.
+    app.throttle.attempt(address, account, app.clock.now())?;
+    let matches = app.passwords.matches(password, hash, app.mint).await;
+    // One that nobody had time for was none.
+    if matches!(matches, Ok(true) | Err(Error::Throttled { .. })) {
+        app.throttle.give_back(address, account);
+    }
+    matches
+}
+
 #[derive(Serialize)]
-struct How {
-    by: &'static str,
-    session: SessionId,
+pub(super) struct How {
+    pub(super) by: &'static str,
+    pub(super) session: SessionId,
 }
 
 /// Makes an entry about a login for the record of acts.
-fn entry(
+pub(super) fn entry(
     app: &App,
     (user, name): (UserId, &str),
     action: &str,
@@ -273,9 +290,9 @@ async fn open(
             Some(_) => tx.users().came(proved.tenant, proved.user, now)?,
             None => tx.users().seen(proved.tenant, proved.user, now)?,
         }
-        let found = actor(tx, home, (proved.tenant, proved.user), None, Some(session.id))?;
-        let actor = found.ok_or(Error::Unauthorized)?;
         tx.sessions().insert(&session)?;
+        let found = tx.callers().by_session(session.id)?;
+        let actor = found.and_then(|caller| actor(caller, home, now)).ok_or(Error::Unauthorized)?;
         let record = token_of(&session, expires_at);
         tx.tokens().insert(purpose(wanted), hash, &record)?;
         let how = How { by: proved.by, session: session.id };
@@ -293,7 +310,7 @@ async fn open(
             Opened::Tokens(TokenPair { access: access(app, &actor, id)?, refresh: token })
         }
     };
-    Ok((opened, Identity { actor, expires_at: Some(expires_at) }))
+    Ok((opened, Identity { actor: actor.into(), expires_at: Some(expires_at) }))
 }
 
 const fn purpose(wanted: Wanted) -> Purpose {
@@ -303,7 +320,7 @@ const fn purpose(wanted: Wanted) -> Purpose {
     }
 }
 
-fn token_of(session: &SessionRecord, expires_at: Timestamp) -> TokenRecord {
+pub(super) fn token_of(session: &SessionRecord, expires_at: Timestamp) -> TokenRecord {
     TokenRecord {
         tenant: session.tenant,
         user: session.user,
@@ -314,85 +331,10 @@ fn token_of(session: &SessionRecord, expires_at: Timestamp) -> TokenRecord {
     }
 }
 
-fn access(app: &App, actor: &Actor, session: SessionId) -> Result<AccessToken> {
+pub(super) fn access(app: &App, actor: &Actor, session: SessionId) -> Result<AccessToken> {
     let id = app.mint.secret();
     let claims = jwt::Claims::new(actor.user, actor.tenant, session, id, app.clock.now());
     Ok(AccessToken(jwt::sign(&app.vault.token_key()?, &claims)))
-}
-
-/// What became of a refresh token.
-enum Refreshed {
-    Next(Actor, SessionId, Timestamp),
-    /// It was used before: somebody else has it, so the login ends for both.
-    Reused,
-    Unknown,
-}
-
-/// Gets the next pair of tokens; each refresh token works once.
-///
-/// # Errors
-/// If the token is not known, has ended, or was used before; then its login ends.
-pub async fn refresh(
-    app: &App,
-    token: &LoginToken,
-    origin: &Origin,
-) -> Result<(TokenPair, Identity)> {
-    let now = app.clock.now();
-    let (hash, next) = (token.hash(), LoginToken::new(app.mint));
-    let (next_hash, app_, origin_) = (next.hash(), app.clone(), origin.clone());
-    let work = move |tx: &mut Tx<'_>| rotate(&app_, tx, (hash, next_hash), &origin_);
-    let refreshed = app.store.write(Scope::System, work).await?.value;
-    match refreshed {
-        Refreshed::Next(actor, session, expires_at) => {
-            let pair = TokenPair { access: access(app, &actor, session)?, refresh: next };
-            Ok((pair, Identity { actor, expires_at: Some(expires_at) }))
-        }
-        Refreshed::Reused => {
-            app.callers.forget_all();
-            app.throttle.failed(origin.address, None, now);
-            Err(Error::Unauthorized)
-        }
-        Refreshed::Unknown => Err(super::refused(app, origin, "refresh").await),
-    }
-}
-
-fn rotate(
-    app: &App,
-    tx: &mut Tx<'_>,
-    (hash, next): (KeyHash, KeyHash),
-    origin: &Origin,
-) -> Result<Refreshed> {
-    let (now, home) = (app.clock.now(), app.home());
-    let Some(token) = tx.tokens().find(Purpose::Refresh, hash)? else {
-        return Ok(Refreshed::Unknown);
-    };
-    let session = token.session.map(|id| tx.sessions().by_id(id)).transpose()?.flatten();
-    let Some(session) = session else { return Ok(Refreshed::Unknown) };
-    let how = How { by: "refresh", session: session.id };
-    if token.used_at.is_some() || !tx.tokens().use_up(Purpose::Refresh, hash, now)? {
-        if tx.sessions().end(session.tenant, session.id, now)? {
-            let mut act = entry(app, (session.user, ""), "auth:refresh-reused", &how, origin);
-            act.result = AuditResult::Denied;
-            act.personal = Some(origin.personal(None));
-            tx.record_act(session.tenant, act)?;
-            let event = system_event(app, "auth:refresh-reused", &how);
-            tx.record_for(session.tenant, event)?;
-        }
-        return Ok(Refreshed::Reused);
-    }
-    if token.expires_at <= now {
-        return Ok(Refreshed::Unknown);
-    }
-    let Some(actor) = super::of_session(tx, home, &session, now)? else {
-        return Ok(Refreshed::Unknown);
-    };
-    let last = after(session.created_at, days(LOGIN_MAX_DAYS));
-    let until = after(now, days(REFRESH_DAYS)).min(last).max(session.expires_at.min(last));
-    tx.sessions().extend(session.tenant, session.id, until)?;
-    tx.tokens().insert(Purpose::Refresh, next, &token_of(&session, until))?;
-    let act = entry(app, (actor.user, &actor.name), "auth:refresh", &how, origin);
-    tx.record_act(session.tenant, act)?;
-    Ok(Refreshed::Next(actor, session.id, until))
 }
 
 /// Ends the login of a call.
@@ -413,7 +355,7 @@ pub async fn logout(app: &App, call: &Call) -> Result<()> {
         Ok::<_, Error>(())
     };
     app.store.write(Scope::System, work).await?;
-    app.callers.forget_all();
+    app.callers.forget_login(session);
     Ok(())
 }
 
@@ -426,7 +368,7 @@ pub async fn new_ticket(app: &App, call: &Call) -> Result<(LoginToken, Timestamp
     call.may("event", "read", Reach::Team)?;
     let ticket = LoginToken::new(app.mint);
     let expires_at = after(app.clock.now(), SignedDuration::from_secs(TICKET_SECS));
-    let Actor { tenant, user, key, session, .. } = call.actor.clone();
+    let Actor { tenant, user, key, session, .. } = *call.actor;
     let token = TokenRecord { tenant, user, session, key, expires_at, used_at: None };
     let hash = ticket.hash();
     let work = move |tx: &mut Tx<'_>| tx.tokens().insert(Purpose::Ticket, hash, &token);
@@ -448,17 +390,45 @@ pub async fn by_ticket(app: &App, ticket: &LoginToken) -> Result<Identity> {
         if !tx.tokens().use_up(Purpose::Ticket, hash, now)? {
             return Ok(None);
         }
-        if let Some(id) = token.session {
-            let Some(session) = tx.sessions().by_id(id)? else { return Ok(None) };
-            let actor = super::of_session(tx, home, &session, now)?;
-            return Ok(actor.map(|actor| (actor, Some(session.expires_at))));
-        }
-        let key = token.key.map(|id| tx.keys().by_id(token.tenant, id)).transpose()?.flatten();
-        let Some(key) = key.filter(|key| key.is_live(now)) else { return Ok(None) };
-        let actor = actor(tx, home, (token.tenant, token.user), Some(&key), None)?;
-        Ok::<_, Error>(actor.map(|actor| (actor, key.expires_at)))
+        Ok(match (token.session, token.key) {
+            (Some(session), _) => tx.callers().by_session(session)?,
+            (None, Some(key)) => tx.callers().by_key(token.tenant, key)?,
+            (None, None) => None,
+        })
     };
-    let found = app.store.write(Scope::System, work).await?.value;
-    let (actor, expires_at) = found.ok_or(Error::Unauthorized)?;
-    Ok(Identity { actor, expires_at })
+    let found = app.store.write(Scope::System, work).await.map_err(Error::Store)?.value;
+    super::known(found, home, now)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use godel_testkit::{Database, World};
+
+    use super::*;
+    use crate::AppConfig;
+    use crate::vault::MasterKey;
+
+    #[tokio::test]
+    async fn a_password_that_nobody_had_time_for_is_no_try() {
+        let world = World::on(Database::sqlite()).await;
+        let (clock, master) = (Arc::clone(&world.clock), MasterKey::new([5; 32]));
+        let app = App::open(world.store.clone(), None, clock, AppConfig::default(), &master);
+        let app = app.await.unwrap();
+        let word = "correct horse battery".to_owned();
+        let hash = app.passwords.hash(word.clone(), app.mint).await.unwrap();
+        let place = ("10.0.0.1".parse().ok(), "acme/ann");
+        let crowd = app.passwords.crowd();
+        for _ in 0..50 {
+            let busy = compare(&app, place, word.clone(), Some(hash.clone())).await;
+            assert!(matches!(busy, Err(Error::Throttled { retry_ms: 1_000 })), "{busy:?}");
+        }
+        drop(crowd);
+        assert!(compare(&app, place, word.clone(), Some(hash.clone())).await.unwrap());
+        for _ in 0..5 {
+            assert!(!compare(&app, place, "wrong".to_owned(), Some(hash.clone())).await.unwrap());
+        }
+        compare(&app, place, word, Some(hash)).await.unwrap_err();
+    }
 }

@@ -5,32 +5,35 @@ pub mod device;
 pub mod jwt;
 pub mod login;
 pub(crate) mod password;
+pub mod refresh;
 pub(crate) mod throttle;
+
+use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use godel_model::{
-    Actor, ApiKey, AuditEntry, AuditResult, KeyHash, LoginToken, SessionId, TenantId, UserId,
-    UserStatus,
-};
-use godel_store::{KeyRecord, Purpose, Scope, SessionRecord, Tx};
+use godel_model::{Actor, ApiKey, AuditEntry, AuditResult, KeyHash, LoginToken, TenantId, UserId};
+use godel_store::{CallerRecord, Purpose, Scope, Tx};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use self::callers::CACHE_SECS;
 pub(crate) use self::callers::Callers;
 use crate::call::Origin;
 use crate::{App, Error, Result};
 
+/// For how long a server may let somebody in who was shut out on another one.
+pub const BELIEVED_SECS: u64 = CACHE_SECS.unsigned_abs();
 /// How often the use of a key is noted.
 const USED_EVERY_SECS: i64 = 60;
 
 /// A known caller.
 #[derive(Debug, Clone)]
 pub struct Identity {
-    /// Who it is.
-    pub actor: Actor,
+    /// Who it is; shared, since thousands of sockets may belong to one caller.
+    pub actor: Arc<Actor>,
     /// When the credential ends, if it does.
     pub expires_at: Option<Timestamp>,
 }
@@ -84,121 +87,86 @@ impl Credential {
 /// If nobody is known by it, or not any more.
 pub async fn identify(app: &App, credential: &Credential) -> Result<Identity> {
     let (hash, now) = (credential.hash(), app.clock.now());
-    if let Some(identity) = app.callers.get(&hash, now) {
-        return Ok(identity);
-    }
-    let home = app.home();
+    let round = match app.callers.get(&hash, now) {
+        Ok(identity) => return Ok(identity),
+        Err(round) => round,
+    };
     let identity = match credential {
-        Credential::Key(_) => by_key(app, home, hash, now).await?,
-        Credential::Cookie(_) => by_token(app, home, (Purpose::Cookie, hash), now).await?,
+        Credential::Key(_) => by_key(app, hash, now).await?,
+        Credential::Cookie(_) => by_cookie(app, hash, now).await?,
         Credential::Access(token) => {
             let claims = jwt::verify(&app.vault.token_key()?, &token.0, now)?;
             let (session, user) = (claims.sid, claims.sub);
             let ends = Timestamp::from_second(claims.exp).map_err(|_| Error::Unauthorized)?;
-            let found = app.store.read(Scope::System, move |tx| {
-                let record = tx.sessions().by_id(session)?;
-                let record = record.filter(|record| record.user == user);
-                Ok::<_, Error>(record.map(|r| of_session(tx, home, &r, now)).transpose()?.flatten())
-            });
-            let actor = found.await?.ok_or(Error::Unauthorized)?;
-            Identity { actor, expires_at: Some(ends) }
+            let find = move |tx: &mut Tx<'_>| tx.callers().by_session(session);
+            let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
+            let found = found.filter(|caller| caller.user == user);
+            Identity { expires_at: Some(ends), ..known(found, app.home(), now)? }
         }
     };
-    app.callers.put(hash, identity.clone(), now);
+    app.callers.put(hash, identity.clone(), round, now);
     Ok(identity)
 }
 
-async fn by_key(
-    app: &App,
-    home: Option<TenantId>,
-    hash: KeyHash,
-    now: Timestamp,
-) -> Result<Identity> {
-    let found = app.store.read(Scope::System, move |tx| {
-        let Some(key) = tx.keys().by_hash(hash)?.filter(|key| key.is_live(now)) else {
-            return Ok(None);
-        };
-        Ok::<_, Error>(actor(tx, home, (key.tenant, key.user), Some(&key), None)?.map(|a| (a, key)))
-    });
-    let (actor, key) = found.await?.ok_or(Error::Unauthorized)?;
+async fn by_key(app: &App, hash: KeyHash, now: Timestamp) -> Result<Identity> {
+    let find = move |tx: &mut Tx<'_>| tx.callers().by_key_hash(hash);
+    let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
+    let used_at = found.as_ref().and_then(|caller| caller.key.as_ref()?.used_at);
+    let identity = known(found, app.home(), now)?;
+    let actor = &identity.actor;
     let before = now.saturating_sub(SignedDuration::from_secs(USED_EVERY_SECS)).unwrap_or(now);
-    if key.used_at.is_none_or(|at| at <= before) {
+    if let Some(key) = actor.key.filter(|_| used_at.is_none_or(|at| at <= before)) {
+        let (tenant, user) = (actor.tenant, actor.user);
         let work = move |tx: &mut Tx<'_>| {
-            tx.users().seen(key.tenant, key.user, now)?;
-            tx.keys().used(key.tenant, key.id, now)
+            tx.users().seen(tenant, user, now)?;
+            tx.keys().used(tenant, key, now)
         };
         // A key works although its use cannot be noted, for example on a full disk.
         if let Err(error) = app.store.write::<_, godel_store::Error, _>(Scope::System, work).await {
             tracing::warn!(%error, "the use of a key was not noted");
         }
     }
-    Ok(Identity { actor, expires_at: key.expires_at })
+    Ok(identity)
 }
 
-/// Finds out who a cookie or ticket belongs to.
-async fn by_token(
-    app: &App,
-    home: Option<TenantId>,
-    (purpose, hash): (Purpose, KeyHash),
-    now: Timestamp,
-) -> Result<Identity> {
-    let found = app.store.read(Scope::System, move |tx| {
-        let token = tx.tokens().find(purpose, hash)?;
-        let Some(session) = token.filter(|token| token.expires_at > now).and_then(|t| t.session)
-        else {
-            return Ok(None);
-        };
-        let Some(session) = tx.sessions().by_id(session)? else { return Ok(None) };
-        let actor = of_session(tx, home, &session, now)?;
-        Ok::<_, Error>(actor.map(|actor| (actor, session.expires_at)))
-    });
-    let (actor, expires_at) = found.await?.ok_or(Error::Unauthorized)?;
-    Ok(Identity { actor, expires_at: Some(expires_at) })
-}
-
-/// Returns who is logged in, if the login holds.
-fn of_session(
-    tx: &mut Tx<'_>,
-    home: Option<TenantId>,
-    session: &SessionRecord,
-    now: Timestamp,
-) -> Result<Option<Actor>> {
-    if !session.is_live(now) {
-        return Ok(None);
-    }
-    if let Some(key) = session.key {
-        let key = tx.keys().by_id(session.tenant, key)?;
-        if !key.is_some_and(|key| key.is_live(now)) {
-            return Ok(None);
-        }
-    }
-    actor(tx, home, (session.tenant, session.user), None, Some(session.id))
-}
-
-/// Returns the actor behind a credential, if its account and its tenant are open.
-fn actor(
-    tx: &mut Tx<'_>,
-    home: Option<TenantId>,
-    (tenant, user): (TenantId, UserId),
-    key: Option<&KeyRecord>,
-    session: Option<SessionId>,
-) -> Result<Option<Actor>> {
-    let found = tx.users().by_id(tenant, user)?;
-    let Some(user) = found.filter(|user| user.status == UserStatus::Active) else {
-        return Ok(None);
+/// Finds out who a cookie belongs to.
+async fn by_cookie(app: &App, hash: KeyHash, now: Timestamp) -> Result<Identity> {
+    let find = move |tx: &mut Tx<'_>| {
+        let token = tx.tokens().find(Purpose::Cookie, hash)?;
+        let session = token.filter(|token| token.expires_at > now).and_then(|t| t.session);
+        Ok(session.map(|id| tx.callers().by_session(id)).transpose()?.flatten())
     };
-    let open = tx.tenants().by_id(tenant)?.is_some_and(|tenant| tenant.disabled_at.is_none());
-    Ok(open.then(|| Actor {
-        tenant,
-        home: home == Some(tenant),
-        user: user.id,
-        name: format!("user:{}", user.name.as_str()),
-        role: user.role,
-        scopes: key.map(|key| key.scopes.as_slice()).unwrap_or_default().into(),
-        projects: user.projects.into(),
-        key: key.map(|key| key.id),
+    let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
+    known(found, app.home(), now)
+}
+
+/// Returns who was found, if the credential still opens anything.
+fn known(found: Option<CallerRecord>, home: Option<TenantId>, now: Timestamp) -> Result<Identity> {
+    let expires_at = found.as_ref().and_then(CallerRecord::expires_at);
+    let actor = found.and_then(|caller| actor(caller, home, now)).ok_or(Error::Unauthorized)?;
+    Ok(Identity { actor: actor.into(), expires_at })
+}
+
+/// Returns the actor behind a credential, if it, its account and its tenant are open.
+fn actor(caller: CallerRecord, home: Option<TenantId>, now: Timestamp) -> Option<Actor> {
+    if !caller.is_live(now) {
+        return None;
+    }
+    let session = caller.session.map(|session| session.id);
+    // A login may do all that its user may; the key that opened it only says how long.
+    let key = caller.key.filter(|_| session.is_none());
+    let id = key.as_ref().map(|key| key.id);
+    Some(Actor {
+        tenant: caller.tenant,
+        home: home == Some(caller.tenant),
+        user: caller.user,
+        name: format!("user:{}", caller.name.as_str()),
+        role: caller.role,
+        scopes: key.map(|key| key.scopes).unwrap_or_default().into(),
+        projects: caller.projects.into(),
+        key: id,
         session,
-    }))
+    })
 }
 
 /// Tells whether an actor that was known a while ago still is: sockets and streams last long.
@@ -206,23 +174,16 @@ fn actor(
 /// # Errors
 /// If the store fails.
 pub async fn holds(app: &App, actor: &Actor) -> Result<bool> {
-    let (home, now) = (app.home(), app.clock.now());
     let (tenant, key, session) = (actor.tenant, actor.key, actor.session);
-    let work = move |tx: &mut Tx<'_>| {
-        if let Some(id) = session {
-            let record = tx.sessions().by_id(id)?;
-            let actor = record.map(|record| of_session(tx, home, &record, now)).transpose()?;
-            return Ok(actor.flatten());
-        }
-        let Some(id) = key else { return Ok(None) };
-        let Some(key) = tx.keys().by_id(tenant, id)?.filter(|key| key.is_live(now)) else {
-            return Ok(None);
-        };
-        self::actor(tx, home, (tenant, key.user), Some(&key), None)
+    let find = move |tx: &mut Tx<'_>| match (session, key) {
+        (Some(session), _) => tx.callers().by_session(session),
+        (None, Some(key)) => tx.callers().by_key(tenant, key),
+        (None, None) => Ok(None),
     };
-    let found: Option<Actor> = app.store.read(Scope::System, work).await?;
+    let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
+    let found = found.filter(|caller| caller.is_live(app.clock.now()));
     // Who may do other things now begins anew.
-    Ok(found.is_some_and(|now| now.role == actor.role && now.projects == actor.projects))
+    Ok(found.is_some_and(|now| now.role == actor.role && *now.projects == *actor.projects))
 }
 
 /// Returns the token that the dashboard's own code sends with each change, and no other page can.

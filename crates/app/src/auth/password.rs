@@ -111,6 +111,15 @@ fn check(password: &str) -> Result<()> {
 }
 
 #[cfg(test)]
+impl Passwords {
+    /// Takes all places, so that nobody else gets one.
+    pub(crate) fn crowd(&self) -> tokio::sync::SemaphorePermit<'_> {
+        let all = u32::try_from(self.places.available_permits()).unwrap();
+        self.places.try_acquire_many(all).unwrap()
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

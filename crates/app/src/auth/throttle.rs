@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 
 use godel_decide::{Bucket, Limit};
-use jiff::Timestamp;
+use godel_model::SessionId;
+use jiff::{SignedDuration, Timestamp};
 
 use crate::{Error, Result};
 
@@ -18,6 +19,8 @@ const ACCOUNT: Limit = Limit { per_minute: 60, burst: 200, sockets: None };
 /// How often one address may let programs wait for a person.
 const DEVICE: Limit = Limit { per_minute: 5, burst: 10, sockets: None };
 const ENTRIES_MAX: usize = 20_000;
+/// For how long a used token of an ended login is no news.
+const NEWS_HOURS: i64 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Place {
@@ -33,6 +36,8 @@ pub(crate) struct Throttle {
     /// One address on all accounts.
     address: Limit,
     failures: Mutex<HashMap<Place, Bucket>>,
+    /// Ended logins of which a used token was shown, and when that was recorded.
+    noted: Mutex<HashMap<SessionId, Timestamp>>,
 }
 
 /// Takes an IPv6 network for one address: whoever has one of them has all.
@@ -61,7 +66,7 @@ impl Throttle {
     pub(crate) fn new(per_minute: u32) -> Self {
         let burst = per_minute.saturating_mul(2);
         let address = Limit { per_minute, burst, sockets: None };
-        Self { address, failures: Mutex::default() }
+        Self { address, failures: Mutex::default(), noted: Mutex::default() }
     }
 
     const fn limit(&self, place: &Place) -> Limit {
@@ -112,8 +117,8 @@ impl Throttle {
         Ok(())
     }
 
-    /// Forgets a try that was right.
-    pub(crate) fn succeeded(&self, address: Option<IpAddr>, account: &str) {
+    /// Gives a try back that was right, or that could not be made.
+    pub(crate) fn give_back(&self, address: Option<IpAddr>, account: &str) {
         let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
         for place in places(address, Some(account)) {
             let limit = self.limit(&place);
@@ -121,6 +126,24 @@ impl Throttle {
                 bucket.give_back(limit);
             }
         }
+    }
+
+    /// Tells whether it is news that somebody shows a used token of an ended login: a program that
+    /// tries again and again is one line on the record, not thousands.
+    pub(crate) fn is_news(&self, login: SessionId, now: Timestamp) -> bool {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = now.saturating_sub(SignedDuration::from_hours(NEWS_HOURS)).unwrap_or(now);
+        if noted.get(&login).is_some_and(|at| *at > old) {
+            return false;
+        }
+        if noted.len() >= ENTRIES_MAX {
+            noted.retain(|_, at| *at > old);
+        }
+        // Full of others: it is told once more rather than never.
+        if noted.len() < ENTRIES_MAX {
+            noted.insert(login, now);
+        }
+        true
     }
 
     /// Counts a program that wants to wait for a person.
@@ -184,6 +207,16 @@ mod tests {
         assert!(throttle.check(Some(bad), Some("bob"), now).is_ok(), "another account");
         let later = now + jiff::SignedDuration::from_secs(13);
         assert!(throttle.check(Some(bad), Some("ann"), later).is_ok(), "after a while");
+    }
+
+    #[test]
+    fn a_program_that_shows_a_used_token_again_and_again_is_news_once_an_hour() {
+        let (throttle, now) = (Throttle::new(FAILURES_PER_MINUTE), Timestamp::UNIX_EPOCH);
+        let (one, two) = (godel_model::Mint::system().id(), godel_model::Mint::system().id());
+        assert!(throttle.is_news(one, now) && throttle.is_news(two, now));
+        let minutes = |minutes| now + SignedDuration::from_mins(minutes);
+        assert!((0..60).all(|minute| !throttle.is_news(one, minutes(minute))));
+        assert!(throttle.is_news(one, minutes(61)));
     }
 
     #[test]

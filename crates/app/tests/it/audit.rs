@@ -1,7 +1,9 @@
 //! The record of acts: whole on both engines, and every way of altering it is found.
 
+use std::sync::Arc;
+
 use godel_app::audit::{self, Anchors};
-use godel_app::{App, Call, projects, users};
+use godel_app::{App, Call, erasure, projects, users};
 use godel_model::Role;
 use godel_store::{DatabaseUrl, Error as StoreError, Scope};
 use godel_testkit::{World, worlds};
@@ -117,8 +119,8 @@ async fn an_erasure_removes_the_person_and_keeps_the_chain() {
         let user = users::by_name(&app, &call, "Zebulon Quux".parse().unwrap()).await.unwrap();
         let boss = users::by_name(&app, &call, "boss".parse().unwrap()).await.unwrap().unwrap();
         let mut theirs = call.clone();
-        theirs.actor.user = user.unwrap().id;
-        theirs.actor.name = "user:Zebulon Quux".to_owned();
+        Arc::make_mut(&mut theirs.actor).user = user.unwrap().id;
+        Arc::make_mut(&mut theirs.actor).name = "user:Zebulon Quux".to_owned();
         make(&app, &theirs, 3).await;
         let activate = |id: godel_model::UserId| {
             let tenant = world.tenant;
@@ -130,7 +132,7 @@ async fn an_erasure_removes_the_person_and_keeps_the_chain() {
             })
         };
         activate(boss.id).await.unwrap();
-        users::erase(&app, &call, theirs.actor.user).await.unwrap();
+        let left = erasure::erase(&app, &call, theirs.actor.user).await.unwrap();
         assert_eq!(broken(&app, &call, &Anchors::default()).await, None, "{}", world.engine);
         let page = audit::query(&app, &call, audit::Query { limit: 100, ..Default::default() });
         let page = page.await.unwrap();
@@ -140,6 +142,16 @@ async fn an_erasure_removes_the_person_and_keeps_the_chain() {
         assert!(!format!("{log:?}").contains("Zebulon"), "{}", world.engine);
         let listed = users::list(&app, &call, None, 100).await.unwrap();
         assert!(!format!("{listed:?}").contains("Zebulon"), "{}", world.engine);
+        // Requests that were let in before, here or by another server, come to their end.
+        assert!(!left.remove(&app).await.unwrap(), "there was nothing to clear up");
+        let late = "late".parse().unwrap();
+        projects::create(&app, &theirs, projects::NewProject::named(late)).await.unwrap();
+        assert!(format!("{:?}", world.log(world.tenant).await).contains("Zebulon"));
+        assert!(left.remove(&app).await.unwrap());
+        assert!(!format!("{:?}", world.log(world.tenant).await).contains("Zebulon"));
+        let page = audit::query(&app, &call, audit::Query { limit: 100, ..Default::default() });
+        assert!(!format!("{:?}", page.await.unwrap()).contains("Zebulon"), "{}", world.engine);
+        assert_eq!(broken(&app, &call, &Anchors::default()).await, None, "{}", world.engine);
     }
 }
 
@@ -229,14 +241,66 @@ async fn the_last_admin_stays_with_its_name_even_on_two_servers() {
         assert!(a.is_ok() != b.is_ok(), "{}: {a:?} {b:?}", world.engine);
         let last = ids[usize::from(a.is_ok())];
         let mut theirs = call.clone();
-        theirs.actor.user = last;
-        theirs.actor.name = format!("user:{}", ["one", "two"][usize::from(a.is_ok())]);
+        Arc::make_mut(&mut theirs.actor).user = last;
+        Arc::make_mut(&mut theirs.actor).name =
+            format!("user:{}", ["one", "two"][usize::from(a.is_ok())]);
         make(&app, &theirs, 1).await;
-        users::erase(&app, &call, last).await.unwrap_err();
+        erasure::erase(&app, &call, last).await.unwrap_err();
         let log = world.log(world.tenant).await;
         let named =
             log.iter().filter(|event| event.metadata.actor == Some(theirs.actor.name.clone()));
         assert_eq!(named.count(), 1, "{}: who stays keeps its name", world.engine);
         there.close().await;
     }
+}
+
+/// Returns how often PostgreSQL had to end a transaction because two waited for each other.
+async fn deadlocks(url: String) -> i64 {
+    let ask = move || {
+        let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+        let asked = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        client.query_one(asked, &[]).unwrap().get(0)
+    };
+    tokio::task::spawn_blocking(ask).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trimming_and_recording_on_two_servers_never_wait_for_each_other() {
+    const CHANGES: usize = 60;
+    let Some(server) = godel_testkit::postgres_url() else { return };
+    let world = World::on(godel_testkit::Database::postgres(server)).await;
+    let DatabaseUrl::Postgres(url) = world.config.url.clone() else { panic!("not PostgreSQL") };
+    let there = godel_store::Store::open(&world.config).await.unwrap();
+    let clock = Arc::clone(&world.clock);
+    let master = godel_app::vault::MasterKey::new(crate::stage::MASTER);
+    let (one, call) = (app(&world).await, call(&world));
+    let two = App::open(there.clone(), None, clock, godel_app::AppConfig::default(), &master);
+    let two = two.await.unwrap();
+    let mut tasks = tokio::task::JoinSet::new();
+    for (number, app) in [&one, &two].into_iter().enumerate() {
+        for writer in 0..4 {
+            let (app, call, clock) = (app.clone(), call.clone(), Arc::clone(&world.clock));
+            tasks.spawn(async move {
+                for change in 0..CHANGES {
+                    clock.advance(SignedDuration::from_millis(1));
+                    let name = format!("{number} {writer} {change}").parse().unwrap();
+                    let made = projects::create(&app, &call, projects::NewProject::named(name));
+                    made.await.unwrap();
+                }
+            });
+        }
+        let (app, tenant) = (app.clone(), world.tenant);
+        tasks.spawn(async move {
+            for _ in 0..CHANGES {
+                audit::trim(&app, tenant, SignedDuration::ZERO).await.unwrap();
+            }
+        });
+    }
+    while let Some(done) = tasks.join_next().await {
+        done.unwrap();
+    }
+    assert_eq!(broken(&one, &call, &Anchors::default()).await, None);
+    there.close().await;
+    world.store.close().await;
+    assert_eq!(deadlocks(url).await, 0);
 }

@@ -94,7 +94,7 @@ async fn only_the_owner_of_the_server_gets_the_stream() {
         let app = app(&world).await;
         let owner = call(&world);
         let mut other = owner.clone();
-        other.actor.home = false;
+        std::sync::Arc::make_mut(&mut other.actor).home = false;
         let refused = backup::stream(&app, &other).await;
         assert!(matches!(refused, Err(Error::Forbidden(_))), "{refused:?}");
         let mut download = backup::stream(&app, &owner).await.unwrap();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 13] = [
+const MODULES: [&str; 14] = [
     "audit.rs",
     "auth/device.rs",
     "auth/login.rs",
@@ -11,6 +11,7 @@ const MODULES: [&str; 13] = [
     "beads/change.rs",
     "beads/convoys.rs",
     "beads/look.rs",
+    "erasure.rs",
     "events.rs",
     "keys.rs",
     "projects.rs",

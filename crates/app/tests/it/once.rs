@@ -39,7 +39,7 @@ async fn a_repeated_request_gets_its_answer_even_after_retention_took_the_event(
         assert_eq!(retention::trim(&app, world.tenant, keep).await.unwrap(), 21);
         for (number, (call, before)) in calls.iter().zip(&first).enumerate() {
             let mut call = call.clone();
-            call.actor.name = "key:renamed".to_owned();
+            std::sync::Arc::make_mut(&mut call.actor).name = "key:renamed".to_owned();
             call.trace_id = Some("another".to_owned());
             let again = publish(&app, &call, number).await.unwrap();
             assert_eq!(&again, before, "{}", world.engine);

@@ -30,5 +30,5 @@ pub(crate) fn call(world: &World) -> Call {
         key: Some(Mint::system().id()),
         session: None,
     };
-    Call { actor, trace_id: None, once: None, origin: Origin::default() }
+    Call { actor: actor.into(), trace_id: None, once: None, origin: Origin::default() }
 }

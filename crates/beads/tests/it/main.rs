@@ -4,8 +4,11 @@
 mod bd;
 mod claims;
 mod clones;
+mod crashes;
+mod full_disk;
 mod life;
 mod merges;
 mod places;
+mod power_cut;
 mod support;
 mod upkeep;

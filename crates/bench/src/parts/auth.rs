@@ -6,8 +6,10 @@ use std::time::Instant;
 use godel_app::auth::login::{self, Login, Opened, Wanted};
 use godel_app::auth::{self, Credential};
 use godel_app::vault::MasterKey;
-use godel_app::{App, AppConfig, Call, Origin, keys, projects, tenants};
-use godel_model::{ApiKey, Clock as _, EventType, Limits, Mint, Payload, Project, SystemClock};
+use godel_app::{App, AppConfig, Call, Origin, keys, projects, tenants, users};
+use godel_model::{
+    ApiKey, Clock as _, EventType, Limits, Mint, Payload, Project, Role, SystemClock,
+};
 use godel_store::{Config, DatabaseUrl, Store, Tx};
 use tokio::task::JoinSet;
 
@@ -22,7 +24,10 @@ use crate::stats::{Samples, median};
 use crate::table::{Bar, Row};
 
 const CHECKS: usize = 100_000;
-const LOGINS: usize = 300;
+const LOGINS: usize = 1_000;
+const USERS: usize = 20;
+/// How many checks come before those that count: a server has prepared its statements long ago.
+const WARM_UP: usize = 100;
 const WRITERS: usize = 64;
 const ROUND_EACH: usize = 10;
 const ROUNDS: usize = 15;
@@ -76,13 +81,11 @@ impl Stage {
                 tokens.push(Credential::Access(pair.access));
             }
         }
-        let before = own_cpu();
-        for token in &tokens {
-            auth::identify(&self.app, token).await.told(tried)?;
-        }
-        let first = (own_cpu() - before).as_secs_f64() * 1e6 / tokens.len() as f64;
+        let mut rows = vec![
+            self.first("CPU of a key seen for the first time", &self.keys().await?).await?,
+            self.first("CPU of a token seen for the first time", &tokens).await?,
+        ];
         let token = tokens.pop().ok_or_else(|| Error::new("nobody could log in"))?;
-        let mut rows = vec![Row::told("CPU of a token seen for the first time", first, "us")];
         for (name, credential) in [
             ("CPU of a key check", Credential::Key(self.key.clone())),
             ("CPU of a token check", token),
@@ -95,6 +98,52 @@ impl Stage {
             rows.push(Row::told(name, each, "us").bar(Bar::AtMost(CPU_MAX_US)));
         }
         Ok(rows)
+    }
+
+    /// Makes keys of many users, and notes that each was used: that is done once a minute only.
+    async fn keys(&self) -> Result<Vec<Credential>> {
+        let tried = "make a key";
+        let (mut keys, now, tenant) = (Vec::new(), SystemClock.now(), self.call.actor.tenant);
+        for number in 0..USERS {
+            let name = format!("user-{number}").parse().told(tried)?;
+            let invited =
+                users::invite(&self.app, &self.call, name, Role::Developer, Vec::new()).await;
+            let user = invited.told(tried)?.0.id;
+            let come = move |tx: &mut Tx<'_>| tx.users().came(tenant, user, now);
+            let come = self.app.store.write::<_, godel_store::Error, _>(self.call.scope(), come);
+            come.await.told(tried)?;
+            for _ in 0..LOGINS / USERS {
+                let new = keys::NewKey {
+                    name: "bench".parse().told(tried)?,
+                    user: Some(user),
+                    scopes: Vec::new(),
+                    expires_at: None,
+                };
+                let (key, record) = keys::create(&self.app, &self.call, new).await.told(tried)?;
+                let used = move |tx: &mut Tx<'_>| tx.keys().used(tenant, record.id, now);
+                let scope = self.call.scope();
+                let used = self.app.store.write::<_, godel_store::Error, _>(scope, used);
+                used.await.told(tried)?;
+                keys.extend(key.map(Credential::Key));
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Measures what it costs to know callers that were not seen of late.
+    async fn first(&self, name: &'static str, credentials: &[Credential]) -> Result<Row> {
+        let (warm_up, counted) = credentials.split_at(WARM_UP.min(credentials.len()));
+        let check = async |credentials: &[Credential]| {
+            for credential in credentials {
+                auth::identify(&self.app, credential).await.told("check a credential")?;
+            }
+            Ok::<_, Error>(())
+        };
+        check(warm_up).await?;
+        let before = own_cpu();
+        check(counted).await?;
+        let each = (own_cpu() - before).as_secs_f64() * 1e6 / counted.len().max(1) as f64;
+        Ok(Row::told(name, each, "us").bar(Bar::AtMost(CPU_MAX_US)))
     }
 
     /// Measures what the record of acts adds to a change: the same change with and without it.

@@ -1,5 +1,7 @@
 //! Commands about people, keys, tenants, secrets and the record of acts.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 
@@ -95,7 +97,8 @@ Its logins end at once and its keys do not work until `godel user enable NAME`."
     #[command(after_help = "Examples:
   godel user link dev
 
-Earlier links of the user work no more. The new one is on stdout, and works once, within 72 hours.")]
+Earlier links of the user work no more, and its password is gone. The new link is on stdout, and works
+once, within 72 hours.")]
     Link {
         /// The name or id
         name: String,
@@ -124,10 +127,15 @@ id that leads nowhere, and `godel audit verify` still holds.")]
     /// Set your own password
     #[command(after_help = "Examples:
   godel user password
-  godel user password < FILE
+  godel user password --current-file OLD < NEW
 
-At a terminal you are asked twice, and nothing is shown. All your other logins end; keys go on.")]
-    Password,
+At a terminal you are asked, and nothing is shown. All your other logins end; keys go on. Forgotten?
+An admin runs `godel user link NAME`, which removes the password.")]
+    Password {
+        /// Read the current password from this file, where no terminal can ask for it
+        #[arg(long, value_name = "FILE")]
+        current_file: Option<PathBuf>,
+    },
 }
 
 /// The four roles, from the most to the least.

@@ -78,13 +78,13 @@ async fn list(context: &Context, user: Option<String>, all: bool) -> Result<Exit
         (Some(user), _) => Some(json!({ "userId": lookup::user(client, &user).await?.id })),
         (None, false) => Some(json!({ "userId": client.me().await?.user_id })),
     };
-    let keys: Vec<Key> = lookup::all(client, "/api/v1/keys", filter).await?;
+    let keys: Vec<Key> = lookup::all(context, client, "/api/v1/keys", filter).await?;
     if context.output.is_json() {
         context.output.value(&json!({ "items": keys }))?;
         return Ok(Exit::Done);
     }
     let users: Vec<User> = match all {
-        true => lookup::all(client, "/api/v1/users", None).await?,
+        true => lookup::all(context, client, "/api/v1/users", None).await?,
         false => Vec::new(),
     };
     let now = SystemClock.now();
@@ -117,7 +117,7 @@ fn is_live(key: &Key, now: Timestamp) -> bool {
 async fn rotate(context: &Context, given: &str, grace: SignedDuration) -> Result<Exit> {
     let seconds = u32::try_from(grace.as_secs()).ok();
     let found = locate::server(context).await?;
-    let key = find(&found.client, given).await?;
+    let key = find(context, &found.client, given).await?;
     let path = format!("/api/v1/keys/{}/rotate", key.id);
     let rotation = KeyRotation { grace_seconds: Some(seconds.unwrap_or(u32::MAX)) };
     let made = found.client.call(Method::POST, &path, Some(&rotation)).await?;
@@ -127,7 +127,7 @@ async fn rotate(context: &Context, given: &str, grace: SignedDuration) -> Result
 
 async fn revoke(context: &Context, given: &str) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let key = find(&found.client, given).await?;
+    let key = find(context, &found.client, given).await?;
     found.client.act(Method::DELETE, &format!("/api/v1/keys/{}", key.id), NOTHING).await?;
     if context.output.is_json() {
         context.output.value(&json!({ "revoked": key.id }))?;
@@ -140,14 +140,14 @@ async fn revoke(context: &Context, given: &str) -> Result<Exit> {
 
 /// Finds a key by its id, its beginning or its name; among those of everybody, if the caller may
 /// see them.
-async fn find(client: &Client, given: &str) -> Result<Key> {
+async fn find(context: &Context, client: &Client, given: &str) -> Result<Key> {
     if let Ok(id) = given.parse::<KeyId>() {
         return Ok(client.call(Method::GET, &format!("/api/v1/keys/{id}"), NOTHING).await?);
     }
     let me = client.me().await?;
     let all = me.role == "admin" && me.scopes.is_empty();
     let filter = (!all).then(|| json!({ "userId": me.user_id }));
-    let keys: Vec<Key> = lookup::all(client, "/api/v1/keys", filter).await?;
+    let keys: Vec<Key> = lookup::all(context, client, "/api/v1/keys", filter).await?;
     pick(keys, given, SystemClock.now())
 }
 

@@ -6,6 +6,7 @@ use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::context::Context;
 use crate::error::Result;
 
 /// The largest page that a server gives.
@@ -16,12 +17,27 @@ const LIST_MAX: usize = 10_000;
 /// What no call needs.
 pub(super) const NOTHING: Option<&()> = None;
 
-/// Returns a whole list, page by page.
+/// Returns a whole list, page by page; says so if it was cut short.
 pub(super) async fn all<T: DeserializeOwned>(
+    context: &Context,
     client: &Client,
     path: &str,
     filter: Option<Value>,
 ) -> Result<Vec<T>> {
+    let (found, more) = some(client, path, filter).await?;
+    if more {
+        // Also for programs: what is not there must not be taken for what does not exist.
+        context.output.note(format_args!("note: only the first {} are listed", found.len()));
+    }
+    Ok(found)
+}
+
+/// Returns a list up to its limit, page by page, and whether there is more.
+async fn some<T: DeserializeOwned>(
+    client: &Client,
+    path: &str,
+    filter: Option<Value>,
+) -> Result<(Vec<T>, bool)> {
     let mut found: Vec<T> = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
@@ -32,7 +48,7 @@ pub(super) async fn all<T: DeserializeOwned>(
         found.extend(page.items);
         cursor = page.pagination.cursor.filter(|_| page.pagination.has_more);
         if cursor.is_none() || found.len() >= LIST_MAX {
-            return Ok(found);
+            return Ok((found, cursor.is_some()));
         }
     }
 }
@@ -50,7 +66,7 @@ pub(super) async fn user(client: &Client, given: &str) -> Result<User> {
         return Ok(client.call(Method::GET, &path, NOTHING).await?);
     }
     let filter = json!({ "name": name.as_str() });
-    let found: Vec<User> = all(client, "/api/v1/users", Some(filter)).await?;
+    let found: Vec<User> = some(client, "/api/v1/users", Some(filter)).await?.0;
     found.into_iter().next().ok_or_else(|| {
         let message = format!("there is no user \"{name}\"");
         Invalid::new(code::USER_NOT_FOUND, message)
@@ -66,7 +82,7 @@ pub(super) async fn project(client: &Client, given: &str) -> Result<Project> {
     }
     let name: ProjectName = given.parse()?;
     let filter = json!({ "name": name.as_str() });
-    let found: Vec<Project> = all(client, "/api/v1/projects", Some(filter)).await?;
+    let found: Vec<Project> = some(client, "/api/v1/projects", Some(filter)).await?.0;
     found.into_iter().next().ok_or_else(|| {
         let message = format!("there is no project \"{name}\"");
         Invalid::new(code::PROJECT_NOT_FOUND, message)

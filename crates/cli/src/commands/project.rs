@@ -70,7 +70,8 @@ async fn update(
 
 async fn list(context: &Context) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let projects: Vec<Project> = lookup::all(&found.client, "/api/v1/projects", None).await?;
+    let projects: Vec<Project> =
+        lookup::all(context, &found.client, "/api/v1/projects", None).await?;
     if context.output.is_json() {
         context.output.value(&json!({ "items": projects }))?;
         return Ok(Exit::Done);

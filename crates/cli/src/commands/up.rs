@@ -15,6 +15,11 @@ use crate::locate::{Presence, presence};
 use crate::output::{STRONG, WARN, styled};
 use crate::saved;
 
+/// What to do if the owner cannot log in.
+const CLOSED: &str = "
+warning: the owner's account is closed, so there is no login link and no owner key
+  hint: log in as another admin; `godel user enable owner` opens it again";
+
 /// The signals that ask for an end.
 struct Signals {
     interrupt: Signal,
@@ -119,13 +124,18 @@ fn announce(context: &Context, server: &Server) -> Result<()> {
     let headline = format!("Godel {version} is up at {}", server.url());
     output.line(format_args!("{}\n", styled(STRONG, headline)))?;
     let key = context.data.join(OWNER_KEY_FILE);
-    let mut rows = vec![
-        ["dashboard".to_owned(), server.login_link().to_owned()],
-        ["".to_owned(), "(this link works once, within an hour)".to_owned()],
-        ["API".to_owned(), format!("{0}/api/v1, described at {0}/docs", server.url())],
-        ["owner key".to_owned(), key.display().to_string()],
-        ["data".to_owned(), context.data.display().to_string()],
-    ];
+    let mut rows = match server.login_link() {
+        Some(link) => vec![
+            ["dashboard".to_owned(), link.to_owned()],
+            ["".to_owned(), "(this link works once, within an hour)".to_owned()],
+        ],
+        None => vec![["dashboard".to_owned(), format!("{}/dashboard/", server.url())]],
+    };
+    rows.push(["API".to_owned(), format!("{0}/api/v1, described at {0}/docs", server.url())]);
+    if server.login_link().is_some() {
+        rows.push(["owner key".to_owned(), key.display().to_string()]);
+    }
+    rows.push(["data".to_owned(), context.data.display().to_string()]);
     if let Some(elsewhere) = server.elsewhere() {
         rows.push(["elsewhere".to_owned(), elsewhere.to_owned()]);
     }
@@ -136,6 +146,9 @@ fn announce(context: &Context, server: &Server) -> Result<()> {
     output.pairs(rows)?;
     if server.is_insecure() {
         output.note(styled(WARN, "\nwarning: other machines can reach it without TLS"));
+    }
+    if server.login_link().is_none() {
+        output.note(styled(WARN, CLOSED));
     }
     if server.is_first_start() {
         output.line("\nThe owner key was just made; whoever has it may do everything here.")?;

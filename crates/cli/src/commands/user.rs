@@ -1,10 +1,12 @@
 //! `godel user`: people and what they may do.
 
+use std::path::Path;
+
 use godel_api::{
     Client, Invitation, NewUser, PasswordRequest, Project, User, UserExport, UserPatch,
 };
 use godel_app::auth::login::INVITE_HOURS;
-use godel_model::{Clock as _, SystemClock, UserName};
+use godel_model::{Clock as _, Invalid, Report as _, SystemClock, UserName, code};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::json;
@@ -33,7 +35,7 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Link { name } => link(context, &name).await,
         Asked::Erase { name, yes } => erase(context, &name, yes).await,
         Asked::Export { name } => export(context, &name).await,
-        Asked::Password => password(context).await,
+        Asked::Password { current_file } => password(context, current_file.as_deref()).await,
     }
 }
 
@@ -89,7 +91,7 @@ fn hand_over(context: &Context, client: &Client, made: Invitation, verb: &str) -
 
 async fn list(context: &Context) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let users: Vec<User> = lookup::all(&found.client, "/api/v1/users", None).await?;
+    let users: Vec<User> = lookup::all(context, &found.client, "/api/v1/users", None).await?;
     if context.output.is_json() {
         context.output.value(&json!({ "items": users }))?;
         return Ok(Exit::Done);
@@ -188,11 +190,25 @@ async fn export(context: &Context, name: &str) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-async fn password(context: &Context) -> Result<Exit> {
+async fn password(context: &Context, current_file: Option<&Path>) -> Result<Exit> {
     let found = locate::server(context).await?;
+    let current_password = current_file.map(quietly::from_file).transpose()?;
     let password = quietly::read(context, "new password", Typed::Twice).await?;
-    let request = PasswordRequest { password };
-    found.client.act(Method::PUT, "/auth/password", Some(&request)).await?;
+    let mut request = PasswordRequest { password, current_password };
+    let set = found.client.act(Method::PUT, "/auth/password", Some(&request)).await;
+    match set {
+        // Only the server knows whether there is one to be asked for.
+        Err(error) if error.code() == code::CURRENT_PASSWORD_NEEDED => {
+            if !quietly::can_ask() {
+                let hint = "give it with --current-file FILE";
+                return Err(Invalid::new(error.code(), error.to_string()).with_hint(hint).into());
+            }
+            let current = quietly::read(context, "current password", Typed::Once).await?;
+            request.current_password = Some(current);
+            found.client.act(Method::PUT, "/auth/password", Some(&request)).await?;
+        }
+        other => other?,
+    }
     if context.output.is_json() {
         context.output.value(&json!({ "set": true }))?;
     } else {

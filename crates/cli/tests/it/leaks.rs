@@ -162,6 +162,10 @@ async fn misuse(watch: &mut Watch<'_>, owner: &str) {
             post("/api/v1/keys", json!({ "name": "n", "scopes": [format!("{secret}:read")] })),
             watch.ask(Method::GET, "/api/v1/events").bearer_auth(format!("{secret}x")),
             watch.ask(Method::GET, "/api/v1/events").header("x-api-key", format!("{secret}x")),
+            watch
+                .ask(Method::PUT, "/auth/password")
+                .bearer_auth(owner)
+                .json(&json!({ "password": "x", "currentPassword": secret })),
         ];
         for (kind, request) in wrong.into_iter().enumerate() {
             let answer = request.send().await.unwrap();

@@ -1,6 +1,7 @@
 //! The real binary, as people and scripts use it.
 #![cfg(test)]
 
+mod accounts;
 mod backup;
 mod bead_input;
 mod bead_worktree;

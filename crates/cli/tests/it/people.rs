@@ -12,7 +12,13 @@ use serde_json::{Value, json};
 use crate::home::{Answer, Home, Server, answer, lasting_address};
 
 /// What a developer has: a home of its own on another machine.
-fn developer(server: &Server, home: &Home, name: &str, role: &str, more: &[&str]) -> Home {
+pub(crate) fn developer(
+    server: &Server,
+    home: &Home,
+    name: &str,
+    role: &str,
+    more: &[&str],
+) -> Home {
     let invite = [&["user", "invite", name, "--role", role][..], more].concat();
     let link = home.run(&invite).expect(0).stdout;
     let token = link.trim().split_once("/dashboard/#token=").unwrap().1;
@@ -62,7 +68,7 @@ fn post(url: &str, path: &str, key: Option<&str>, body: &Value) -> Value {
     })
 }
 
-fn piped(home: &Home, arguments: &[&str], input: &str) -> Answer {
+pub(crate) fn piped(home: &Home, arguments: &[&str], input: &str) -> Answer {
     let mut command = home.command(arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -421,7 +427,7 @@ fn an_erased_person_is_nowhere_and_the_record_holds() {
     }
     assert!(!holds(&home.data(), name).is_empty(), "the search finds nothing at all");
     piped(&dev, &["user", "password"], "a long enough password\n").expect(0);
-    piped(&dev, &["user", "password"], "short\n").refused(2, &["12"]);
+    piped(&dev, &["user", "password"], "short\n").refused(2, &["current_password_needed"]);
     let export = dev.run(&["user", "export", name]).expect(0).json();
     assert_eq!(export["user"]["name"], name);
     assert!(export["acts"].as_array().unwrap().len() > 1 && !export["keys"][0].is_null());

@@ -76,7 +76,7 @@ fn refusals_have_their_exit_codes_and_say_what_to_do() {
     try_it(&["create", "../x"]).refused(2, &["cannot name a worktree", "hint:", "invalid_name"]);
     try_it(&["info", "x"]).refused(3, &["no worktree x", "godel worktree list"]);
     try_it(&["create", "x", "--base=--help"]).refused(3, &["names no commit"]);
-    run(&home, home.path(), &["list"]).refused(3, &["no git repository", "repository_not_found"]);
+    run(&home, home.path(), &["list"]).refused(3, &["no git repository", "no_repository"]);
     try_it(&["create", "x"]).expect(0);
     try_it(&["create", "x"]).refused(4, &["is there already", "godel worktree remove x"]);
     std::fs::create_dir(repo.join(".godel/worktrees/x/inner")).unwrap();

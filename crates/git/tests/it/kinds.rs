@@ -224,7 +224,7 @@ fn no_commit_yet_is_told_clearly_and_leaves_nothing_behind() {
 fn no_repository_is_told_clearly() {
     let world = World::new();
     let error = Workbench::open(&world.root(), world.host()).err().unwrap();
-    assert_eq!(error.code(), code::REPOSITORY_NOT_FOUND);
+    assert_eq!(error.code(), code::NO_REPOSITORY);
     let error = Workbench::open(&world.root().join("none"), world.host()).err().unwrap();
     assert_eq!(error.code(), code::FILE_FAILED);
 }

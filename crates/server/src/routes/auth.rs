@@ -8,7 +8,7 @@ use godel_api::{
     Tokens,
 };
 use godel_app::auth::login::{self, Login, Opened, Password, SESSION_HOURS, TokenPair, Wanted};
-use godel_app::auth::{self, Identity, jwt};
+use godel_app::auth::{self, Identity, jwt, refresh};
 use godel_app::{Call, tenants, users};
 use godel_model::{LoginToken, code};
 use http::{HeaderMap, StatusCode, header};
@@ -95,7 +95,7 @@ pub(crate) async fn refresh(
     let Ok(token) = token else {
         return Err(auth::refused(&shared.app, &origin, "refresh").await.into());
     };
-    let (pair, identity) = login::refresh(&shared.app, &token, &origin).await?;
+    let (pair, identity) = refresh::refresh(&shared.app, &token, &origin).await?;
     let session = Session { tokens: Some(tokens(&pair)), ..session(&shared, identity).await? };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(Success::new(session))))
 }
@@ -129,7 +129,8 @@ pub(crate) async fn me(
 
 /// Set the own password
 ///
-/// All other logins of the account end.
+/// All other logins of the account end. If it has a password already, `currentPassword` must be that
+/// one; whoever forgot it gets a new login link from an admin, which removes it.
 #[utoipa::path(put, path = "/auth/password", tag = "auth", operation_id = "setPassword",
     request_body = PasswordRequest,
     responses((status = 204, description = "It is set")))]
@@ -138,7 +139,9 @@ pub(crate) async fn password(
     caller: Caller,
     body: JsonBody<PasswordRequest>,
 ) -> ApiResult<StatusCode> {
-    users::set_password(&shared.app, &caller.call, Password(body.value.password)).await?;
+    let PasswordRequest { password, current_password } = body.value;
+    let current = current_password.map(Password);
+    users::set_password(&shared.app, &caller.call, current, Password(password)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -168,7 +171,7 @@ async fn session(shared: &Shared, identity: Identity) -> ApiResult<Session> {
         role: actor.role.to_string(),
         scopes: actor.scopes.iter().map(ToString::to_string).collect(),
         key_id: actor.key.map(godel_model::KeyId::uuid),
-        actor: actor.name,
+        actor: actor.name.clone(),
         expires_at,
         csrf_token: None,
         tokens: None,

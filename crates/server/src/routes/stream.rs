@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
 use futures_util::Stream;
 use godel_api::{Lagged, LaggedReason};
-use godel_app::events;
+use godel_app::{SocketPlace, events};
 use godel_model::{EventFilter, Seq, code};
 use godel_store::{Logged, Tail};
 use http::HeaderMap;
@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{ApiError, ApiResult};
-use crate::guard::Caller;
+use crate::guard::{Caller, take_place};
 use crate::metrics;
 use crate::state::Shared;
 
@@ -33,7 +33,9 @@ const RETRY: Duration = Duration::from_millis(500);
 /// `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
 /// without either the stream begins now. An event named `ready` tells the position at which it
 /// begins and the newest one, one named `lagged` what retention had removed before it was read. A
-/// position behind the end of the log is one of another log and is refused (`invalid_cursor`).
+/// position behind the end of the log is one of another log and is refused (`invalid_cursor`). Streams
+/// and WebSockets count together against the most that a caller may have open
+/// (`too_many_connections`).
 #[utoipa::path(get, path = "/events/stream", tag = "events", operation_id = "streamEvents",
     params(("pattern" = Option<Vec<String>>, Query, description = "Types that are wanted, such as `agent:*`; may be repeated"),
         ("after" = Option<i64>, Query, minimum = 0, description = "Begin behind this position"),
@@ -53,10 +55,12 @@ pub(crate) async fn stream(
     };
     let patterns = patterns.iter().map(|text| text.parse()).collect::<Result<_, _>>()?;
     let filter = EventFilter::new(patterns, std::collections::BTreeMap::new())?;
+    let place = take_place(&shared, &caller)?;
     let tail = events::follow(&shared.app, &caller.call, after, filter).await?;
     let stop = shared.crew.stopping();
     let next_look = Instant::now() + LOOK;
-    let stream = Follow { shared, caller, tail, stop, ready: Vec::new(), begun: false, next_look };
+    let (ready, begun) = (Vec::new(), false);
+    let stream = Follow { shared, caller, _place: place, tail, stop, ready, begun, next_look };
     let sse = Sse::new(stream.into_stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
     Ok(([("cache-control", "no-store"), ("x-accel-buffering", "no")], sse))
 }
@@ -97,6 +101,8 @@ fn position(text: &str) -> ApiResult<Seq> {
 struct Follow {
     shared: Shared,
     caller: Caller,
+    /// Free for somebody else when the stream ends.
+    _place: SocketPlace,
     tail: Tail,
     stop: CancellationToken,
     ready: Vec<SseEvent>,

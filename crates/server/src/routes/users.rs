@@ -1,9 +1,13 @@
 //! Users.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{Invitation, NewUser, Page, Success, User, UserExport, UserPatch};
+use godel_app::auth;
+use godel_app::erasure::{self, Leftover};
 use godel_app::users::{self, UserChange};
 use godel_model::{LoginToken, ProjectId, UserId};
 use http::{StatusCode, header};
@@ -116,13 +120,27 @@ pub(crate) async fn erase(
     caller: Caller,
     Id(id): Id<UserId>,
 ) -> ApiResult<StatusCode> {
-    users::erase(&shared.app, &caller.call, id).await?;
+    let left = erasure::erase(&shared.app, &caller.call, id).await?;
+    shared.crew.clone().spawn(clear_up(shared, left));
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Takes the name out of what was under way: requests that were let in before the erasure, here or
+/// by another server that still believed in the credential.
+async fn clear_up(shared: Shared, left: Leftover) {
+    let patience = shared.request_timeout + Duration::from_secs(auth::BELIEVED_SECS);
+    let stopping = shared.crew.stopping();
+    // A server that stops takes no more requests, and has not long to wait.
+    tokio::time::timeout(patience, stopping.cancelled()).await.ok();
+    if let Err(error) = left.remove(&shared.app).await {
+        tracing::warn!(%error, "what came in while a person was erased may hold its name");
+    }
 }
 
 /// Make a new login link for a user
 ///
-/// Earlier links of the user work no more.
+/// Earlier links of the user work no more, and its password is gone: who comes by the link sets a new
+/// one.
 #[utoipa::path(post, path = "/users/{id}/link", tag = "users", operation_id = "newUserLink",
     params(("id" = uuid::Uuid, Path, description = "The id of the user")),
     responses((status = 201, description = "The user and the link", body = Success<Invitation>)))]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
 use futures_util::future::select_all;
 use godel_api::{ClientFrame, Command, FrameKind, Lagged, Subscribe, Unsubscribe};
-use godel_app::events;
+use godel_app::{SocketPlace, events};
 use godel_model::code;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -44,6 +44,8 @@ const RETRY: Duration = Duration::from_millis(500);
 pub(super) struct Connection {
     shared: Shared,
     caller: Caller,
+    /// Free for somebody else when the connection ends.
+    _place: SocketPlace,
     socket: WebSocket,
     subscriptions: Vec<Subscription>,
     named: u64,
@@ -63,21 +65,28 @@ enum End {
 }
 
 impl Connection {
-    pub(super) fn new(shared: Shared, caller: Caller, socket: WebSocket) -> Self {
+    pub(super) fn new(
+        shared: Shared,
+        caller: Caller,
+        place: SocketPlace,
+        socket: WebSocket,
+    ) -> Box<Self> {
         let now = Instant::now();
-        Self {
+        // Boxed: a future keeps room for each place that its parts are moved through.
+        Box::new(Self {
             shared,
             caller,
+            _place: place,
             socket,
             subscriptions: Vec::new(),
             named: 0,
             heard_at: now,
             pinged_at: now,
             sent_at: now.checked_sub(COALESCE_CROWDED).unwrap_or(now),
-        }
+        })
     }
 
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run(mut self: Box<Self>) {
         let stopping = self.shared.crew.stopping();
         let mut heartbeat = Box::pin(tokio::time::sleep(LOOK));
         let end = loop {
@@ -140,7 +149,8 @@ impl Connection {
         let message = message.and_then(Result::ok).ok_or(End::Gone)?;
         self.heard_at = Instant::now();
         match message {
-            Message::Text(text) => self.frame(text.as_str()).await,
+            // Boxed: clients say little, and an idle socket must not keep room for it.
+            Message::Text(text) => Box::pin(self.frame(text.as_str())).await,
             Message::Close(_) => Err(End::Gone),
             // Answered by the library.
             Message::Ping(_) | Message::Pong(_) => Ok(()),
@@ -290,4 +300,22 @@ async fn any_ready(subscriptions: &mut [Subscription]) -> usize {
 fn payload<T: DeserializeOwned>(frame: &ClientFrame) -> ApiResult<T> {
     let text = frame.payload.as_ref().map_or("{}", |payload| payload.get());
     serde_json::from_str(text).map_err(|error| refuse_json(&error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the size of what a function returns, without calling it.
+    fn size_of_result<A, F>(_: impl Fn(A) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn an_idle_socket_is_small() {
+        const SOCKET_MAX_BYTES: usize = 2_048;
+        let task = size_of_result(|connection: Box<Connection>| connection.run());
+        let size = task + size_of::<Connection>();
+        assert!(size <= SOCKET_MAX_BYTES, "{size} bytes for each of ten thousand idle sockets");
+    }
 }

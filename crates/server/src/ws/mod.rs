@@ -13,7 +13,7 @@ use godel_model::code;
 
 pub(crate) use self::frames::render_event;
 use crate::error::{ApiError, ApiResult};
-use crate::guard::Caller;
+use crate::guard::{Caller, take_place};
 use crate::state::Shared;
 
 /// The read buffer of a socket: with the default of 128 KiB, idle clients cost 20 times as much.
@@ -41,14 +41,7 @@ pub(crate) async fn upgrade(
         ApiError::new(code::INVALID_REQUEST, format!("this path is a WebSocket: {rejection}"))
             .with_hint("connect with a WebSocket client, or use GET /api/v1/events/stream")
     })?;
-    let Some(place) = shared.app.rates.socket(&caller.call.actor) else {
-        return Err(ApiError::new(
-            code::TOO_MANY_CONNECTIONS,
-            "this caller has as many open WebSockets as its tier allows",
-        )
-        .with_hint("close one, or put more subscriptions on the same socket")
-        .retry_after_ms(1_000));
-    };
+    let place = take_place(&shared, &caller)?;
     let crew = shared.crew.clone();
     let upgrade = upgrade
         .protocols([EVENTS_PROTOCOL])
@@ -58,10 +51,7 @@ pub(crate) async fn upgrade(
         .max_frame_size(MESSAGE_MAX_BYTES);
     Ok(upgrade
         .on_upgrade(move |socket| {
-            crew.track(async move {
-                let _place = place;
-                connection::Connection::new(shared, caller, socket).run().await;
-            })
+            crew.track(connection::Connection::new(shared, caller, place, socket).run())
         })
         .into_response())
 }

@@ -64,7 +64,8 @@ impl Running {
         config.database = Some(database.url());
         change(&mut config);
         let server = Server::start(config).await.unwrap();
-        let (url, login_link) = (server.url().to_owned(), server.login_link().to_owned());
+        let (url, login_link) =
+            (server.url().to_owned(), server.login_link().unwrap_or_default().to_owned());
         let key = std::fs::read_to_string(data.path().join("owner.key")).unwrap().trim().to_owned();
         let (app, stop) = (server.app().clone(), CancellationToken::new());
         let signal = stop.clone();

@@ -2,6 +2,7 @@
 #![cfg(test)]
 #![expect(clippy::disallowed_methods, reason = "a test owns the tasks it spawns")]
 
+mod accounts;
 mod auth;
 mod backup;
 mod bad_input;

@@ -72,7 +72,9 @@ fn answers_refer_to_named_shapes_and_headers_are_never_null() {
         assert_eq!(data["$ref"], format!("#/components/schemas/{name}"), "{data}");
     }
     for name in ["Event", "Project"] {
-        let page = &schemas[format!("Success_Page_{name}")]["properties"]["data"]["properties"];
+        let data = &schemas[format!("Success_Page_{name}")]["properties"]["data"];
+        assert_eq!(data["$ref"], format!("#/components/schemas/Page_{name}"), "{data}");
+        let page = &schemas[format!("Page_{name}")]["properties"];
         let item = &page["items"]["items"]["$ref"];
         assert_eq!(item, &format!("#/components/schemas/{name}"), "{page}");
     }

@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::tungstenite::{Error as WsError, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::harness::{Running, SOON, server_with, servers};
+use crate::harness::{Running, SOON, failure, server_with, servers};
 
 /// An open event socket.
 pub(crate) struct Socket(pub(crate) WebSocketStream<TcpStream>);
@@ -268,14 +268,26 @@ async fn a_socket_ends_with_its_login() {
 }
 
 #[tokio::test]
-async fn a_tier_may_limit_open_sockets() {
+async fn a_tier_may_limit_open_sockets_and_streams_together() {
     let limit = Limit { per_minute: 6_000, burst: 1_000, sockets: Some(1) };
     let server = server_with(|config| config.app.rates.limit = limit).await;
     let first = Socket::open(&server).await;
     let key = format!("Bearer {}", server.key);
     let second = Socket::try_open(&server, &[("authorization", key.clone())]).await;
     assert!(matches!(second, Err(WsError::Http(response)) if response.status() == 429));
+    let stream = server.get("/api/v1/events/stream").await;
+    failure(stream, 429, "too_many_connections").await;
     drop(first);
+    let stream = loop {
+        let stream = server.get("/api/v1/events/stream").await;
+        if stream.status() == 200 {
+            break stream;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    let second = Socket::try_open(&server, &[("authorization", key.clone())]).await;
+    assert!(matches!(second, Err(WsError::Http(response)) if response.status() == 429));
+    drop(stream);
     for _ in 0..50 {
         tokio::time::sleep(Duration::from_millis(50)).await;
         if Socket::try_open(&server, &[("authorization", key.clone())]).await.is_ok() {

@@ -24,6 +24,8 @@ use crate::{Direction, Error, Result, Scope, Tx};
 /// Reads the heads of several logs.
 pub(super) const HEADS: &str = "SELECT tenant, seq FROM stream_head WHERE tenant = ANY($1::uuid[])";
 
+/// The event that tells that a person's name was taken out of the events before it.
+const ERASED: &str = "user:erase";
 const CHANNEL: &str = "godel_events";
 /// How many commits may wait to be told to other servers.
 const RINGS_MAX: usize = 4_096;
@@ -206,8 +208,12 @@ impl Listener {
             if page.events.is_empty() {
                 return Ok(());
             }
+            let erased = page.events.iter().rev().find(|event| event.kind.as_str() == ERASED);
+            let erased = erased.map(|event| event.seq);
             let events: Vec<_> = page.events.into_iter().map(Logged::new).collect();
             self.hub.publish(tenant, &events);
+            // What is in memory still has the name; the database has not.
+            erased.into_iter().for_each(|upto| stream.forget(upto));
         }
     }
 }

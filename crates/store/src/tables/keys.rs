@@ -12,9 +12,6 @@ statements! {
     INSERT = "api_key_insert":
         "INSERT INTO api_key (tenant, id, person, name, hash, prefix, scopes, created_at, expires_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    BY_HASH = "api_key_by_hash":
-        "SELECT tenant, id, person, name, prefix, scopes, created_at, expires_at, revoked_at, used_at
-         FROM api_key WHERE hash = $1";
     BY_ID = "api_key_by_id":
         "SELECT tenant, id, person, name, prefix, scopes, created_at, expires_at, revoked_at, used_at
          FROM api_key WHERE tenant = $1 AND id = $2";
@@ -24,6 +21,9 @@ statements! {
     PAGE_OF = "api_key_page_of":
         "SELECT tenant, id, person, name, prefix, scopes, created_at, expires_at, revoked_at, used_at
          FROM api_key WHERE tenant = $1 AND person = $2 AND id > $3 ORDER BY id LIMIT $4";
+    LIVE = "api_key_live":
+        "SELECT COUNT(*) FROM api_key WHERE tenant = $1 AND person = $2 AND revoked_at IS NULL
+         AND (expires_at IS NULL OR expires_at > $3)";
     EXPIRE = "api_key_expire":
         "UPDATE api_key SET expires_at = $1 WHERE tenant = $2 AND id = $3";
     REVOKE = "api_key_revoke":
@@ -99,15 +99,6 @@ impl Keys<'_, '_> {
         self.tx.conn.execute(&INSERT, &params).map(drop)
     }
 
-    /// Finds the key with this hash, whoever's it is and whether it still opens anything or not.
-    ///
-    /// # Errors
-    /// If the scope is not the system, or the database fails.
-    pub fn by_hash(&mut self, hash: KeyHash) -> Result<Option<KeyRecord>> {
-        self.tx.system()?;
-        self.tx.conn.first(&BY_HASH, &[Param::Bytes(&hash.0)], read)
-    }
-
     /// Finds a key by its id.
     ///
     /// # Errors
@@ -139,6 +130,17 @@ impl Keys<'_, '_> {
             }
             None => self.tx.conn.query(&PAGE, &[own, from, limit], read),
         }
+    }
+
+    /// Counts the keys of a user that open something at this time.
+    ///
+    /// # Errors
+    /// If the tenant is out of reach, or the database fails.
+    pub fn live(&mut self, tenant: TenantId, user: UserId, now: Timestamp) -> Result<i64> {
+        self.tx.reaches(tenant)?;
+        let params =
+            [Param::Uuid(tenant.uuid()), Param::Uuid(user.uuid()), Param::Int(micros(now))];
+        Ok(self.tx.conn.first(&LIVE, &params, |row| row.int(0))?.unwrap_or_default())
     }
 
     /// Sets when a key ends.

@@ -1,6 +1,7 @@
 //! One file a table: its statements and what can be done with its rows.
 
 pub(crate) mod audit;
+pub(crate) mod callers;
 pub(crate) mod devices;
 pub(crate) mod events;
 pub(crate) mod idempotency;
@@ -20,6 +21,7 @@ use crate::statement::Statement;
 pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
     [
         audit::ALL,
+        callers::ALL,
         devices::ALL,
         events::ALL,
         idempotency::ALL,

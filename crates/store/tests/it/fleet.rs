@@ -77,3 +77,38 @@ async fn a_server_that_retention_has_overtaken_tells_its_subscribers_of_the_gap(
     assert_eq!(batch.expect("it comes").unwrap().events[0].event.seq, next);
     there.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_erased_name_leaves_the_memory_of_other_servers_too() {
+    let Some(server) = postgres_url() else { return };
+    let here = World::on(Database::postgres(server)).await;
+    let there = Store::open(&here.config).await.unwrap();
+    let mut tail = there.tail(here.tenant, None, EventFilter::all()).await.unwrap();
+    let mut told = here.draft("test:named", "{}");
+    told.metadata.actor = Some("user:zebulon".to_owned());
+    let scope = Scope::Tenant(here.tenant);
+    here.store.write::<_, Error, _>(scope, move |tx| tx.record(told.clone())).await.unwrap();
+    let named = tokio::time::timeout(Duration::from_secs(20), tail.next(10)).await;
+    let named = named.expect("it comes").unwrap().events;
+    assert_eq!(named[0].event.metadata.actor.as_deref(), Some("user:zebulon"));
+    let erased = here.draft("user:erase", "{}");
+    let erase = here.store.write::<_, Error, _>(scope, move |tx| {
+        tx.events().rename_actor((0, i64::MAX), "user:zebulon", "user:nobody")?;
+        tx.record(erased.clone())
+    });
+    erase.await.unwrap();
+    tokio::time::timeout(Duration::from_secs(20), tail.next(10)).await.expect("heard").unwrap();
+    // Whoever reads from the beginning now gets it from there as the database has it.
+    let begun = std::time::Instant::now();
+    loop {
+        let mut again = there.tail(here.tenant, Some(Seq(0)), EventFilter::all()).await.unwrap();
+        let events = again.next(10).await.unwrap().events;
+        match events[0].event.metadata.actor.as_deref() {
+            Some("user:nobody") => break,
+            other => assert_eq!(other, Some("user:zebulon")),
+        }
+        assert!(begun.elapsed() < Duration::from_secs(2), "the name stays in memory");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    there.close().await;
+}

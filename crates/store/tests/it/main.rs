@@ -4,6 +4,7 @@
 
 mod append;
 mod backup;
+mod callers;
 mod crash;
 mod fleet;
 mod migrations;

@@ -110,6 +110,34 @@ describe("setting the own password", () => {
     expect(screen.getByLabelText("New password")).toHaveProperty("value", "twelve or more");
   });
 
+  it("asks for the current password once the server needs it", async () => {
+    let known = "the old password";
+    const { user, calls } = await openMenu({
+      "PUT /auth/password": (call) => {
+        const given = (call.body as { currentPassword?: string }).currentPassword;
+        if (given === undefined) {
+          return refuse(400, "current_password_needed", "this account has a password");
+        }
+        return given === known ? done() : refuse(401, "wrong_password", "it is wrong");
+      },
+    });
+    await user.click(screen.getByRole("button", { name: "Set password" }));
+    expect(screen.queryByLabelText("Current password")).toBeNull();
+    await user.type(screen.getByLabelText("New password"), "twelve or more{Enter}");
+    const field = await screen.findByLabelText("Current password");
+    expect(document.activeElement).toBe(field);
+    expect(field.getAttribute("autocomplete")).toBe("current-password");
+    expect(screen.queryByRole("alert")).toBeNull();
+    await user.type(field, "a guess{Enter}");
+    expect((await screen.findByRole("alert")).textContent).toContain("It is wrong");
+    expect(screen.getByRole("dialog", { name: "Set password" })).toBeTruthy();
+    known = "a guess";
+    await user.click(screen.getByRole("button", { name: "Save" }));
+    expect(await screen.findByText(/Your password is set/)).toBeTruthy();
+    const sent = calls.filter((call) => call.path === "/auth/password").at(-1);
+    expect(sent?.body).toEqual({ password: "twelve or more", currentPassword: "a guess" });
+  });
+
   it("can be left without a change", async () => {
     const { user, calls, toggle } = await openMenu();
     await user.click(screen.getByRole("button", { name: "Set password" }));

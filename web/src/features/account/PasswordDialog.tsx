@@ -1,4 +1,5 @@
-import type { FormEvent } from "react";
+import { type FormEvent, useState } from "react";
+import { ApiError } from "../../api/client";
 import type { Session } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Dialog } from "../../ui/Dialog";
@@ -9,13 +10,23 @@ import styles from "./PasswordDialog.module.css";
 
 const MIN_CHARS = 12;
 
+function isCurrentNeeded(error: Error): boolean {
+  return error instanceof ApiError && error.code === "current_password_needed";
+}
+
 /** Sets the own password: with it one can sign in without a link or a key. */
 export function PasswordDialog({ session, onClose }: { session: Session; onClose: () => void }) {
   const change = useSetPassword();
+  // Only the server knows whether there is one; it is asked for when it is needed.
+  const [hasCurrent, setHasCurrent] = useState(false);
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const password = new FormData(event.currentTarget).get("password");
-    if (typeof password === "string" && !change.isPending) change.mutate({ password });
+    const fields = new FormData(event.currentTarget);
+    const [password, current] = [fields.get("password"), fields.get("current")];
+    if (typeof password !== "string" || change.isPending) return;
+    const request =
+      typeof current === "string" ? { password, currentPassword: current } : { password };
+    change.mutate(request, { onError: (error) => isCurrentNeeded(error) && setHasCurrent(true) });
   };
   if (change.isSuccess) {
     return (
@@ -45,7 +56,18 @@ export function PasswordDialog({ session, onClose }: { session: Session; onClose
           required
           note={`${MIN_CHARS} characters or more. Your other sessions will end.`}
         />
-        {change.error && <ErrorNotice error={change.error} />}
+        {hasCurrent && (
+          <SecretField
+            label="Current password"
+            name="current"
+            autoComplete="current-password"
+            maxLength={1024}
+            required
+            autoFocus
+            note="Your account has a password already. Forgotten? An admin can send you a new link."
+          />
+        )}
+        {change.error && !isCurrentNeeded(change.error) && <ErrorNotice error={change.error} />}
         <div className={styles.acts}>
           <Button onClick={onClose}>Cancel</Button>
           <Button look="solid" type="submit" disabled={change.isPending}>
