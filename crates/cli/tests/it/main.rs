@@ -4,6 +4,7 @@
 mod accounts;
 mod backup;
 mod bead_input;
+mod bead_worktree;
 mod beads;
 mod convoys;
 mod crash;
