@@ -39,7 +39,7 @@ pub(super) fn play(stage: &mut Stage) -> Result<()> {
     if !git(&repository, &["status", "--porcelain"])?.is_empty() {
         return Err(Failure::new("git status is not clean"));
     }
-    told(stage, 5)
+    told(stage, 4)
 }
 
 /// Makes a bead and returns its id.
