@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use gix::ObjectId;
+use gix::object::Kind;
+use gix::object::tree::EntryKind;
 use serde::Serialize;
 
+use crate::doc::Class;
 use crate::evidence::quiet_git;
-use crate::git::KEEP;
-use crate::shelf::Shelf;
+use crate::git::{KEEP, Tree};
+use crate::shelf::{Shelf, path_of};
 use crate::{Error, Result};
 
 /// More packs than this are put together.
@@ -65,19 +68,25 @@ impl Shelf {
         if packs.len() < 2 {
             return Ok(Upkeep::default());
         }
-        let live = self.index()?.blobs()?;
+        let mut live = self.index()?.blobs()?;
+        live.extend(self.current_trees()?);
         let (mut now, mut past) = (Vec::new(), Vec::new());
         for pack in &packs {
-            for id in self.objects(pack)? {
-                if live.contains(&id) { now.push(id) } else { past.push(id) }
+            for (id, small) in self.objects(pack)? {
+                match live.contains(&id) {
+                    true => now.push((id, String::new())),
+                    // What is small already stays as it is.
+                    false if small => past.push((id, String::new())),
+                    false => past.push((id, self.kinship(id).unwrap_or_default())),
+                }
             }
         }
         let objects = now.len() + past.len();
         // What is current is read often and stays whole; the past is kept small.
         let whole = self.pack(&folder, &now, &["--window=0"])?;
-        let small = self.pack(&folder, &past, &["--window=25", "--depth=30"])?;
+        let small = self.pack(&folder, &past, &["--window=8", "--depth=50"])?;
         let made: Vec<PathBuf> = whole.into_iter().chain(small).collect();
-        self.check(&made, now.iter().chain(&past))?;
+        self.check(&made, now.iter().chain(&past).map(|(id, _)| id))?;
         std::fs::File::open(&folder)
             .and_then(|folder| folder.sync_all())
             .map_err(|cause| Error::write(&folder, cause))?;
@@ -90,9 +99,57 @@ impl Shelf {
         Ok(Upkeep { packs: packs.len(), objects, view: false })
     }
 
-    fn objects(&self, pack: &Path) -> Result<Vec<ObjectId>> {
+    /// Returns the folders of the tree as it is now.
+    fn current_trees(&self) -> Result<Vec<ObjectId>> {
+        let Some(tip) = self.tip()? else { return Ok(Vec::new()) };
+        let root = Tree::read(&self.repository, tip.tree)?;
+        let mut trees = vec![tip.tree];
+        trees.extend(root.folders());
+        // Beads are a level further down; below them there are only files.
+        if let Some(beads) = root.get(Class::Bead.folder()) {
+            trees.extend(Tree::read(&self.repository, beads)?.folders());
+        }
+        Ok(trees)
+    }
+
+    /// Returns a word that versions of the same folder or document have in common: git looks for
+    /// what two objects share among those with the same name.
+    fn kinship(&self, id: ObjectId) -> Option<String> {
+        let object = self.repository.find_object(id).ok()?;
+        match object.kind {
+            Kind::Tree => {
+                let mut entries = gix::objs::TreeRefIter::from_bytes(&object.data, id.kind());
+                let first = entries.next()?.ok()?;
+                let (name, kind) = (first.filename.to_string(), first.mode.kind());
+                Some(match (kind, name.strip_suffix(".json")) {
+                    (EntryKind::Blob, Some(id)) => {
+                        let path = path_of(Class::Bead, id);
+                        path.rsplit_once('/').map(|(folder, _)| folder.to_owned())?
+                    }
+                    (EntryKind::Tree, _) if name.len() == 2 => "beads".to_owned(),
+                    _ => "root".to_owned(),
+                })
+            }
+            Kind::Blob => {
+                let text = std::str::from_utf8(&object.data).ok()?;
+                let id = text.lines().find_map(|line| line.strip_prefix("  \"id\": \""))?;
+                Some(id.trim_end_matches([',', '"']).to_owned())
+            }
+            Kind::Commit | Kind::Tag => None,
+        }
+    }
+
+    /// Returns the objects of a pack, and whether each is told as a difference to another.
+    fn objects(&self, pack: &Path) -> Result<Vec<(ObjectId, bool)>> {
         let index = self.pack_index(pack)?;
-        Ok(index.iter().map(|entry| entry.oid).collect())
+        let hash = self.repository.object_hash();
+        let data = gix::odb::pack::data::File::at(pack.with_extension("pack"), hash);
+        let data = data.map_err(|cause| Error::git("read", cause))?;
+        let objects = index.iter().map(|entry| {
+            let stored = data.entry(entry.pack_offset);
+            Ok((entry.oid, stored.is_ok_and(|stored| stored.header.is_delta())))
+        });
+        objects.collect()
     }
 
     fn pack_index(&self, pack: &Path) -> Result<gix::odb::pack::index::File> {
@@ -102,7 +159,12 @@ impl Shelf {
     }
 
     /// Lets git write a pack of these objects, and returns its path without ending.
-    fn pack(&self, folder: &Path, objects: &[ObjectId], how: &[&str]) -> Result<Option<PathBuf>> {
+    fn pack(
+        &self,
+        folder: &Path,
+        objects: &[(ObjectId, String)],
+        how: &[&str],
+    ) -> Result<Option<PathBuf>> {
         if objects.is_empty() {
             return Ok(None);
         }
@@ -116,10 +178,9 @@ impl Shelf {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|cause| failed(cause.to_string()))?;
-        let mut list = String::with_capacity(objects.len() * 41);
-        for id in objects {
-            list.push_str(&id.to_string());
-            list.push('\n');
+        let mut list = String::with_capacity(objects.len() * 56);
+        for (id, name) in objects {
+            list.push_str(&format!("{id} {name}\n"));
         }
         if let Some(mut stdin) = child.stdin.take() {
             stdin.write_all(list.as_bytes()).map_err(|cause| failed(cause.to_string()))?;

@@ -77,6 +77,21 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
         #[arg(long)]
         json: bool,
     },
+    /// Measure what work that lives in git costs
+    #[command(after_help = "Examples:
+  cargo xtask bench beads
+  cargo xtask bench beads --json")]
+    Beads {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make beads from many callers, and tell the rate: a part of `beads`
+    #[command(hide = true)]
+    BeadWriters {
+        /// The repository
+        repository: PathBuf,
+    },
     /// Serve a file from memory: what `rest` compares with
     #[command(hide = true)]
     BareRoute {
@@ -95,6 +110,13 @@ async fn main() -> ExitCode {
         Command::Server { parts, json } => Box::pin(measure(parts, json)).await,
         Command::Backup { json } => Box::pin(measure(vec![Part::Backup], json)).await,
         Command::Auth { json } => Box::pin(measure(vec![Part::Auth], json)).await,
+        Command::Beads { json } => Box::pin(measure(vec![Part::Beads], json)).await,
+        Command::BeadWriters { repository } => {
+            parts::beads::writers::rate(&repository).map(|rate| {
+                println!("{rate}");
+                ExitCode::SUCCESS
+            })
+        }
         Command::BareRoute { file } => bare::serve(&file).await.map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {

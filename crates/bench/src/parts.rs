@@ -3,6 +3,7 @@
 mod append;
 mod auth;
 mod backup;
+pub(crate) mod beads;
 mod fanout;
 mod history;
 mod rest;
@@ -39,6 +40,8 @@ pub(crate) enum Part {
     Backup,
     /// What it costs to know the caller and to keep the record
     Auth,
+    /// What work that lives in git costs
+    Beads,
 }
 
 impl Part {
@@ -58,6 +61,7 @@ impl Part {
             Self::Start => Box::pin(start::measure(bench)).await,
             Self::Backup => Box::pin(backup::measure(bench)).await,
             Self::Auth => Box::pin(auth::measure(bench)).await,
+            Self::Beads => Box::pin(beads::measure(bench)).await,
         }
     }
 }

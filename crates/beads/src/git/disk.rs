@@ -63,11 +63,40 @@ impl Disk {
 
     /// Writes a new file and makes its content safe; an older one of the same name is replaced.
     pub(crate) fn write_synced(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let file = self.write(path, bytes)?;
+        self.sync(&[(path, &file)])
+    }
+
+    /// Writes a new file whose content is not safe yet; an older one of the same name is replaced.
+    pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> io::Result<File> {
         let mut file = OpenOptions::new().write(true).create(true).truncate(true).open(path)?;
         file.write_all(bytes)?;
         self.note(|| DiskOp::Write(path.to_owned(), bytes.to_vec()));
-        file.sync_data()?;
-        self.note(|| DiskOp::Sync(path.to_owned()));
+        Ok(file)
+    }
+
+    /// Makes the contents of files safe, all at the same time: the disk takes as long as for one.
+    pub(crate) fn sync(&self, files: &[(&Path, &File)]) -> io::Result<()> {
+        let Some(((_, first), others)) = files.split_first() else { return Ok(()) };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = others
+                .iter()
+                .map(|(_, file)| {
+                    let start = std::thread::Builder::new();
+                    (file, start.spawn_scoped(scope, || file.sync_data()))
+                })
+                .collect();
+            let done = first.sync_data();
+            others.into_iter().fold(done, |done, (file, other)| {
+                let other = match other {
+                    // A thread that died has synced nothing, as far as anybody knows.
+                    Ok(thread) => thread.join().unwrap_or_else(|_| file.sync_data()),
+                    Err(_) => file.sync_data(),
+                };
+                done.and(other)
+            })
+        })?;
+        files.iter().for_each(|(path, _)| self.note(|| DiskOp::Sync((*path).to_owned())));
         Ok(())
     }
 

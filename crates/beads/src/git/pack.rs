@@ -1,5 +1,6 @@
 //! Writing objects as one pack: a batch of any size costs the same few syncs.
 
+use std::fs::File;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -41,8 +42,14 @@ impl Pack {
         Ok(id)
     }
 
-    /// Writes the pack into the folder of packs, durably, and returns its path without ending.
-    pub(crate) fn write(mut self, folder: &Path, disk: &Disk) -> Result<PathBuf> {
+    /// Writes the pack into the folder of packs, durably, and returns its path without ending;
+    /// another file that waits to be made safe is synced together with it.
+    pub(crate) fn write(
+        mut self,
+        folder: &Path,
+        disk: &Disk,
+        beside: &(PathBuf, File),
+    ) -> Result<PathBuf> {
         self.objects.sort_by_key(|entry| entry.id);
         self.objects.dedup_by_key(|entry| entry.id);
         let (pack, index, name) = self.encode()?;
@@ -54,10 +61,14 @@ impl Pack {
         disk.make_dir(folder).map_err(failed(folder))?;
         let fresh = |ending: &str| folder.join(format!("tmp_pack_godel_{name}.{ending}"));
         let (fresh_pack, fresh_index) = (fresh("pack"), fresh("idx"));
-        disk.write_synced(&fresh_pack, &pack).map_err(failed(&fresh_pack))?;
+        let pack = disk.write(&fresh_pack, &pack).map_err(failed(&fresh_pack))?;
         fault("pack-written");
-        disk.write_synced(&fresh_index, &index).map_err(failed(&fresh_index))?;
+        let index = disk.write(&fresh_index, &index).map_err(failed(&fresh_index))?;
         fault("index-written");
+        let (beside_path, beside) = beside;
+        disk.sync(&[(&fresh_pack, &pack), (&fresh_index, &index), (beside_path, beside)])
+            .map_err(failed(&fresh_pack))?;
+        fault("pack-synced");
         // A mark that gets lost costs nothing: git then packs these objects with its own.
         std::fs::write(path.with_extension("keep"), KEEP).ok();
         for (fresh, ending) in [(fresh_pack, "pack"), (fresh_index, "idx")] {
@@ -81,7 +92,9 @@ impl Pack {
         for entry in &self.objects {
             let start = pack.len();
             put_header(&mut pack, entry.kind, entry.bytes.len());
-            let mut encoder = ZlibEncoder::new(pack, Compression::new(3));
+            // Folders are hashes, which hardly shrink, and upkeep tells them as differences.
+            let level = if entry.kind == Kind::Tree { 1 } else { 3 };
+            let mut encoder = ZlibEncoder::new(pack, Compression::new(level));
             let written = encoder.write_all(&entry.bytes).and_then(|()| encoder.finish());
             pack = written.map_err(|cause| Error::write(Path::new("a pack"), cause))?;
             let offset = u32::try_from(start).ok().filter(|at| *at < 1 << 31);

@@ -1,5 +1,6 @@
 //! The branch `godel/state`: read it, and move it only from where it is believed to be.
 
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -38,28 +39,48 @@ impl Reference {
         Ok(found.and_then(|found| found.try_id().map(gix::Id::detach)))
     }
 
-    /// Moves the branch, durably; the caller holds the lock of the shelf.
-    ///
-    /// Returns `false`, and changes nothing, if the branch is not where it should be.
-    pub(crate) fn swap(
-        &self,
-        repository: &gix::Repository,
-        expected: Option<ObjectId>,
-        new: ObjectId,
-        disk: &Disk,
-    ) -> Result<bool> {
+    /// Writes where the branch will point to; the caller holds the lock of the shelf, and makes
+    /// the file safe before it calls [`Reference::swap`].
+    pub(crate) fn stage(&self, new: ObjectId, disk: &Disk) -> Result<(PathBuf, File)> {
         let failed = |cause| Error::write(&self.path, cause);
         let folder = self.path.parent().unwrap_or(&self.path);
         if folder.is_file() {
             return Err(Error::BranchInTheWay);
         }
         disk.make_dir(folder).map_err(failed)?;
-        let lock = self.path.with_extension("lock");
-        self.heal(&lock, disk).map_err(failed)?;
+        self.heal(&self.path.with_extension("lock"), disk).map_err(failed)?;
         // Never written in place: after a crash the branch itself may be this very file.
         disk.remove(&self.staged).map_err(failed)?;
-        disk.write_synced(&self.staged, format!("{new}\n").as_bytes()).map_err(failed)?;
+        let file = disk.write(&self.staged, format!("{new}\n").as_bytes()).map_err(failed)?;
         fault("ref-staged");
+        Ok((self.staged.clone(), file))
+    }
+
+    /// Moves the branch without a pack before it.
+    pub(crate) fn swap_alone(
+        &self,
+        repository: &gix::Repository,
+        expected: Option<ObjectId>,
+        new: ObjectId,
+        disk: &Disk,
+    ) -> Result<bool> {
+        let (path, file) = self.stage(new, disk)?;
+        disk.sync(&[(&path, &file)]).map_err(|cause| Error::write(&path, cause))?;
+        self.swap(repository, expected, disk)
+    }
+
+    /// Moves the branch to what was staged, durably; the caller holds the lock of the shelf.
+    ///
+    /// Returns `false`, and changes nothing, if the branch is not where it should be.
+    pub(crate) fn swap(
+        &self,
+        repository: &gix::Repository,
+        expected: Option<ObjectId>,
+        disk: &Disk,
+    ) -> Result<bool> {
+        let failed = |cause| Error::write(&self.path, cause);
+        let folder = self.path.parent().unwrap_or(&self.path);
+        let lock = self.path.with_extension("lock");
         self.lock(&lock, disk)?;
         fault("ref-locked");
         if Self::read(repository, NAME)? != expected {

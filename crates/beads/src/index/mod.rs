@@ -70,6 +70,8 @@ impl Index {
         // Every command opens and closes the file; none should pay for a checkpoint each time.
         connection
             .set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        // Otherwise a plan is made anew whenever a value changes that a partial index might know.
+        connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         schema::make(&connection)?;
         Ok(Self { connection, fleeting: false })
     }
@@ -109,11 +111,13 @@ impl Index {
 
     /// Runs a part of a change that is undone if it fails.
     pub(crate) fn mark(&self) -> Result<()> {
-        Ok(self.connection.execute_batch("SAVEPOINT job")?)
+        self.connection.prepare_cached("SAVEPOINT job")?.execute([])?;
+        Ok(())
     }
 
     pub(crate) fn release(&self) -> Result<()> {
-        Ok(self.connection.execute_batch("RELEASE job")?)
+        self.connection.prepare_cached("RELEASE job")?.execute([])?;
+        Ok(())
     }
 
     pub(crate) fn undo(&self) -> Result<()> {

@@ -64,9 +64,10 @@ impl Index {
         let mut statement = self.connection.prepare_cached(&sql)?;
         let rows = statement.query_map(params![micros(now), limit_sql], row)?;
         let mut rows: Vec<Row> = rows.collect::<Result<_, _>>()?;
-        // What somebody began and let go of is offered again.
+        // What somebody began and let go of is offered again. Few leases are over; left to itself,
+        // SQLite looks at all that was begun.
         let sql = format!(
-            "SELECT {COLUMNS} FROM beads AS b
+            "SELECT {COLUMNS} FROM beads AS b INDEXED BY beads_leased
              WHERE leased IS NOT NULL AND leased <= ?1 AND status = 1 AND blocked = 0
                AND deleted = 0 AND (defer IS NULL OR defer <= ?1)
              ORDER BY priority, created, id LIMIT ?2"

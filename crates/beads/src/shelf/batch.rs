@@ -6,7 +6,7 @@ use gix::ObjectId;
 use gix::object::Kind;
 use godel_model::NodeId;
 
-use super::{Act, Draft, FORMAT, Job, Shelf, Tip, path_of};
+use super::{Act, Draft, Job, Shelf, Tip, format_bytes, path_of};
 use crate::Result;
 use crate::doc::{Class, Document};
 use crate::git::{Pack, Trees};
@@ -17,7 +17,8 @@ pub(super) type Documents = BTreeMap<(Class, String), (Document, ObjectId)>;
 /// A batch that only needs to be written.
 pub(super) struct Finished {
     pub(super) pack: Pack,
-    pub(super) commit: ObjectId,
+    /// Where the branch is then.
+    pub(super) tip: Tip,
     pub(super) trees: Trees,
     /// What the readable view must show.
     pub(super) shown: BTreeMap<(Class, String), Document>,
@@ -31,7 +32,7 @@ pub(super) struct Batch<'a> {
     pack: Pack,
     /// The last commit, of the branch or of this batch.
     parents: Vec<ObjectId>,
-    sealed: bool,
+    sealed: Option<Tip>,
     /// What the next commit will hold.
     documents: Documents,
     acts: Vec<Act>,
@@ -46,7 +47,7 @@ impl<'a> Batch<'a> {
             trees,
             pack: Pack::new(shelf.repository.object_hash()),
             parents: tip.iter().map(|tip| tip.commit).collect(),
-            sealed: false,
+            sealed: None,
             documents: Documents::new(),
             acts: Vec::new(),
             shown: BTreeMap::new(),
@@ -88,7 +89,7 @@ impl<'a> Batch<'a> {
     fn seal(&mut self) -> Result<()> {
         let repository = &self.shelf.repository;
         if self.trees.get(repository, "format")?.is_none() {
-            let blob = self.pack.add(Kind::Blob, format!("{FORMAT}\n").into_bytes())?;
+            let blob = self.pack.add(Kind::Blob, format_bytes())?;
             self.trees.set(repository, "format", blob)?;
         }
         for ((class, id), (document, blob)) in std::mem::take(&mut self.documents) {
@@ -99,8 +100,9 @@ impl<'a> Batch<'a> {
         let tree = self.trees.write(repository, &mut self.pack)?;
         let acts = std::mem::take(&mut self.acts);
         let bytes = self.shelf.commit_bytes(tree, &self.parents, &message(&acts), &acts);
-        self.parents = vec![self.pack.add(Kind::Commit, bytes)?];
-        self.sealed = true;
+        let commit = self.pack.add(Kind::Commit, bytes)?;
+        self.parents = vec![commit];
+        self.sealed = Some(Tip { commit, tree });
         Ok(())
     }
 
@@ -109,10 +111,9 @@ impl<'a> Batch<'a> {
         if !self.documents.is_empty() {
             self.seal()?;
         }
-        let commit = self.parents.first().copied().filter(|_| self.sealed);
-        Ok(commit.map(|commit| Finished {
+        Ok(self.sealed.map(|tip| Finished {
             pack: self.pack,
-            commit,
+            tip,
             trees: self.trees,
             shown: self.shown,
         }))

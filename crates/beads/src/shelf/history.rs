@@ -1,6 +1,6 @@
 //! The diary: commits as they are written, and what they tell when they are read again.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use gix::ObjectId;
 use jiff::Timestamp;
@@ -126,8 +126,15 @@ impl Shelf {
             Some((parts.next()?, parts.next()?, parts.next().unwrap_or_default()))
         });
         let subject = message.lines().next().unwrap_or_default();
+        // An import tells of thousands at once.
+        let mut lines = HashMap::new();
+        for line in message.lines().skip(1) {
+            if let Some((first, _)) = line.split_once(' ') {
+                lines.entry(first).or_insert(line);
+            }
+        }
         let entries = acts.map(|(event, of, by)| {
-            let told = message.lines().skip(1).find(|line| line.starts_with(&format!("{of} ")));
+            let told = lines.get(of).copied();
             Entry {
                 commit: id.to_string(),
                 at,

@@ -157,7 +157,8 @@ impl<'a> Merging<'a> {
             .map(|(class, document)| ((class, document.id().to_owned()), document))
             .collect();
         let (pack, trees) = (self.pack, self.trees);
-        Ok((Finished { pack, commit, trees, shown }, self.report))
+        let tip = Tip { commit, tree };
+        Ok((Finished { pack, tip, trees, shown }, self.report))
     }
 }
 
@@ -238,7 +239,7 @@ impl Shelf {
             self.opened()?.commit()?;
             // A fresh clone gets a branch of its own.
             if begun.expected.is_none() {
-                let moved = self.reference.swap(&self.repository, None, ours.commit, disk)?;
+                let moved = self.reference.swap_alone(&self.repository, None, ours.commit, disk)?;
                 return Ok(moved.then(Merged::default));
             }
             return Ok(Some(Merged::default()));
@@ -268,7 +269,7 @@ impl Shelf {
     ) -> Result<Option<Merged>> {
         let before = ours.map(|ours| ours.tree);
         let documents = diff(&self.repository, before, Some(theirs.tree))?.len();
-        if !self.reference.swap(&self.repository, expected, theirs.commit, disk)? {
+        if !self.reference.swap_alone(&self.repository, expected, theirs.commit, disk)? {
             return Ok(None);
         }
         self.known = None;

@@ -10,6 +10,7 @@ mod merge;
 mod read;
 mod write;
 
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,7 +25,7 @@ pub use merge::Merged;
 pub use write::Job;
 
 use crate::doc::Class;
-use crate::git::{Disk, Place, Reference, STATE, Tree, Trees};
+use crate::git::{Disk, Place, Reference, STATE, Tree, Trees, blob_id};
 use crate::index::Index;
 use crate::{Error, Result};
 
@@ -70,6 +71,8 @@ pub struct Shelf {
     index: Option<Index>,
     /// The last known commit and its tree.
     known: Option<(ObjectId, Trees)>,
+    /// The tip that was seen or written last: to find it again would mean to look at every pack.
+    seen: Cell<Option<Tip>>,
 }
 
 /// A commit of the state branch.
@@ -95,7 +98,16 @@ impl Shelf {
     pub fn open_with(from: &Path, options: Options) -> Result<Self> {
         let (place, repository) = Place::find(from)?;
         let reference = Reference::of(&place);
-        Ok(Self { repository, place, options, reference, node: None, index: None, known: None })
+        Ok(Self {
+            repository,
+            place,
+            options,
+            reference,
+            node: None,
+            index: None,
+            known: None,
+            seen: Cell::new(None),
+        })
     }
 
     /// Returns where things are.
@@ -123,11 +135,16 @@ impl Shelf {
             Some(commit) => Some(commit),
             None => Reference::read(&self.repository, CLONED)?,
         };
-        commit.map(|commit| self.tip_at(commit)).transpose()
+        let tip = commit.map(|commit| self.tip_at(commit)).transpose()?;
+        self.seen.set(tip);
+        Ok(tip)
     }
 
     /// Returns a commit with its tree.
     pub(crate) fn tip_at(&self, commit: ObjectId) -> Result<Tip> {
+        if let Some(seen) = self.seen.get().filter(|seen| seen.commit == commit) {
+            return Ok(seen);
+        }
         let found = self.repository.find_commit(commit);
         let found = found.map_err(|cause| Error::git("read", cause))?;
         let tree = found.tree_id().map_err(|cause| Error::git("read", cause))?;
@@ -166,10 +183,25 @@ impl Shelf {
         }
     }
 
+    /// Returns the format of the tree of a tip.
+    fn format_at(&mut self, tip: Tip) -> Result<u32> {
+        let mut trees = self.trees(Some(tip))?;
+        let blob = trees.get(&self.repository, "format");
+        self.known = Some((tip.commit, trees));
+        self.format_in(blob?)
+    }
+
     /// Returns the format of a tree.
     pub(crate) fn format(&self, tree: ObjectId) -> Result<u32> {
-        let root = Tree::read(&self.repository, tree)?;
-        let Some(blob) = root.get("format") else { return Ok(FORMAT) };
+        self.format_in(Tree::read(&self.repository, tree)?.get("format"))
+    }
+
+    fn format_in(&self, blob: Option<ObjectId>) -> Result<u32> {
+        let Some(blob) = blob else { return Ok(FORMAT) };
+        // The usual one is known by its name and need not be read.
+        if blob == blob_id(self.repository.object_hash(), &format_bytes())? {
+            return Ok(FORMAT);
+        }
         let bytes = self.blob(blob)?;
         let text = String::from_utf8_lossy(&bytes);
         text.trim().parse().map_err(|_| Error::Damaged {
@@ -183,6 +215,11 @@ impl Shelf {
         let mut blob = self.repository.find_blob(id).map_err(|cause| Error::git("read", cause))?;
         Ok(blob.take_data())
     }
+}
+
+/// Returns what the file with the format says.
+fn format_bytes() -> Vec<u8> {
+    format!("{FORMAT}\n").into_bytes()
 }
 
 /// Returns where a document is in the tree.

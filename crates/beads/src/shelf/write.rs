@@ -148,7 +148,7 @@ impl Shelf {
         let tip = self.tip()?;
         let expected = Reference::read(&self.repository, STATE)?;
         if let Some(tip) = tip {
-            let found = self.format(tip.tree)?;
+            let found = self.format_at(tip)?;
             if found > FORMAT {
                 return Err(Error::Newer { found, known: FORMAT });
             }
@@ -167,24 +167,26 @@ impl Shelf {
         expected: Option<ObjectId>,
         finished: Finished,
     ) -> Result<bool> {
-        let Finished { pack, commit, trees, shown } = finished;
+        let Finished { pack, tip, trees, shown } = finished;
         let folder = self.place.common.join("objects/pack");
-        pack.write(&folder, &self.options.disk)?;
         let disk = &self.options.disk;
-        if !self.reference.swap(&self.repository, expected, commit, disk)? {
+        let staged = self.reference.stage(tip.commit, disk)?;
+        pack.write(&folder, disk, &staged)?;
+        if !self.reference.swap(&self.repository, expected, disk)? {
             return Ok(false);
         }
         // The change is durable from here on; the index is brought up by whoever comes next if
         // this fails.
         let index = self.opened()?;
-        if index.set_built(commit).and_then(|()| index.commit()).is_err() {
+        if index.set_built(tip.commit).and_then(|()| index.commit()).is_err() {
             index.rollback();
         }
         fault("index-committed");
         for ((class, id), document) in &shown {
             self.show(*class, id, Some(document));
         }
-        self.known = Some((commit, trees));
+        self.known = Some((tip.commit, trees));
+        self.seen.set(Some(tip));
         Ok(true)
     }
 }

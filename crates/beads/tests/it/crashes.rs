@@ -10,13 +10,14 @@ use godel_beads::{Filter, Page, Shelf};
 
 use crate::support::{Repo, create};
 
-const STEPS: [&str; 10] = [
+const STEPS: [&str; 11] = [
     "locked",
+    "ref-staged",
     "pack-written",
     "index-written",
+    "pack-synced",
     "pack-half-named",
     "pack-named",
-    "ref-staged",
     "ref-locked",
     "ref-moved",
     "ref-synced",
