@@ -54,6 +54,11 @@ impl Godel {
         Self { data: self.data.with_extension("elsewhere"), ..self.clone() }
     }
 
+    /// The data folder.
+    pub(crate) fn data(&self) -> &Path {
+        &self.data
+    }
+
     /// The file with the key of the owner, which the first start made.
     pub(crate) fn key_file(&self) -> PathBuf {
         self.data.join("owner.key")

@@ -148,6 +148,14 @@ pub enum Error {
         /// What is missing.
         missing: Vec<String>,
     },
+    /// A remote cannot be reached, or refuses.
+    #[error("{remote} cannot be synced with: {message}")]
+    Remote {
+        /// The remote.
+        remote: String,
+        /// What git said.
+        message: String,
+    },
     /// There is no remote to sync with.
     #[error("this repository has no remote to sync with")]
     NoRemote,
@@ -179,11 +187,17 @@ impl From<rusqlite::Error> for Error {
     }
 }
 
+fn is_full(cause: &rusqlite::Error) -> bool {
+    cause.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+}
+
 impl Report for Error {
     fn code(&self) -> Code {
         match self {
             Self::NoRepository { .. } => code::NO_REPOSITORY,
             Self::NoRemote => code::NO_REMOTE,
+            Self::Remote { .. } => code::REMOTE_UNREACHABLE,
+            Self::Index(cause) if is_full(cause) => code::REPOSITORY_UNWRITABLE,
             Self::Read { .. } | Self::Git { .. } | Self::Command { .. } | Self::Index(_) => {
                 code::REPOSITORY_UNREADABLE
             }
@@ -192,6 +206,8 @@ impl Report for Error {
             Self::TooLarge => code::BODY_TOO_LARGE,
             Self::Newer { .. } => code::BEADS_NEWER,
             Self::Damaged { .. } => code::BEAD_DAMAGED,
+            Self::NotFound { what: "remote", .. } => code::NO_REMOTE,
+            Self::NotFound { what: "commit", .. } => code::COMMIT_NOT_FOUND,
             Self::NotFound { what: "convoy", .. } => code::CONVOY_NOT_FOUND,
             Self::NotFound { what: "memory", .. } => code::MEMORY_NOT_FOUND,
             Self::NotFound { .. } => code::BEAD_NOT_FOUND,
@@ -208,6 +224,7 @@ impl Report for Error {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
+            Self::Remote { .. } => "try `git ls-remote` with it; nothing is lost, sync again later",
             Self::NoRemote => "add one with `git remote add origin URL`, or name a URL or a path",
             Self::NoRepository { .. } => "go into a repository, or make one with `git init`",
             Self::Write { cause, .. } => match cause.kind() {
@@ -219,6 +236,7 @@ impl Report for Error {
                 }
                 _ => "nothing was changed; try again",
             },
+            Self::Index(cause) if is_full(cause) => "free some space; nothing was changed",
             Self::Index(_) => "it can be thrown away: remove `.godel/state/index.db` and try again",
             Self::Busy { .. } => "try again; if nothing else runs, look for a hung `godel` process",
             Self::BranchInTheWay => "rename it: git branch -m godel another-name",

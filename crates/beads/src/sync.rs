@@ -58,10 +58,8 @@ impl Shelf {
             let spread = u64::from(std::process::id() % 50);
             std::thread::sleep(Duration::from_millis((u64::from(attempt) * 20 + spread).min(500)));
         }
-        Err(Error::Command {
-            command: "push".to_owned(),
-            message: format!("others kept pushing to {remote}; try again"),
-        })
+        let message = "others kept pushing to it".to_owned();
+        Err(Error::Remote { remote, message })
     }
 
     /// Chooses the remote: the named one, `origin`, or the only one.
@@ -90,7 +88,7 @@ impl Shelf {
             Err(Error::Command { message, .. }) if message.contains("couldn't find remote ref") => {
                 Ok(None)
             }
-            Err(error) => Err(error),
+            Err(error) => Err(unreachable(remote, error)),
         }
     }
 
@@ -117,7 +115,7 @@ impl Shelf {
         match run_git(&self.place().common, &arguments) {
             Ok(_) => Ok(true),
             Err(Error::Command { message, .. }) if was_slow(&message) => Ok(false),
-            Err(error) => Err(error),
+            Err(error) => Err(unreachable(remote, error)),
         }
     }
 
@@ -141,6 +139,14 @@ impl Shelf {
             circles.extend(self.index()?.circle(&bead)?);
         }
         Ok(circles)
+    }
+}
+
+/// Says that it is the remote that failed.
+fn unreachable(remote: &str, error: Error) -> Error {
+    match error {
+        Error::Command { message, .. } => Error::Remote { remote: remote.to_owned(), message },
+        other => other,
     }
 }
 

@@ -34,6 +34,11 @@ impl Desk {
         Ok(Self { output, environment, from, by: None })
     }
 
+    /// Moves to another directory.
+    pub(crate) fn at(self, directory: &Path) -> Self {
+        Self { from: self.from.join(directory), ..self }
+    }
+
     /// Acts under a name, if one was given.
     pub(crate) fn under(self, who: Who) -> Self {
         Self { by: who.by, ..self }

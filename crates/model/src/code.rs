@@ -193,8 +193,12 @@ codes! {
     CONVOY_NOT_FOUND = "convoy_not_found", NotFound;
     /// Nothing is remembered under this name.
     MEMORY_NOT_FOUND = "memory_not_found", NotFound;
+    /// There is no such commit.
+    COMMIT_NOT_FOUND = "commit_not_found", NotFound;
     /// There is no git repository here.
     NO_REPOSITORY = "no_repository", NotFound;
+    /// A git remote cannot be reached, or refuses.
+    REMOTE_UNREACHABLE = "remote_unreachable", ServiceUnavailable;
     /// The repository has no remote to sync with.
     NO_REMOTE = "no_remote", InvalidRequest;
     /// A git repository cannot be read.

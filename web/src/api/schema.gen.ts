@@ -67,6 +67,261 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/beads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List beads
+         * @description Of all projects in one list. Sorted by `priority` (then age), `-createdAt` or `-updatedAt`. The
+         *     filter takes `projectId`, `status`, `type`, `priority`, `label`, `agent`, `parent`, `convoy` and
+         *     `search`; without `status` all but `done` are listed.
+         */
+        get: operations["listBeads"];
+        put?: never;
+        /** Create a bead */
+        post: operations["createBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Claim what is ready first */
+        post: operations["claimNextBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what is ready
+         * @description By priority, then age; with `explain=true` also what keeps the others.
+         */
+        get: operations["readyBeads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a bead
+         * @description Any beginning of the id that only one bead has will do. The `ETag` changes with every change.
+         */
+        get: operations["getBead"];
+        /**
+         * Replace what a bead says
+         * @description What is left out is removed where it can be; title, type and priority stay.
+         */
+        put: operations["replaceBead"];
+        post?: never;
+        /** Delete a bead */
+        delete: operations["deleteBead"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a bead
+         * @description With `If-Match` the change is refused if somebody else changed the bead in between.
+         */
+        patch: operations["updateBead"];
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Assign a bead */
+        post: operations["assignBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim a bead
+         * @description One claimer wins; the others are told who holds it and until when. The token is shown once.
+         */
+        post: operations["claimBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Comment on a bead */
+        post: operations["commentBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Extend a claim */
+        post: operations["extendBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Link a bead
+         * @description It depends on the target if the type blocks. A link that would close a circle is refused.
+         */
+        post: operations["linkBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/links/{type}/{target}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a link of a bead */
+        delete: operations["unlinkBead"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the diary of a bead
+         * @description What happened to it, the newest first, as the commits of the state branch tell it.
+         */
+        get: operations["beadLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move a bead
+         * @description To a status that it has earned, or to its end with a resolution and a sentence. What is missing
+         *     is said.
+         */
+        post: operations["moveBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Give a bead back */
+        post: operations["releaseBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/capabilities": {
         parameters: {
             query?: never;
@@ -76,6 +331,92 @@ export interface paths {
         };
         /** What this server can do */
         get: operations["capabilities"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/convoys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List convoys
+         * @description Of all projects, the newest first. The filter takes `projectId` and `status`.
+         */
+        get: operations["listConvoys"];
+        put?: never;
+        /** Create a convoy */
+        post: operations["createConvoy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/convoys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a convoy
+         * @description With its progress, and why nothing moves if nothing does.
+         */
+        get: operations["getConvoy"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a convoy
+         * @description Its beads stay.
+         */
+        delete: operations["deleteConvoy"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a convoy
+         * @description With `If-Match` the change is refused if somebody else changed the convoy in between.
+         */
+        patch: operations["updateConvoy"];
+        trace?: never;
+    };
+    "/api/v1/convoys/{id}/beads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put beads into a convoy, or take them out */
+        post: operations["fillConvoy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/convoys/{id}/waves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the waves of a convoy
+         * @description All beads of a wave can be worked on at the same time.
+         */
+        get: operations["convoyWaves"];
         put?: never;
         post?: never;
         delete?: never;
@@ -865,6 +1206,13 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Who should work on a bead. */
+        AssignBead: {
+            /** @description The agent. */
+            agentId: string;
+            /** @description Whether the work begins with it. */
+            start?: boolean;
+        };
         /** @description Who did what. */
         AuditEntry: {
             /**
@@ -928,6 +1276,187 @@ export interface components {
             /** @description What is wrong there. */
             why?: string | null;
         };
+        /** @description A unit of work, as it is in the git repository of its project. */
+        Bead: {
+            /** @description The id, such as `godel-abc12`. */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project in whose repository it is.
+             */
+            projectId: string;
+            /** @description The type, such as `task` or `bug`. */
+            type: string;
+            /** @description What is to be done, in a line. */
+            title: string;
+            /** @description What is to be done, at length. */
+            description?: string | null;
+            /** @description `open`, `in-progress`, `review` or `done`. */
+            status: string;
+            /** @description `critical`, `high`, `medium` or `low`. */
+            priority: string;
+            /** @description Its place in a manual order. */
+            rank?: string | null;
+            /** @description Who works on it. */
+            agent?: string | null;
+            lease?: components["schemas"]["Lease"] | null;
+            /** @description Where it is worked on. */
+            worktree?: string | null;
+            /** @description The names of commits that belong to it. */
+            commits: string[];
+            /** @description The bead that it is a part of. */
+            parentBead?: string | null;
+            /** @description Words to find it by. */
+            labels: string[];
+            /** @description Links to other beads. */
+            links: components["schemas"]["BeadLink"][];
+            /** @description What people and agents said about it. */
+            comments: components["schemas"]["BeadComment"][];
+            /** @description Why it was closed. */
+            resolution?: Record<string, unknown> | null;
+            /** @description How its work got into a branch. */
+            landed?: Record<string, unknown> | null;
+            /**
+             * Format: int64
+             * @description How long it may take, in minutes.
+             */
+            estimate?: number | null;
+            /**
+             * Format: int64
+             * @description What it may cost, in micro-dollars.
+             */
+            budget?: number | null;
+            /** @description How one sees that it is done. */
+            acceptance?: string | null;
+            /**
+             * Format: date-time
+             * @description Not before this moment.
+             */
+            defer?: string | null;
+            /** @description What others keep here. */
+            metadata: Record<string, unknown>;
+            /** @description Who made it. */
+            createdBy?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description A claim that succeeded. */
+        BeadClaim: {
+            /** @description The bead. */
+            bead: components["schemas"]["Bead"];
+            /** @description What proves the claim; it is shown once. */
+            token: string;
+            /**
+             * Format: date-time
+             * @description When it ends if it is not extended.
+             */
+            until: string;
+        };
+        /** @description Something that was said about a bead. */
+        BeadComment: {
+            /** @description The id. */
+            id: string;
+            /** @description Who said it. */
+            by: string;
+            /** @description When. */
+            at: string;
+            /** @description What was said. */
+            text: string;
+        };
+        /** @description A bead with what only git knows. */
+        BeadDetail: components["schemas"]["Bead"] & {
+            /** @description Its commits, each checked against git. */
+            checkedCommits: components["schemas"]["CheckedCommit"][];
+        };
+        /** @description A link from a bead to another. */
+        BeadLink: {
+            /** @description How they are linked, such as `blocks`: this bead waits for the target then. */
+            type: string;
+            /** @description The other bead. */
+            target: string;
+        };
+        /** @description A line of the diary of a bead. */
+        BeadLogEntry: {
+            /** @description The commit of the state branch. */
+            commit: string;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            at: string;
+            /** @description The event, such as `bead:created`. */
+            event: string;
+            /** @description Who did it. */
+            by: string;
+            /** @description What was done, for people. */
+            line: string;
+        };
+        /** @description What is to be changed of a bead; what is left out stays, an empty text removes. */
+        BeadPatch: {
+            /** @description The new title. */
+            title?: string | null;
+            /** @description The new type. */
+            type?: string | null;
+            /** @description The new priority. */
+            priority?: string | null;
+            /** @description The new description. */
+            description?: string | null;
+            /** @description The new way to see that it is done. */
+            acceptance?: string | null;
+            /** @description The new place in the manual order. */
+            rank?: string | null;
+            /**
+             * Format: int64
+             * @description The new estimate in minutes; 0 removes it.
+             */
+            estimate?: number | null;
+            /**
+             * Format: int64
+             * @description The new budget in micro-dollars; 0 removes it.
+             */
+            budget?: number | null;
+            /** @description All labels it should have. */
+            labels?: string[] | null;
+            /** @description Members to set; `null` removes one. */
+            metadata?: Record<string, unknown>;
+            /** @description The bead it should be a part of. */
+            parentBead?: string | null;
+        };
+        /** @description A line of a list of beads. */
+        BeadRow: {
+            /** @description The bead. */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project in whose repository it is.
+             */
+            projectId: string;
+            /** @description Its type. */
+            type: string;
+            /** @description Its title. */
+            title: string;
+            /** @description How far it has come. */
+            status: string;
+            /** @description How urgent it is. */
+            priority: string;
+            /** @description Who works on it. */
+            agent?: string | null;
+            /** @description Whether something holds it up. */
+            blocked: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+        };
         /** @description What this server can do. */
         Capabilities: {
             /** @description The product, always `godel`. */
@@ -957,6 +1486,111 @@ export interface components {
              * @description Free space, for the disk.
              */
             freeBytes?: number | null;
+        };
+        /** @description A commit of a bead, checked against git. */
+        CheckedCommit: {
+            /** @description Its whole name. */
+            id: string;
+            /** @description Its first line; none if the repository does not have it. */
+            subject?: string | null;
+            /** @description Whether the repository has it. */
+            present: boolean;
+            /** @description Whether the base branch has it. */
+            landed: boolean;
+        };
+        /** @description A claim that is asked for. */
+        ClaimBead: {
+            /** @description Who claims. */
+            agentId: string;
+            /**
+             * Format: int64
+             * @description How long it lasts, in seconds; 1800 unless given.
+             */
+            leaseSecs?: number | null;
+        };
+        /** @description Beads that belong together. */
+        Convoy: {
+            /** @description The id, such as `convoy-20260206-abc`. */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project in whose repository it is.
+             */
+            projectId: string;
+            /** @description Its name. */
+            name: string;
+            /** @description What it is about. */
+            description?: string | null;
+            /** @description The beads in it. */
+            beads: string[];
+            /** @description `active`, `completed` or `archived`. */
+            status: string;
+            /** @description Who made it. */
+            createdBy?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When its last bead was done.
+             */
+            completedAt?: string | null;
+        };
+        /** @description Beads to put into a convoy and to take out of it. */
+        ConvoyBeads: {
+            /** @description To put in. */
+            add?: string[];
+            /** @description To take out. */
+            remove?: string[];
+        };
+        /** @description A convoy with the state of its beads. */
+        ConvoyDetail: components["schemas"]["Convoy"] & {
+            /** @description How far it is. */
+            progress: components["schemas"]["ConvoyProgress"];
+            /** @description Why nothing moves, if nothing does. */
+            stalled?: string | null;
+        };
+        /** @description What is to be changed of a convoy; what is left out stays. */
+        ConvoyPatch: {
+            /** @description The new name. */
+            name?: string | null;
+            /** @description The new description; an empty one removes it. */
+            description?: string | null;
+            /** @description Whether it is put away. */
+            archived?: boolean | null;
+        };
+        /** @description How far a convoy is. */
+        ConvoyProgress: {
+            /** @description How many beads there are. */
+            total: number;
+            /** @description How many nobody works on. */
+            open: number;
+            /** @description How many are being worked on. */
+            inProgress: number;
+            /** @description How many wait to be judged. */
+            review: number;
+            /** @description How many are done. */
+            done: number;
+            /** @description How many of the open ones something holds up. */
+            blocked: number;
+            /** @description How many of a hundred are done. */
+            percent: number;
+        };
+        /** @description The beads of a convoy in the order in which they can be worked on. */
+        ConvoyWaves: {
+            /** @description All beads of a wave can be worked on at the same time. */
+            waves: components["schemas"]["BeadRow"][][];
+            /** @description Beads that wait for each other, and so are in no wave. */
+            tangled: components["schemas"]["BeadRow"][];
+            /** @description Beads that are named but not there. */
+            missing: string[];
         };
         /** @description Health with what only a known caller may see. */
         DetailedHealth: components["schemas"]["Health"] & {
@@ -1105,6 +1739,16 @@ export interface components {
             /** @description The version of the component. */
             version?: string | null;
         };
+        /** @description A claim that should last longer. */
+        ExtendBead: {
+            /** @description What proves the claim. */
+            token: string;
+            /**
+             * Format: int64
+             * @description How long it lasts from now, in seconds; 1800 unless given.
+             */
+            leaseSecs?: number | null;
+        };
         /** @description A failed answer. */
         Failure: {
             /**
@@ -1200,6 +1844,14 @@ export interface components {
              */
             graceSeconds?: number | null;
         };
+        /** @description That somebody holds a bead. */
+        Lease: {
+            /**
+             * Format: date-time
+             * @description When it ends if it is not extended.
+             */
+            until: string;
+        };
         /** @description The process runs. */
         Live: {
             /** @description Always `alive`. */
@@ -1237,6 +1889,76 @@ export interface components {
              * @description When the answer was made.
              */
             timestamp: string;
+        };
+        /** @description Where a bead should go. */
+        MoveBead: {
+            /** @description The status: open, in-progress, review or done. */
+            status?: string | null;
+            /** @description Closes it as done, wont-do or duplicate. */
+            resolution?: string | null;
+            /** @description The sentence for it. */
+            reason?: string | null;
+            /** @description What proves the claim. */
+            token?: string | null;
+            /** @description Though it is not earned; the reason is kept. */
+            force?: boolean;
+        };
+        /** @description A bead to be made. */
+        NewBead: {
+            /**
+             * Format: uuid
+             * @description The project; may be left out if only one has a repository.
+             */
+            projectId?: string | null;
+            /** @description What is to be done, in a line. */
+            title: string;
+            /** @description The type: task, bug, feature, refactor, chore, research, decision or epic. */
+            type?: string | null;
+            /** @description The priority: critical, high, medium or low. */
+            priority?: string | null;
+            /** @description What is to be done, at length. */
+            description?: string | null;
+            /** @description How one sees that it is done. */
+            acceptance?: string | null;
+            /** @description Words to find it by. */
+            labels?: string[];
+            /** @description The bead that it is a part of. */
+            parentBead?: string | null;
+            /** @description Beads that must be closed first. */
+            blockedBy?: string[];
+            /** @description Beads that wait for this one. */
+            blocks?: string[];
+            /**
+             * Format: int64
+             * @description How long it may take, in minutes.
+             */
+            estimate?: number | null;
+            /**
+             * Format: int64
+             * @description What it may cost, in micro-dollars.
+             */
+            budget?: number | null;
+            /** @description What others keep here. */
+            metadata?: Record<string, unknown>;
+        };
+        /** @description Something to say about a bead. */
+        NewComment: {
+            /** @description What to say. */
+            text: string;
+        };
+        /** @description A convoy to be made. */
+        NewConvoy: {
+            /**
+             * Format: uuid
+             * @description The project; may be left out if only one has a repository.
+             */
+            projectId?: string | null;
+            /** @description Its name. */
+            name: string;
+            /** @description What it is about. */
+            description?: string | null;
+            /** @description The beads in it. */
+            beads?: string[];
         };
         /** @description An event to be recorded. */
         NewEvent: {
@@ -1289,6 +2011,8 @@ export interface components {
             /** @description What it is about. */
             description?: string | null;
             limits?: components["schemas"]["ProjectLimits"] | null;
+            /** @description The absolute path of its git repository on the server. */
+            repository?: string | null;
         };
         /** @description A tenant to be made. */
         NewTenant: {
@@ -1308,6 +2032,20 @@ export interface components {
         Page_AuditEntry: {
             /** @description The items of this page. */
             items: components["schemas"]["AuditEntry"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Bead: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Bead"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Convoy: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Convoy"][];
             /** @description How to get the next one. */
             pagination: components["schemas"]["Pagination"];
         };
@@ -1375,6 +2113,8 @@ export interface components {
             description: string;
             /** @description What its work may use. */
             limits: components["schemas"]["ProjectLimits"];
+            /** @description The folder of its git repository on the server, in which its beads live. */
+            repository?: string | null;
             /**
              * Format: int64
              * @description Counts the changes; also the entity tag.
@@ -1436,6 +2176,8 @@ export interface components {
             /** @description The new description. */
             description?: string | null;
             limits?: components["schemas"]["ProjectLimits"] | null;
+            /** @description The new repository; an empty text means none. */
+            repository?: string | null;
         };
         /** @description What protects the way to a server. */
         Protection: {
@@ -1458,10 +2200,24 @@ export interface components {
             /** @description Why not. */
             reason?: string | null;
         };
+        /** @description What can be begun now, and what cannot. */
+        ReadyBeads: {
+            /** @description What can be begun now, by priority, then age. */
+            items: components["schemas"]["BeadRow"][];
+            /** @description What cannot, if that was asked for. */
+            waiting?: components["schemas"]["WaitingBead"][];
+        };
         /** @description Asks for the next pair of tokens. */
         RefreshRequest: {
             /** @description The refresh token; it works once. */
             refreshToken: string;
+        };
+        /** @description A bead that is given back. */
+        ReleaseBead: {
+            /** @description What proves the claim. */
+            token?: string | null;
+            /** @description Though another holds it. */
+            force?: boolean;
         };
         /** @description A secret, without its value, which nobody gets to see again. */
         Secret: {
@@ -1537,6 +2293,70 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["AuditVerdict"];
+        };
+        /** @description A successful answer. */
+        Success_Bead: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Bead"];
+        };
+        /** @description A successful answer. */
+        Success_BeadClaim: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["BeadClaim"];
+        };
+        /** @description A successful answer. */
+        Success_BeadDetail: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description A bead with what only git knows. */
+            data: components["schemas"]["Bead"] & {
+                /** @description Its commits, each checked against git. */
+                checkedCommits: components["schemas"]["CheckedCommit"][];
+            };
+        };
+        /** @description A successful answer. */
+        Success_Convoy: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Convoy"];
+        };
+        /** @description A successful answer. */
+        Success_ConvoyDetail: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description A convoy with the state of its beads. */
+            data: components["schemas"]["Convoy"] & {
+                /** @description How far it is. */
+                progress: components["schemas"]["ConvoyProgress"];
+                /** @description Why nothing moves, if nothing does. */
+                stalled?: string | null;
+            };
+        };
+        /** @description A successful answer. */
+        Success_ConvoyWaves: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ConvoyWaves"];
         };
         /** @description A successful answer. */
         Success_Device: {
@@ -1615,6 +2435,24 @@ export interface components {
             data: components["schemas"]["Page_AuditEntry"];
         };
         /** @description A successful answer. */
+        Success_Page_Bead: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Bead"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Convoy: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Convoy"];
+        };
+        /** @description A successful answer. */
         Success_Page_Event: {
             /**
              * @description Always `true`.
@@ -1667,6 +2505,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Project"];
+        };
+        /** @description A successful answer. */
+        Success_ReadyBeads: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReadyBeads"];
         };
         /** @description A successful answer. */
         Success_Secret: {
@@ -1748,6 +2595,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["UserExport"];
+        };
+        /** @description A successful answer. */
+        Success_Vec_BeadLogEntry: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["BeadLogEntry"][];
         };
         /** @description Numbers about the server process. */
         SystemMetrics: {
@@ -1895,6 +2751,11 @@ export interface components {
             /** @description The new projects, all of them; an empty list means all projects. */
             projects?: string[] | null;
         };
+        /** @description A bead that cannot be begun now. */
+        WaitingBead: components["schemas"]["BeadRow"] & {
+            /** @description What keeps it. */
+            reasons: Record<string, unknown>[];
+        };
     };
     responses: never;
     parameters: never;
@@ -2000,6 +2861,664 @@ export interface operations {
             };
         };
     };
+    listBeads: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of beads */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createBead: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeated request harmless */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBead"];
+            };
+        };
+        responses: {
+            /** @description The bead */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    claimNextBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimBead"];
+            };
+        };
+        responses: {
+            /** @description The claim */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_BeadClaim"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    readyBeads: {
+        parameters: {
+            query?: {
+                /** @description Of this project only. */
+                projectId?: string;
+                /** @description How many at most: 1 to 500, 50 unless given. */
+                limit?: number;
+                /** @description Whether to tell what keeps the others. */
+                explain?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What can be begun now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReadyBeads"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: {
+                /** @description The ETag of what the caller has */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bead */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_BeadDetail"];
+                };
+            };
+            /** @description Unchanged */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    replaceBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: {
+                /** @description The ETag of what the caller has */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeadPatch"];
+            };
+        };
+        responses: {
+            /** @description The bead after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: {
+                /** @description The ETag of what the caller has */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updateBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: {
+                /** @description The ETag of what the caller has */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeadPatch"];
+            };
+        };
+        responses: {
+            /** @description The bead after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    assignBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssignBead"];
+            };
+        };
+        responses: {
+            /** @description The bead */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    claimBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimBead"];
+            };
+        };
+        responses: {
+            /** @description The claim */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_BeadClaim"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    commentBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewComment"];
+            };
+        };
+        responses: {
+            /** @description The bead with the comment */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    extendBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExtendBead"];
+            };
+        };
+        responses: {
+            /** @description The bead */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    linkBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BeadLink"];
+            };
+        };
+        responses: {
+            /** @description The bead with the link */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    unlinkBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+                /** @description The type of the link, or `any` */
+                type: string;
+                /** @description The other bead */
+                target: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bead without the link */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    beadLog: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last 200 entries */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Vec_BeadLogEntry"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    moveBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveBead"];
+            };
+        };
+        responses: {
+            /** @description The bead */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    releaseBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseBead"];
+            };
+        };
+        responses: {
+            /** @description The bead */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     capabilities: {
         parameters: {
             query?: never;
@@ -2016,6 +3535,267 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Capabilities"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listConvoys: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of convoys */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Convoy"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createConvoy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeated request harmless */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewConvoy"];
+            };
+        };
+        responses: {
+            /** @description The convoy */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Convoy"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getConvoy: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the convoy, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The convoy */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ConvoyDetail"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteConvoy: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: {
+                /** @description The ETag of what the caller has */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The id of the convoy, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updateConvoy: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: {
+                /** @description The ETag of what the caller has */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description The id of the convoy, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConvoyPatch"];
+            };
+        };
+        responses: {
+            /** @description The convoy after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Convoy"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    fillConvoy: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the convoy, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConvoyBeads"];
+            };
+        };
+        responses: {
+            /** @description The convoy after the change */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Convoy"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    convoyWaves: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the convoy, or the beginning of it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The waves */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ConvoyWaves"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -93,6 +93,15 @@ pub async fn get(
     Ok(Placed { project: shelved.project, value, tag: Some(tag) })
 }
 
+/// What can be begun now, and what cannot.
+#[derive(Debug, Clone, Default)]
+pub struct Queue {
+    /// What can be begun, by priority, then age.
+    pub ready: Vec<Placed<Row>>,
+    /// What cannot, with what keeps each.
+    pub waiting: Vec<Placed<Waiting>>,
+}
+
 /// Lists what can be begun now; with `explain`, also what cannot, and why.
 ///
 /// # Errors
@@ -102,9 +111,8 @@ pub async fn ready(
     app: &App,
     call: &Call,
     project: Option<ProjectId>,
-    limit: usize,
-    explain: bool,
-) -> Result<(Vec<Placed<Row>>, Vec<Placed<Waiting>>)> {
+    (limit, explain): (usize, bool),
+) -> Result<Queue> {
     call.may("bead", "read", Reach::Team)?;
     let (mut ready, mut waiting) = (Vec::new(), Vec::new());
     for shelved in shelves(app, call, project).await? {
@@ -120,7 +128,7 @@ pub async fn ready(
     ready.sort_by_key(|placed| (placed.value.priority, placed.value.created_at));
     ready.truncate(limit);
     waiting.truncate(limit);
-    Ok((ready, waiting))
+    Ok(Queue { ready, waiting })
 }
 
 /// Reads the diary of a bead, the newest first.

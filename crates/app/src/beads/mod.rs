@@ -11,7 +11,7 @@ pub use change::{
     Move, assign, claim, comment, create, delete, heartbeat, link, move_to, release, unlink, update,
 };
 pub use convoys::{convoy, convoys, create_convoy, delete_convoy, fill_convoy, update_convoy};
-pub use look::{Listing, beads, get, log, ready};
+pub use look::{Listing, Queue, beads, get, log, ready};
 pub use publish::start;
 pub(crate) use shelves::Shelves;
 

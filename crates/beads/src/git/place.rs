@@ -53,7 +53,9 @@ impl Place {
             let beside = common.file_name().is_some_and(|name| name == ".git");
             common.parent().filter(|_| beside).map(Path::to_owned)
         };
-        let home = main.as_ref().map_or_else(|| common.join("godel"), |main| main.join(".godel"));
+        // A repository can bring a link along that leads elsewhere; nothing is written through it.
+        let own = main.as_ref().map(|main| main.join(".godel")).filter(|home| !home.is_symlink());
+        let home = own.unwrap_or_else(|| common.join("godel"));
         Ok(Self { common, main, home })
     }
 

@@ -209,6 +209,9 @@ pub fn record_landing(draft: &mut Draft<'_>, name: &str, landing: &Landing) -> R
 /// If there is no such bead.
 pub fn set_worktree(draft: &mut Draft<'_>, name: &str, path: Option<&str>) -> Result<Bead> {
     let mut document = draft.bead(name)?;
+    if document.text("worktree") == path {
+        return Ok(Bead::of(&document));
+    }
     let mut edit = draft.edit(&mut document);
     let what = match path {
         Some(path) => {

@@ -122,7 +122,8 @@ fn a_lock_that_git_left_is_healed_without_asking() {
     repo.create("before");
     let lock = repo.path.join(".git/refs/heads/godel/state.lock");
     std::fs::write(&lock, "").unwrap();
-    let old = std::time::SystemTime::now() - Duration::from_secs(60);
+    let made = lock.metadata().unwrap().modified().unwrap();
+    let old = made - Duration::from_secs(60);
     std::fs::File::options().write(true).open(&lock).unwrap().set_modified(old).unwrap();
     let begun = Instant::now();
     repo.create("after");

@@ -116,3 +116,15 @@ fn a_damaged_document_leaves_the_others_readable_and_can_be_mended() {
     assert_eq!((checked.mended.len(), checked.damaged.len()), (1, 0));
     assert_eq!(godel_beads::Bead::of(&repo.shelf().bead(&bad.id).unwrap()).title, "bad");
 }
+
+#[test]
+fn a_link_that_the_repository_brings_along_leads_nowhere() {
+    let repo = Repo::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(elsewhere.path(), repo.path.join(".godel")).unwrap();
+    repo.git(&["add", "-A"]);
+    repo.git(&["commit", "-q", "-m", "a link"]);
+    let bead = repo.create("here");
+    assert_eq!(repo.shelf().ready(5).unwrap()[0].id, bead.id);
+    assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+}

@@ -29,7 +29,7 @@ pub(crate) enum What {
   godel bead create \"Fix authentication bug\" --type bug --priority high
   godel bead create \"Write the guide\" --blocked-by 4k2hm --estimate 2h --label docs
   godel bead create \"Big plan\" --type epic --file plan.md
-  git log -1 --format=%b | godel bead create \"Follow up\" --file -")]
+  git log -1 --format=%b | godel bead create \"Follow up\" -")]
     Create(Box<Create>),
     /// List beads
     #[command(after_help = "Examples:

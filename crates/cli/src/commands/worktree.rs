@@ -1,5 +1,7 @@
 //! `godel worktree`: a place of its own for each piece of work. No server is needed.
 
+mod bead;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +28,7 @@ const SHORT_ID: usize = 10;
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
     match asked {
         Asked::Create { id, base, no_setup, sandboxed, cleanup, repo } => {
-            let id = bead(&id)?;
+            let id = bead::named(context, &repo, &id)?;
             let binds = if sandboxed { Binds::Later } else { Binds::Now };
             let request = Create { base, skip_setup: no_setup, binds, cleanup };
             create(context, &repo, id, request).await
@@ -39,15 +41,20 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
             let rescues = on_bench(context, &repo, |bench| bench.rescues(None)).await?;
             list_rescues(context.output, &rescues)
         }
-        Asked::Info { id, path, repo } => info(context, &repo, bead(&id)?, path).await,
+        Asked::Info { id, path, repo } => {
+            let id = bead::named(context, &repo, &id)?;
+            info(context, &repo, id, path).await
+        }
         Asked::Remove { id, force, delete_branch, keep_branch, repo } => {
             let branch = match (delete_branch, keep_branch) {
                 (true, _) => Fate::Delete,
                 (_, true) => Fate::Keep,
                 _ => Fate::Auto,
             };
-            let (id, how) = (bead(&id)?, Remove { force, branch });
+            let id = bead::named(context, &repo, &id)?;
+            let how = Remove { force, branch };
             let removed = on_bench(context, &repo, move |bench| bench.remove(&id, how)).await?;
+            bead::removed(context, &repo, [&removed]);
             if context.output.is_json() {
                 context.output.value(&removed)?;
             } else {
@@ -58,16 +65,11 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Cleanup { ended, all, dry_run, force, repo } => {
             let cleaning = Cleaning { ended, all, dry_run, force };
             let cleaned = on_bench(context, &repo, move |bench| bench.cleanup(&cleaning)).await?;
+            bead::removed(context, &repo, &cleaned.removed);
             tell_cleaned(context.output, &cleaned)
         }
         Asked::Trust { repo } => trust(context, &repo).await,
     }
-}
-
-/// Finds the bead that is meant. Beads are not kept yet, so every id that can name a worktree is one;
-/// this is the place to look it up, and to write its `worktree` field once it is made.
-fn bead(id: &str) -> Result<Name> {
-    Ok(id.parse()?)
 }
 
 /// Opens the repository and does something with it on a thread that may block. Ctrl-C ends a setup
@@ -118,6 +120,7 @@ async fn create(context: &Context, repo: &RepoFlag, id: Name, request: Create) -
         Ok(Entry::fresh(&record, bench.path(&id)))
     };
     let entry = on_bench(context, repo, made).await?;
+    bead::made(context, repo, &entry.id, &entry.path);
     present(context.output, &entry, &[])
 }
 

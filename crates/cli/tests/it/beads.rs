@@ -60,7 +60,7 @@ fn a_description_comes_from_a_file_or_stdin() {
     std::fs::write(repo.home.path().join("plan.md"), "from a file\n").unwrap();
     let file = repo.json(&["bead", "create", "one", "--file", "../plan.md"]);
     assert_eq!(file["description"], "from a file");
-    let piped = repo.fed("from stdin\n", &["bead", "create", "two", "--file", "-", "--json"]);
+    let piped = repo.fed("from stdin\n", &["bead", "create", "two", "-", "--json"]);
     assert_eq!(piped.expect(0).json()["description"], "from stdin");
     let id = file["id"].as_str().unwrap();
     let piped = repo.fed("again", &["bead", "update", id, "--description", "-", "--json"]);

@@ -34,8 +34,8 @@ fn two_clones_that_changed_the_same_bead_end_equal() {
     let bead = repo.json(&["bead", "show", &id]);
     assert_eq!((&bead["title"], &bead["priority"]), (&json!("theirs"), &json!("high")));
     assert_eq!(bead["labels"], json!(["a", "b"]));
-    repo.godel(&["sync", "absent"]).expect(1);
-    repo.godel(&["sync", "--", "--upload-pack=x"]).expect(3);
+    repo.godel(&["sync", "absent"]).refused(6, &["absent", "git ls-remote", "remote_unreachable"]);
+    repo.godel(&["sync", "--", "--upload-pack=x"]).refused(2, &["no remote"]);
 }
 
 const ISSUES: &str = concat!(

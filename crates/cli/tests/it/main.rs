@@ -4,9 +4,11 @@
 mod accounts;
 mod backup;
 mod bead_input;
+mod bead_worktree;
 mod beads;
 mod convoys;
 mod crash;
+mod earned;
 mod exchange;
 mod failures;
 mod home;

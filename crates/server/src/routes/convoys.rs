@@ -127,6 +127,7 @@ pub(crate) async fn waves(
         ("If-Match" = Option<String>, Header, description = "The ETag of what the caller has")),
     request_body = ConvoyPatch,
     responses((status = 200, description = "The convoy after the change", body = Success<Convoy>)))]
+#[expect(clippy::too_many_arguments, reason = "each is a part of the request")]
 pub(crate) async fn update(
     State(shared): State<Shared>,
     caller: Caller,

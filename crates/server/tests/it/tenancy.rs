@@ -15,12 +15,19 @@ struct Mine {
     project: String,
     user: String,
     key: String,
+    bead: String,
+    convoy: String,
+    _repository: tempfile::TempDir,
 }
 
 impl Mine {
     async fn make(server: &Running) -> Self {
         let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
-        let project = json!({ "name": MARK, "description": MARK });
+        let repository = tempfile::tempdir().unwrap();
+        let init = ["init", "-q", repository.path().to_str().unwrap()];
+        assert!(std::process::Command::new("git").args(init).status().unwrap().success());
+        let at = repository.path();
+        let project = json!({ "name": MARK, "description": MARK, "repository": at });
         let project =
             data(server.post("/api/v1/projects", project).await, StatusCode::CREATED).await;
         let event = json!({ "type": "test:mine", "payload": { "mark": MARK } });
@@ -31,7 +38,19 @@ impl Mine {
         let secret = server.request(Method::PUT, &format!("/api/v1/secrets/{MARK}"));
         let secret = secret.json(&json!({ "value": MARK })).send().await.unwrap();
         data(secret, StatusCode::OK).await;
-        Self { event: id(&event), project: id(&project), user, key: id(&key) }
+        let bead = json!({ "title": MARK, "description": MARK });
+        let bead = data(server.post("/api/v1/beads", bead).await, StatusCode::CREATED).await;
+        let convoy = json!({ "name": MARK, "beads": [bead["id"]] });
+        let convoy = data(server.post("/api/v1/convoys", convoy).await, StatusCode::CREATED).await;
+        Self {
+            event: id(&event),
+            project: id(&project),
+            user,
+            key: id(&key),
+            bead: id(&bead),
+            convoy: id(&convoy),
+            _repository: repository,
+        }
     }
 
     /// Fills in the path of an operation with ids of the first tenant.
@@ -40,9 +59,12 @@ impl Mine {
             Some("projects") => &self.project,
             Some("users") => &self.user,
             Some("keys") => &self.key,
+            Some("beads") => &self.bead,
+            Some("convoys") => &self.convoy,
             _ => &self.event,
         };
-        path.replace("{id}", id).replace("{name}", "ours")
+        let path = path.replace("{id}", id).replace("{name}", "ours");
+        path.replace("{type}", "any").replace("{target}", &self.bead)
     }
 }
 
@@ -53,6 +75,15 @@ fn body(path: &str) -> Value {
         "ours" => json!({ "value": "ours" }),
         "password" => json!({ "password": "a long enough one" }),
         "device" => json!({ "name": "tool" }),
+        "assign" | "claim" => json!({ "agentId": "theirs" }),
+        "heartbeat" => json!({ "token": "x" }),
+        "release" => json!({ "force": true }),
+        "move" => json!({ "status": "done", "force": true }),
+        "comments" => json!({ "text": "theirs" }),
+        "links" => json!({ "type": "related", "target": "godel-aaaaa" }),
+        _ if path.contains("/convoys/") && path.ends_with("/beads") => json!({}),
+        _ if path.contains("/beads") => json!({ "title": "theirs" }),
+        _ if path.contains("/convoys") => json!({ "name": "theirs" }),
         "token" => json!({ "deviceCode": "x" }),
         "decision" => json!({ "userCode": "BCDF-GHJK" }),
         _ if path.contains("/users/") => json!({ "role": "viewer" }),

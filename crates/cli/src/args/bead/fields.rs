@@ -63,6 +63,9 @@ pub(crate) struct Text {
 pub(crate) struct Create {
     /// What is to be done, in a line
     pub(crate) title: String,
+    /// Read the description from stdin, as `--file -` does
+    #[arg(value_name = "-", value_parser = ["-"], conflicts_with_all = ["description", "file"])]
+    pub(crate) stdin: Option<String>,
     /// What kind of work it is [default: task]
     #[arg(long = "type", value_name = "TYPE", value_parser = kind())]
     pub(crate) kind: Option<BeadKind>,

@@ -16,7 +16,10 @@ pub(super) fn create(desk: &Desk, asked: Create) -> Result<Exit> {
         title: asked.title,
         kind: asked.kind,
         priority: asked.priority,
-        description: description(desk, asked.text)?,
+        description: description(
+            desk,
+            Text { file: asked.text.file.or(asked.stdin), ..asked.text },
+        )?,
         acceptance: asked.acceptance,
         labels: asked.labels,
         parent: asked.parent,

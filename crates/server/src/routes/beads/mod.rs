@@ -210,9 +210,9 @@ pub(crate) async fn ready(
     }
     let project = query.project_id.map(ProjectId::from_uuid);
     let (app, call) = (&shared.app, &caller.call);
-    let (ready, waiting) = beads::ready(app, call, project, limit, query.explain).await?;
-    let items = ready.into_iter().map(shape::placed_row).collect();
-    let waiting = waiting.into_iter().map(|placed| WaitingBead {
+    let queue = beads::ready(app, call, project, (limit, query.explain)).await?;
+    let items = queue.ready.into_iter().map(shape::placed_row).collect();
+    let waiting = queue.waiting.into_iter().map(|placed| WaitingBead {
         reasons: placed.value.reasons.iter().map(|reason| serde_json::json!(reason)).collect(),
         row: shape::row(placed.project, placed.value.row),
     });
@@ -270,6 +270,7 @@ pub(crate) async fn get(
         ("If-Match" = Option<String>, Header, description = "The ETag of what the caller has")),
     request_body = BeadPatch,
     responses((status = 200, description = "The bead after the change", body = Success<Bead>)))]
+#[expect(clippy::too_many_arguments, reason = "each is a part of the request")]
 pub(crate) async fn update(
     State(shared): State<Shared>,
     caller: Caller,
@@ -291,6 +292,7 @@ pub(crate) async fn update(
         ("If-Match" = Option<String>, Header, description = "The ETag of what the caller has")),
     request_body = BeadPatch,
     responses((status = 200, description = "The bead after the change", body = Success<Bead>)))]
+#[expect(clippy::too_many_arguments, reason = "each is a part of the request")]
 pub(crate) async fn replace(
     State(shared): State<Shared>,
     caller: Caller,
