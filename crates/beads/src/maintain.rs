@@ -18,6 +18,9 @@ use crate::{Error, Result};
 /// More packs than this are put together.
 const PACKS_MAX: usize = 50;
 
+/// So many small packs are put together without a larger one.
+const SMALL_MIN: usize = PACKS_MAX / 2;
+
 /// What upkeep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Upkeep {
@@ -237,7 +240,7 @@ fn chosen(folder: &Path) -> Vec<PathBuf> {
     let mut sum = 0;
     let mut chosen = Vec::new();
     for (size, pack) in packs {
-        if chosen.len() > PACKS_MAX && size > sum * 2 {
+        if chosen.len() >= SMALL_MIN && size > sum * 2 {
             break;
         }
         sum += size;
