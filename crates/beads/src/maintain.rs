@@ -93,6 +93,7 @@ impl Shelf {
         std::fs::File::open(&folder)
             .and_then(|folder| folder.sync_all())
             .map_err(|cause| Error::write(&folder, cause))?;
+        // What is packed again in the same way gets the name it had: it is new and old at once.
         for pack in packs.iter().filter(|pack| !made.contains(pack)) {
             // Without its index nobody begins to read a pack; whoever reads it already goes on.
             for ending in ["idx", "rev", "pack", "keep"] {
@@ -163,7 +164,7 @@ impl Shelf {
         gix::odb::pack::index::File::at(path, hash).map_err(|cause| Error::git("read", cause))
     }
 
-    /// Lets git write a pack of these objects, and returns its path without ending.
+    /// Lets git write a pack of these objects, and returns its path.
     fn pack(
         &self,
         folder: &Path,
@@ -196,7 +197,7 @@ impl Shelf {
             return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
         }
         let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let path = folder.join(format!("pack-{name}"));
+        let path = folder.join(format!("pack-{name}.pack"));
         std::fs::write(path.with_extension("keep"), KEEP)
             .map_err(|cause| Error::write(&path, cause))?;
         Ok(Some(path))
