@@ -90,7 +90,8 @@ impl Shelf {
         std::fs::File::open(&folder)
             .and_then(|folder| folder.sync_all())
             .map_err(|cause| Error::write(&folder, cause))?;
-        for pack in packs.iter().filter(|pack| !made.contains(pack)) {
+        // git may make a pack anew that is there already, under the same name; that one stays.
+        for pack in packs.iter().filter(|pack| !made.contains(&pack.with_extension(""))) {
             // Without its index nobody begins to read a pack; whoever reads it already goes on.
             for ending in ["idx", "rev", "pack", "keep"] {
                 std::fs::remove_file(pack.with_extension(ending)).ok();
@@ -228,6 +229,8 @@ fn chosen(folder: &Path) -> Vec<PathBuf> {
         .into_iter()
         .filter(|mark| std::fs::read_to_string(mark).is_ok_and(|text| text == KEEP))
         .map(|mark| mark.with_extension("pack"))
+        // A kill between two renames leaves a pack without an index, which nobody can read.
+        .filter(|pack| pack.with_extension("idx").exists())
         .filter_map(|pack| Some((pack.metadata().ok()?.len(), pack)))
         .collect();
     packs.sort();
