@@ -29,6 +29,9 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
 
 /// Runs the crash tests for many rounds.
 pub(crate) fn torture(options: &Options) -> Result<()> {
+    if options.rest == ["beads"] {
+        return torture_beads(options);
+    }
     let shop = Shop::open(options.verbose)?;
     shop.shown(&mut shop.cargo(&["build", "--bin", "godel"]))?;
     let engines = engines(&shop)?;
@@ -39,6 +42,27 @@ pub(crate) fn torture(options: &Options) -> Result<()> {
     engines.tell(&mut command, &shop.godel("debug"));
     println!("{} rounds", options.rounds);
     shop.shown(command.env("GODEL_TORTURE_ROUNDS", options.rounds.to_string()))
+}
+
+/// Lets processes race for beads and kills writers, again and again.
+fn torture_beads(options: &Options) -> Result<()> {
+    /// One campaign of writers takes a few seconds; a race takes a part of one.
+    const RACES_PER_CAMPAIGN: u32 = 20;
+    let shop = Shop::open(options.verbose)?;
+    let run = |test: &str, name: &str, value: String| {
+        let start = ["test", "--package", "godel-beads", "--test", "it", "--", "--exact", test];
+        shop.shown(shop.cargo(&start).env(name, value))
+    };
+    println!("{} races of 64 processes for one bead", options.rounds);
+    let race = "claims::one_of_many_processes_wins";
+    run(race, "GODEL_RACE_ROUNDS", options.rounds.to_string())?;
+    let campaigns = options.rounds.div_ceil(RACES_PER_CAMPAIGN);
+    for campaign in 1..=campaigns {
+        println!("50 writers that are killed at random, {campaign} of {campaigns}");
+        let kill = "crashes::many_writers_that_are_killed_at_random_lose_nothing_that_was_answered";
+        run(kill, "GODEL_WRITERS", "50".to_owned())?;
+    }
+    Ok(())
 }
 
 /// Writes the generated files.

@@ -40,21 +40,22 @@ Usage: cargo xtask <chore> [options]
 Chores:
   test      Check everything: format, lints, tests on every database, dashboard, API fuzz, browser
   demo      Show the product: a server, a login, and events that survive kill -9
-  bench     Measure; `cargo xtask bench server`, `backup` or `auth` (further arguments go to the benchmark)
-  torture   Crash the server and its databases again and again
+  bench     Measure; `cargo xtask bench server`, `backup`, `auth` or `beads` (further arguments go to the benchmark)
+  torture   Crash the server and its databases again and again; `torture beads`: race and kill writers
   codegen   Write the generated files: OpenAPI, API types, reference pages
   dev       Run the server and the dashboard together; the pages follow your edits
   help      Show this
 
 Options:
   --only <step>   test: one step and what it needs (`--only list` names them)
-  --rounds <n>    torture: how many crashes [default: 200]
+  --rounds <n>    torture: how many crashes, or races for a bead [default: 200]
   --verbose       Show the output of every command while it runs
 
 Examples:
   cargo xtask test
   cargo xtask test --only fuzz
   cargo xtask torture --rounds 1000
+  cargo xtask torture beads --rounds 1000
 
 Environment:
   CI=true                       test: skip nothing, a part that is missing is a failure

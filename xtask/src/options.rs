@@ -13,7 +13,7 @@ pub(crate) struct Options {
     pub(crate) only: Option<String>,
     pub(crate) rounds: u32,
     pub(crate) verbose: bool,
-    /// What `bench` hands on.
+    /// What `bench` hands on, or what `torture` is to be about.
     pub(crate) rest: Vec<String>,
 }
 
@@ -40,6 +40,9 @@ impl Options {
                         .parse()
                         .map_err(|_| Failure::new(format!("--rounds is not a number: {text}")))?;
                 }
+                "beads" if options.chore == "torture" && options.rest.is_empty() => {
+                    options.rest.push(argument);
+                }
                 "--verbose" | "-v" => options.verbose = true,
                 other => {
                     let what = format!("cargo xtask {} does not know {other}", options.chore);
@@ -64,13 +67,21 @@ mod tests {
         assert_eq!(parse("test --only fuzz").unwrap().only.as_deref(), Some("fuzz"));
         assert_eq!(parse("torture --rounds 7").unwrap().rounds, 7);
         assert_eq!(parse("torture").unwrap().rounds, ROUNDS);
+        let beads = parse("torture beads --rounds 1000").unwrap();
+        assert_eq!((beads.rest, beads.rounds), (vec!["beads".to_owned()], 1_000));
         assert_eq!(parse("bench server --rounds x").unwrap().rest, ["server", "--rounds", "x"]);
     }
 
     #[test]
     fn what_is_not_known_is_refused() {
-        for line in ["test --rounds 7", "demo --only fuzz", "test --only", "torture --rounds many"]
-        {
+        for line in [
+            "test --rounds 7",
+            "test beads",
+            "torture x",
+            "demo --only fuzz",
+            "test --only",
+            "torture --rounds many",
+        ] {
             assert!(parse(line).is_err(), "{line}");
         }
     }

@@ -18,6 +18,9 @@ use crate::{Error, Result};
 /// More packs than this are put together.
 const PACKS_MAX: usize = 50;
 
+/// So many small packs are put together without a larger one.
+const SMALL_MIN: usize = PACKS_MAX / 2;
+
 /// What upkeep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Upkeep {
@@ -84,7 +87,7 @@ impl Shelf {
         let objects = now.len() + past.len();
         // What is current is read often and stays whole; the past is kept small.
         let whole = self.pack(&folder, &now, &["--window=0"])?;
-        let small = self.pack(&folder, &past, &["--window=8", "--depth=50"])?;
+        let small = self.pack(&folder, &past, &["--window=8", "--depth=120"])?;
         let made: Vec<PathBuf> = whole.into_iter().chain(small).collect();
         self.check(&made, now.iter().chain(&past).map(|(id, _)| id))?;
         std::fs::File::open(&folder)
@@ -146,11 +149,13 @@ impl Shelf {
         let hash = self.repository.object_hash();
         let data = gix::odb::pack::data::File::at(pack.with_extension("pack"), hash);
         let data = data.map_err(|cause| Error::git("read", cause))?;
-        let objects = index.iter().map(|entry| {
+        let mut entries: Vec<_> = index.iter().collect();
+        entries.sort_unstable_by_key(|entry| entry.pack_offset);
+        let objects = entries.into_iter().map(|entry| {
             let stored = data.entry(entry.pack_offset);
-            Ok((entry.oid, stored.is_ok_and(|stored| stored.header.is_delta())))
+            (entry.oid, stored.is_ok_and(|stored| stored.header.is_delta()))
         });
-        objects.collect()
+        Ok(objects.collect())
     }
 
     fn pack_index(&self, pack: &Path) -> Result<gix::odb::pack::index::File> {
@@ -171,6 +176,7 @@ impl Shelf {
         }
         let failed = |message: String| Error::Command { command: "pack-objects".into(), message };
         let mut child = quiet_git(&self.place().common)
+            .args(["-c", "pack.writeReverseIndex=false"])
             .args(["pack-objects", "--quiet", "--threads=1", "--delta-base-offset"])
             .args(how)
             .arg(folder.join("pack"))
@@ -237,11 +243,14 @@ fn chosen(folder: &Path) -> Vec<PathBuf> {
     let mut sum = 0;
     let mut chosen = Vec::new();
     for (size, pack) in packs {
-        if chosen.len() > PACKS_MAX && size > sum * 2 {
+        if chosen.len() >= SMALL_MIN && size > sum * 2 {
             break;
         }
         sum += size;
         chosen.push(pack);
     }
+    // The newest first, as git wants them: a version then stands beside the one before it.
+    let written = |pack: &PathBuf| pack.metadata().and_then(|meta| meta.modified()).ok();
+    chosen.sort_by_key(|pack| std::cmp::Reverse(written(pack)));
     chosen
 }

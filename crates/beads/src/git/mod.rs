@@ -2,6 +2,7 @@
 
 mod disk;
 mod lock;
+mod object;
 mod pack;
 mod place;
 mod reference;
@@ -10,6 +11,7 @@ mod tree;
 pub(crate) use disk::fault;
 pub use disk::{Disk, DiskOp};
 pub(crate) use lock::Lock;
+pub(crate) use object::read as read_object;
 pub(crate) use pack::{KEEP, Pack, blob_id};
 pub use place::Place;
 pub(crate) use reference::{NAME as STATE, Reference};

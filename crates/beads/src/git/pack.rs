@@ -92,8 +92,9 @@ impl Pack {
         for entry in &self.objects {
             let start = pack.len();
             put_header(&mut pack, entry.kind, entry.bytes.len());
-            // Folders are hashes, which hardly shrink, and upkeep tells them as differences.
-            let level = if entry.kind == Kind::Tree { 1 } else { 3 };
+            // Folders are hashes, which hardly shrink, and upkeep tells them as differences; the
+            // rest is small, and stays as it is written here.
+            let level = if entry.kind == Kind::Tree { 1 } else { 9 };
             let mut encoder = ZlibEncoder::new(pack, Compression::new(level));
             let written = encoder.write_all(&entry.bytes).and_then(|()| encoder.finish());
             pack = written.map_err(|cause| Error::write(Path::new("a pack"), cause))?;

@@ -18,13 +18,12 @@ pub(crate) struct Tree {
 impl Tree {
     /// Reads a folder.
     pub(crate) fn read(repository: &gix::Repository, id: ObjectId) -> Result<Self> {
-        let failed = |cause: gix::Error| Error::git("read", cause);
-        let tree = repository.find_tree(id).map_err(failed)?;
+        let bytes = super::read_object(repository, id)?;
         let mut entries = Vec::new();
-        for entry in tree.iter() {
+        for entry in gix::objs::TreeRefIter::from_bytes(&bytes, id.kind()) {
             let entry = entry.map_err(|cause| Error::git("read", cause))?;
-            let name = String::from_utf8_lossy(entry.filename()).into_owned();
-            entries.push((name, entry.mode().kind(), entry.object_id()));
+            let name = String::from_utf8_lossy(entry.filename).into_owned();
+            entries.push((name, entry.mode.kind(), entry.oid.to_owned()));
         }
         entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
         Ok(Self { entries })

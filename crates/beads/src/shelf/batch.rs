@@ -11,6 +11,9 @@ use crate::Result;
 use crate::doc::{Class, Document};
 use crate::git::{Pack, Trees};
 
+/// A commit that tells of more than this is followed by one that tells of nothing.
+const LONG: usize = 500;
+
 /// Documents by what they are and their id, with the names of their blobs.
 pub(super) type Documents = BTreeMap<(Class, String), (Document, ObjectId)>;
 
@@ -33,6 +36,8 @@ pub(super) struct Batch<'a> {
     /// The last commit, of the branch or of this batch.
     parents: Vec<ObjectId>,
     sealed: Option<Tip>,
+    /// Whether the last commit of this batch tells of very much.
+    long: bool,
     /// What the next commit will hold.
     documents: Documents,
     acts: Vec<Act>,
@@ -48,6 +53,7 @@ impl<'a> Batch<'a> {
             pack: Pack::new(shelf.repository.object_hash()),
             parents: tip.iter().map(|tip| tip.commit).collect(),
             sealed: None,
+            long: false,
             documents: Documents::new(),
             acts: Vec::new(),
             shown: BTreeMap::new(),
@@ -99,6 +105,7 @@ impl<'a> Batch<'a> {
         }
         let tree = self.trees.write(repository, &mut self.pack)?;
         let acts = std::mem::take(&mut self.acts);
+        self.long = acts.len() > LONG;
         let bytes = self.shelf.commit_bytes(tree, &self.parents, &message(&acts), &acts);
         let commit = self.pack.add(Kind::Commit, bytes)?;
         self.parents = vec![commit];
@@ -109,6 +116,10 @@ impl<'a> Batch<'a> {
     /// Ends the batch; `None` if there is nothing to write.
     pub(super) fn finish(mut self) -> Result<Option<Finished>> {
         if !self.documents.is_empty() {
+            self.seal()?;
+        }
+        if self.long {
+            // Every command reads the last commit; it should not be the megabytes of an import.
             self.seal()?;
         }
         Ok(self.sealed.map(|tip| Finished {

@@ -25,7 +25,7 @@ pub use merge::Merged;
 pub use write::Job;
 
 use crate::doc::Class;
-use crate::git::{Disk, Place, Reference, STATE, Tree, Trees, blob_id};
+use crate::git::{Disk, Place, Reference, STATE, Tree, Trees, blob_id, read_object};
 use crate::index::Index;
 use crate::{Error, Result};
 
@@ -145,10 +145,10 @@ impl Shelf {
         if let Some(seen) = self.seen.get().filter(|seen| seen.commit == commit) {
             return Ok(seen);
         }
-        let found = self.repository.find_commit(commit);
-        let found = found.map_err(|cause| Error::git("read", cause))?;
-        let tree = found.tree_id().map_err(|cause| Error::git("read", cause))?;
-        Ok(Tip { commit, tree: tree.detach() })
+        let bytes = read_object(&self.repository, commit)?;
+        let tree = gix::objs::CommitRefIter::from_bytes(&bytes, commit.kind()).tree_id();
+        let tree = tree.map_err(|cause| Error::git("read", cause))?;
+        Ok(Tip { commit, tree })
     }
 
     /// Returns the name of this clone, which stamps carry.
@@ -212,8 +212,7 @@ impl Shelf {
 
     /// Returns the bytes of a file.
     pub(crate) fn blob(&self, id: ObjectId) -> Result<Vec<u8>> {
-        let mut blob = self.repository.find_blob(id).map_err(|cause| Error::git("read", cause))?;
-        Ok(blob.take_data())
+        read_object(&self.repository, id)
     }
 }
 

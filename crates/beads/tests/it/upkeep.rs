@@ -1,5 +1,11 @@
 //! Packs are put together and nothing is lost.
 
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use godel_beads::ops::{self, NewBead};
+use godel_beads::{Options, Writer};
+
 use crate::support::{Repo, create};
 
 #[test]
@@ -23,4 +29,35 @@ fn many_packs_become_few_and_everything_is_still_there() {
     repo.git(&["fsck", "--strict", "--full"]);
     assert_eq!(repo.shelf().ready(200).unwrap().len(), 121);
     assert_eq!(shelf.log(None, 500).unwrap().len(), 121);
+}
+
+#[test]
+fn a_writer_that_lives_long_puts_packs_together_by_itself() {
+    let repo = Repo::new();
+    let writer = Writer::start(&repo.path, Options::default()).unwrap();
+    let (tell, told) = channel();
+    let (mut ids, mut slowest) = (Vec::new(), Duration::ZERO);
+    for n in 0..400 {
+        let new = NewBead { title: format!("bead {n}"), ..NewBead::default() };
+        let tell = tell.clone();
+        let begun = Instant::now();
+        writer.submit(
+            "ann",
+            move |draft| ops::create(draft, &new),
+            move |made| {
+                tell.send(made).unwrap();
+            },
+        );
+        ids.push(told.recv().unwrap().unwrap().id);
+        slowest = slowest.max(begun.elapsed());
+    }
+    drop(writer);
+    let packs = std::fs::read_dir(repo.path.join(".git/objects/pack")).unwrap();
+    let packs = packs.flatten().filter(|file| file.path().extension().unwrap() == "pack");
+    assert!(packs.count() < 300, "nobody put them together");
+    assert!(slowest < Duration::from_secs(5), "a write took {slowest:?}");
+    let mut shelf = repo.shelf();
+    ids.iter().for_each(|id| drop(shelf.bead(id).unwrap()));
+    repo.git(&["fsck", "--strict", "--full"]);
+    assert_eq!(shelf.log(None, 500).unwrap().len(), 400);
 }

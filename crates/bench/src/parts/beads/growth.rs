@@ -13,7 +13,7 @@ use crate::table::{Bar, Row};
 
 const CREATES: usize = 5_000;
 const UPDATES: usize = 5_000;
-const BYTES_MAX: f64 = 1_000.0;
+const BYTES_MAX: f64 = 1_024.0;
 
 /// Measures how much the repository grows, once what was written is packed.
 pub(super) fn disk(folder: &Path) -> Result<Vec<Row>> {
