@@ -6,7 +6,7 @@ use serde::Serialize;
 use tracing::instrument;
 
 use crate::once::{Outcome, once};
-use crate::{App, Call, Error, Result, audit};
+use crate::{App, Call, Error, Result, audit, beads};
 
 #[derive(Serialize)]
 struct Gone {
@@ -44,7 +44,7 @@ pub async fn create(app: &App, call: &Call, new: NewProject) -> Result<Project> 
     let NewProject { name, description, limits, repository } = new;
     let project = Project::new(app.mint.id(), name, description, limits, app.clock.now())?
         .with_repository(repository.as_deref())?;
-    let told = tip_of(app, project.repository.as_deref()).await?;
+    let told = tip_of(app, call, project.repository.as_deref()).await?;
     let event = call.event(app, "project:create", &project, ("projectId", project.id));
     let (app_, call_) = (app.clone(), call.clone());
     let outcome = once(app, call, move |tx| {
@@ -66,9 +66,22 @@ pub async fn create(app: &App, call: &Call, new: NewProject) -> Result<Project> 
 /// Returns the commit that the beads of a repository are at; what comes behind it is news.
 ///
 /// A path at which there is no repository is refused.
-async fn tip_of(app: &App, path: Option<&str>) -> Result<Option<String>> {
+async fn tip_of(app: &App, call: &Call, path: Option<&str>) -> Result<Option<String>> {
     let Some(path) = path.filter(|path| !path.is_empty()) else { return Ok(None) };
     let shelf = app.shelves.at(path, &app.clock).await?;
+    for (tenant, project) in beads::all_with_repository(app).await? {
+        // The wall between tenants goes through the file system, too.
+        let theirs = project.repository.unwrap_or_default();
+        let same = tenant != call.actor.tenant
+            && app
+                .shelves
+                .at(&theirs, &app.clock)
+                .await
+                .is_ok_and(|one| one.place() == shelf.place());
+        if same {
+            return Err(Error::invalid("this repository belongs to another tenant"));
+        }
+    }
     shelf.read(|shelf| shelf.commit()).await.map(|commit| Some(commit.unwrap_or_default()))
 }
 
@@ -155,7 +168,7 @@ pub async fn update(
 ) -> Result<Project> {
     call.may("project", "update", Reach::Team)?;
     own(app, call, id, "project:update").await?;
-    let told = tip_of(app, change.repository.as_deref()).await?;
+    let told = tip_of(app, call, change.repository.as_deref()).await?;
     let (app_, call_) = (app.clone(), call.clone());
     let written = app.store.write(call.scope(), move |tx| {
         let before = expect(tx.projects().by_id(id)?, id, expected.as_deref())?;

@@ -237,7 +237,9 @@ impl Report for Error {
                 _ => "nothing was changed; try again",
             },
             Self::Index(cause) if is_full(cause) => "free some space; nothing was changed",
-            Self::Index(_) => "it can be thrown away: remove `.godel/state/index.db` and try again",
+            Self::Index(_) => {
+                "it can be thrown away: remove `godel/index.db*` in the git folder and try again"
+            }
             Self::Busy { .. } => "try again; if nothing else runs, look for a hung `godel` process",
             Self::BranchInTheWay => "rename it: git branch -m godel another-name",
             Self::Newer { .. } => "reading works; update Godel to write",

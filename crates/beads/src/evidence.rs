@@ -157,6 +157,20 @@ impl Shelf {
             let name = format!("refs/heads/{}", landing.branch);
             let branch = Reference::read(&self.repository, &name)?;
             let target = ObjectId::from_hex(landing.target.as_bytes()).ok();
+            let later = match (head, base_head, &landing.source) {
+                (Some(head), Some(base), Some(source)) => {
+                    ObjectId::from_hex(source.as_bytes()).ok() != Some(head)
+                        && !self.has(base, head)?
+                }
+                _ => false,
+            };
+            if later {
+                let why = format!(
+                    "branch bead/{} has commits that came after it landed: land those, too",
+                    bead.id
+                );
+                return Ok((None, Some(why)));
+            }
             return Ok(match (branch, target) {
                 (Some(branch), Some(target))
                     if self.repository.has_object(target) && self.has(branch, target)? =>

@@ -105,7 +105,7 @@ impl Shelf {
         let index = self.index()?;
         let (mut rows, mut missing) = (BTreeMap::new(), Vec::new());
         for id in &convoy.beads {
-            match index.row(id)? {
+            match index.row(id)?.filter(|row| !row.deleted) {
                 Some(row) => drop(rows.insert(id.clone(), row)),
                 None => missing.push(id.clone()),
             }

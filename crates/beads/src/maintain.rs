@@ -10,7 +10,7 @@ use gix::object::tree::EntryKind;
 use serde::Serialize;
 
 use crate::doc::Class;
-use crate::evidence::quiet_git;
+use crate::evidence::{quiet_git, run_git};
 use crate::git::{KEEP, Tree};
 use crate::shelf::{Shelf, path_of};
 use crate::{Error, Result};
@@ -93,12 +93,16 @@ impl Shelf {
         std::fs::File::open(&folder)
             .and_then(|folder| folder.sync_all())
             .map_err(|cause| Error::write(&folder, cause))?;
-        // What is packed again in the same way gets the name it had: it is new and old at once.
-        for pack in packs.iter().filter(|pack| !made.contains(pack)) {
+        // git may make a pack anew that is there already, under the same name; that one stays.
+        for pack in packs.iter().filter(|pack| !made.contains(&pack.with_extension(""))) {
             // Without its index nobody begins to read a pack; whoever reads it already goes on.
             for ending in ["idx", "rev", "pack", "keep"] {
                 std::fs::remove_file(pack.with_extension(ending)).ok();
             }
+        }
+        if folder.join("multi-pack-index").exists() {
+            // The user's index over all packs named ours; without it git only reads slower.
+            run_git(&self.place().common, &["multi-pack-index", "write"]).ok();
         }
         Ok(Upkeep { packs: packs.len(), objects, view: false })
     }
@@ -164,7 +168,7 @@ impl Shelf {
         gix::odb::pack::index::File::at(path, hash).map_err(|cause| Error::git("read", cause))
     }
 
-    /// Lets git write a pack of these objects, and returns its path.
+    /// Lets git write a pack of these objects, and returns its path without ending.
     fn pack(
         &self,
         folder: &Path,
@@ -197,7 +201,7 @@ impl Shelf {
             return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
         }
         let name = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        let path = folder.join(format!("pack-{name}.pack"));
+        let path = folder.join(format!("pack-{name}"));
         std::fs::write(path.with_extension("keep"), KEEP)
             .map_err(|cause| Error::write(&path, cause))?;
         Ok(Some(path))
@@ -235,6 +239,8 @@ fn chosen(folder: &Path) -> Vec<PathBuf> {
         .into_iter()
         .filter(|mark| std::fs::read_to_string(mark).is_ok_and(|text| text == KEEP))
         .map(|mark| mark.with_extension("pack"))
+        // A kill between two renames leaves a pack without an index, which nobody can read.
+        .filter(|pack| pack.with_extension("idx").exists())
         .filter_map(|pack| Some((pack.metadata().ok()?.len(), pack)))
         .collect();
     packs.sort();

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::doc::Class;
 use crate::evidence::run_git;
 use crate::git::{Reference, STATE};
-use crate::ops::settle_convoys;
+use crate::ops::{settle_convoy, settle_convoys};
 use crate::shelf::Shelf;
 use crate::{Error, Result};
 
@@ -77,13 +78,18 @@ impl Shelf {
         chosen.map(|name| (*name).to_owned()).ok_or(Error::NoRemote)
     }
 
+    /// Returns where git is run: relative remotes are meant from the work tree.
+    fn beside_work(&self) -> &std::path::Path {
+        self.place().main.as_ref().unwrap_or(&self.place().common)
+    }
+
     /// Fetches the branch of a remote under a name of our own; `None` if it has none.
     fn fetch(&mut self, remote: &str) -> Result<Option<gix::ObjectId>> {
         let kept = kept_name(remote);
         let spec = format!("+{STATE}:{kept}");
         let arguments =
             ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", remote, &spec];
-        match run_git(&self.place().common, &arguments) {
+        match run_git(self.beside_work(), &arguments) {
             Ok(_) => Reference::read(&self.repository, &kept),
             Err(Error::Command { message, .. }) if message.contains("couldn't find remote ref") => {
                 Ok(None)
@@ -112,7 +118,7 @@ impl Shelf {
             remote,
             &spec,
         ];
-        match run_git(&self.place().common, &arguments) {
+        match run_git(self.beside_work(), &arguments) {
             Ok(_) => Ok(true),
             Err(Error::Command { message, .. }) if was_slow(&message) => Ok(false),
             Err(error) => Err(unreachable(remote, error)),
@@ -121,12 +127,16 @@ impl Shelf {
 
     /// Brings convoys to what the merged beads mean for them.
     fn settle_after(&mut self, before: Option<&str>) -> Result<()> {
-        let beads = self.changed_beads(before)?;
-        if beads.is_empty() {
+        let changed = self.changed_documents(before)?;
+        if changed.is_empty() {
             return Ok(());
         }
         self.write("godel", move |draft| {
-            beads.iter().try_for_each(|bead| settle_convoys(draft, bead))
+            changed.iter().try_for_each(|(class, id)| match class {
+                Class::Bead => settle_convoys(draft, id),
+                Class::Convoy => settle_convoy(draft, id),
+                Class::Memory => Ok(()),
+            })
         })
     }
 

@@ -132,9 +132,14 @@ impl Bead {
             kind: text("type").unwrap_or_else(|| "task".to_owned()),
             title: text("title").unwrap_or_default(),
             description: text("description"),
-            status: progress
-                .and_then(crate::doc::Progress::known)
-                .unwrap_or(BeadStatus::InProgress),
+            // Of two who claimed apart one may have let go; the other still holds it.
+            status: match progress.and_then(crate::doc::Progress::known) {
+                Some(BeadStatus::Open) if hold.is_some_and(|hold| hold.lease.is_some()) => {
+                    BeadStatus::InProgress
+                }
+                Some(status) => status,
+                None => BeadStatus::InProgress,
+            },
             priority: document
                 .text("priority")
                 .and_then(|priority| priority.parse().ok())

@@ -49,13 +49,19 @@ pub(super) async fn shelves(
         match opened {
             Ok(shelf) => shelves.push(Shelved { project: project.id, shelf }),
             // One repository that went away must not hide the others.
-            Err(error) if asked.is_some() => return Err(error),
-            Err(error) => {
-                tracing::warn!(project = %project.id, %error, "a repository cannot be opened");
-            }
+            Err(error) => skip(asked, project.id, error)?,
         }
     }
     Ok(shelves)
+}
+
+/// Goes on without a repository in trouble, unless it is the one that was asked for.
+pub(super) fn skip(asked: Option<ProjectId>, project: ProjectId, error: Error) -> Result<()> {
+    if asked.is_some() {
+        return Err(error);
+    }
+    tracing::warn!(%project, %error, "the beads of a project cannot be read");
+    Ok(())
 }
 
 /// Returns the one shelf that something new goes on.
@@ -98,8 +104,13 @@ pub(super) async fn find(
         match id.await {
             Ok(id) => found.push((shelved, id)),
             Err(Error::Beads(BeadsError::NotFound { .. })) => {}
-            Err(error) => return Err(error),
+            Err(error @ Error::Beads(BeadsError::Ambiguous { .. })) => return Err(error),
+            Err(error) => skip(project, shelved.project, error)?,
         }
+    }
+    // A whole id means that bead, even if another's begins so.
+    if found.iter().any(|(_, id)| id == name) {
+        found.retain(|(_, id)| id == name);
     }
     if found.len() > 1 {
         let candidates =

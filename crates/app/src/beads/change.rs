@@ -34,12 +34,20 @@ pub async fn create(
             Outcome::Known(id) => id,
         });
     }
+    let allowed = Allowed::of(call, "bead", "update");
+    let inside = allowed.clone();
     let made = shelved.shelf.write(&call.actor.name, move |draft| {
+        for other in &new.blocks {
+            // To make another wait is to change it.
+            if !inside.covers(&draft.look(other)?) {
+                return Ok(None);
+            }
+        }
         let bead = ops::create(draft, &new)?;
         let tag = draft.tag(&bead.id)?;
-        Ok((bead, tag))
+        Ok(Some((bead, tag)))
     });
-    let (bead, tag) = made.await?;
+    let Some((bead, tag)) = made.await? else { return Err(allowed.refusal()) };
     record(app, call, "bead:create", format!("bead/{}", bead.id)).await?;
     Ok(Placed { project: shelved.project, value: bead, tag: Some(tag) })
 }
@@ -51,6 +59,8 @@ struct Asked<'a> {
     project: Option<ProjectId>,
     name: &'a str,
     action: &'static str,
+    /// What proves that the caller holds the bead, which is as good as having made it.
+    token: Option<String>,
 }
 
 /// Runs a change of a bead that the caller may touch, and puts it on record.
@@ -58,12 +68,14 @@ async fn change<T: Send + 'static>(
     asked: Asked<'_>,
     work: impl Fn(&mut Draft<'_>, &str) -> godel_beads::Result<T> + Send + 'static,
 ) -> Result<Placed<T>> {
-    let Asked { app, call, project, name, action } = asked;
+    let Asked { app, call, project, name, action, token } = asked;
     let (shelved, id) = find(app, call, project, Noun::Bead, name).await?;
     let allowed = Allowed::of(call, "bead", action);
     let (inside, within) = (allowed.clone(), id.clone());
     let done = shelved.shelf.write(&call.actor.name, move |draft| {
-        if !inside.covers(&draft.look(&within)?) {
+        let bead = draft.look(&within)?;
+        let holds = token.as_ref().is_some_and(|token| draft.holds(&bead, token));
+        if !holds && !inside.covers(&bead) {
             return Ok(None);
         }
         let value = work(draft, &within)?;
@@ -87,7 +99,7 @@ pub async fn update(
     changes: Changes,
 ) -> Result<Placed<Bead>> {
     call.may("bead", "update", Reach::Own)?;
-    let asked = Asked { app, call, project, name, action: "update" };
+    let asked = Asked { app, call, project, name, action: "update", token: None };
     change(asked, move |draft, id| ops::update(draft, id, &changes)).await
 }
 
@@ -132,7 +144,7 @@ pub async fn assign(
     (agent, start): (String, bool),
 ) -> Result<Placed<Bead>> {
     call.may("bead", "update", Reach::Own)?;
-    let asked = Asked { app, call, project, name, action: "update" };
+    let asked = Asked { app, call, project, name, action: "update", token: None };
     change(asked, move |draft, id| ops::assign(draft, id, &agent, start)).await
 }
 
@@ -199,7 +211,7 @@ pub async fn release(
 ) -> Result<Placed<Bead>> {
     call.may("bead", "execute", Reach::Own)?;
     let action = if token.is_some() { "execute" } else { "update" };
-    let asked = Asked { app, call, project, name, action };
+    let asked = Asked { app, call, project, name, action, token: token.clone() };
     change(asked, move |draft, id| ops::release(draft, id, token.as_deref(), force)).await
 }
 
@@ -239,7 +251,7 @@ pub async fn link(
     (kind, target): (LinkKind, String),
 ) -> Result<Placed<Bead>> {
     call.may("bead", "update", Reach::Own)?;
-    let asked = Asked { app, call, project, name, action: "update" };
+    let asked = Asked { app, call, project, name, action: "update", token: None };
     change(asked, move |draft, id| ops::link(draft, id, kind, &target)).await
 }
 
@@ -256,7 +268,7 @@ pub async fn unlink(
     (kind, target): (Option<LinkKind>, String),
 ) -> Result<Placed<Bead>> {
     call.may("bead", "update", Reach::Own)?;
-    let asked = Asked { app, call, project, name, action: "update" };
+    let asked = Asked { app, call, project, name, action: "update", token: None };
     change(asked, move |draft, id| ops::unlink(draft, id, kind, &target)).await
 }
 
@@ -296,7 +308,9 @@ pub async fn move_to(
         shelf.evidence(&bead)
     });
     let evidence = evidence.await?;
-    let asked = Asked { app, call, project: Some(shelved.project), name: &id, action: "update" };
+    let token = wanted.token.clone();
+    let project = Some(shelved.project);
+    let asked = Asked { app, call, project, name: &id, action: "update", token };
     if let Some(resolution) = wanted.resolution {
         let (reason, token, force) = (wanted.reason, wanted.token, wanted.force);
         let close = Close { resolution, reason, token, force, evidence };

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use tracing::instrument;
 
 use super::Placed;
-use super::access::{Allowed, Noun, find, record, shelf_for_new, shelves};
+use super::access::{Allowed, Noun, find, record, shelf_for_new, shelves, skip};
 use crate::once::{Outcome, once};
 use crate::{App, Call, Result};
 
@@ -27,9 +27,13 @@ pub async fn convoys(
     call.may("convoy", "read", Reach::Team)?;
     let mut found = Vec::new();
     for shelved in shelves(app, call, project).await? {
-        let project = shelved.project;
-        let convoys = shelved.shelf.read(godel_beads::Shelf::convoys).await?;
-        found.extend(convoys.into_iter().map(|value| Placed { project, value, tag: None }));
+        match shelved.shelf.read(godel_beads::Shelf::convoys).await {
+            Ok(convoys) => {
+                let project = shelved.project;
+                found.extend(convoys.into_iter().map(|value| Placed { project, value, tag: None }));
+            }
+            Err(error) => skip(project, shelved.project, error)?,
+        }
     }
     found.sort_by_key(|placed| std::cmp::Reverse(placed.value.created_at));
     Ok(found)

@@ -5,7 +5,7 @@ use godel_model::{ProjectId, Reach};
 use tracing::instrument;
 
 use super::Placed;
-use super::access::{Noun, find, shelves};
+use super::access::{Noun, find, shelves, skip};
 use crate::{App, Call, Result};
 
 /// Which beads are wanted, and how many.
@@ -47,7 +47,13 @@ pub async fn beads(
                 .collect();
             Ok((beads, shelf.count(&filter)?))
         });
-        let (rows, count) = rows.await?;
+        let (rows, count) = match rows.await {
+            Ok(found) => found,
+            Err(error) => {
+                skip(listing.project, shelved.project, error)?;
+                continue;
+            }
+        };
         total += count;
         found.extend(rows.into_iter().map(|(row, bead)| (shelved.project, row, bead)));
     }
@@ -120,7 +126,13 @@ pub async fn ready(
             let waiting = if explain { shelf.waiting(limit)? } else { Vec::new() };
             Ok((shelf.ready(limit)?, waiting))
         });
-        let (rows, kept) = found.await?;
+        let (rows, kept) = match found.await {
+            Ok(found) => found,
+            Err(error) => {
+                skip(project, shelved.project, error)?;
+                continue;
+            }
+        };
         let project = shelved.project;
         ready.extend(rows.into_iter().map(|value| Placed { project, value, tag: None }));
         waiting.extend(kept.into_iter().map(|value| Placed { project, value, tag: None }));

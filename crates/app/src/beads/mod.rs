@@ -12,6 +12,7 @@ pub use change::{
 };
 pub use convoys::{convoy, convoys, create_convoy, delete_convoy, fill_convoy, update_convoy};
 pub use look::{Listing, Queue, beads, get, log, ready};
+pub(crate) use publish::all_with_repository;
 pub use publish::start;
 pub(crate) use shelves::Shelves;
 

@@ -55,7 +55,7 @@ type Seen = [Option<(u64, i64, i64)>; 2];
 impl Watch {
     async fn look(&mut self, app: &App) -> Result<()> {
         if self.listed.is_none_or(|listed| listed.elapsed() > LIST_EVERY) {
-            self.projects = projects(app).await?;
+            self.projects = all_with_repository(app).await?;
             self.listed = Some(Instant::now());
         }
         for (tenant, project) in &self.projects {
@@ -65,14 +65,20 @@ impl Watch {
             if self.seen.get(&project.id) == Some(&now) {
                 continue;
             }
-            tell(app, *tenant, project.id, &shelf).await?;
-            self.seen.insert(project.id, now);
+            // One repository in trouble must not keep the others from being told.
+            match tell(app, *tenant, project.id, &shelf).await {
+                Ok(()) => drop(self.seen.insert(project.id, now)),
+                Err(error) => {
+                    tracing::warn!(project = %project.id, %error, "changes of beads cannot be told");
+                }
+            }
         }
         Ok(())
     }
 }
 
-async fn projects(app: &App) -> Result<Vec<(TenantId, Project)>> {
+/// Lists the projects of all tenants that have a repository.
+pub(crate) async fn all_with_repository(app: &App) -> Result<Vec<(TenantId, Project)>> {
     let tenants = app.store.read(Scope::System, |tx| tx.tenants().list()).await;
     let mut found = Vec::new();
     for tenant in tenants.map_err(Error::Store)? {

@@ -29,7 +29,8 @@ impl Place {
         let (path, _) = found;
         let (git_dir, _) = path.into_repository_and_work_tree_directories();
         // Every write adds a pack until they are put together; there must be room to see them all.
-        let slots = gix::odb::store::init::Slots::Given(4096);
+        let slots =
+            gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 4096 };
         let options = gix::open::Options::default().open_path_as_is(true).object_store_slots(slots);
         let repository = gix::ThreadSafeRepository::open_opts(&git_dir, options)
             .map_err(|cause| Error::git("opened", cause))?;

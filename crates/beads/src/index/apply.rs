@@ -166,6 +166,16 @@ impl Index {
 }
 
 impl Index {
+    /// Keeps the place of a bead that cannot be read: begun by nobody, and in the way of others.
+    pub(crate) fn hold_place(&self, id: &str, blob: ObjectId, settle: bool) -> Result<()> {
+        let sql = "INSERT INTO beads (id, blob, kind, title, status, priority, created, updated,
+                                      failed, deleted)
+                   VALUES (?1, ?2, 'task', '(damaged)', 1, 2, 0, 0, 0, 0)
+                   ON CONFLICT (id) DO UPDATE SET blob = ?2, status = 1, leased = NULL";
+        self.connection.execute(sql, params![id, blob.as_slice()])?;
+        if settle { self.settle(id) } else { Ok(()) }
+    }
+
     /// Forgets a document that is no longer in the tree.
     pub(crate) fn forget(&self, class: Class, id: &str) -> Result<()> {
         match class {

@@ -32,12 +32,18 @@ impl Index {
     /// Works out what a change of a bead means for itself and for those that depend on it.
     pub(crate) fn settle(&self, bead: &str) -> Result<()> {
         self.judge(bead)?;
-        let mut concerned: VecDeque<String> = self.concerned(bead)?.into();
-        let mut seen = HashSet::new();
-        while let Some(next) = concerned.pop_front() {
-            // Only a change of its own state can concern others in turn.
-            if seen.insert(next.clone()) && self.judge(&next)? {
-                concerned.extend(self.concerned(&next)?);
+        let mut waiting: VecDeque<String> = self.concerned(bead)?.into();
+        let mut queued: HashSet<String> = waiting.iter().cloned().collect();
+        while let Some(next) = waiting.pop_front() {
+            queued.remove(&next);
+            // Only a change of its own state can concern others in turn; one that was judged before
+            // its parent was is judged again. A flag only follows that of a parent, so this ends.
+            if self.judge(&next)? {
+                for one in self.concerned(&next)? {
+                    if queued.insert(one.clone()) {
+                        waiting.push_back(one);
+                    }
+                }
             }
         }
         Ok(())

@@ -60,6 +60,12 @@ impl Index {
     }
 
     fn kept(path: &Path) -> rusqlite::Result<Self> {
+        if !path.exists() {
+            // What belonged to a file that was thrown away would damage the next one.
+            for ending in ["db-wal", "db-shm"] {
+                std::fs::remove_file(path.with_extension(ending)).ok();
+            }
+        }
         let connection = Connection::open(path)?;
         connection.busy_timeout(std::time::Duration::from_secs(30))?;
         connection.set_prepared_statement_cache_capacity(64);

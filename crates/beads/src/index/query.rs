@@ -91,6 +91,9 @@ pub struct Row {
     pub created_at: Timestamp,
     /// When it was last changed.
     pub updated_at: Timestamp,
+    /// Whether it is deleted.
+    #[serde(skip)]
+    pub(crate) deleted: bool,
     /// Its document.
     #[serde(skip)]
     pub(crate) blob: Option<ObjectId>,
@@ -121,6 +124,7 @@ impl Row {
             blocked: false,
             created_at,
             updated_at,
+            deleted: false,
             blob: None,
         })
     }
@@ -128,7 +132,7 @@ impl Row {
 
 /// The columns of a row, in the order in which [`row`] reads them.
 pub(super) const COLUMNS: &str = "b.id, b.kind, b.title, b.status, b.priority, b.agent, b.parent, \
-                                  b.blocked, b.created, b.updated, b.blob";
+                                  b.blocked, b.created, b.updated, b.blob, b.deleted";
 
 /// Reads a row of [`COLUMNS`].
 pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
@@ -147,6 +151,7 @@ pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
         created_at: from_micros(row.get(8)?),
         updated_at: from_micros(row.get(9)?),
         blob: ObjectId::try_from(row.get_ref(10)?.as_blob()?).ok(),
+        deleted: row.get(11)?,
     })
 }
 

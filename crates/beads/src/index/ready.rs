@@ -86,6 +86,28 @@ impl Index {
         Ok(rows)
     }
 
+    /// Returns the first that can be begun now and is not promised to another agent.
+    pub(crate) fn ready_for(&self, now: Timestamp, agent: &str) -> Result<Option<Row>> {
+        // Few are promised to others; most of the time the first will do.
+        let mut limit = 8;
+        loop {
+            let rows = self.ready(now, limit)?;
+            let all = rows.len() < limit;
+            let free = |row: &Row| {
+                // Begun means that a lease has ended, which promises nothing any more.
+                row.status != godel_model::BeadStatus::Open
+                    || row.agent.as_ref().is_none_or(|other| other == agent)
+            };
+            if let Some(row) = rows.into_iter().find(free) {
+                return Ok(Some(row));
+            }
+            if all {
+                return Ok(None);
+            }
+            limit *= 8;
+        }
+    }
+
     /// Lists what is open or begun and cannot be taken now, with what keeps each.
     pub(crate) fn waiting(&self, now: Timestamp, limit: usize) -> Result<Vec<Waiting>> {
         let sql = format!(
@@ -146,7 +168,7 @@ impl Index {
     /// Returns a way from a bead over blocking links back to itself, if there is one.
     pub(crate) fn circle(&self, bead: &str) -> Result<Option<Vec<String>>> {
         for next in self.needs(bead)? {
-            if let Some(mut path) = self.way(&next, bead)? {
+            if let Some(mut path) = self.way(&next, bead, false)? {
                 path.insert(0, bead.to_owned());
                 return Ok(Some(path));
             }
@@ -154,8 +176,9 @@ impl Index {
         Ok(None)
     }
 
-    /// Returns a way over blocking links from one bead to another, both included.
-    pub(crate) fn way(&self, from: &str, to: &str) -> Result<Option<Vec<String>>> {
+    /// Returns a way over blocking links from one bead to another, both included; with `closed`,
+    /// also over beads that are closed, for they may be opened again.
+    pub(crate) fn way(&self, from: &str, to: &str, closed: bool) -> Result<Option<Vec<String>>> {
         let mut came: std::collections::HashMap<String, Option<String>> =
             std::collections::HashMap::from([(from.to_owned(), None)]);
         let mut next = vec![from.to_owned()];
@@ -168,7 +191,8 @@ impl Index {
                 path.reverse();
                 return Ok(Some(path));
             }
-            for need in self.needs(&at)? {
+            let needs = if closed { self.links_to(&at)? } else { self.needs(&at)? };
+            for need in needs {
                 if !came.contains_key(&need) {
                     came.insert(need.clone(), Some(at.clone()));
                     next.push(need);

@@ -4,6 +4,7 @@ use godel_model::{BeadKind, LinkKind, Priority};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
+use super::convoy::settle_convoys;
 use super::link::put_link;
 use super::text;
 use crate::doc::{Class, Document};
@@ -314,7 +315,8 @@ pub fn delete(
     let by = draft.by().to_owned();
     draft.edit(&mut document).delete(&by);
     let line = format!("{} deleted: {}", bead.id, bead.title);
-    draft.put(document, "bead:deleted", line)
+    draft.put(document, "bead:deleted", line)?;
+    settle_convoys(draft, &bead.id)
 }
 
 pub(super) fn check_tag(document: &Document, wanted: Option<&[String]>) -> Result<()> {

@@ -63,7 +63,7 @@ pub fn claim(draft: &mut Draft<'_>, name: &str, agent: &str, secs: u64) -> Resul
     refuse_if_done(&bead)?;
     refuse_if_held(&bead, draft.now())?;
     // An assignment is a promise to one agent; a lease that ended is not.
-    let promised = bead.lease.is_none() && bead.status == BeadStatus::InProgress;
+    let promised = bead.lease.is_none();
     if let Some(other) = bead.agent.as_ref().filter(|other| promised && **other != agent) {
         let why = format!("it is assigned to {other}");
         return Err(Error::NotReady { bead: bead.id, why });
@@ -82,8 +82,7 @@ pub fn claim(draft: &mut Draft<'_>, name: &str, agent: &str, secs: u64) -> Resul
 pub fn claim_next(draft: &mut Draft<'_>, agent: &str, secs: u64) -> Result<Claim> {
     let agent = text::check_agent(agent)?;
     let lease = lease_secs(secs)?;
-    let ready = draft.index()?.ready(draft.now(), 1)?;
-    let next = ready.first().ok_or(Error::NothingReady)?;
+    let next = draft.index()?.ready_for(draft.now(), &agent)?.ok_or(Error::NothingReady)?;
     let mut document = draft.bead(&next.id)?;
     take(draft, &mut document, &agent, lease)
 }
@@ -151,6 +150,11 @@ pub fn release(
     let bead = Bead::of(&document);
     draft.put(document, "bead:released", line)?;
     Ok(bead)
+}
+
+/// Tells whether a token proves the claim that holds a bead at this moment.
+pub(crate) fn holds(bead: &Bead, token: &str, now: Timestamp) -> bool {
+    bead.held(now).is_some() && check_token(bead, Some(token), false, now).is_ok()
 }
 
 /// Refuses whoever does not hold a bead that somebody holds.

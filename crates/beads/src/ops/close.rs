@@ -103,6 +103,8 @@ pub(super) fn reopen_to(
     let by = draft.by().to_owned();
     let mut edit = draft.edit(&mut document);
     edit.progress(to, None);
+    // What comes now has to land anew.
+    edit.clear("landed");
     // Both clones that opened it again keep their reason.
     edit.comment(&by, &format!("opened again: {reason}"));
     if to == BeadStatus::Open && bead.agent.is_some() {

@@ -181,16 +181,24 @@ fn store(
 /// # Errors
 /// If the repository cannot be read.
 pub fn settle_convoys(draft: &mut Draft<'_>, bead: &str) -> Result<()> {
-    for id in draft.index()?.convoys_of(bead)? {
-        let Some(mut convoy) = draft.find(Class::Convoy, &id)? else { continue };
-        let before = convoy.clone();
-        settle(draft, &mut convoy)?;
-        if convoy != before {
-            let status = convoy.text("status").unwrap_or_default();
-            let event = if status == "completed" { "convoy:completed" } else { "convoy:reopened" };
-            let line = format!("{id} {status}");
-            draft.put(convoy, event, line)?;
-        }
+    let convoys = draft.index()?.convoys_of(bead)?;
+    convoys.iter().try_for_each(|convoy| settle_convoy(draft, convoy))
+}
+
+/// Brings a convoy to what the status of its beads means for it.
+///
+/// # Errors
+/// If the repository cannot be read.
+pub fn settle_convoy(draft: &mut Draft<'_>, id: &str) -> Result<()> {
+    let found = draft.find(Class::Convoy, id)?.filter(|convoy| convoy.deleted().is_none());
+    let Some(mut convoy) = found else { return Ok(()) };
+    let before = convoy.clone();
+    settle(draft, &mut convoy)?;
+    if convoy != before {
+        let status = convoy.text("status").unwrap_or_default();
+        let event = if status == "completed" { "convoy:completed" } else { "convoy:reopened" };
+        let line = format!("{id} {status}");
+        draft.put(convoy, event, line)?;
     }
     Ok(())
 }

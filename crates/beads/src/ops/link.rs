@@ -81,7 +81,7 @@ pub(super) fn put_link(
         return text::refuse("a bead can have at most 1000 links", "remove some first");
     }
     if kind.blocks()
-        && let Some(mut path) = draft.index()?.way(target, &id)?
+        && let Some(mut path) = draft.index()?.way(target, &id, true)?
     {
         path.insert(0, id);
         return Err(Error::Cycle { path });

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use gix::ObjectId;
+use godel_model::{BeadId, ConvoyId};
 
 use super::{Change, Shelf, Tip, diff, of_path};
 use crate::Result;
@@ -35,12 +36,28 @@ impl Shelf {
             }
             done?;
         }
+        if tip.is_some() {
+            self.restore_view()?;
+        }
         self.opened()
+    }
+
+    /// Writes the readable view again if somebody threw it away.
+    fn restore_view(&mut self) -> Result<()> {
+        let folder = self.place.home.join(Class::Bead.folder());
+        let index = self.opened()?;
+        if index.fleeting || folder.exists() || std::fs::create_dir_all(&folder).is_err() {
+            return Ok(());
+        }
+        if index.size()? > VIEW_AT_ONCE as u64 {
+            return index.set_view_behind(true);
+        }
+        self.repair_view()
     }
 
     pub(super) fn open_index(&mut self) -> Result<()> {
         if self.index.is_none() {
-            self.index = Some(Index::open(&self.place.state())?);
+            self.index = Some(Index::open(&self.place.inner())?);
             if self.index.as_ref().is_some_and(|index| !index.fleeting) {
                 self.place.exclude().ok();
             }
@@ -92,7 +109,11 @@ impl Shelf {
                 index.apply(&document, blob, settle)?;
                 index.set_damaged(&change.path, None)
             }
-            Err(crate::Error::Damaged { path, why }) => index.set_damaged(&path, Some(&why)),
+            Err(crate::Error::Damaged { path, why }) => {
+                index.set_damaged(&path, Some(&why))?;
+                // Nobody knows what it says, so it is not ready and what needs it waits.
+                if class == Class::Bead { index.hold_place(id, blob, settle) } else { Ok(()) }
+            }
             Err(error) => Err(error),
         }
     }
@@ -123,6 +144,10 @@ impl Shelf {
             return;
         }
         let folder = self.place.home.join(class.folder());
+        // A repository can bring links along; nothing is written or removed through one.
+        if folder.is_symlink() || !is_ours(class, id) {
+            return;
+        }
         let path = folder.join(format!("{id}.json"));
         match document.filter(|document| document.deleted().is_none()) {
             Some(document) => {
@@ -159,14 +184,27 @@ impl Shelf {
         }
         for class in [Class::Bead, Class::Convoy] {
             let folder = self.place.home.join(class.folder());
+            if folder.is_symlink() {
+                continue;
+            }
             for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let name = entry.file_name().to_string_lossy().into_owned();
-                if !known.contains(&(class, name)) {
+                let ours = name.strip_suffix(".json").is_some_and(|id| is_ours(class, id));
+                if ours && !known.contains(&(class, name)) {
                     std::fs::remove_file(entry.path()).ok();
                 }
             }
         }
         self.opened()?.set_view_behind(false)
+    }
+}
+
+/// Tells whether a name is one that we give to documents.
+fn is_ours(class: Class, id: &str) -> bool {
+    match class {
+        Class::Bead => id.parse::<BeadId>().is_ok(),
+        Class::Convoy => id.parse::<ConvoyId>().is_ok(),
+        Class::Memory => false,
     }
 }
 

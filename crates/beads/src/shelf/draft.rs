@@ -92,6 +92,11 @@ impl Draft<'_> {
         self.bead(name).map(|document| Bead::of(&document))
     }
 
+    /// Tells whether a token proves the claim that holds a bead now.
+    pub fn holds(&self, bead: &Bead, token: &str) -> bool {
+        crate::ops::holds(bead, token, self.now())
+    }
+
     /// Returns the entity tag of a bead or convoy as it is at this point of the change.
     ///
     /// # Errors
@@ -134,6 +139,8 @@ impl Draft<'_> {
     /// Puts a document on the shelf and writes in the diary what was done.
     pub(crate) fn put(&mut self, document: Document, event: &str, line: String) -> Result<()> {
         let (by, id) = (self.by.clone(), document.id().to_owned());
+        // A line of the diary is one line, whatever somebody wrote as a reason.
+        let line = line.replace(char::is_control, " ");
         self.acts.push(Act { event: event.to_owned(), id, by, line });
         self.put_silently(document)
     }

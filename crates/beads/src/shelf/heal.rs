@@ -45,17 +45,26 @@ impl Shelf {
         Ok(!self.foreign_merges(tip, built)?.is_empty())
     }
 
+    /// Tells whether the branch ends with a merge that git made.
+    pub(super) fn tip_is_foreign_merge(&self) -> Result<bool> {
+        let Some(tip) = self.tip()? else { return Ok(false) };
+        self.is_foreign_merge(tip.commit)
+    }
+
+    fn is_foreign_merge(&self, id: ObjectId) -> Result<bool> {
+        let commit = self.repository.find_commit(id).map_err(|cause| Error::git("read", cause))?;
+        if commit.parent_ids().count() < 2 {
+            return Ok(false);
+        }
+        let message = commit.message_raw_sloppy().to_string();
+        Ok(!message.lines().any(|line| line.starts_with(MERGE)))
+    }
+
     /// Finds merges that Godel did not make, the oldest first.
     fn foreign_merges(&self, tip: ObjectId, since: Option<ObjectId>) -> Result<Vec<ObjectId>> {
         let mut found = Vec::new();
         for id in self.newer(tip, since, LOOK_BACK)? {
-            let commit =
-                self.repository.find_commit(id).map_err(|cause| Error::git("read", cause))?;
-            if commit.parent_ids().count() < 2 {
-                continue;
-            }
-            let message = commit.message_raw_sloppy().to_string();
-            if !message.lines().any(|line| line.starts_with(MERGE)) {
+            if self.is_foreign_merge(id)? {
                 found.push(id);
             }
         }
@@ -72,7 +81,7 @@ impl Shelf {
             let commit = self.repository.find_commit(*merge);
             let commit = commit.map_err(|cause| Error::git("read", cause))?;
             let parents: Vec<ObjectId> = commit.parent_ids().map(gix::Id::detach).collect();
-            self.redo(&mut merging, tip, merged, &parents)?;
+            self.redo(&mut merging, merged, &parents)?;
         }
         if merging.report.documents == 0 {
             return Ok(());
@@ -93,13 +102,7 @@ impl Shelf {
     }
 
     /// Merges again, by field, the documents in which the parents of a merge differ.
-    fn redo(
-        &self,
-        merging: &mut Merging<'_>,
-        tip: Tip,
-        merged: Tip,
-        parents: &[ObjectId],
-    ) -> Result<()> {
+    fn redo(&self, merging: &mut Merging<'_>, merged: Tip, parents: &[ObjectId]) -> Result<()> {
         let parents: Vec<Tip> =
             parents.iter().map(|parent| self.tip_at(*parent)).collect::<Result<_>>()?;
         let Some((first, others)) = parents.split_first() else { return Ok(()) };
@@ -111,25 +114,18 @@ impl Shelf {
         for path in paths {
             let Some((class, _)) = of_path(&path) else { continue };
             let at = |tree: ObjectId| self.blob_at(tree, &path);
-            let mut document = None;
+            // What git made of it does not count; what was written or mended since does.
+            let made = at(merged.tree)?;
+            let now = merging.trees.get(&self.repository, &path)?;
+            let mut fresh = now == made;
             for parent in &parents {
                 let Some(blob) = at(parent.tree)? else { continue };
                 let Ok(version) = self.document(class, &path, blob) else { continue };
-                document = Some(match document {
-                    Some(document) => crate::doc::Document::merged(document, version),
-                    None => version,
-                });
-            }
-            // What was written after the merge counts, what git made of it does not.
-            let now = at(tip.tree)?.filter(|blob| Some(*blob) != at(merged.tree).ok().flatten());
-            if let Some(later) = now.and_then(|blob| self.document(class, &path, blob).ok()) {
-                document = Some(match document {
-                    Some(document) => document.merged(later),
-                    None => later,
-                });
-            }
-            if let Some(document) = document {
-                merging.put(document)?;
+                if std::mem::take(&mut fresh) {
+                    merging.put(version)?;
+                } else {
+                    merging.take(version)?;
+                }
             }
         }
         Ok(())

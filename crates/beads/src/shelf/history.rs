@@ -1,6 +1,6 @@
 //! The diary: commits as they are written, and what they tell when they are read again.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use gix::ObjectId;
 use jiff::Timestamp;
@@ -121,7 +121,9 @@ impl Shelf {
         let message = commit.message_raw_sloppy().to_string();
         let seconds = commit.time().map_err(|cause| Error::git("read", cause))?.seconds;
         let at = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
-        let acts = message.lines().filter_map(|line| {
+        // Trailers are the last paragraph; what looks like one elsewhere was written by somebody.
+        let last = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
+        let acts = last.lines().filter_map(|line| {
             let mut parts = line.strip_prefix(TRAILER)?.strip_prefix(": ")?.splitn(3, ' ');
             Some((parts.next()?, parts.next()?, parts.next().unwrap_or_default()))
         });
@@ -222,39 +224,49 @@ impl Shelf {
         let since = since.and_then(|since| ObjectId::from_hex(since.as_bytes()).ok());
         let since = since.filter(|since| self.repository.has_object(*since));
         let mut happenings = Vec::new();
+        let Some(steps) = self.steps(tip.commit, since)? else {
+            // Another clone merged what we had into its own line: all of it is one step.
+            for commit in self.newer(tip.commit, since, LOOK_BACK)?.into_iter().rev() {
+                happenings.extend(self.happened(commit)?);
+            }
+            return Ok((happenings, Some(tip.commit.to_string())));
+        };
         let mut reached = since;
-        let mut seen = HashSet::new();
-        for step in self.steps(tip.commit, since)? {
-            let mut commits = self.newer(step, reached, LOOK_BACK)?;
-            commits.retain(|commit| seen.insert(*commit));
+        for (step, merge) in steps {
+            // Only a merge brings more than itself.
+            let commits = if merge { self.newer(step, reached, LOOK_BACK)? } else { vec![step] };
             for commit in commits.into_iter().rev() {
                 happenings.extend(self.happened(commit)?);
             }
-            // One can only go on from a commit that has all that was told.
-            if since.is_none_or(|since| self.contains(step, since).unwrap_or(false)) {
-                reached = Some(step);
-                if happenings.len() >= limit {
-                    break;
-                }
+            reached = Some(step);
+            if happenings.len() >= limit {
+                break;
             }
         }
-        let reached = if happenings.len() < limit { Some(tip.commit) } else { reached };
         Ok((happenings, reached.map(|commit| commit.to_string())))
     }
 
-    /// Returns the commits of this clone's own line since a commit, the oldest first.
-    fn steps(&self, tip: ObjectId, since: Option<ObjectId>) -> Result<Vec<ObjectId>> {
-        let new: HashSet<ObjectId> = self.newer(tip, since, LOOK_BACK)?.into_iter().collect();
+    /// Returns the commits of this clone's own line since a commit, the oldest first, and which of
+    /// them are merges; `None` if that commit is not on the line.
+    fn steps(
+        &self,
+        tip: ObjectId,
+        since: Option<ObjectId>,
+    ) -> Result<Option<Vec<(ObjectId, bool)>>> {
         let mut steps = Vec::new();
         let mut next = Some(tip);
-        while let Some(at) = next.filter(|at| new.contains(at)) {
-            steps.push(at);
+        while let Some(at) = next.filter(|at| Some(*at) != since) {
+            if steps.len() > LOOK_BACK {
+                return Ok(None);
+            }
             let commit = self.repository.find_commit(at);
             let commit = commit.map_err(|cause| Error::git("read", cause))?;
-            next = commit.parent_ids().next().map(gix::Id::detach);
+            let mut parents = commit.parent_ids().map(gix::Id::detach);
+            next = parents.next();
+            steps.push((at, parents.next().is_some()));
         }
         steps.reverse();
-        Ok(steps)
+        Ok((next == since).then_some(steps))
     }
 
     fn happened(&self, id: ObjectId) -> Result<Vec<Happening>> {

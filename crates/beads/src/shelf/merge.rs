@@ -132,14 +132,7 @@ impl<'a> Merging<'a> {
         if ours.class != Class::Bead {
             return;
         }
-        let (before, after) = (Bead::of(ours), Bead::of(merged));
-        let now = self.shelf.now();
-        if let (Some(lease), Some((holder, _))) = (&before.lease, before.held(now))
-            && after.lease.as_ref().is_none_or(|kept| kept.key != lease.key)
-        {
-            let winner = after.agent.clone().unwrap_or_else(|| "nobody".to_owned());
-            self.report.lost_claims.push((before.id.clone(), holder.to_owned(), winner));
-        }
+        self.report.lost_claims.extend(self.shelf.lost_claim(ours, merged));
     }
 
     /// Ends the merge with a commit.
@@ -217,6 +210,18 @@ impl Shelf {
         Err(Error::Busy { lock: self.place.inner() })
     }
 
+    /// Returns bead, holder and winner if a live claim of this clone is held by another now.
+    fn lost_claim(&self, ours: &Document, merged: &Document) -> Option<(String, String, String)> {
+        let (before, after) = (Bead::of(ours), Bead::of(merged));
+        let (holder, _) = before.held(self.now())?;
+        let kept = after.lease.as_ref()?;
+        if before.lease.as_ref().is_some_and(|lease| lease.key == kept.key) {
+            return None;
+        }
+        let winner = after.agent.clone().unwrap_or_else(|| "nobody".to_owned());
+        Some((before.id.clone(), holder.to_owned(), winner))
+    }
+
     pub(super) fn forget_attempt(&mut self) {
         self.known = None;
         if let Some(index) = &self.index {
@@ -268,14 +273,25 @@ impl Shelf {
         disk: &crate::git::Disk,
     ) -> Result<Option<Merged>> {
         let before = ours.map(|ours| ours.tree);
-        let documents = diff(&self.repository, before, Some(theirs.tree))?.len();
+        let changes = diff(&self.repository, before, Some(theirs.tree))?;
+        let mut report = Merged { documents: changes.len(), ..Merged::default() };
+        for change in &changes {
+            // The other clone merged, and may have found that its claim was the earlier one.
+            if let (Some((Class::Bead, _)), Some(old), Some(new)) =
+                (of_path(&change.path), change.old, change.new)
+                && let Ok(old) = self.document(Class::Bead, &change.path, old)
+                && let Ok(new) = self.document(Class::Bead, &change.path, new)
+            {
+                report.lost_claims.extend(self.lost_claim(&old, &new));
+            }
+        }
         if !self.reference.swap_alone(&self.repository, expected, theirs.commit, disk)? {
             return Ok(None);
         }
         self.known = None;
         self.catch_up(theirs)?;
         self.opened()?.commit()?;
-        Ok(Some(Merged { documents, ..Merged::default() }))
+        Ok(Some(report))
     }
 
     /// Takes what a merge changed into the index; the caller began the change.

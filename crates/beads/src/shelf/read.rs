@@ -68,6 +68,20 @@ impl Shelf {
         if id.is_empty() || id.contains('/') || id.chars().any(char::is_control) {
             return Ok(None);
         }
+        if self.tip_is_foreign_merge()? {
+            self.index()?;
+        }
+        match self.find_at_tip(class, id) {
+            // What plain git left behind may have been healed by now.
+            Err(Error::Damaged { .. }) => {
+                self.index()?;
+                self.find_at_tip(class, id)
+            }
+            found => found,
+        }
+    }
+
+    fn find_at_tip(&mut self, class: Class, id: &str) -> Result<Option<Document>> {
         let Some(tip) = self.tip()? else { return Ok(None) };
         let mut trees = self.trees(Some(tip))?;
         let path = path_of(class, id);

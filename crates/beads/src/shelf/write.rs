@@ -147,6 +147,10 @@ impl Shelf {
     pub(super) fn begin(&mut self) -> Result<Begun> {
         let tip = self.tip()?;
         let expected = Reference::read(&self.repository, STATE)?;
+        // Packed away, a branch `godel` is no file that would be in the way, and yet git chokes on it.
+        if expected.is_none() && Reference::read(&self.repository, "refs/heads/godel")?.is_some() {
+            return Err(Error::BranchInTheWay);
+        }
         if let Some(tip) = tip {
             let found = self.format_at(tip)?;
             if found > FORMAT {

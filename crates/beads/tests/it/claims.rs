@@ -103,7 +103,7 @@ fn ready_is_what_nothing_holds_up_by_priority_then_age() {
     shelf.write("ann", move |draft| ops::close(draft, &id, &closed)).unwrap();
     assert_eq!(ids(&mut shelf), [&urgent, &epic, &part, &old, &new].map(String::clone));
     // Thrown away and built anew, the index says the same.
-    std::fs::remove_dir_all(repo.path.join(".godel")).unwrap();
+    std::fs::remove_file(repo.path.join(".git/godel/index.db")).unwrap();
     let (mut again, _) = with_clock(&repo);
     assert_eq!(ids(&mut again), ids(&mut shelf));
 }

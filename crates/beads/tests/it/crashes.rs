@@ -113,6 +113,7 @@ fn many_writers_that_are_killed_at_random_lose_nothing_that_was_answered() {
     check(&repo, &ids);
     // A shelf without an index says the same.
     std::fs::remove_dir_all(repo.path.join(".godel")).unwrap();
+    std::fs::remove_file(repo.path.join(".git/godel/index.db")).unwrap();
     check(&repo, &ids);
 }
 

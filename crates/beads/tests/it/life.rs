@@ -31,6 +31,7 @@ fn an_index_that_is_thrown_away_answers_the_same() {
     let before = shelf.list(&Filter::everything(), &page).unwrap();
     drop(shelf);
     std::fs::remove_dir_all(repo.path.join(".godel")).unwrap();
+    std::fs::remove_file(repo.path.join(".git/godel/index.db")).unwrap();
     assert_eq!(repo.shelf().list(&Filter::everything(), &page).unwrap(), before);
     assert_eq!(before.len(), 30);
     assert_eq!(std::fs::read_dir(repo.path.join(".godel/beads")).unwrap().count(), 30);

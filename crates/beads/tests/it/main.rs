@@ -10,5 +10,6 @@ mod life;
 mod merges;
 mod places;
 mod power_cut;
+mod reviewed;
 mod support;
 mod upkeep;

@@ -77,7 +77,7 @@ fn past(folder: &Path) -> Result<()> {
 
 /// Measures building the index anew, and catching up with what somebody else wrote.
 pub(super) fn index(bench: &Bench, large: &Path) -> Result<Vec<Row>> {
-    std::fs::remove_dir_all(large.join(".godel/state")).told("remove the index")?;
+    std::fs::remove_file(large.join(".git/godel/index.db")).told("remove the index")?;
     let begun = Instant::now();
     let mut reader = open(large)?;
     reader.ready(1).told("build the index")?;

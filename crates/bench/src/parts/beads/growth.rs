@@ -34,7 +34,7 @@ pub(super) fn disk(folder: &Path) -> Result<Vec<Row>> {
     let updated = settled(&mut shelf, folder)?;
     let each = |from: u64, to: u64, count: usize| to.saturating_sub(from) as f64 / count as f64;
     let row = |what, bytes| Row::told(what, bytes, "bytes").bar(Bar::Below(BYTES_MAX));
-    let index = size(&folder.join(".godel/state/index.db")).saturating_sub(before.1);
+    let index = size(&folder.join(".git/godel/index.db")).saturating_sub(before.1);
     Ok(vec![
         row("a create takes of the disk, packed", each(before.0, created.0, CREATES)),
         row("an update takes of the disk, packed", each(created.0, updated.0, UPDATES)),
@@ -45,7 +45,7 @@ pub(super) fn disk(folder: &Path) -> Result<Vec<Row>> {
 /// Packs what is there; returns the size of all of git's files, and of the index.
 fn settled(shelf: &mut Shelf, folder: &Path) -> Result<(u64, u64)> {
     shelf.maintain().told("put packs together")?;
-    Ok((size(&folder.join(".git")), size(&folder.join(".godel/state/index.db"))))
+    Ok((size(&folder.join(".git/objects")), size(&folder.join(".git/godel/index.db"))))
 }
 
 /// Returns the size of a file, or of all files in a folder.
