@@ -30,5 +30,6 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}", "tests/**/*.test.js"],
     setupFiles: ["./tests/setup.ts"],
     restoreMocks: true,
+    testTimeout: 20_000,
   },
 });

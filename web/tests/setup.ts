@@ -1,4 +1,4 @@
-import { cleanup } from "@testing-library/react";
+import { configure, cleanup } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
 import { forgetCsrf } from "../src/api/csrf";
 
@@ -8,3 +8,6 @@ afterEach(() => {
   vi.useRealTimers();
   vi.unstubAllGlobals();
 });
+
+// A busy machine is no reason to fail: what is waited for may take its time.
+configure({ asyncUtilTimeout: 5_000 });
