@@ -1,4 +1,4 @@
-import { configure, cleanup } from "@testing-library/react";
+import { cleanup, configure } from "@testing-library/react";
 import { afterEach, vi } from "vitest";
 import { forgetCsrf } from "../src/api/csrf";
 
