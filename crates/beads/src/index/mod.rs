@@ -20,6 +20,9 @@ pub use ready::{Reason, Waiting};
 
 use crate::Result;
 
+/// How long one waits for another that changes the index.
+const BUSY: std::time::Duration = std::time::Duration::from_secs(30);
+
 /// What the index was built from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Built {
@@ -33,7 +36,14 @@ pub struct Index {
     pub(crate) connection: Connection,
     /// Tells whether it is kept in memory only, because the repository cannot be written.
     pub(crate) fleeting: bool,
+    /// The file with what was not yet written into the index itself.
+    journal: std::path::PathBuf,
 }
+
+/// From this size on, the journal of the index is emptied, in bytes.
+///
+/// Every command opens the index anew and reads the whole journal first.
+const JOURNAL_MAX_BYTES: u64 = 1024 * 1024;
 
 impl Index {
     /// Opens the index in a folder, or one in memory if that is not possible.
@@ -56,7 +66,7 @@ impl Index {
         }
         let connection = Connection::open_in_memory()?;
         schema::make(&connection)?;
-        Ok(Self { connection, fleeting: true })
+        Ok(Self { connection, fleeting: true, journal: std::path::PathBuf::new() })
     }
 
     fn kept(path: &Path) -> rusqlite::Result<Self> {
@@ -67,19 +77,22 @@ impl Index {
             }
         }
         let connection = Connection::open(path)?;
-        connection.busy_timeout(std::time::Duration::from_secs(30))?;
+        connection.busy_timeout(BUSY)?;
         connection.set_prepared_statement_cache_capacity(64);
         // A crash may cost the last changes, which the next catch-up brings back; never the rest.
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.pragma_update(None, "synchronous", "normal")?;
         connection.pragma_update(None, "cache_size", -16_384)?;
+        // Nobody but `commit` empties the journal: a part of it written by each command would be
+        // written again by the next, which cannot know how far the last one came.
+        connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         // Every command opens and closes the file; none should pay for a checkpoint each time.
         connection
             .set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         // Otherwise a plan is made anew whenever a value changes that a partial index might know.
         connection.set_db_config(rusqlite::config::DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
         schema::make(&connection)?;
-        Ok(Self { connection, fleeting: false })
+        Ok(Self { connection, fleeting: false, journal: path.with_extension("db-wal") })
     }
 
     /// Returns the commit that the index was built from.
@@ -106,7 +119,19 @@ impl Index {
     }
 
     pub(crate) fn commit(&self) -> Result<()> {
-        Ok(self.connection.execute_batch("COMMIT")?)
+        self.connection.execute_batch("COMMIT")?;
+        if self.journal.metadata().is_ok_and(|meta| meta.len() > JOURNAL_MAX_BYTES) {
+            self.empty_journal().ok();
+        }
+        Ok(())
+    }
+
+    /// Writes the journal into the index, unless somebody reads it at this moment.
+    fn empty_journal(&self) -> rusqlite::Result<()> {
+        self.connection.busy_timeout(std::time::Duration::ZERO)?;
+        let done = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        self.connection.busy_timeout(BUSY)?;
+        done
     }
 
     pub(crate) fn rollback(&self) {

@@ -294,6 +294,9 @@ impl Index {
         let sql = match table {
             Table::Beads => "SELECT id FROM beads WHERE id >= ?1 AND id < ?2 LIMIT 6",
             Table::Convoys => "SELECT id FROM convoys WHERE id >= ?1 AND id < ?2 LIMIT 6",
+            Table::Alias => {
+                "SELECT DISTINCT bead FROM aliases WHERE alias = ?1 AND ?2 <> '' LIMIT 6"
+            }
             Table::Aliases => {
                 "SELECT DISTINCT bead FROM aliases WHERE alias >= ?1 AND alias < ?2 LIMIT 6"
             }
@@ -341,5 +344,7 @@ impl Index {
 pub(crate) enum Table {
     Beads,
     Convoys,
+    /// Whole names only.
+    Alias,
     Aliases,
 }

@@ -23,8 +23,11 @@ impl Index {
             if found.is_empty() && !name.starts_with("godel-") {
                 found = self.beginning(table, &format!("godel-{name}"))?;
             }
-            if found.is_empty() {
-                found = self.beginning(Table::Aliases, name)?;
+            // A whole alias means that bead, even if another's begins so.
+            for table in [Table::Alias, Table::Aliases] {
+                if found.is_empty() {
+                    found = self.beginning(table, name)?;
+                }
             }
         }
         if table == Table::Convoys && found.is_empty() {

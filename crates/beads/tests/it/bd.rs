@@ -134,3 +134,27 @@ fn a_bad_line_is_named_and_nothing_is_imported() {
     }
     assert_eq!(shelf.commit().unwrap(), None);
 }
+
+#[test]
+fn a_whole_alias_is_meant_even_if_others_begin_so() {
+    let repo = Repo::new();
+    let lines: String =
+        (1..=12).map(|n| format!("{{\"id\":\"bd-{n}\",\"title\":\"number {n}\"}}\n")).collect();
+    let mut shelf = repo.shelf();
+    shelf.import_bd("ann", &lines, false).unwrap();
+    assert_eq!(godel_beads::Bead::of(&shelf.bead("bd-1").unwrap()).title, "number 1");
+    assert!(matches!(shelf.bead("bd-"), Err(godel_beads::Error::Ambiguous { .. })));
+}
+
+#[test]
+fn a_large_import_leaves_no_journal_for_others_to_read() {
+    let repo = Repo::new();
+    let text = "something to be done ".repeat(20);
+    let lines: String = (0..1_500)
+        .map(|n| format!("{{\"id\":\"bd-{n}\",\"title\":\"{n}\",\"description\":\"{text}\"}}\n"))
+        .collect();
+    repo.shelf().import_bd("ann", &lines, false).unwrap();
+    let journal = repo.path.join(".git/godel/index.db-wal").metadata().map_or(0, |meta| meta.len());
+    assert!(journal < 1024 * 1024, "{journal} bytes are left");
+    assert_eq!(repo.shelf().ready(2_000).unwrap().len(), 1_500);
+}
