@@ -92,6 +92,25 @@ fn two_claims_made_apart_are_settled_and_the_loser_is_told() {
 }
 
 #[test]
+fn a_claim_that_lost_in_another_clone_is_told_here_too() {
+    let (_origin, one, two) = family();
+    let bead = one.create("wanted by both");
+    one.shelf().sync(None).unwrap();
+    two.shelf().sync(None).unwrap();
+    for (repo, agent) in [(&one, "early"), (&two, "late")] {
+        let id = bead.id.clone();
+        repo.shelf().write(agent, move |draft| ops::claim(draft, &id, agent, 600)).unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    two.shelf().sync(None).unwrap();
+    // The one that was earlier merges; the other only takes over what came of it.
+    assert!(one.shelf().sync(None).unwrap().lost_claims.is_empty());
+    let lost = (bead.id.clone(), "late".to_owned(), "early".to_owned());
+    assert_eq!(two.shelf().sync(None).unwrap().lost_claims, [lost]);
+    assert_eq!(tree(&one), tree(&two));
+}
+
+#[test]
 fn a_fresh_clone_has_the_beads_without_being_asked() {
     let (origin, one, _two) = family();
     let bead = one.create("came with the clone");

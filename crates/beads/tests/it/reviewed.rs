@@ -150,8 +150,17 @@ fn what_was_opened_again_must_land_again() {
     shelf.write("ann", move |draft| ops::reopen(draft, &again, "not enough")).unwrap();
     work("two");
     assert!(matches!(close(&mut shelf, &id), Err(Error::NotEarned { .. })));
-    repo.git(&["merge", "-q", "--no-ff", "-m", "land", &branch]);
+    // After a squash only a record says where the work is; opened again, it says so no more.
+    repo.git(&["merge", "-q", "--squash", &branch]);
+    repo.git(&["commit", "-q", "-m", "squashed"]);
+    let target = repo.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let landing = ops::Landing { branch: "main".to_owned(), target, source: None };
+    let of = id.clone();
+    shelf.write("ann", move |draft| ops::record_landing(draft, &of, &landing)).unwrap();
     close(&mut shelf, &id).unwrap();
+    let again = id.clone();
+    shelf.write("ann", move |draft| ops::reopen(draft, &again, "still not")).unwrap();
+    assert!(matches!(close(&mut shelf, &id), Err(Error::NotEarned { .. })));
 }
 
 #[test]
@@ -178,6 +187,7 @@ fn nobody_writes_into_the_diary_under_another_name() {
     shelf.write("ann", move |draft| ops::reopen(draft, &of, &reason)).unwrap();
     let log = shelf.log(Some(&id), 10).unwrap();
     assert!(log.iter().all(|entry| entry.by == "ann" && entry.event != "bead:deleted"), "{log:?}");
+    assert!(log[0].line.ends_with(&format!("Godel-Act: bead:deleted {id} admin-eve")), "{log:?}");
     let (happened, _) = shelf.happenings(None, 10).unwrap();
     assert!(happened.iter().all(|one| one.entry.by == "ann"));
 }
