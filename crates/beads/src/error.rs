@@ -65,6 +65,9 @@ pub enum Error {
     /// More than fits into one write.
     #[error("this is too much for one write")]
     TooLarge,
+    /// Something happened that cannot happen.
+    #[error("Godel lost track of its own work: {0}")]
+    Lost(&'static str),
     /// A branch `godel` leaves no room for `godel/state`.
     #[error("a branch named `godel` is in the way of the branch `godel/state`")]
     BranchInTheWay,
@@ -204,6 +207,7 @@ impl Report for Error {
             Self::Write { .. } | Self::BranchInTheWay => code::REPOSITORY_UNWRITABLE,
             Self::Busy { .. } => code::BEADS_BUSY,
             Self::TooLarge => code::BODY_TOO_LARGE,
+            Self::Lost(_) => code::INTERNAL_ERROR,
             Self::Newer { .. } => code::BEADS_NEWER,
             Self::Damaged { .. } => code::BEAD_DAMAGED,
             Self::NotFound { what: "remote", .. } => code::NO_REMOTE,
@@ -259,7 +263,11 @@ impl Report for Error {
             Self::Cycle { .. } => "remove one of these links first: godel bead dep remove",
             Self::NotEarned { .. } => "see to that, or use --force with --reason \"...\"",
             Self::Stale { .. } => "read it again and repeat the change",
-            Self::Read { .. } | Self::Git { .. } | Self::Command { .. } | Self::TooLarge => {
+            Self::Read { .. }
+            | Self::Git { .. }
+            | Self::Command { .. }
+            | Self::TooLarge
+            | Self::Lost(_) => {
                 return None;
             }
             Self::NotFound { .. } => return None,

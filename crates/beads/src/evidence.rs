@@ -1,12 +1,9 @@
 //! What git says about the work of a bead.
 
-use std::path::Path;
-use std::process::Command;
-
 use gix::ObjectId;
 use serde::Serialize;
 
-use crate::git::Reference;
+use crate::git::{Reference, run_git};
 use crate::ops::Landing;
 use crate::shelf::Shelf;
 use crate::view::Bead;
@@ -268,41 +265,4 @@ fn names_bead(message: &str, id: &str) -> bool {
         line.get(..5).is_some_and(|head| head.eq_ignore_ascii_case("bead:"))
             && line[5..].split([',', ' ']).any(|word| word == id)
     })
-}
-
-/// Returns git where it can neither ask, nor run hooks, nor be led astray by the environment.
-pub(crate) fn quiet_git(at: &Path) -> Command {
-    let mut command = Command::new("git");
-    for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"] {
-        command.env_remove(name);
-    }
-    command
-        .arg("-C")
-        .arg(at)
-        .args(["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0"])
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .env("LC_ALL", "C");
-    command
-}
-
-/// Runs git and returns what it wrote.
-pub(crate) fn run_git(at: &Path, arguments: &[&str]) -> Result<String> {
-    let verb = arguments.iter().find(|word| !word.starts_with('-') && !word.contains('='));
-    let shown = verb.copied().unwrap_or_default().to_owned();
-    let output = quiet_git(at).args(arguments).output().map_err(|cause| Error::Command {
-        command: shown.clone(),
-        message: format!("git cannot be run: {cause}"),
-    })?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    let telling = |line: &&str| {
-        let line = line.trim();
-        ["fatal:", "error:", "!"].iter().any(|mark| line.starts_with(mark))
-    };
-    let line = said.lines().find(telling).or_else(|| said.lines().next_back());
-    let message = line.unwrap_or("it gave no reason").trim().chars().take(400).collect();
-    Err(Error::Command { command: shown, message })
 }

@@ -10,8 +10,7 @@ use gix::object::tree::EntryKind;
 use serde::Serialize;
 
 use crate::doc::Class;
-use crate::evidence::{quiet_git, run_git};
-use crate::git::{KEEP, Tree};
+use crate::git::{KEEP, Tree, quiet_git, run_git};
 use crate::shelf::{Shelf, path_of};
 use crate::{Error, Result};
 

@@ -5,8 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::doc::Class;
-use crate::evidence::run_git;
-use crate::git::{Reference, STATE};
+use crate::git::{Reference, STATE, run_git};
 use crate::ops::{settle_convoy, settle_convoys};
 use crate::shelf::Shelf;
 use crate::{Error, Result};

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use godel_beads::{Bead, Error as BeadsError};
+use godel_beads::{Bead, Draft, Error as BeadsError};
 use godel_model::{AuditResult, Need, Project, ProjectId, Reach};
 
+use super::Placed;
 use super::shelves::Opened;
 use crate::{App, Call, Error, Result};
 
@@ -86,6 +87,15 @@ pub(super) enum Noun {
     Convoy,
 }
 
+impl Noun {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Bead => "bead",
+            Self::Convoy => "convoy",
+        }
+    }
+}
+
 /// Finds the one shelf that has a bead or convoy, and its whole id.
 pub(super) async fn find(
     app: &App,
@@ -119,7 +129,7 @@ pub(super) async fn find(
         let ambiguous = BeadsError::Ambiguous { prefix: name.to_owned(), candidates };
         return Err(Error::Beads(ambiguous));
     }
-    let what = if noun == Noun::Bead { "bead" } else { "convoy" };
+    let what = noun.word();
     let missing = || Error::Beads(BeadsError::NotFound { what, name: name.to_owned() });
     found.pop().ok_or_else(missing)
 }
@@ -141,17 +151,59 @@ impl Allowed {
 
     /// Tells whether the caller may touch a bead: it made it, or works on it.
     pub(super) fn covers(&self, bead: &Bead) -> bool {
-        let own = |name: &Option<String>| name.as_ref() == Some(&self.name);
-        self.team || own(&bead.created_by) || own(&bead.agent)
+        self.made(bead.created_by.as_ref()) || bead.agent.as_ref() == Some(&self.name)
     }
 
-    pub(super) fn covers_name(&self, maker: Option<&String>) -> bool {
+    /// Tells whether the caller may touch what somebody made.
+    fn made(&self, maker: Option<&String>) -> bool {
         self.team || maker == Some(&self.name)
     }
 
     pub(super) fn refusal(&self) -> Error {
         Error::Forbidden(self.need)
     }
+}
+
+/// A change of a bead or convoy that somebody asks for.
+pub(super) struct Asked<'a> {
+    pub(super) app: &'a App,
+    pub(super) call: &'a Call,
+    pub(super) project: Option<ProjectId>,
+    pub(super) noun: Noun,
+    pub(super) name: &'a str,
+    pub(super) action: &'static str,
+    /// What proves that the caller holds the bead, which is as good as having made it.
+    pub(super) token: Option<String>,
+}
+
+/// Runs a change of what the caller may touch, and puts it on record.
+pub(super) async fn change<T: Send + 'static>(
+    asked: Asked<'_>,
+    work: impl Fn(&mut Draft<'_>, &str) -> godel_beads::Result<T> + Send + 'static,
+) -> Result<Placed<T>> {
+    let Asked { app, call, project, noun, name, action, token } = asked;
+    let (shelved, id) = find(app, call, project, noun, name).await?;
+    let allowed = Allowed::of(call, noun.word(), action);
+    let (inside, within) = (allowed.clone(), id.clone());
+    let done = shelved.shelf.write(&call.actor.name, move |draft| {
+        let covered = match noun {
+            Noun::Bead => {
+                let bead = draft.look(&within)?;
+                let holds = token.as_ref().is_some_and(|token| draft.holds(&bead, token));
+                holds || inside.covers(&bead)
+            }
+            Noun::Convoy => inside.made(draft.look_convoy(&within)?.created_by.as_ref()),
+        };
+        if !covered {
+            return Ok(None);
+        }
+        let value = work(draft, &within)?;
+        Ok(Some((value, draft.tag(&within)?)))
+    });
+    let Some((value, tag)) = done.await? else { return Err(allowed.refusal()) };
+    let word = noun.word();
+    record(app, call, &format!("{word}:{action}"), format!("{word}/{id}")).await?;
+    Ok(Placed { project: shelved.project, value, tag: Some(tag) })
 }
 
 /// Puts a change on the record of acts, and wakes whoever tells of changes.

@@ -6,7 +6,7 @@ use godel_model::{BeadId, BeadStatus, LinkKind, ProjectId, Reach, Resolution};
 use tracing::instrument;
 
 use super::Placed;
-use super::access::{Allowed, Noun, find, record, shelf_for_new};
+use super::access::{Allowed, Asked, Noun, change, find, record, shelf_for_new};
 use crate::once::{Outcome, once};
 use crate::{App, Call, Error, Result};
 
@@ -52,38 +52,14 @@ pub async fn create(
     Ok(Placed { project: shelved.project, value: bead, tag: Some(tag) })
 }
 
-/// A change of one bead that somebody asks for.
-struct Asked<'a> {
-    app: &'a App,
-    call: &'a Call,
+/// Says which bead is to be changed.
+fn bead<'a>(
+    (app, call): (&'a App, &'a Call),
     project: Option<ProjectId>,
     name: &'a str,
     action: &'static str,
-    /// What proves that the caller holds the bead, which is as good as having made it.
-    token: Option<String>,
-}
-
-/// Runs a change of a bead that the caller may touch, and puts it on record.
-async fn change<T: Send + 'static>(
-    asked: Asked<'_>,
-    work: impl Fn(&mut Draft<'_>, &str) -> godel_beads::Result<T> + Send + 'static,
-) -> Result<Placed<T>> {
-    let Asked { app, call, project, name, action, token } = asked;
-    let (shelved, id) = find(app, call, project, Noun::Bead, name).await?;
-    let allowed = Allowed::of(call, "bead", action);
-    let (inside, within) = (allowed.clone(), id.clone());
-    let done = shelved.shelf.write(&call.actor.name, move |draft| {
-        let bead = draft.look(&within)?;
-        let holds = token.as_ref().is_some_and(|token| draft.holds(&bead, token));
-        if !holds && !inside.covers(&bead) {
-            return Ok(None);
-        }
-        let value = work(draft, &within)?;
-        Ok(Some((value, draft.tag(&within)?)))
-    });
-    let Some((value, tag)) = done.await? else { return Err(allowed.refusal()) };
-    record(app, call, &format!("bead:{action}"), format!("bead/{id}")).await?;
-    Ok(Placed { project: shelved.project, value, tag: Some(tag) })
+) -> Asked<'a> {
+    Asked { app, call, project, noun: Noun::Bead, name, action, token: None }
 }
 
 /// Changes what a bead says.
@@ -99,7 +75,7 @@ pub async fn update(
     changes: Changes,
 ) -> Result<Placed<Bead>> {
     call.may("bead", "update", Reach::Own)?;
-    let asked = Asked { app, call, project, name, action: "update", token: None };
+    let asked = bead((app, call), project, name, "update");
     change(asked, move |draft, id| ops::update(draft, id, &changes)).await
 }
 
@@ -116,19 +92,10 @@ pub async fn delete(
     if_match: Option<Vec<String>>,
 ) -> Result<()> {
     call.may("bead", "delete", Reach::Own)?;
-    let (shelved, id) = find(app, call, project, Noun::Bead, name).await?;
-    let allowed = Allowed::of(call, "bead", "delete");
-    let (inside, within) = (allowed.clone(), id.clone());
-    let done = shelved.shelf.write(&call.actor.name, move |draft| {
-        if !inside.covers(&draft.look(&within)?) {
-            return Ok(false);
-        }
-        ops::delete(draft, &within, false, if_match.as_deref()).map(|()| true)
-    });
-    if !done.await? {
-        return Err(allowed.refusal());
-    }
-    record(app, call, "bead:delete", format!("bead/{id}")).await
+    let asked = bead((app, call), project, name, "delete");
+    let work =
+        move |draft: &mut Draft<'_>, id: &str| ops::delete(draft, id, false, if_match.as_deref());
+    change(asked, work).await.map(|_| ())
 }
 
 /// Gives a bead to an agent.
@@ -144,7 +111,7 @@ pub async fn assign(
     (agent, start): (String, bool),
 ) -> Result<Placed<Bead>> {
     call.may("bead", "update", Reach::Own)?;
-    let asked = Asked { app, call, project, name, action: "update", token: None };
+    let asked = bead((app, call), project, name, "update");
     change(asked, move |draft, id| ops::assign(draft, id, &agent, start)).await
 }
 
@@ -211,7 +178,7 @@ pub async fn release(
 ) -> Result<Placed<Bead>> {
     call.may("bead", "execute", Reach::Own)?;
     let action = if token.is_some() { "execute" } else { "update" };
-    let asked = Asked { app, call, project, name, action, token: token.clone() };
+    let asked = Asked { token: token.clone(), ..bead((app, call), project, name, action) };
     change(asked, move |draft, id| ops::release(draft, id, token.as_deref(), force)).await
 }
 
@@ -251,7 +218,7 @@ pub async fn link(
     (kind, target): (LinkKind, String),
 ) -> Result<Placed<Bead>> {
     call.may("bead", "update", Reach::Own)?;
-    let asked = Asked { app, call, project, name, action: "update", token: None };
+    let asked = bead((app, call), project, name, "update");
     change(asked, move |draft, id| ops::link(draft, id, kind, &target)).await
 }
 
@@ -268,7 +235,7 @@ pub async fn unlink(
     (kind, target): (Option<LinkKind>, String),
 ) -> Result<Placed<Bead>> {
     call.may("bead", "update", Reach::Own)?;
-    let asked = Asked { app, call, project, name, action: "update", token: None };
+    let asked = bead((app, call), project, name, "update");
     change(asked, move |draft, id| ops::unlink(draft, id, kind, &target)).await
 }
 
@@ -310,7 +277,7 @@ pub async fn move_to(
     let evidence = evidence.await?;
     let token = wanted.token.clone();
     let project = Some(shelved.project);
-    let asked = Asked { app, call, project, name: &id, action: "update", token };
+    let asked = Asked { token, ..bead((app, call), project, &id, "update") };
     if let Some(resolution) = wanted.resolution {
         let (reason, token, force) = (wanted.reason, wanted.token, wanted.force);
         let close = Close { resolution, reason, token, force, evidence };

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use tracing::instrument;
 
 use super::Placed;
-use super::access::{Allowed, Noun, find, record, shelf_for_new, shelves, skip};
+use super::access::{Asked, Noun, change, find, record, shelf_for_new, shelves, skip};
 use crate::once::{Outcome, once};
 use crate::{App, Call, Result};
 
@@ -91,27 +91,14 @@ pub async fn create_convoy(
     Ok(Placed { project: shelved.project, value, tag: Some(tag) })
 }
 
-async fn change<T: Send + 'static>(
-    (app, call): (&App, &Call),
+/// Says which convoy is to be changed.
+fn one<'a>(
+    (app, call): (&'a App, &'a Call),
     project: Option<ProjectId>,
-    name: &str,
+    name: &'a str,
     action: &'static str,
-    work: impl Fn(&mut Draft<'_>, &str) -> godel_beads::Result<T> + Send + 'static,
-) -> Result<Placed<T>> {
-    let (shelved, id) = find(app, call, project, Noun::Convoy, name).await?;
-    let allowed = Allowed::of(call, "convoy", action);
-    let (inside, within) = (allowed.clone(), id.clone());
-    let done = shelved.shelf.write(&call.actor.name, move |draft| {
-        let convoy = draft.look_convoy(&within)?;
-        if !inside.covers_name(convoy.created_by.as_ref()) {
-            return Ok(None);
-        }
-        let value = work(draft, &within)?;
-        Ok(Some((value, draft.tag(&within)?)))
-    });
-    let Some((value, tag)) = done.await? else { return Err(allowed.refusal()) };
-    record(app, call, &format!("convoy:{action}"), format!("convoy/{id}")).await?;
-    Ok(Placed { project: shelved.project, value, tag: Some(tag) })
+) -> Asked<'a> {
+    Asked { app, call, project, noun: Noun::Convoy, name, action, token: None }
 }
 
 /// Changes what a convoy says.
@@ -128,7 +115,7 @@ pub async fn update_convoy(
 ) -> Result<Placed<Convoy>> {
     call.may("convoy", "update", Reach::Own)?;
     let work = move |draft: &mut Draft<'_>, id: &str| ops::update_convoy(draft, id, &changes);
-    change((app, call), project, name, "update", work).await
+    change(one((app, call), project, name, "update"), work).await
 }
 
 /// Puts beads into a convoy and takes others out.
@@ -148,7 +135,7 @@ pub async fn fill_convoy(
         ops::add_to_convoy(draft, id, &add)?;
         ops::remove_from_convoy(draft, id, &remove)
     };
-    change((app, call), project, name, "update", work).await
+    change(one((app, call), project, name, "update"), work).await
 }
 
 /// Deletes a convoy; its beads stay.
@@ -166,5 +153,5 @@ pub async fn delete_convoy(
     call.may("convoy", "delete", Reach::Own)?;
     let work =
         move |draft: &mut Draft<'_>, id: &str| ops::delete_convoy(draft, id, if_match.as_deref());
-    change((app, call), project, name, "delete", work).await.map(|_| ())
+    change(one((app, call), project, name, "delete"), work).await.map(|_| ())
 }

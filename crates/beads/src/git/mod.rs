@@ -1,5 +1,6 @@
 //! The part of the shelf that knows git: where things are, objects, the reference, the lock.
 
+mod command;
 mod disk;
 mod lock;
 mod object;
@@ -8,6 +9,7 @@ mod place;
 mod reference;
 mod tree;
 
+pub(crate) use command::{quiet_git, run_git};
 pub(crate) use disk::fault;
 pub use disk::{Disk, DiskOp};
 pub(crate) use lock::Lock;

@@ -149,7 +149,7 @@ impl Trees {
             self.folder(repository, above)?.set(name, EntryKind::Tree, id);
             changed.insert(above.to_owned());
         }
-        Err(Error::TooLarge)
+        Err(Error::Lost("a tree without a root"))
     }
 }
 

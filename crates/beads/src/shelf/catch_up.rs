@@ -68,7 +68,7 @@ impl Shelf {
     /// Returns the index as it is.
     pub(super) fn opened(&self) -> Result<&Index> {
         // It was opened by whoever calls this.
-        self.index.as_ref().ok_or(crate::Error::TooLarge)
+        self.index.as_ref().ok_or(crate::Error::Lost("the index is not open"))
     }
 
     /// Takes into the index what changed up to a commit; the caller began the change.

@@ -163,7 +163,7 @@ impl Draft<'_> {
                 return Ok(id);
             }
         }
-        Err(Error::TooLarge)
+        Err(Error::Lost("no id is free"))
     }
 
     /// Makes a convoy's id that nobody has.
@@ -175,6 +175,6 @@ impl Draft<'_> {
                 return Ok(id);
             }
         }
-        Err(Error::TooLarge)
+        Err(Error::Lost("no id is free"))
     }
 }

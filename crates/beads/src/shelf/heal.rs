@@ -7,8 +7,7 @@ use gix::ObjectId;
 use super::history::MERGE;
 use super::merge::Merging;
 use super::{Shelf, Tip, diff, of_path};
-use crate::evidence::run_git;
-use crate::git::{Reference, STATE};
+use crate::git::{Reference, STATE, run_git};
 use crate::{Error, Result};
 
 /// The most commits that are looked at for merges.

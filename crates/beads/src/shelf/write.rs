@@ -48,7 +48,7 @@ impl Job {
         });
         let done = Box::new(move |outcome: Result<()>| {
             let result = slot.lock().ok().and_then(|mut slot| slot.take());
-            done(outcome.and_then(|()| result.ok_or(Error::TooLarge)));
+            done(outcome.and_then(|()| result.ok_or(Error::Lost("a change without a result"))));
         });
         Self { by: by.to_owned(), work, done }
     }
@@ -81,7 +81,10 @@ impl Shelf {
             }
         };
         self.write_all(vec![Job::new(by, work, done)]);
-        slot.lock().ok().and_then(|mut slot| slot.take()).unwrap_or(Err(Error::TooLarge))
+        slot.lock()
+            .ok()
+            .and_then(|mut slot| slot.take())
+            .unwrap_or(Err(Error::Lost("a change without an outcome")))
     }
 
     /// Makes many changes with the cost of one; each is told of its own outcome.

@@ -61,10 +61,16 @@ fn a_full_disk_costs_nothing_that_was_answered() {
         folder.path().display(),
         own.display()
     );
-    let run = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output();
-    let run = run.unwrap();
+    let alone = |script: &str| Command::new("unshare").args(["-rm", "sh", "-c", script]).output();
+    // Some systems let nobody but root mount anything, not even in a namespace of its own.
+    let probe = format!("mount -t tmpfs tmpfs '{}'", folder.path().display());
+    if !alone(&probe).is_ok_and(|probe| probe.status.success()) {
+        eprintln!("left out: this user may not mount a small disk");
+        return;
+    }
+    let run = alone(&script).unwrap();
     let said = String::from_utf8_lossy(&run.stdout);
     let cried = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "user namespaces are needed for this test: {said}{cried}");
+    assert!(run.status.success(), "{said}{cried}");
     assert!(said.contains("filled with"), "{said}{cried}");
 }
