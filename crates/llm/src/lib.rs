@@ -1,0 +1,15 @@
+//! The wire formats of LLM providers: what a request asks for, what a reply used and costs, and how
+//! one dialect is told in another.
+//!
+//! # Invariants
+//! - Nothing here does IO, reads a clock or knows a key.
+//! - Where both sides speak the same dialect, bytes are edited in place and never written anew.
+//! - No input makes it panic, and none makes it keep more than a bounded amount.
+
+mod dialect;
+pub mod sse;
+pub mod translate;
+mod usage;
+
+pub use dialect::Dialect;
+pub use usage::Usage;

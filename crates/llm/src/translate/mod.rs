@@ -1,0 +1,1 @@
+//! Telling what one dialect says in another.

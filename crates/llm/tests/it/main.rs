@@ -1,0 +1,1 @@
+//! Wire formats from the outside.
