@@ -10,7 +10,7 @@ use gix::object::tree::EntryKind;
 use serde::Serialize;
 
 use crate::doc::Class;
-use crate::git::{KEEP, Tree, quiet_git, run_git};
+use crate::git::{KEEP, quiet_git, run_git};
 use crate::shelf::{Shelf, path_of};
 use crate::{Error, Result};
 
@@ -19,6 +19,11 @@ const PACKS_MAX: usize = 50;
 
 /// So many small packs are put together without a larger one.
 const SMALL_MIN: usize = PACKS_MAX / 2;
+
+/// How long a chain of differences may be. The folder of all folders changes with each write and has
+/// kilobytes: told anew every hundredth time, it would be a tenth of all that is kept. The newest
+/// version is the whole one, so only history pays for a long chain.
+const DEPTH: &str = "--depth=1000";
 
 /// What upkeep did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -70,8 +75,7 @@ impl Shelf {
         if packs.len() < 2 {
             return Ok(Upkeep::default());
         }
-        let mut live = self.index()?.blobs()?;
-        live.extend(self.current_trees()?);
+        let live = self.index()?.blobs()?;
         let (mut now, mut past) = (Vec::new(), Vec::new());
         for pack in &packs {
             for (id, small) in self.objects(pack)? {
@@ -84,9 +88,10 @@ impl Shelf {
             }
         }
         let objects = now.len() + past.len();
-        // What is current is read often and stays whole; the past is kept small.
+        // Documents that are current are read often and stay whole. A folder has as many versions as
+        // there were writes in it, so all of them, the current one too, are told as differences.
         let whole = self.pack(&folder, &now, &["--window=0"])?;
-        let small = self.pack(&folder, &past, &["--window=8", "--depth=120"])?;
+        let small = self.pack(&folder, &past, &["--window=8", DEPTH])?;
         let made: Vec<PathBuf> = whole.into_iter().chain(small).collect();
         self.check(&made, now.iter().chain(&past).map(|(id, _)| id))?;
         std::fs::File::open(&folder)
@@ -104,19 +109,6 @@ impl Shelf {
             run_git(&self.place().common, &["multi-pack-index", "write"]).ok();
         }
         Ok(Upkeep { packs: packs.len(), objects, view: false })
-    }
-
-    /// Returns the folders of the tree as it is now.
-    fn current_trees(&self) -> Result<Vec<ObjectId>> {
-        let Some(tip) = self.tip()? else { return Ok(Vec::new()) };
-        let root = Tree::read(&self.repository, tip.tree)?;
-        let mut trees = vec![tip.tree];
-        trees.extend(root.folders());
-        // Beads are a level further down; below them there are only files.
-        if let Some(beads) = root.get(Class::Bead.folder()) {
-            trees.extend(Tree::read(&self.repository, beads)?.folders());
-        }
-        Ok(trees)
     }
 
     /// Returns a word that versions of the same folder or document have in common: git looks for

@@ -7,11 +7,17 @@
 mod admission;
 mod backlog;
 mod backup;
+mod breaker;
 mod health;
+mod quota;
 mod retention;
+mod routing;
 
 pub use admission::{Admission, Bucket, Limit, Tier};
 pub use backlog::{BUFFER_DEFAULT_EVENTS, BUFFER_MAX_EVENTS, Policy, Skip, shed};
 pub use backup::{backup_health, surplus, until_backup};
+pub use breaker::{Breaker, BreakerState};
 pub use health::{DiskMarks, Health, Verdict, overall};
+pub use quota::{Left, Meterage, Quota, UsedUp};
 pub use retention::{Retention, cut};
+pub use routing::{Candidate, Prefer, order};

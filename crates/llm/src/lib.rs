@@ -7,9 +7,20 @@
 //! - No input makes it panic, and none makes it keep more than a bounded amount.
 
 mod dialect;
+mod meter;
+mod peek;
+mod registry;
+mod scan;
 pub mod sse;
 pub mod translate;
+mod trouble;
 mod usage;
 
 pub use dialect::Dialect;
-pub use usage::Usage;
+pub use godel_model::Usage;
+pub use meter::{Ending, Passed, ReplyMeter, StreamMeter};
+pub use peek::{BadRequest, Edit, Peek, Routing};
+pub use registry::{Ability, BadList, Model, Price, Registry};
+pub use scan::{DEPTH_MAX, Member, NotJson, members};
+pub use trouble::{Answer, Trouble};
+pub use usage::read_usage;

@@ -70,4 +70,10 @@ typed_id! {
     UserId;
     /// One login that lasts.
     SessionId;
+    /// One request to a model, or one attempt of it.
+    CallId;
+    /// One limit of what may be spent.
+    BudgetId;
+    /// One token by which an agent reaches models.
+    TokenId;
 }

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use crate::{Invalid, Mint, code};
 
 const KEY_PREFIX: &str = "godel_sk_";
+const AGENT_PREFIX: &str = "godel_at_";
 const SECRET_CHARS: usize = 43;
 
 /// The SHA-256 of a secret: what is stored instead of it.
@@ -64,6 +65,50 @@ impl FromStr for ApiKey {
 impl fmt::Debug for ApiKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ApiKey({}..)", self.prefix())
+    }
+}
+
+/// A token by which an agent reaches models: `godel_at_` and 43 base64url characters.
+#[derive(Clone)]
+pub struct AgentToken(String);
+
+impl AgentToken {
+    /// Makes a new token.
+    pub fn new(mint: Mint) -> Self {
+        Self(format!("{AGENT_PREFIX}{}", mint.secret()))
+    }
+
+    /// Returns what is stored.
+    pub fn hash(&self) -> KeyHash {
+        hash(&self.0)
+    }
+
+    /// Returns the beginning, by which a person can recognise the token.
+    pub fn prefix(&self) -> &str {
+        &self.0[..AGENT_PREFIX.len() + 4]
+    }
+
+    /// Returns the token itself, to be shown once or handed to an agent.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for AgentToken {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        match text.strip_prefix(AGENT_PREFIX) {
+            Some(secret) if is_secret(secret) => Ok(Self(text.to_owned())),
+            _ => Err(Invalid::new(code::UNAUTHORIZED, "this is not a token of an agent")
+                .with_hint("a token begins with godel_at_ and has 43 more characters")),
+        }
+    }
+}
+
+impl fmt::Debug for AgentToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "AgentToken({}..)", self.prefix())
     }
 }
 

@@ -24,6 +24,7 @@ mod pattern;
 mod permission;
 mod project;
 mod report;
+mod spend;
 mod state;
 mod tenant;
 mod user;
@@ -37,8 +38,8 @@ pub use clock::{Clock, SystemClock, TestClock, from_micros, micros};
 pub use code::Code;
 pub use event::{Event, EventType, Metadata, NewEvent, Payload, Seq, Source};
 pub use filter::EventFilter;
-pub use id::{EventId, KeyId, ProjectId, SessionId, TenantId, UserId};
-pub use key::{ApiKey, KeyHash, LoginToken};
+pub use id::{BudgetId, CallId, EventId, KeyId, ProjectId, SessionId, TenantId, TokenId, UserId};
+pub use key::{AgentToken, ApiKey, KeyHash, LoginToken};
 pub use limits::Limits;
 pub use mint::Mint;
 pub use name::{KeyName, Name, ProjectName, SecretName, TenantName, UserName};
@@ -46,6 +47,10 @@ pub use pattern::Pattern;
 pub use permission::{Need, Permission, Reach, Role};
 pub use project::{Project, ProjectChange};
 pub use report::{Invalid, Kind, Report};
+pub use spend::{
+    Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome, Period, Purpose, Reserved,
+    Usage, UsageKey, UsageSum,
+};
 pub use state::{Illegal, TenantState};
 pub use tenant::Tenant;
 pub use user::{User, UserStatus};

@@ -29,6 +29,7 @@ static KNOWN: &[Migration] = migrations! {
     2 "callers";
     3 "people";
     4 "beads";
+    5 "spend";
 };
 
 /// Returns all migrations that this binary knows, in order.

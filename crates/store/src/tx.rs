@@ -3,8 +3,11 @@
 use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
 
 use crate::statement::Conn;
+use crate::tables::agent_tokens::AgentTokens;
 use crate::tables::audit::Audit;
+use crate::tables::budgets::Budgets;
 use crate::tables::callers::Callers;
+use crate::tables::calls::Calls;
 use crate::tables::devices::Devices;
 use crate::tables::events::Events;
 use crate::tables::idempotency::Idempotency;
@@ -16,6 +19,7 @@ use crate::tables::shelves::Shelves;
 use crate::tables::snapshots::Snapshots;
 use crate::tables::tenants::Tenants;
 use crate::tables::tokens::Tokens;
+use crate::tables::usage::UsageSums;
 use crate::tables::users::Users;
 use crate::{Error, Result, Scope};
 
@@ -182,6 +186,26 @@ impl<'c> Tx<'c> {
     /// Encrypted secrets, and the keys they are encrypted with.
     pub fn secrets(&mut self) -> Secrets<'_, 'c> {
         Secrets { tx: self }
+    }
+
+    /// Attempts to get an answer from a provider.
+    pub fn calls(&mut self) -> Calls<'_, 'c> {
+        Calls { tx: self }
+    }
+
+    /// Sums of what models were asked for.
+    pub fn usage(&mut self) -> UsageSums<'_, 'c> {
+        UsageSums { tx: self }
+    }
+
+    /// What may be spent.
+    pub fn budgets(&mut self) -> Budgets<'_, 'c> {
+        Budgets { tx: self }
+    }
+
+    /// Tokens by which agents reach models.
+    pub fn agent_tokens(&mut self) -> AgentTokens<'_, 'c> {
+        AgentTokens { tx: self }
     }
 
     /// The record of who did what.

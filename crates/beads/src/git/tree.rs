@@ -44,11 +44,6 @@ impl Tree {
         self.entries.iter().map(|(name, kind, id)| (name.as_str(), *kind, *id))
     }
 
-    /// Returns the folders in it.
-    pub(crate) fn folders(&self) -> impl Iterator<Item = ObjectId> {
-        self.entries().filter(|(_, kind, _)| *kind == EntryKind::Tree).map(|(_, _, id)| id)
-    }
-
     fn find(&self, name: &str) -> Result<usize, usize> {
         self.entries.binary_search_by(|entry| entry.0.as_str().cmp(name))
     }

@@ -1,1 +1,3 @@
 //! Wire formats from the outside.
+
+mod meter;

@@ -1,7 +1,10 @@
 //! One file a table: its statements and what can be done with its rows.
 
+pub(crate) mod agent_tokens;
 pub(crate) mod audit;
+pub(crate) mod budgets;
 pub(crate) mod callers;
+pub(crate) mod calls;
 pub(crate) mod devices;
 pub(crate) mod events;
 pub(crate) mod idempotency;
@@ -13,6 +16,7 @@ pub(crate) mod shelves;
 pub(crate) mod snapshots;
 pub(crate) mod tenants;
 pub(crate) mod tokens;
+pub(crate) mod usage;
 pub(crate) mod users;
 
 use crate::statement::Statement;
@@ -20,8 +24,12 @@ use crate::statement::Statement;
 /// Every statement of every table.
 pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
     [
+        agent_tokens::ALL,
         audit::ALL,
+        budgets::ALL,
+        budgets::HOT,
         callers::ALL,
+        calls::ALL,
         devices::ALL,
         events::ALL,
         idempotency::ALL,
@@ -33,6 +41,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         snapshots::ALL,
         tenants::ALL,
         tokens::ALL,
+        usage::ALL,
         users::ALL,
     ]
     .into_iter()

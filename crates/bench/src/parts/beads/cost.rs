@@ -31,14 +31,14 @@ pub(super) fn ratios(bench: &Bench, small: &Path, large: &Path) -> Result<Vec<Ro
     let begun = Instant::now();
     past(&old)?;
     note(&format!("{PAST} operations took {:.1?}", begun.elapsed()));
-    let mut rounds = Vec::new();
+    let folders = [small, large, old.as_path()];
+    let (mut inside, mut whole) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        rounds.push([within(small)?, within(large)?, within(&old)?]);
+        inside.push(each(folders, within)?);
+        whole.push(each(folders, |folder| as_program(bench, folder))?);
     }
-    let middle = |at: usize| crate::stats::median(rounds.iter().map(|round| round[at]));
-    let (start, at_large, after) = (middle(0), middle(1), middle(2));
-    let whole = |folder| Program::new(&bench.program, folder, 0).create(None);
-    let (first, whole_large, whole_after) = (whole(small)?, whole(large)?, whole(&old)?);
+    let [start, at_large, after] = middle(&inside);
+    let [first, whole_large, whole_after] = middle(&whole);
     let row = |what, ratio| Row::told(what, ratio, "x").bar(Bar::AtMost(RATIO_MAX));
     Ok(vec![
         Row::told("a write inside the server, 1,000 beads, p50", start, "ms"),
@@ -49,6 +49,21 @@ pub(super) fn ratios(bench: &Bench, small: &Path, large: &Path) -> Result<Vec<Ro
         row("`bead create` at 100,000 beads, ratio to 1,000", whole_large / first),
         row("`bead create` after 100,000 operations, ratio to before", whole_after / first),
     ])
+}
+
+/// Takes the turn of each folder, one after the other: what slows the machine down slows all of them.
+fn each(folders: [&Path; 3], measure: impl Fn(&Path) -> Result<f64>) -> Result<[f64; 3]> {
+    Ok([measure(folders[0])?, measure(folders[1])?, measure(folders[2])?])
+}
+
+fn middle(rounds: &[[f64; 3]]) -> [f64; 3] {
+    [0, 1, 2].map(|at| crate::stats::median(rounds.iter().map(|round| round[at])))
+}
+
+/// Returns what `bead create` takes as a whole process.
+fn as_program(bench: &Bench, folder: &Path) -> Result<f64> {
+    open(folder)?.maintain().told("put packs together")?;
+    Program::new(&bench.program, folder, 0).create(None)
 }
 
 /// Returns what one write takes in a shelf that stays open.

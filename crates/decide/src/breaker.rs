@@ -1,0 +1,145 @@
+//! A circuit breaker: whoever fails again and again is left alone for a while.
+
+use jiff::{SignedDuration, Timestamp};
+
+/// So many failures one after the other open it.
+const FAILURES_MAX: u32 = 5;
+/// For how long it is open at first; each time it opens again, twice as long.
+const PAUSE_SECS: i64 = 5;
+const PAUSE_MAX_SECS: i64 = 60;
+/// How long a trial may take before another is let through.
+const TRIAL_SECS: i64 = 30;
+
+/// Whether something may be tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Breaker {
+    failures: u32,
+    /// How often it opened since it last worked.
+    openings: u32,
+    closed_until: Option<Timestamp>,
+    trial_until: Option<Timestamp>,
+}
+
+/// How a breaker stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BreakerState {
+    /// All goes through.
+    Closed,
+    /// Nothing goes through.
+    Open,
+    /// One trial goes through.
+    HalfOpen,
+}
+
+impl Breaker {
+    /// Tells how it stands.
+    pub fn state(&self, now: Timestamp) -> BreakerState {
+        match self.closed_until {
+            None => BreakerState::Closed,
+            Some(until) if until > now => BreakerState::Open,
+            Some(_) => BreakerState::HalfOpen,
+        }
+    }
+
+    /// Tells whether a try may go through; of those after a pause only one may at a time.
+    pub fn admits(&mut self, now: Timestamp) -> bool {
+        match self.state(now) {
+            BreakerState::Closed => true,
+            BreakerState::Open => false,
+            BreakerState::HalfOpen => {
+                let free = self.trial_until.is_none_or(|until| until <= now);
+                if free {
+                    self.trial_until = Some(later(now, TRIAL_SECS));
+                }
+                free
+            }
+        }
+    }
+
+    /// Notes that a try worked.
+    pub fn worked(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Notes that a try failed; tells whether it opened just now.
+    pub fn failed(&mut self, now: Timestamp) -> bool {
+        let state = self.state(now);
+        self.failures = self.failures.saturating_add(1);
+        if state == BreakerState::HalfOpen
+            || (state == BreakerState::Closed && self.failures >= FAILURES_MAX)
+        {
+            let pause = PAUSE_SECS.saturating_mul(1 << self.openings.min(10)).min(PAUSE_MAX_SECS);
+            self.openings = self.openings.saturating_add(1);
+            self.trial_until = None;
+            self.closed_until = Some(later(now, pause));
+            return state == BreakerState::Closed;
+        }
+        false
+    }
+
+    /// Leaves it alone until the time that it asked for itself, within reason.
+    pub fn rest(&mut self, now: Timestamp, seconds: u64) {
+        let seconds = i64::try_from(seconds).unwrap_or(PAUSE_MAX_SECS).clamp(1, PAUSE_MAX_SECS);
+        let until = later(now, seconds);
+        self.closed_until = Some(self.closed_until.map_or(until, |known| known.max(until)));
+        self.trial_until = None;
+    }
+
+    /// Returns after how many seconds it lets something through again.
+    pub fn opens_in(&self, now: Timestamp) -> Option<u64> {
+        let until = self.closed_until.filter(|until| *until > now)?;
+        let left = until.duration_since(now);
+        u64::try_from(left.as_millis().div_euclid(1_000) + 1).ok()
+    }
+}
+
+fn later(now: Timestamp, seconds: i64) -> Timestamp {
+    now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(now)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + seconds).unwrap()
+    }
+
+    #[test]
+    fn it_opens_after_five_failures_in_a_row_and_tries_one_after_a_pause() {
+        let mut breaker = Breaker::default();
+        for _ in 0..4 {
+            assert!(!breaker.failed(at(0)));
+        }
+        breaker.worked();
+        for _ in 0..4 {
+            assert!(!breaker.failed(at(0)));
+        }
+        assert!(breaker.admits(at(0)));
+        assert!(breaker.failed(at(0)), "the fifth in a row");
+        assert!(!breaker.admits(at(4)));
+        assert_eq!(breaker.opens_in(at(1)), Some(5));
+        assert!(breaker.admits(at(5)) && !breaker.admits(at(5)), "one trial at a time");
+        assert!(!breaker.failed(at(6)), "it was open already");
+        assert!(!breaker.admits(at(15)) && breaker.admits(at(16)), "twice as long");
+        breaker.worked();
+        assert_eq!(breaker.state(at(16)), BreakerState::Closed);
+    }
+
+    #[test]
+    fn a_trial_that_never_ends_does_not_close_the_way_for_ever() {
+        let mut breaker = Breaker::default();
+        (0..5).for_each(|_| drop(breaker.failed(at(0))));
+        assert!(breaker.admits(at(10)) && !breaker.admits(at(39)));
+        assert!(breaker.admits(at(40)));
+    }
+
+    #[test]
+    fn who_asks_to_be_left_alone_is() {
+        let mut breaker = Breaker::default();
+        breaker.rest(at(0), 7);
+        assert!(!breaker.admits(at(6)) && breaker.admits(at(7)));
+        breaker.rest(at(0), 100_000);
+        assert!(breaker.admits(at(61)), "nobody is left alone for a day");
+    }
+}

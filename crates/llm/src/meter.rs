@@ -1,0 +1,330 @@
+//! Reading what a reply used while its bytes pass by.
+//!
+//! Nothing is decoded but the few events that tell something: those that name usage, and those that
+//! end the stream.
+
+use memchr::memmem;
+use serde_json::Value;
+
+use crate::Dialect;
+use crate::scan::{event_end, members};
+use crate::usage::{laid_over, read_usage};
+use godel_model::Usage;
+
+/// The largest reply that is kept as a whole to be read; of a larger one only the end is.
+const WHOLE_MAX_BYTES: usize = 1024 * 1024;
+/// How much of the end of a large reply is kept.
+const END_BYTES: usize = 64 * 1024;
+/// How much of an event that is not whole yet is held back.
+const HELD_MAX_BYTES: usize = 1024 * 1024;
+
+/// How a stream ended, as far as its events tell.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Ending {
+    /// It has not.
+    #[default]
+    Open,
+    /// By its proper last event.
+    Proper,
+    /// By an event that tells of a failure.
+    Failed,
+}
+
+/// Reads a stream of server-sent events while it passes by.
+#[derive(Debug)]
+pub struct StreamMeter {
+    dialect: Dialect,
+    /// The beginning of an event whose end has not come yet.
+    held: Vec<u8>,
+    /// Set once an event was too large to be held: from then on bytes pass as they come.
+    loose: bool,
+    usage: Option<Value>,
+    ending: Ending,
+    events: u64,
+    /// Whether chat events that tell nothing but usage are left out.
+    hide_usage: bool,
+}
+
+impl StreamMeter {
+    /// Begins to read a stream. With `hide_usage`, chat events that tell nothing but usage are left
+    /// out, because the client did not ask for them.
+    pub fn new(dialect: Dialect, hide_usage: bool) -> Self {
+        let hide_usage = hide_usage && dialect == Dialect::Chat;
+        Self {
+            dialect,
+            held: Vec::new(),
+            loose: false,
+            usage: None,
+            ending: Ending::Open,
+            events: 0,
+            hide_usage,
+        }
+    }
+
+    /// Takes the next bytes; returns how many of the bytes that were held back and of these go on
+    /// now: whole events only.
+    pub fn feed(&mut self, bytes: &[u8]) -> Passed {
+        if self.loose {
+            return Passed::All;
+        }
+        if self.held.is_empty() {
+            let (whole, edited) = self.read(bytes);
+            self.hold(&bytes[whole..]);
+            return match edited {
+                Some(edited) => Passed::Instead(edited),
+                None if whole == bytes.len() => Passed::All,
+                None => Passed::Up(whole),
+            };
+        }
+        let mut all = std::mem::take(&mut self.held);
+        all.extend_from_slice(bytes);
+        let (whole, edited) = self.read(&all);
+        let rest = all[whole..].to_vec();
+        all.truncate(whole);
+        self.hold(&rest);
+        let mut passed = edited.unwrap_or(all);
+        if self.loose {
+            passed.append(&mut self.held);
+        }
+        Passed::Instead(passed)
+    }
+
+    fn hold(&mut self, rest: &[u8]) {
+        self.held.extend_from_slice(rest);
+        // An event of many megabytes is not for us to read; it passes as it comes.
+        self.loose = self.held.len() > HELD_MAX_BYTES;
+    }
+
+    /// Reads all whole events; returns where they end, and what takes their place if some are left
+    /// out.
+    fn read(&mut self, bytes: &[u8]) -> (usize, Option<Vec<u8>>) {
+        let (mut from, mut hidden) = (0, Vec::new());
+        while let Some(length) = event_end(&bytes[from..]) {
+            let event = &bytes[from..from + length];
+            if self.event(event) {
+                hidden.push(from..from + length);
+            }
+            from += length;
+        }
+        if hidden.is_empty() {
+            return (from, None);
+        }
+        let mut left = Vec::with_capacity(from);
+        let mut at = 0;
+        for place in hidden {
+            left.extend_from_slice(&bytes[at..place.start]);
+            at = place.end;
+        }
+        left.extend_from_slice(&bytes[at..from]);
+        (from, Some(left))
+    }
+
+    /// Reads one event; tells whether it is to be left out.
+    fn event(&mut self, event: &[u8]) -> bool {
+        self.events += 1;
+        if !tells_something(self.dialect, event) {
+            return false;
+        }
+        let data = data_of(event);
+        if self.dialect == Dialect::Chat && data.trim_ascii() == b"[DONE]" {
+            self.ending = Ending::Proper;
+            return false;
+        }
+        let Ok(value) = serde_json::from_slice::<Value>(&data) else { return false };
+        match self.dialect {
+            Dialect::Chat => self.chat(&value),
+            Dialect::Responses => self.responses(&value),
+            Dialect::Anthropic => self.anthropic(&value),
+            Dialect::Gemini => self.gemini(&value),
+        }
+    }
+
+    fn told(&mut self, usage: &Value) {
+        if usage.is_object() {
+            let before = self.usage.take().unwrap_or(Value::Null);
+            self.usage = Some(laid_over(before, usage));
+        }
+    }
+
+    fn chat(&mut self, value: &Value) -> bool {
+        self.told(&value["usage"]);
+        if value["error"].is_object() {
+            self.ending = Ending::Failed;
+        }
+        let choices = value["choices"].as_array();
+        let finished = |choice: &Value| choice["finish_reason"].is_string();
+        if choices.is_some_and(|choices| choices.iter().any(finished))
+            && self.ending == Ending::Open
+        {
+            self.ending = Ending::Proper;
+        }
+        self.hide_usage && value["usage"].is_object() && choices.is_some_and(Vec::is_empty)
+    }
+
+    fn responses(&mut self, value: &Value) -> bool {
+        self.told(&value["response"]["usage"]);
+        match value["type"].as_str() {
+            Some("response.completed" | "response.incomplete") => self.ending = Ending::Proper,
+            Some("response.failed" | "error") => self.ending = Ending::Failed,
+            _ => {}
+        }
+        false
+    }
+
+    fn anthropic(&mut self, value: &Value) -> bool {
+        match value["type"].as_str() {
+            Some("message_start") => self.told(&value["message"]["usage"]),
+            Some("message_delta") => self.told(&value["usage"]),
+            Some("message_stop") => self.ending = Ending::Proper,
+            Some("error") => self.ending = Ending::Failed,
+            _ => {}
+        }
+        false
+    }
+
+    fn gemini(&mut self, value: &Value) -> bool {
+        self.told(&value["usageMetadata"]);
+        if value["error"].is_object() {
+            self.ending = Ending::Failed;
+        }
+        let candidates = value["candidates"].as_array();
+        let finished = |candidate: &Value| candidate["finishReason"].is_string();
+        let blocked = value["promptFeedback"]["blockReason"].is_string();
+        if blocked || candidates.is_some_and(|all| all.iter().any(finished)) {
+            self.ending = Ending::Proper;
+        }
+        false
+    }
+
+    /// Takes what was held back when the stream has ended: an event without its blank line.
+    pub fn finish(&mut self) -> Vec<u8> {
+        let mut rest = std::mem::take(&mut self.held);
+        if rest.is_empty() {
+            return rest;
+        }
+        let mut whole = rest.clone();
+        whole.extend_from_slice(b"\n\n");
+        let hidden = self.event(&whole);
+        // Half an event is of no use to anybody, and its half of a JSON would confuse.
+        let data = data_of(&whole);
+        let is_whole = data.trim_ascii() == b"[DONE]"
+            || serde_json::from_slice::<serde::de::IgnoredAny>(&data).is_ok();
+        if hidden || !is_whole {
+            rest.clear();
+        } else {
+            rest.extend_from_slice(b"\n\n");
+        }
+        rest
+    }
+
+    /// Tells how the stream ended so far.
+    pub fn ending(&self) -> Ending {
+        self.ending
+    }
+
+    /// Returns what was used, as far as the stream told.
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage.as_ref().and_then(|told| read_usage(self.dialect, told))
+    }
+
+    /// Counts the events that passed.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+}
+
+/// What of the bytes goes on to the client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Passed {
+    /// All of them as they are.
+    All,
+    /// As many from the beginning; the rest is held back.
+    Up(usize),
+    /// These instead.
+    Instead(Vec<u8>),
+}
+
+/// Tells by a look at the bytes whether an event may be one that matters.
+fn tells_something(dialect: Dialect, event: &[u8]) -> bool {
+    let marks: &[&[u8]] = match dialect {
+        Dialect::Chat => &[
+            b"[DONE]",
+            b"\"usage\"",
+            b"\"finish_reason\":\"",
+            b"\"finish_reason\": \"",
+            b"\"error\"",
+        ],
+        Dialect::Responses => {
+            &[b"response.completed", b"response.incomplete", b"response.failed", b"\"error\""]
+        }
+        Dialect::Anthropic => &[b"message_", b"\"error\""],
+        Dialect::Gemini => &[b"usageMetadata", b"finishReason", b"\"error\"", b"blockReason"],
+    };
+    marks.iter().any(|mark| memmem::find(event, mark).is_some())
+}
+
+/// Returns the data of one event.
+fn data_of(event: &[u8]) -> Vec<u8> {
+    let mut data = Vec::with_capacity(event.len());
+    for line in event.split(|byte| matches!(byte, b'\n' | b'\r')) {
+        if let Some(rest) = line.strip_prefix(b"data:") {
+            if !data.is_empty() {
+                data.push(b'\n');
+            }
+            data.extend_from_slice(rest.strip_prefix(b" ").unwrap_or(rest));
+        }
+    }
+    data
+}
+
+/// Reads a whole reply while it passes by.
+#[derive(Debug)]
+pub struct ReplyMeter {
+    dialect: Dialect,
+    kept: Vec<u8>,
+    cut: bool,
+}
+
+impl ReplyMeter {
+    /// Begins to read a reply.
+    pub const fn new(dialect: Dialect) -> Self {
+        Self { dialect, kept: Vec::new(), cut: false }
+    }
+
+    /// Takes the next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        self.kept.extend_from_slice(bytes);
+        if self.kept.len() > WHOLE_MAX_BYTES {
+            self.cut = true;
+            self.kept.drain(..self.kept.len() - END_BYTES);
+        }
+    }
+
+    /// Returns what was used, if the reply told.
+    pub fn usage(&self) -> Option<Usage> {
+        let name = match self.dialect {
+            Dialect::Gemini => "usageMetadata",
+            Dialect::Chat | Dialect::Responses | Dialect::Anthropic => "usage",
+        };
+        let told = if self.cut { self.last(name)? } else { self.member(name)? };
+        read_usage(self.dialect, &told)
+    }
+
+    fn member(&self, name: &str) -> Option<Value> {
+        // A stream of Gemini that was not asked for as events is an array: its last part counts.
+        if self.kept.trim_ascii_start().starts_with(b"[") {
+            return self.last(name);
+        }
+        let members = members(&self.kept).ok()?;
+        let place = members.into_iter().rev().find(|member| member.name == name)?.value;
+        serde_json::from_slice(&self.kept[place]).ok()
+    }
+
+    /// Finds the last object with this name.
+    fn last(&self, name: &str) -> Option<Value> {
+        let mark = format!("\"{name}\"");
+        let at = memmem::rfind(&self.kept, mark.as_bytes())? + mark.len();
+        let rest = self.kept[at..].trim_ascii_start().strip_prefix(b":")?;
+        serde_json::Deserializer::from_slice(rest).into_iter().next()?.ok()
+    }
+}

@@ -1,0 +1,283 @@
+//! Which models there are, what they can do, and what they cost.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::civil::Date;
+use serde::Deserialize;
+
+use crate::Usage;
+
+/// What comes with the program.
+const BUILT_IN: &str = include_str!("../data/models.toml");
+
+/// Something that a model can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ability {
+    /// It calls tools.
+    Tools,
+    /// It sees images.
+    Vision,
+    /// It thinks before it answers.
+    Reasoning,
+    /// It answers by a schema.
+    Json,
+    /// It remembers the beginning of a prompt.
+    Caching,
+    /// It reads PDF files.
+    Pdf,
+}
+
+/// A model.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// Its name, as its provider calls it.
+    pub name: String,
+    /// The provider that answers for it.
+    pub provider: String,
+    /// Other names for it.
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    /// How many tokens of input it takes.
+    pub context: Option<u64>,
+    /// How many tokens of output it makes at most.
+    pub output: Option<u64>,
+    /// What it can do.
+    #[serde(default)]
+    pub can: Vec<Ability>,
+    /// What it costs.
+    #[serde(default)]
+    pub prices: Vec<Price>,
+}
+
+/// What tokens cost from some day on: dollars for a million of them.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// The first day on which it counts.
+    pub from: Option<Date>,
+    /// It counts only for requests with more tokens of input than this.
+    #[serde(default)]
+    pub above: u64,
+    /// For input.
+    pub input: f64,
+    /// For output.
+    pub output: f64,
+    /// For input from a cache; else as much as any input.
+    pub cache_read: Option<f64>,
+    /// For input to a cache for five minutes; else as much as any input.
+    pub cache_write_5m: Option<f64>,
+    /// For input to a cache for an hour; else as much as for five minutes.
+    pub cache_write_1h: Option<f64>,
+    /// For each call of a tool of the provider, in dollars.
+    #[serde(default)]
+    pub server_tool: f64,
+}
+
+/// A price of a million tokens in dollars, as micro-dollars.
+fn micros(dollars: f64) -> u128 {
+    (dollars * 1e6).round() as u128
+}
+
+impl Price {
+    /// Returns what a request costs in micro-dollars, rounded to the nearest.
+    pub fn cost(&self, usage: &Usage) -> i64 {
+        let write_5m = self.cache_write_5m.unwrap_or(self.input);
+        let parts = [
+            (usage.input, self.input),
+            (usage.cache_read, self.cache_read.unwrap_or(self.input)),
+            (usage.cache_write_5m, write_5m),
+            (usage.cache_write_1h, self.cache_write_1h.unwrap_or(write_5m)),
+            (usage.output, self.output),
+        ];
+        let sum: u128 =
+            parts.iter().map(|(tokens, price)| u128::from(*tokens) * micros(*price)).sum();
+        let tools = u128::from(usage.server_tools) * micros(self.server_tool);
+        i64::try_from((sum + 500_000) / 1_000_000 + tools).unwrap_or(i64::MAX)
+    }
+}
+
+impl Model {
+    /// Returns what counts for a request on a day, by how much input it has.
+    pub fn price(&self, on: Date, input: u64) -> Option<&Price> {
+        let counts = |price: &&Price| {
+            price.from.is_none_or(|from| from <= on) && (price.above == 0 || input > price.above)
+        };
+        // The step that was reached counts first, then the newest price of that step.
+        self.prices.iter().filter(counts).max_by_key(|price| (price.above, price.from))
+    }
+
+    /// Tells whether it can do all of this.
+    pub fn can_all(&self, needs: &[Ability]) -> bool {
+        needs.iter().all(|need| self.can.contains(need))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Listed {
+    #[serde(default)]
+    model: Vec<Model>,
+}
+
+/// All models that are known.
+#[derive(Debug, Clone, Default)]
+pub struct Registry {
+    /// By name and by alias, each for a provider.
+    models: HashMap<String, Vec<Arc<Model>>>,
+    all: Vec<Arc<Model>>,
+}
+
+/// A list of models that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the list of models cannot be read: {0}")]
+pub struct BadList(String);
+
+impl Registry {
+    /// Reads what comes with the program, and then what the user says.
+    ///
+    /// # Errors
+    /// If the user's list makes no sense.
+    pub fn with(own: Option<&str>) -> Result<Self, BadList> {
+        let mut all = read(BUILT_IN)?;
+        if let Some(own) = own {
+            for model in read(own)? {
+                let same =
+                    |known: &Model| known.name == model.name && known.provider == model.provider;
+                all.retain(|known| !same(known));
+                all.push(model);
+            }
+        }
+        let mut registry = Self::default();
+        // Later ones are the user's and are found first.
+        for model in all.into_iter().rev().map(Arc::new) {
+            for name in std::iter::once(&model.name).chain(&model.aliases) {
+                registry.models.entry(name.clone()).or_default().push(Arc::clone(&model));
+            }
+            registry.all.push(model);
+        }
+        registry.all.sort_by(|a, b| (&a.provider, &a.name).cmp(&(&b.provider, &b.name)));
+        Ok(registry)
+    }
+
+    /// Returns the models with this name or alias, the user's own first.
+    pub fn named(&self, name: &str) -> &[Arc<Model>] {
+        self.models.get(name).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Returns a model of one provider.
+    pub fn of(&self, provider: &str, name: &str) -> Option<&Arc<Model>> {
+        self.named(name).iter().find(|model| model.provider == provider)
+    }
+
+    /// Returns all models, by provider and name.
+    pub fn all(&self) -> &[Arc<Model>] {
+        &self.all
+    }
+}
+
+fn read(text: &str) -> Result<Vec<Model>, BadList> {
+    let listed: Listed = toml::from_str(text).map_err(|error| BadList(error.to_string()))?;
+    let sane = |price: &Price| {
+        let all = [
+            Some(price.input),
+            Some(price.output),
+            price.cache_read,
+            price.cache_write_5m,
+            price.cache_write_1h,
+            Some(price.server_tool),
+        ];
+        all.into_iter().flatten().all(|dollars| (0.0..=1e6).contains(&dollars))
+    };
+    for model in &listed.model {
+        if model.name.is_empty() || model.provider.is_empty() {
+            return Err(BadList("a model needs a name and a provider".to_owned()));
+        }
+        if !model.prices.iter().all(sane) {
+            return Err(BadList(format!(
+                "a price of {} is not between 0 and 1,000,000 dollars for a million tokens",
+                model.name
+            )));
+        }
+    }
+    Ok(listed.model)
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+
+    #[test]
+    fn what_comes_with_the_program_can_be_read_and_has_prices() {
+        let registry = Registry::with(None).unwrap();
+        assert!(registry.all().len() > 100);
+        for model in registry.all() {
+            assert!(!model.prices.is_empty() && model.output.is_some(), "{}", model.name);
+        }
+        let sonnet = registry.of("anthropic", "claude-sonnet-4-5-20250929").unwrap();
+        assert_eq!(sonnet.name, "claude-sonnet-4-5");
+        assert!(sonnet.can_all(&[Ability::Tools, Ability::Vision]));
+    }
+
+    #[test]
+    fn a_request_costs_to_the_micro_dollar_what_its_kinds_of_tokens_cost() {
+        let registry = Registry::with(None).unwrap();
+        let sonnet = registry.of("anthropic", "claude-sonnet-4-5").unwrap();
+        let usage = Usage {
+            input: 1_000,
+            cache_read: 10_000,
+            cache_write_5m: 2_000,
+            cache_write_1h: 100,
+            output: 333,
+            ..Usage::default()
+        };
+        let price = sonnet.price(date(2026, 11, 15), usage.input_all()).unwrap();
+        // 3,000 + 3,000 + 7,500 + 600 + 4,995 millionths.
+        assert_eq!(price.cost(&usage), 19_095);
+        assert_eq!(price.cost(&Usage { input: 1, ..Usage::default() }), 3);
+        let free = Price { input: 0.1, ..*price };
+        assert_eq!(free.cost(&Usage { input: 4, ..Usage::default() }), 0, "0.4 is nearer to 0");
+        assert_eq!(free.cost(&Usage { input: 5, ..Usage::default() }), 1, "0.5 is rounded up");
+    }
+
+    #[test]
+    fn the_users_own_word_counts_and_a_price_counts_from_its_day_on() {
+        let own = r#"
+            [[model]]
+            name = "gpt-5"
+            provider = "openai"
+            prices = [
+                { input = 1.0, output = 2.0 },
+                { from = "2026-12-01", input = 5.0, output = 6.0 },
+                { above = 1000, input = 9.0, output = 9.0 },
+            ]
+            [[model]]
+            name = "llama"
+            provider = "local"
+        "#;
+        let registry = Registry::with(Some(own)).unwrap();
+        let gpt = registry.of("openai", "gpt-5").unwrap();
+        let input = |day, tokens| gpt.price(day, tokens).unwrap().input;
+        assert_eq!(input(date(2026, 11, 30), 10), 1.0);
+        assert_eq!(input(date(2026, 12, 1), 10), 5.0);
+        assert_eq!(input(date(2026, 12, 1), 1_001), 9.0);
+        let llama = registry.of("local", "llama").unwrap();
+        assert_eq!(llama.price(date(2026, 1, 1), 1), None, "unknown, not free");
+        assert_eq!(
+            registry.named("gpt-5").len(),
+            1,
+            "the one that comes with the program is replaced"
+        );
+        for bad in [
+            "[[model]]\nname = \"x\"",
+            "x = 1",
+            "[[model]]\nname = \"x\"\nprovider = \"p\"\nprices = [{ input = -1.0, output = 0.0 }]",
+        ] {
+            assert!(Registry::with(Some(bad)).is_err(), "{bad}");
+        }
+    }
+}

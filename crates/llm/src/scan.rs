@@ -1,0 +1,282 @@
+//! Looking into JSON without building anything: where the members of an object are.
+//!
+//! An agent sends its whole conversation with each request. A tree of it would cost more than all
+//! the rest of the work, so only strings and brackets are followed.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr2, memchr3};
+
+/// How deep values may be nested.
+pub const DEPTH_MAX: usize = 200;
+
+/// Why bytes are not a JSON object that can be looked into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotJson {
+    /// It ends too early, or brackets do not match.
+    #[error("the body is not a whole JSON object")]
+    Broken,
+    /// It is nested too deeply.
+    #[error("the body is nested more than {DEPTH_MAX} levels deep")]
+    TooDeep,
+}
+
+/// One member of an object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Member<'b> {
+    /// Its name.
+    pub name: Cow<'b, str>,
+    /// Where its name begins, at the quote.
+    pub start: usize,
+    /// Where its value is.
+    pub value: Range<usize>,
+}
+
+/// Finds the members of the object that the bytes are.
+///
+/// # Errors
+/// If they are not one whole object, or nested too deeply. What is inside of values is followed only
+/// as far as needed to find their ends.
+pub fn members(bytes: &[u8]) -> Result<Vec<Member<'_>>, NotJson> {
+    let mut at = skip_space(bytes, 0);
+    if bytes.get(at) != Some(&b'{') {
+        return Err(NotJson::Broken);
+    }
+    let mut found = Vec::with_capacity(16);
+    at = skip_space(bytes, at + 1);
+    if bytes.get(at) == Some(&b'}') {
+        return whole(bytes, at + 1).map(|()| found);
+    }
+    loop {
+        let start = at;
+        at = string_end(bytes, at)?;
+        let name = name(&bytes[start..at])?;
+        at = skip_space(bytes, at);
+        if bytes.get(at) != Some(&b':') {
+            return Err(NotJson::Broken);
+        }
+        let from = skip_space(bytes, at + 1);
+        at = value_end(bytes, from)?;
+        found.push(Member { name, start, value: from..at });
+        at = skip_space(bytes, at);
+        match bytes.get(at) {
+            Some(b',') => at = skip_space(bytes, at + 1),
+            Some(b'}') => return whole(bytes, at + 1).map(|()| found),
+            _ => return Err(NotJson::Broken),
+        }
+    }
+}
+
+/// Nothing but space may follow.
+fn whole(bytes: &[u8], at: usize) -> Result<(), NotJson> {
+    if skip_space(bytes, at) == bytes.len() { Ok(()) } else { Err(NotJson::Broken) }
+}
+
+fn skip_space(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let space = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+    at + space
+}
+
+/// A name that is written with escapes is the same name: nothing can hide behind them.
+fn name(quoted: &[u8]) -> Result<Cow<'_, str>, NotJson> {
+    let inner = &quoted[1..quoted.len() - 1];
+    if inner.contains(&b'\\') {
+        return serde_json::from_slice(quoted).map(Cow::Owned).map_err(|_| NotJson::Broken);
+    }
+    std::str::from_utf8(inner).map(Cow::Borrowed).map_err(|_| NotJson::Broken)
+}
+
+/// Returns the place behind a string that begins here.
+fn string_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(NotJson::Broken);
+    }
+    let mut at = at + 1;
+    while let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        if bytes[at + step] == b'"' {
+            return Ok(at + step + 1);
+        }
+        at += step + 2;
+    }
+    Err(NotJson::Broken)
+}
+
+/// Returns the place behind a value that begins here.
+fn value_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
+    match bytes.get(at) {
+        Some(b'"') => string_end(bytes, at),
+        Some(b'{' | b'[') => nested_end(bytes, at),
+        _ => {
+            let rest = bytes.get(at..).unwrap_or_default();
+            let plain = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+            let length = rest.iter().take_while(plain).count();
+            if length == 0 { Err(NotJson::Broken) } else { Ok(at + length) }
+        }
+    }
+}
+
+/// Follows brackets of both kinds; a bit for each level tells which kind it is.
+fn nested_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
+    let mut open = [false; DEPTH_MAX];
+    let (mut depth, mut at) = (0, at);
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            b'"' => {
+                at = string_end(bytes, at)?;
+                continue;
+            }
+            b'{' | b'[' => {
+                *open.get_mut(depth).ok_or(NotJson::TooDeep)? = byte == b'{';
+                depth += 1;
+            }
+            b'}' | b']' => {
+                depth -= 1;
+                if open[depth] != (byte == b'}') {
+                    return Err(NotJson::Broken);
+                }
+                if depth == 0 {
+                    return Ok(at + 1);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(NotJson::Broken)
+}
+
+/// Returns where the first blank line ends, behind which the next server-sent event begins.
+pub(crate) fn event_end(bytes: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    while let Some(step) = memchr3(b'\n', b'\r', b'\n', &bytes[from..]) {
+        let at = from + step;
+        let next = if bytes[at..].starts_with(b"\r\n") { at + 2 } else { at + 1 };
+        match bytes.get(next..) {
+            Some([b'\r', b'\n', ..]) => return Some(next + 2),
+            Some([b'\n', ..]) => return Some(next + 1),
+            // A lone carriage return may be half of a line end that is still to come.
+            Some([b'\r', _, ..]) => return Some(next + 1),
+            _ => from = next,
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn names(text: &str) -> Result<Vec<(String, String)>, NotJson> {
+        let found = members(text.as_bytes())?;
+        Ok(found.into_iter().map(|m| (m.name.into_owned(), text[m.value].to_owned())).collect())
+    }
+
+    #[test]
+    fn members_are_found_wherever_they_stand() {
+        let text = r#" { "a" : [1,{"b":"}\"]"}] ,"mod\u0065l":"x\\","n":-1.5e3,"t":true,"o":{} } "#;
+        let expected = [
+            ("a", r#"[1,{"b":"}\"]"}]"#),
+            ("model", r#""x\\""#),
+            ("n", "-1.5e3"),
+            ("t", "true"),
+            ("o", "{}"),
+        ];
+        let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(names(text).unwrap(), expected);
+        assert_eq!(names("{}").unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_no_whole_object_is_refused() {
+        for bad in [
+            "",
+            "[]",
+            "1",
+            "{",
+            "{\"a\"",
+            "{\"a\":",
+            "{\"a\":1",
+            "{\"a\":1,",
+            "{\"a\":1,}",
+            "{a:1}",
+            "{\"a\":[1}",
+            "{\"a\":[1}]}",
+            "{\"a\":1}x",
+            "{\"a\":1}{}",
+            "{\"a\" 1}",
+            "{\"a\":\"x}",
+        ] {
+            assert_eq!(names(bad), Err(NotJson::Broken), "{bad}");
+        }
+        let deep =
+            |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels), "]".repeat(levels));
+        assert!(names(&deep(DEPTH_MAX)).is_ok());
+        assert_eq!(names(&deep(DEPTH_MAX + 1)), Err(NotJson::TooDeep));
+    }
+
+    #[test]
+    fn events_end_at_blank_lines_of_any_kind() {
+        for (text, end) in [
+            ("data: 1\n\nx", Some(9)),
+            ("data: 1\r\n\r\nx", Some(11)),
+            ("data: 1\r\rx", Some(9)),
+            ("data: 1\n", None),
+            ("data: 1\r\n\r", None),
+            ("a\nb\n\n", Some(5)),
+        ] {
+            assert_eq!(event_end(text.as_bytes()), end, "{text:?}");
+        }
+    }
+
+    fn json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<bool>().prop_map(Into::into),
+            any::<i64>().prop_map(Into::into),
+            ".{0,12}".prop_map(Into::into),
+        ];
+        leaf.prop_recursive(4, 40, 6, |inner| {
+            prop_oneof![
+                proptest::collection::vec(inner.clone(), 0..5).prop_map(Into::into),
+                proptest::collection::btree_map(".{0,6}", inner, 0..5)
+                    .prop_map(|map| serde_json::Value::Object(map.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_found_is_what_a_parser_finds(
+            object in proptest::collection::btree_map(".{0,6}", json(), 0..6),
+            pretty: bool,
+        ) {
+            let value = serde_json::Value::Object(object.clone().into_iter().collect());
+            let text = if pretty {
+                serde_json::to_string_pretty(&value).unwrap()
+            } else {
+                value.to_string()
+            };
+            let found: std::collections::BTreeMap<_, _> = names(&text).unwrap().into_iter()
+                .map(|(name, value)| (name, serde_json::from_str(&value).unwrap())).collect();
+            prop_assert_eq!(found, object);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes: Vec<u8>) {
+            drop(members(&bytes));
+            event_end(&bytes);
+        }
+
+        #[test]
+        fn a_cut_object_is_never_whole(cut in 0_usize..60) {
+            let text = r#"{"model":"m","messages":[{"role":"user","content":"\"é{["}],"n":{}}"#;
+            if text.is_char_boundary(cut) && cut < text.len() {
+                prop_assert!(members(&text.as_bytes()[..cut]).is_err());
+            }
+        }
+    }
+}

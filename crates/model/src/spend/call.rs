@@ -1,0 +1,175 @@
+//! One request to a model, before and after.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::{BudgetScope, Held, Usage, UsageKey, UsageSum};
+use crate::{CallId, Invalid, ProjectId, TenantId, TokenId, UserId, code};
+
+const MICROS_PER_DAY: i64 = 86_400_000_000;
+
+/// On whose behalf and for what a model is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Purpose {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// The user.
+    pub user: UserId,
+    /// The project.
+    pub project: Option<ProjectId>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The bead.
+    pub bead: Option<String>,
+    /// The convoy.
+    pub convoy: Option<String>,
+    /// The token of the agent.
+    pub token: Option<TokenId>,
+}
+
+impl Purpose {
+    /// Returns every scope whose budgets count.
+    pub fn scopes(&self) -> Vec<BudgetScope> {
+        let mut scopes = vec![BudgetScope::Tenant, BudgetScope::User(self.user)];
+        scopes.extend(self.project.map(BudgetScope::Project));
+        scopes.extend(self.agent.clone().map(BudgetScope::Agent));
+        scopes.extend(self.bead.clone().map(BudgetScope::Bead));
+        scopes.extend(self.convoy.clone().map(BudgetScope::Convoy));
+        scopes.extend(self.token.map(BudgetScope::Token));
+        scopes
+    }
+}
+
+/// What is known of an attempt before the provider is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallStart {
+    /// The id of the attempt.
+    pub id: CallId,
+    /// The id of the request: that of its first attempt.
+    pub request: CallId,
+    /// Counts the attempts of a request from 1.
+    pub attempt: u32,
+    /// When it began.
+    pub at: Timestamp,
+    /// On whose behalf and for what.
+    pub purpose: Purpose,
+    /// The dialect of the client.
+    pub dialect: &'static str,
+    /// The model that the client asked for.
+    pub asked: String,
+    /// The provider.
+    pub provider: String,
+    /// The model, as the provider calls it.
+    pub model: String,
+    /// Whether the reply is streamed.
+    pub streamed: bool,
+    /// By which name the client calls its session.
+    pub session: Option<String>,
+    /// What the call costs at most; if its end is never known, this is taken as its cost.
+    pub worst: Option<i64>,
+    /// What is held back for it in which budget.
+    pub held: Vec<Held>,
+}
+
+/// How an attempt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// It has not yet.
+    Open,
+    /// With an answer.
+    Ok,
+    /// The provider refused the request or failed.
+    Failed,
+    /// The client went away.
+    Cancelled,
+    /// The server died before it knew.
+    Lost,
+}
+
+impl Outcome {
+    const ALL: [Self; 5] = [Self::Open, Self::Ok, Self::Failed, Self::Cancelled, Self::Lost];
+
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Outcome {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == text).ok_or_else(|| {
+            Invalid::new(code::INVALID_FIELD, "there is no such outcome")
+                .with_hint("outcomes are open, ok, failed, cancelled and lost")
+        })
+    }
+}
+
+/// How an attempt ended and what it used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallEnd {
+    /// When it ended.
+    pub at: Timestamp,
+    /// How.
+    pub outcome: Outcome,
+    /// The HTTP status of the provider.
+    pub status: Option<u16>,
+    /// What it used.
+    pub usage: Usage,
+    /// What it cost in millionths of a dollar, if that is known.
+    pub cost: Option<i64>,
+    /// Whether usage and cost are an estimate, because the provider did not tell.
+    pub estimated: bool,
+    /// How long the first byte took.
+    pub first_byte_micros: Option<i64>,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+impl CallStart {
+    /// Returns by what the attempt is summed up.
+    pub fn key(&self) -> UsageKey {
+        let text = |id: Option<String>| id.unwrap_or_default();
+        UsageKey {
+            day: crate::micros(self.at).div_euclid(MICROS_PER_DAY),
+            provider: self.provider.clone(),
+            model: self.model.clone(),
+            project: text(self.purpose.project.map(|id| id.to_string())),
+            user: self.purpose.user.to_string(),
+            agent: text(self.purpose.agent.clone()),
+            bead: text(self.purpose.bead.clone()),
+            convoy: text(self.purpose.convoy.clone()),
+        }
+    }
+}
+
+impl CallEnd {
+    /// Returns what the attempt adds to the sums.
+    pub fn sum(&self) -> UsageSum {
+        UsageSum {
+            requests: 1,
+            failed: u64::from(self.outcome == Outcome::Failed),
+            unpriced: u64::from(self.cost.is_none()),
+            estimated: u64::from(self.estimated),
+            usage: self.usage,
+            cost_micros: self.cost.unwrap_or(0),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! What requests used, one by one and summed up.
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens of one request, each counted once: the kinds do not overlap, except for `reasoning`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Usage {
+    /// Input that no cache knew.
+    pub input: u64,
+    /// Input that was read from a cache.
+    pub cache_read: u64,
+    /// Input that was written to a cache for five minutes.
+    pub cache_write_5m: u64,
+    /// Input that was written to a cache for an hour.
+    pub cache_write_1h: u64,
+    /// All output, reasoning included.
+    pub output: u64,
+    /// How much of the output was reasoning.
+    pub reasoning: u64,
+    /// How often tools of the provider were called.
+    pub server_tools: u64,
+}
+
+impl Usage {
+    /// Returns all input, from a cache or not.
+    pub const fn input_all(&self) -> u64 {
+        self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.input += other.input;
+        self.cache_read += other.cache_read;
+        self.cache_write_5m += other.cache_write_5m;
+        self.cache_write_1h += other.cache_write_1h;
+        self.output += other.output;
+        self.reasoning += other.reasoning;
+        self.server_tools += other.server_tools;
+    }
+}
+
+/// By what sums are kept; a text that is empty stands for none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UsageKey {
+    /// The day in UTC, counted from 1970-01-01.
+    pub day: i64,
+    /// The provider.
+    pub provider: String,
+    /// The model, as the provider calls it.
+    pub model: String,
+    /// The project.
+    pub project: String,
+    /// The user.
+    pub user: String,
+    /// The agent.
+    pub agent: String,
+    /// The bead.
+    pub bead: String,
+    /// The convoy.
+    pub convoy: String,
+}
+
+/// What some requests used and cost together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageSum {
+    /// How many there were, attempts counted one by one.
+    pub requests: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How many of them have no known price.
+    pub unpriced: u64,
+    /// How many of them are estimates.
+    pub estimated: u64,
+    /// Their tokens.
+    #[serde(flatten)]
+    pub usage: Usage,
+    /// What those with a known price cost, in millionths of a dollar.
+    pub cost_micros: i64,
+}
+
+impl UsageSum {
+    /// Adds other requests.
+    pub fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        self.failed += other.failed;
+        self.unpriced += other.unpriced;
+        self.estimated += other.estimated;
+        self.usage.add(&other.usage);
+        self.cost_micros = self.cost_micros.saturating_add(other.cost_micros);
+    }
+}

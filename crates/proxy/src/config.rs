@@ -1,0 +1,458 @@
+//! Which providers there are, which models stand for others, and what everybody may use.
+//!
+//! Without a file everything has a default: the well-known providers, with keys from the environment
+//! and from `godel secret set`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use godel_decide::{Prefer, Quota};
+use godel_llm::{Dialect, Registry};
+use serde::Deserialize;
+
+use crate::policy::Policy;
+
+/// What comes with the program.
+const BUILT_IN: &str = include_str!("../data/providers.toml");
+
+/// How a provider wants to see its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Auth {
+    /// `Authorization: Bearer`.
+    Bearer,
+    /// `x-api-key`.
+    XApiKey,
+    /// `x-goog-api-key`.
+    XGoogApiKey,
+    /// `api-key`, as Azure has it.
+    ApiKey,
+    /// It wants none.
+    None,
+}
+
+/// A provider.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provider {
+    /// Where it speaks Chat Completions; the address in front of `/chat/completions`.
+    pub chat: Option<String>,
+    /// Where it speaks Responses; the address in front of `/responses`.
+    pub responses: Option<String>,
+    /// Where it speaks Messages; the address in front of `/v1/messages`.
+    pub anthropic: Option<String>,
+    /// Where it speaks generateContent; the address in front of `/v1beta/models`.
+    pub gemini: Option<String>,
+    /// How it wants to see its key; by its first dialect if it does not say.
+    pub auth: Option<Auth>,
+    /// Environment variables of the server that may hold its key.
+    #[serde(default)]
+    pub env: Vec<String>,
+    /// Files that hold a key.
+    #[serde(default)]
+    pub key_files: Vec<PathBuf>,
+    /// Headers that go with each request.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
+    /// Its names for models: ours on the left, its own on the right.
+    #[serde(default)]
+    pub models: BTreeMap<String, String>,
+    /// Models whose names begin like this are its own, known or not.
+    #[serde(default)]
+    pub prefixes: Vec<String>,
+    /// Whether it is left out.
+    #[serde(default)]
+    pub disabled: bool,
+    /// Whether logins of its own agent program are passed on where there is no key.
+    #[serde(default)]
+    pub subscription: bool,
+}
+
+impl Provider {
+    /// Returns where it speaks a dialect.
+    pub fn base(&self, dialect: Dialect) -> Option<&str> {
+        let base = match dialect {
+            Dialect::Chat => &self.chat,
+            Dialect::Responses => &self.responses,
+            Dialect::Anthropic => &self.anthropic,
+            Dialect::Gemini => &self.gemini,
+        };
+        base.as_deref()
+    }
+
+    /// Returns the dialect in which it is asked for a client of another: its own if it can.
+    pub fn speaks(&self, client: Dialect) -> Option<Dialect> {
+        let order = match client {
+            Dialect::Chat => [Dialect::Chat, Dialect::Anthropic, Dialect::Responses, Dialect::Gemini],
+            Dialect::Responses => {
+                [Dialect::Responses, Dialect::Chat, Dialect::Anthropic, Dialect::Gemini]
+            }
+            Dialect::Anthropic => {
+                [Dialect::Anthropic, Dialect::Chat, Dialect::Responses, Dialect::Gemini]
+            }
+            Dialect::Gemini => {
+                [Dialect::Gemini, Dialect::Anthropic, Dialect::Chat, Dialect::Responses]
+            }
+        };
+        order.into_iter().find(|dialect| self.base(*dialect).is_some())
+    }
+
+    /// Returns how it wants to see its key when it is asked in a dialect.
+    pub fn auth(&self, dialect: Dialect) -> Auth {
+        self.auth.unwrap_or(match dialect {
+            Dialect::Anthropic => Auth::XApiKey,
+            Dialect::Gemini => Auth::XGoogApiKey,
+            Dialect::Chat | Dialect::Responses => Auth::Bearer,
+        })
+    }
+}
+
+/// How much somebody may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Requests in a minute.
+    pub per_minute: Option<u32>,
+    /// Requests in an hour.
+    pub per_hour: Option<u32>,
+    /// Requests in a day.
+    pub per_day: Option<u32>,
+    /// Tokens in a minute.
+    pub tokens_per_minute: Option<u32>,
+    /// Tokens in an hour.
+    pub tokens_per_hour: Option<u32>,
+    /// Tokens in a day.
+    pub tokens_per_day: Option<u32>,
+    /// Requests at the same time.
+    pub concurrent: Option<u32>,
+}
+
+impl Limits {
+    const OPEN: Self = Self {
+        per_minute: None,
+        per_hour: None,
+        per_day: None,
+        tokens_per_minute: None,
+        tokens_per_hour: None,
+        tokens_per_day: None,
+        concurrent: None,
+    };
+
+    /// Returns the limits of requests.
+    pub const fn requests(&self) -> Quota {
+        Quota { per_minute: self.per_minute, per_hour: self.per_hour, per_day: self.per_day }
+    }
+
+    /// Returns the limits of tokens.
+    pub const fn tokens(&self) -> Quota {
+        Quota {
+            per_minute: self.tokens_per_minute,
+            per_hour: self.tokens_per_hour,
+            per_day: self.tokens_per_day,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::OPEN
+    }
+}
+
+/// What each agent, user and project may use.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitTable {
+    /// Each agent.
+    pub agent: Limits,
+    /// Each user.
+    pub user: Limits,
+    /// Each project.
+    pub project: Limits,
+}
+
+impl Default for LimitTable {
+    fn default() -> Self {
+        let agent = Limits {
+            per_minute: Some(100),
+            per_hour: Some(1_000),
+            per_day: Some(5_000),
+            ..Limits::OPEN
+        };
+        Self { agent, user: Limits::OPEN, project: Limits::OPEN }
+    }
+}
+
+/// What counts in the choice between providers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PreferName {
+    /// The order in which they are named.
+    #[default]
+    Order,
+    /// The cost.
+    Cost,
+    /// The time to the first byte.
+    Latency,
+}
+
+impl From<PreferName> for Prefer {
+    fn from(name: PreferName) -> Self {
+        match name {
+            PreferName::Order => Self::Order,
+            PreferName::Cost => Self::Cost,
+            PreferName::Latency => Self::Latency,
+        }
+    }
+}
+
+/// The file of the switchboard.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    providers: BTreeMap<String, toml::Table>,
+    aliases: BTreeMap<String, OneOrMore>,
+    fallbacks: BTreeMap<String, Vec<String>>,
+    prefer: PreferName,
+    limits: LimitTable,
+    models: Option<PathBuf>,
+    policies: Vec<Policy>,
+    share_keys: bool,
+    body_max_mb: usize,
+    first_byte_seconds: u64,
+    idle_seconds: u64,
+    attempts: u32,
+    cache: CacheConfig,
+    capture: bool,
+    keep_days: u32,
+}
+
+impl Default for File {
+    fn default() -> Self {
+        Self {
+            providers: BTreeMap::new(),
+            aliases: BTreeMap::new(),
+            fallbacks: BTreeMap::new(),
+            prefer: PreferName::default(),
+            limits: LimitTable::default(),
+            models: None,
+            policies: Vec::new(),
+            share_keys: false,
+            body_max_mb: 32,
+            first_byte_seconds: 600,
+            idle_seconds: 300,
+            attempts: 3,
+            cache: CacheConfig::default(),
+            capture: false,
+            keep_days: 90,
+        }
+    }
+}
+
+/// Whether answers are kept to be given again.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CacheConfig {
+    /// Whether they are; a request must then ask for it.
+    pub enabled: bool,
+    /// For how many seconds.
+    pub seconds: u64,
+    /// How much memory they may take.
+    pub max_mb: usize,
+}
+
+impl Default for CacheConfig {
+    fn default() -> Self {
+        Self { enabled: false, seconds: 300, max_mb: 64 }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum OneOrMore {
+    One(String),
+    More(Vec<String>),
+}
+
+/// How the switchboard works.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The providers by name.
+    pub providers: HashMap<String, Provider>,
+    /// The names of the providers in the order in which they are asked.
+    pub order: Vec<String>,
+    /// Names that stand for models, in the order in which those are tried.
+    pub aliases: HashMap<String, Vec<String>>,
+    /// Models that are tried after another.
+    pub fallbacks: HashMap<String, Vec<String>>,
+    /// What counts in the choice.
+    pub prefer: Prefer,
+    /// What everybody may use.
+    pub limits: LimitTable,
+    /// The models.
+    pub registry: Registry,
+    /// What is done with requests that look like something.
+    pub policies: Vec<Policy>,
+    /// Whether keys of the server's environment and files serve every tenant.
+    pub share_keys: bool,
+    /// The largest request.
+    pub body_max_bytes: usize,
+    /// How long a provider may take for its first byte.
+    pub first_byte: Duration,
+    /// How long a stream may be silent.
+    pub idle: Duration,
+    /// How often a request is tried at most.
+    pub attempts: u32,
+    /// Whether answers are kept.
+    pub cache: CacheConfig,
+    /// Whether the bodies of requests are kept.
+    pub capture: bool,
+    /// For how many days attempts are kept one by one.
+    pub keep_days: u32,
+}
+
+/// A file that makes no sense.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BadConfig(String);
+
+impl Config {
+    /// Reads the file of the user over what comes with the program.
+    ///
+    /// # Errors
+    /// If it makes no sense; the sentence says where.
+    pub fn read(text: &str) -> Result<Self, BadConfig> {
+        let bad = |error: toml::de::Error| BadConfig(error.to_string().trim().to_owned());
+        let built_in: File = toml::from_str(BUILT_IN).map_err(bad)?;
+        let own: File = toml::from_str(text).map_err(bad)?;
+        let models = own.models.as_ref().map(|path| {
+            std::fs::read_to_string(path)
+                .map_err(|cause| BadConfig(format!("{} cannot be read: {cause}", path.display())))
+        });
+        let registry = Registry::with(models.transpose()?.as_deref())
+            .map_err(|error| BadConfig(error.to_string()))?;
+        // The user's own come first, and what the user says of a known one is put over it.
+        let mut order: Vec<String> = own.providers.keys().cloned().collect();
+        order.extend(built_in.providers.keys().filter(|name| !own.providers.contains_key(*name)).cloned());
+        let mut providers = HashMap::new();
+        for name in &order {
+            let mut table = built_in.providers.get(name).cloned().unwrap_or_default();
+            table.extend(own.providers.get(name).cloned().unwrap_or_default());
+            let provider = toml::Value::Table(table).try_into().map_err(|error: toml::de::Error| {
+                BadConfig(format!("provider {name}: {}", error.to_string().trim()))
+            })?;
+            providers.insert(name.clone(), checked(name, provider)?);
+        }
+        order.retain(|name| !providers[name].disabled);
+        let aliases = own.aliases.into_iter().map(|(alias, models)| match models {
+            OneOrMore::One(model) => (alias, vec![model]),
+            OneOrMore::More(models) => (alias, models),
+        });
+        for policy in &own.policies {
+            policy.check().map_err(BadConfig)?;
+        }
+        Ok(Self {
+            providers,
+            order,
+            aliases: aliases.collect(),
+            fallbacks: own.fallbacks.into_iter().collect(),
+            prefer: own.prefer.into(),
+            limits: own.limits,
+            registry,
+            policies: own.policies,
+            share_keys: own.share_keys,
+            body_max_bytes: own.body_max_mb.clamp(1, 1_024) * 1024 * 1024,
+            first_byte: Duration::from_secs(own.first_byte_seconds.max(1)),
+            idle: Duration::from_secs(own.idle_seconds.max(1)),
+            attempts: own.attempts.clamp(1, 10),
+            cache: own.cache,
+            capture: own.capture,
+            keep_days: own.keep_days.max(1),
+        })
+    }
+}
+
+fn checked(name: &str, provider: Provider) -> Result<Provider, BadConfig> {
+    let refuse = |why: &str| Err(BadConfig(format!("provider {name}: {why}")));
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    // Paths begin with these, so a provider must not.
+    if name.is_empty() || !name.chars().all(fits) || matches!(name, "v1" | "v1beta") {
+        return refuse("a name has small letters, digits, - and _, and is not v1 or v1beta");
+    }
+    let bases: Vec<&str> = Dialect::ALL.iter().filter_map(|dialect| provider.base(*dialect)).collect();
+    if bases.is_empty() {
+        return refuse("it needs an address: chat, responses, anthropic or gemini");
+    }
+    for base in bases {
+        let uri = base.parse::<http::Uri>().ok();
+        let whole = uri.filter(|uri| {
+            matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.query().is_none()
+        });
+        if whole.is_none() {
+            return refuse("an address must be like https://host/path");
+        }
+    }
+    for (header, value) in &provider.headers {
+        if header.parse::<http::HeaderName>().is_err() || value.parse::<http::HeaderValue>().is_err() {
+            return refuse("a header cannot be sent like this");
+        }
+    }
+    Ok(provider)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_file_the_well_known_providers_are_there() {
+        let config = Config::read("").unwrap();
+        for name in ["anthropic", "openai", "google", "openrouter", "deepseek", "moonshot", "mistral", "groq", "ollama"] {
+            assert!(config.providers.contains_key(name), "{name}");
+        }
+        assert_eq!(config.limits.agent.per_minute, Some(100));
+        assert_eq!(config.limits.agent.per_day, Some(5_000));
+        let openai = &config.providers["openai"];
+        assert_eq!(openai.speaks(Dialect::Responses), Some(Dialect::Responses));
+        assert_eq!(openai.speaks(Dialect::Anthropic), Some(Dialect::Chat));
+        assert_eq!(config.providers["anthropic"].auth(Dialect::Anthropic), Auth::XApiKey);
+    }
+
+    #[test]
+    fn what_the_user_says_is_put_over_what_is_known() {
+        let text = r#"
+            [providers.openai]
+            chat = "http://127.0.0.1:9/v1"
+            [providers.mine]
+            chat = "http://localhost:11434/v1"
+            auth = "none"
+            [aliases]
+            fast = "gpt-5-nano"
+            smart = ["claude-opus-5", "gpt-5"]
+            [fallbacks]
+            gpt-5 = ["claude-sonnet-5"]
+        "#;
+        let config = Config::read(text).unwrap();
+        assert_eq!(config.providers["openai"].base(Dialect::Chat), Some("http://127.0.0.1:9/v1"));
+        assert_eq!(config.providers["openai"].env, ["OPENAI_API_KEY"]);
+        assert_eq!(config.order[..2], ["mine", "openai"]);
+        assert_eq!(config.aliases["fast"], ["gpt-5-nano"]);
+        assert_eq!(config.fallbacks["gpt-5"], ["claude-sonnet-5"]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_its_place() {
+        for (text, why) in [
+            ("[providers.x]\n", "provider x: it needs an address"),
+            ("[providers.v1]\nchat = \"http://a\"", "provider v1: a name"),
+            ("[providers.x]\nchat = \"ftp://a\"", "provider x: an address"),
+            ("[providers.x]\nchat = \"http://a\"\nkey = \"sk\"", "provider x: unknown field"),
+            ("surprise = 1", "surprise"),
+            ("models = \"/nowhere/models.toml\"", "/nowhere/models.toml cannot be read"),
+        ] {
+            let error = Config::read(text).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! How much each user, project and agent may use.
+//!
+//! The buckets are in memory, in shards with a lock each, so that callers do not wait for one
+//! another. With Redis several servers share the requests of a minute; without it, or when it does
+//! not answer, each server counts for itself: laxer for a while, never closed.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use godel_decide::{Left, Meterage, Quota, UsedUp};
+use godel_model::TenantId;
+use godel_store::hints::Hints;
+use jiff::Timestamp;
+
+use crate::config::{LimitTable, Limits};
+use crate::who::Who;
+
+const SHARDS: usize = 16;
+/// Above this number in a shard, those who are idle are forgotten.
+const SHARD_MAX: usize = 4_096;
+/// For how long Redis is left alone after it did not answer.
+const REDIS_PAUSE_MS: i64 = 5_000;
+
+/// Whose limit it is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Owner {
+    tenant: TenantId,
+    /// `user`, `project` or `agent`.
+    kind: &'static str,
+    name: String,
+}
+
+#[derive(Debug)]
+struct Stand {
+    requests: Meterage,
+    tokens: Meterage,
+    open: u32,
+}
+
+type Shard = HashMap<Owner, Stand>;
+
+/// Everybody's limits.
+#[derive(Debug)]
+pub struct Gate {
+    shards: [Mutex<Shard>; SHARDS],
+    hasher: RandomState,
+    hints: Option<Hints>,
+    redis_again_ms: AtomicI64,
+}
+
+/// Why a request must wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// What is used up, as a sentence.
+    pub why: String,
+    /// After how many seconds to try again.
+    pub retry_after: u64,
+}
+
+/// A place at the gate; who drops it makes room.
+#[derive(Debug)]
+pub struct Place {
+    gate: Arc<Gate>,
+    owners: Vec<(Owner, Limits)>,
+    /// How many tokens were taken ahead.
+    taken: u64,
+    /// What is left of the tightest limit of requests.
+    pub left: Option<Left>,
+}
+
+impl Gate {
+    /// Makes a gate.
+    pub fn new(hints: Option<Hints>) -> Self {
+        Self {
+            shards: std::array::from_fn(|_| Mutex::default()),
+            hasher: RandomState::new(),
+            hints,
+            redis_again_ms: AtomicI64::new(0),
+        }
+    }
+
+    fn shard(&self, owner: &Owner) -> MutexGuard<'_, Shard> {
+        let at = self.hasher.hash_one(owner) as usize % SHARDS;
+        self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a place for a request of `weight` requests and about `tokens` tokens.
+    ///
+    /// # Errors
+    /// If somebody's limit is used up; then nothing was taken.
+    pub async fn enter(
+        self: &Arc<Self>,
+        who: &Who,
+        table: &LimitTable,
+        (weight, tokens): (u32, u64),
+        now: Timestamp,
+    ) -> Result<Place, Refused> {
+        let mut place =
+            Place { gate: Arc::clone(self), owners: Vec::with_capacity(3), taken: tokens, left: None };
+        for (owner, limits) in owners(who, table) {
+            if limits == Limits::default() {
+                continue;
+            }
+            let left = self.take(&owner, &limits, (weight, tokens), now)?;
+            place.owners.push((owner, limits));
+            place.left = match (place.left, left) {
+                (Some(a), Some(b)) => Some(if b.remaining < a.remaining { b } else { a }),
+                (a, b) => a.or(b),
+            };
+        }
+        self.share(&place, now).await?;
+        Ok(place)
+    }
+
+    fn take(
+        &self,
+        owner: &Owner,
+        limits: &Limits,
+        (weight, tokens): (u32, u64),
+        now: Timestamp,
+    ) -> Result<Option<Left>, Refused> {
+        let (requests, token_quota) = (limits.requests(), limits.tokens());
+        let mut shard = self.shard(owner);
+        if shard.len() > SHARD_MAX {
+            shard.retain(|_, stand| {
+                stand.open > 0
+                    || !stand.requests.is_idle(requests, now)
+                    || !stand.tokens.is_idle(token_quota, now)
+            });
+        }
+        let stand = shard.entry(owner.clone()).or_insert_with(|| Stand {
+            requests: Meterage::full(requests, now),
+            tokens: Meterage::full(token_quota, now),
+            open: 0,
+        });
+        if let Some(most) = limits.concurrent.filter(|most| stand.open >= *most) {
+            let why = format!("{} has {most} requests under way, as many as it may", owner.said());
+            return Err(Refused { why, retry_after: 1 });
+        }
+        let left = stand.requests.take(requests, weight.into(), now);
+        let left = left.map_err(|used| owner.refused("requests", used))?;
+        // A quota of tokens lets through whoever has any left; what is used is taken later.
+        if let Err(used) = stand.tokens.take(token_quota, tokens as f64, now) {
+            stand.requests.charge(-f64::from(weight));
+            return Err(owner.refused("tokens", used));
+        }
+        stand.open += 1;
+        Ok(left)
+    }
+
+    /// Asks Redis for the requests of a minute, which all servers share.
+    async fn share(&self, place: &Place, now: Timestamp) -> Result<(), Refused> {
+        let Some(hints) = &self.hints else { return Ok(()) };
+        for (owner, limits) in &place.owners {
+            let Some(per_minute) = limits.per_minute else { continue };
+            if now.as_millisecond() < self.redis_again_ms.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let caller = format!("models:{}:{}", owner.kind, owner.name);
+            match hints.take(owner.tenant, &caller, per_minute, per_minute).await {
+                Ok((true, _)) => {}
+                Ok((false, tokens)) => {
+                    let wait = (1.0 - tokens).max(0.0) * 60_000.0 / f64::from(per_minute.max(1));
+                    let used = UsedUp {
+                        limit: per_minute,
+                        window: "minute",
+                        retry_after_ms: wait.ceil() as u64,
+                    };
+                    return Err(owner.refused("requests", used));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "limits of models are not shared for some seconds");
+                    let again = now.as_millisecond() + REDIS_PAUSE_MS;
+                    self.redis_again_ms.store(again, Ordering::Relaxed);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Owner {
+    fn said(&self) -> String {
+        format!("{} {}", self.kind, self.name)
+    }
+
+    fn refused(&self, what: &str, used: UsedUp) -> Refused {
+        let UsedUp { limit, window, retry_after_ms } = used;
+        let why = format!("{} has used its {limit} {what} of this {window}", self.said());
+        Refused { why, retry_after: retry_after_ms.div_ceil(1_000).max(1) }
+    }
+}
+
+fn owners(who: &Who, table: &LimitTable) -> Vec<(Owner, Limits)> {
+    let purpose = &who.purpose;
+    let owner = |kind, name: String| Owner { tenant: purpose.tenant, kind, name };
+    let mut owners = vec![(owner("user", purpose.user.to_string()), table.user)];
+    if let Some(project) = purpose.project {
+        let own = who.project_per_minute;
+        let limits = Limits { per_minute: own.or(table.project.per_minute), ..table.project };
+        owners.push((owner("project", project.to_string()), limits));
+    }
+    if let Some(agent) = &purpose.agent {
+        owners.push((owner("agent", agent.clone()), table.agent));
+    }
+    owners
+}
+
+impl Place {
+    /// Notes how many tokens were really used, instead of those that were taken ahead.
+    pub fn used(&mut self, tokens: u64) {
+        let more = tokens as f64 - self.taken as f64;
+        self.taken = tokens;
+        for (owner, limits) in &self.owners {
+            if limits.tokens() == Quota::default() {
+                continue;
+            }
+            if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
+                stand.tokens.charge(more);
+            }
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for (owner, _) in &self.owners {
+            if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
+                stand.open = stand.open.saturating_sub(1);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use godel_model::{Mint, Purpose};
+
+    use super::*;
+
+    fn who(agent: &str) -> Who {
+        let mint = Mint::system();
+        let purpose = Purpose {
+            tenant: mint.id(),
+            user: mint.id(),
+            project: Some(mint.id()),
+            agent: Some(agent.to_owned()),
+            bead: None,
+            convoy: None,
+            token: None,
+        };
+        Who { purpose, home: true, models: vec![], project_per_minute: None, budgets: [].into() }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + second).unwrap()
+    }
+
+    fn gate() -> Arc<Gate> {
+        Arc::new(Gate::new(None))
+    }
+
+    #[tokio::test]
+    async fn an_agent_has_a_hundred_requests_a_minute_unless_told_otherwise() {
+        let (gate, who, table) = (gate(), who("a"), LimitTable::default());
+        for left in (0..100).rev() {
+            let place = gate.enter(&who, &table, (1, 0), at(0)).await.unwrap();
+            assert_eq!(place.left.unwrap().remaining, left);
+        }
+        let refused = gate.enter(&who, &table, (1, 0), at(0)).await.unwrap_err();
+        assert_eq!(refused.why, "agent a has used its 100 requests of this minute");
+        assert_eq!(refused.retry_after, 1);
+        assert!(gate.enter(&who, &table, (1, 0), at(1)).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_is_refused_has_taken_nothing_and_who_leaves_makes_room() {
+        let mut table = LimitTable::default();
+        table.user.concurrent = Some(2);
+        table.agent.per_minute = Some(10);
+        let (gate, who) = (gate(), who("a"));
+        let places = [
+            gate.enter(&who, &table, (1, 0), at(0)).await.unwrap(),
+            gate.enter(&who, &table, (1, 0), at(0)).await.unwrap(),
+        ];
+        for _ in 0..20 {
+            let refused = gate.enter(&who, &table, (1, 0), at(0)).await.unwrap_err();
+            assert!(refused.why.contains("2 requests under way"), "{}", refused.why);
+        }
+        drop(places);
+        let place = gate.enter(&who, &table, (1, 0), at(0)).await.unwrap();
+        assert_eq!(place.left.unwrap().remaining, 7);
+        // A refusal by the agent's limit gives the user's place back.
+        drop(place);
+        assert!(gate.enter(&who, &table, (50, 0), at(0)).await.is_err());
+        assert!(gate.enter(&who, &table, (1, 0), at(0)).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn tokens_are_counted_as_they_were_used() {
+        let mut table = LimitTable::default();
+        table.agent.tokens_per_minute = Some(1_000);
+        let (gate, who) = (gate(), who("a"));
+        let mut place = gate.enter(&who, &table, (1, 100), at(0)).await.unwrap();
+        place.used(5_000);
+        drop(place);
+        let refused = gate.enter(&who, &table, (1, 10), at(0)).await.unwrap_err();
+        assert!(refused.why.contains("1000 tokens of this minute"), "{}", refused.why);
+        assert!(gate.enter(&who, &table, (1, 10), at(300)).await.is_ok());
+    }
+}
