@@ -41,7 +41,8 @@ impl Decoder {
         self.rest.extend_from_slice(bytes);
         let rest = std::mem::take(&mut self.rest);
         let mut from = 0;
-        while let Some(length) = rest[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+        while let Some(length) = rest[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r'))
+        {
             let end = from + length;
             let next = match rest[end..] {
                 [b'\r', b'\n', ..] => end + 2,
