@@ -18,6 +18,7 @@ mod frames;
 mod health;
 mod keys;
 mod projects;
+mod spend;
 mod sse;
 mod system;
 mod users;
@@ -50,6 +51,10 @@ pub use health::{
 };
 pub use keys::{Key, KeyMade, KeyRotation, NewKey, Secret, SecretList, SecretValue};
 pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
+pub use spend::{
+    AgentToken, AgentTokenMade, Budget, BudgetList, ModelCall, ModelCalls, NewAgentToken,
+    ProviderState, ProviderStates, SetBudget, UsageReport, UsageRow, UsageTotals,
+};
 pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;
 pub use users::{

@@ -4,18 +4,20 @@ use std::sync::{Arc, OnceLock};
 
 use godel_decide::{DiskMarks, Limit, Retention, Tier};
 use godel_model::{Clock, Mint, TenantId};
+use godel_proxy::Switchboard;
 use godel_store::Store;
 use godel_store::hints::Hints;
 use jiff::SignedDuration;
 
-use crate::Result;
 use crate::auth::Callers;
 use crate::auth::password::Passwords;
 use crate::auth::throttle::{FAILURES_PER_MINUTE, Throttle};
 use crate::backup::Backups;
 use crate::beads::Shelves;
 use crate::rates::Rates;
+use crate::spend::Askers;
 use crate::vault::{MasterKey, Vault};
+use crate::{Crew, Result};
 
 /// For how many days the record of acts is kept unless a setting says otherwise.
 const AUDIT_KEEP_DAYS: i64 = 365;
@@ -79,7 +81,12 @@ pub struct App {
     pub vault: Vault,
     /// How backups are doing.
     pub backups: Arc<Backups>,
+    /// Where requests to models are connected.
+    pub switchboard: Switchboard,
     pub(crate) shelves: Arc<Shelves>,
+    pub(crate) askers: Arc<Askers>,
+    /// What writes to the end, when all others have stopped.
+    pub(crate) last: Crew,
     pub(crate) callers: Arc<Callers>,
     pub(crate) throttle: Arc<Throttle>,
     pub(crate) passwords: Arc<Passwords>,
@@ -107,7 +114,11 @@ impl App {
         let mint = Mint::system();
         let vault = Vault::open(&store, master, mint, clock.as_ref()).await?;
         let rates = Arc::new(Rates::new(config.rates.limit, hints.clone()));
+        let switchboard = Switchboard::new(store.clone(), hints.clone(), Arc::clone(&clock), mint);
         Ok(Self {
+            switchboard,
+            askers: Arc::default(),
+            last: Crew::default(),
             store,
             hints,
             clock,
@@ -127,6 +138,12 @@ impl App {
     /// Returns the tenant whose admins look after the whole server, once it is known.
     pub fn home(&self) -> Option<TenantId> {
         self.home.get().copied()
+    }
+
+    /// Forgets who was known a moment ago: who may call, or ask models, has changed.
+    pub(crate) fn forget_callers(&self) {
+        self.callers.forget_all();
+        self.askers.forget_all();
     }
 
     pub(crate) fn set_home(&self, tenant: TenantId) {

@@ -65,7 +65,7 @@ pub async fn erase(app: &App, call: &Call, id: UserId) -> Result<Leftover> {
     };
     let left = Leftover { call, user, old, new, from };
     close(app, &left).await?;
-    app.callers.forget_all();
+    app.forget_callers();
     left.forget(app).await?;
     Ok(left)
 }

@@ -1,6 +1,8 @@
 //! What can go wrong in a use case.
 
-use godel_model::{Code, EventId, Invalid, KeyId, Need, ProjectId, Report, Seq, TenantId, code};
+use godel_model::{
+    BudgetId, Code, EventId, Invalid, KeyId, Need, ProjectId, Report, Seq, TenantId, TokenId, code,
+};
 
 /// The result of a use case.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -53,6 +55,12 @@ pub enum Error {
     /// The account has a password, and it was not given.
     #[error("this account has a password, and it was not given")]
     NoCurrentPassword,
+    /// There is no such token of an agent.
+    #[error("there is no agent token {0}, or it has ended")]
+    NoToken(TokenId),
+    /// There is no such budget.
+    #[error("there is no budget {0}")]
+    NoBudget(BudgetId),
     /// There is no such secret.
     #[error("there is no secret called \"{0}\"")]
     NoSecret(String),
@@ -142,6 +150,8 @@ impl Report for Error {
             Self::NoKey(_) => code::KEY_NOT_FOUND,
             Self::TooManyKeys => code::TOO_MANY_KEYS,
             Self::NoCurrentPassword => code::CURRENT_PASSWORD_NEEDED,
+            Self::NoToken(_) => code::TOKEN_NOT_FOUND,
+            Self::NoBudget(_) => code::BUDGET_NOT_FOUND,
             Self::NoSecret(_) => code::SECRET_NOT_FOUND,
             Self::MasterKey { .. } => code::MASTER_KEY_WRONG,
             Self::Undecipherable(_) => code::DATABASE_CORRUPT,
@@ -194,6 +204,8 @@ impl Report for Error {
             Self::DeviceRefused
             | Self::NoUser(_)
             | Self::NoKey(_)
+            | Self::NoToken(_)
+            | Self::NoBudget(_)
             | Self::NoSecret(_)
             | Self::NoHome => return None,
             Self::LoginLink => {

@@ -246,7 +246,7 @@ pub async fn rotate(
         call_.tell(&app_, tx, event.clone())
     };
     app.store.write(call.scope(), work).await?;
-    app.callers.forget_all();
+    app.forget_callers();
     Ok((key, record))
 }
 
@@ -267,7 +267,7 @@ pub async fn revoke(app: &App, call: &Call, id: KeyId) -> Result<()> {
         Ok::<_, Error>(())
     };
     app.store.write(call.scope(), work).await?;
-    app.callers.forget_all();
+    app.forget_callers();
     Ok(())
 }
 
@@ -300,6 +300,6 @@ pub async fn create_owners(
         made.store(&app_, tx, &Origin::default())
     };
     app.store.write(Scope::System, work).await?;
-    app.callers.forget_all();
+    app.forget_callers();
     Ok(key)
 }

@@ -28,6 +28,7 @@ pub mod projects;
 mod rates;
 pub mod retention;
 pub mod secrets;
+pub mod spend;
 pub mod tenants;
 pub mod users;
 pub mod vault;

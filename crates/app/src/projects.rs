@@ -1,11 +1,14 @@
 //! Projects.
 
-use godel_model::{Limits, Project, ProjectChange, ProjectId, ProjectName, Reach};
+use godel_model::{
+    BudgetScope, Limits, Period, Project, ProjectChange, ProjectId, ProjectName, Reach,
+};
 use godel_store::Tx;
 use serde::Serialize;
 use tracing::instrument;
 
 use crate::once::{Outcome, once};
+use crate::spend::budgets;
 use crate::{App, Call, Error, Result, audit, beads};
 
 #[derive(Serialize)]
@@ -54,6 +57,7 @@ pub async fn create(app: &App, call: &Call, new: NewProject) -> Result<Project> 
         if let Some(told) = &told {
             tx.shelves().begin(project.id, told)?;
         }
+        budgets::follow_project(&app_, tx, &project, project.created_at)?;
         call_.tell(&app_, tx, event.clone())?;
         Ok(project.clone())
     });
@@ -190,11 +194,14 @@ pub async fn update(
                 tx.shelves().begin(id, told)?;
             }
         }
+        budgets::follow_project(&app_, tx, &after, after.updated_at)?;
         let event = call_.event(&app_, "project:update", &after, ("projectId", id));
         call_.tell(&app_, tx, event)?;
         Ok(after)
     });
-    Ok(written.await?.value)
+    let project = written.await?.value;
+    app.askers.forget_all();
+    Ok(project)
 }
 
 /// Removes a project; with `expected`, only if its version is one of them.
@@ -218,9 +225,12 @@ pub async fn delete(
             return Err(stale(id, project.version));
         }
         tx.shelves().forget(id)?;
+        tx.budgets().delete_scope(&BudgetScope::Project(id), Period::Monthly)?;
         call_.tell(&app_, tx, event.clone())
     });
-    written.await.map(drop)
+    written.await?;
+    app.askers.forget_all();
+    Ok(())
 }
 
 fn expect(found: Option<Project>, id: ProjectId, expected: Option<&[i64]>) -> Result<Project> {

@@ -1,6 +1,6 @@
 //! Secrets: set and used, never shown.
 
-use godel_model::{AuditResult, Reach, SecretName, TenantId};
+use godel_model::{AuditEntry, AuditResult, Reach, SecretName, TenantId};
 use godel_store::{Scope, SecretRecord, Tx};
 use serde::Serialize;
 use tracing::instrument;
@@ -74,7 +74,9 @@ pub async fn set(
         call_.tell(&app_, tx, event)?;
         Ok::<_, Error>(secret)
     };
-    Ok(app.store.write(call.scope(), work).await?.value)
+    let secret = app.store.write(call.scope(), work).await?.value;
+    app.askers.forget_all();
+    Ok(secret)
 }
 
 /// Lists secrets by name, without their values.
@@ -104,7 +106,9 @@ pub async fn delete(app: &App, call: &Call, name: SecretName) -> Result<()> {
         let event = call_.event(&app_, "secret:delete", &told, ("secretId", name.as_str()));
         call_.tell(&app_, tx, event)
     };
-    app.store.write(call.scope(), work).await.map(drop)
+    app.store.write(call.scope(), work).await?;
+    app.askers.forget_all();
+    Ok(())
 }
 
 /// Returns the value of a secret to the server's own work. Each use is on record.
@@ -114,8 +118,19 @@ pub async fn delete(app: &App, call: &Call, name: SecretName) -> Result<()> {
 #[instrument(level = "debug", name = "app.secrets.reveal", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn reveal(app: &App, call: &Call, name: SecretName) -> Result<SecretValue> {
     call.may("secret", "execute", Reach::Team)?;
-    let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
-    let tenant = call.actor.tenant;
+    let resource = format!("secret/{}", name.as_str());
+    let act = call.act(app, "secret:use", resource, AuditResult::Ok);
+    open(app, call.actor.tenant, name, act).await
+}
+
+/// Opens a secret for the server's own work, and puts that on record.
+pub(crate) async fn open(
+    app: &App,
+    tenant: TenantId,
+    name: SecretName,
+    act: AuditEntry,
+) -> Result<SecretValue> {
+    let (app_, now) = (app.clone(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         let Some(secret) = tx.secrets().get(&name)? else {
             return Err(Error::NoSecret(name.to_string()));
@@ -124,8 +139,7 @@ pub async fn reveal(app: &App, call: &Call, name: SecretName) -> Result<SecretVa
         let value = app_.vault.open_secret(&secret.data_key, &label, &secret.cipher)?;
         let value = String::from_utf8(value).map_err(|_| Error::Undecipherable(label))?;
         tx.secrets().used(&name, now)?;
-        let resource = format!("secret/{}", name.as_str());
-        tx.record_act(tenant, call_.act(&app_, "secret:use", resource, AuditResult::Ok))?;
+        tx.record_act(tenant, act.clone())?;
         Ok::<_, Error>(SecretValue(value))
     };
     Ok(app.store.write(Scope::Tenant(tenant), work).await?.value)

@@ -156,7 +156,7 @@ pub async fn disable(app: &App, call: &Call, id: TenantId, disabled: bool) -> Re
         Ok(tenant)
     };
     let tenant = app.store.write(Scope::System, work).await?.value;
-    app.callers.forget_all();
+    app.forget_callers();
     Ok(tenant)
 }
 

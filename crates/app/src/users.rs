@@ -192,7 +192,7 @@ pub async fn update(app: &App, call: &Call, id: UserId, change: UserChange) -> R
         Ok::<_, Error>(user)
     };
     let user = app.store.write(call.scope(), work).await?.value;
-    app.callers.forget_all();
+    app.forget_callers();
     Ok(user)
 }
 
@@ -241,7 +241,7 @@ pub async fn set_password(
         call_.tell(&app_, tx, event.clone())
     };
     app.store.write(call.scope(), work).await?;
-    app.callers.forget_all();
+    app.forget_callers();
     Ok(())
 }
 

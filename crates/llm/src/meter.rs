@@ -310,6 +310,11 @@ impl ReplyMeter {
         read_usage(self.dialect, &told)
     }
 
+    /// Returns the whole reply, unless it was too large to be kept.
+    pub fn whole(&self) -> Option<&[u8]> {
+        (!self.cut).then_some(&self.kept)
+    }
+
     fn member(&self, name: &str) -> Option<Value> {
         // A stream of Gemini that was not asked for as events is an array: its last part counts.
         if self.kept.trim_ascii_start().starts_with(b"[") {

@@ -101,6 +101,10 @@ codes! {
     USER_NOT_FOUND = "user_not_found", NotFound;
     /// There is no such API key.
     KEY_NOT_FOUND = "key_not_found", NotFound;
+    /// There is no such token of an agent.
+    TOKEN_NOT_FOUND = "token_not_found", NotFound;
+    /// There is no such budget.
+    BUDGET_NOT_FOUND = "budget_not_found", NotFound;
     /// There is no such secret.
     SECRET_NOT_FOUND = "secret_not_found", NotFound;
     /// No page explains this code.

@@ -84,7 +84,9 @@ impl Provider {
     /// Returns the dialect in which it is asked for a client of another: its own if it can.
     pub fn speaks(&self, client: Dialect) -> Option<Dialect> {
         let order = match client {
-            Dialect::Chat => [Dialect::Chat, Dialect::Anthropic, Dialect::Responses, Dialect::Gemini],
+            Dialect::Chat => {
+                [Dialect::Chat, Dialect::Anthropic, Dialect::Responses, Dialect::Gemini]
+            }
             Dialect::Responses => {
                 [Dialect::Responses, Dialect::Chat, Dialect::Anthropic, Dialect::Gemini]
             }
@@ -317,6 +319,37 @@ pub struct Config {
 #[error("{0}")]
 pub struct BadConfig(String);
 
+impl BadConfig {
+    /// Says that the file cannot be read at all.
+    pub fn unreadable(path: &std::path::Path, cause: &std::io::Error) -> Self {
+        Self(format!("{} cannot be read: {cause}", path.display()))
+    }
+}
+
+impl Default for Config {
+    /// What comes with the program; a test makes sure that it can be read.
+    fn default() -> Self {
+        Self::read("").unwrap_or_else(|_| Self {
+            providers: HashMap::new(),
+            order: Vec::new(),
+            aliases: HashMap::new(),
+            fallbacks: HashMap::new(),
+            prefer: Prefer::default(),
+            limits: LimitTable::default(),
+            registry: Registry::default(),
+            policies: Vec::new(),
+            share_keys: false,
+            body_max_bytes: 0,
+            first_byte: Duration::ZERO,
+            idle: Duration::ZERO,
+            attempts: 1,
+            cache: CacheConfig::default(),
+            capture: false,
+            keep_days: 1,
+        })
+    }
+}
+
 impl Config {
     /// Reads the file of the user over what comes with the program.
     ///
@@ -334,14 +367,17 @@ impl Config {
             .map_err(|error| BadConfig(error.to_string()))?;
         // The user's own come first, and what the user says of a known one is put over it.
         let mut order: Vec<String> = own.providers.keys().cloned().collect();
-        order.extend(built_in.providers.keys().filter(|name| !own.providers.contains_key(*name)).cloned());
+        order.extend(
+            built_in.providers.keys().filter(|name| !own.providers.contains_key(*name)).cloned(),
+        );
         let mut providers = HashMap::new();
         for name in &order {
             let mut table = built_in.providers.get(name).cloned().unwrap_or_default();
             table.extend(own.providers.get(name).cloned().unwrap_or_default());
-            let provider = toml::Value::Table(table).try_into().map_err(|error: toml::de::Error| {
-                BadConfig(format!("provider {name}: {}", error.to_string().trim()))
-            })?;
+            let provider =
+                toml::Value::Table(table).try_into().map_err(|error: toml::de::Error| {
+                    BadConfig(format!("provider {name}: {}", error.to_string().trim()))
+                })?;
             providers.insert(name.clone(), checked(name, provider)?);
         }
         order.retain(|name| !providers[name].disabled);
@@ -380,21 +416,26 @@ fn checked(name: &str, provider: Provider) -> Result<Provider, BadConfig> {
     if name.is_empty() || !name.chars().all(fits) || matches!(name, "v1" | "v1beta") {
         return refuse("a name has small letters, digits, - and _, and is not v1 or v1beta");
     }
-    let bases: Vec<&str> = Dialect::ALL.iter().filter_map(|dialect| provider.base(*dialect)).collect();
+    let bases: Vec<&str> =
+        Dialect::ALL.iter().filter_map(|dialect| provider.base(*dialect)).collect();
     if bases.is_empty() {
         return refuse("it needs an address: chat, responses, anthropic or gemini");
     }
     for base in bases {
         let uri = base.parse::<http::Uri>().ok();
         let whole = uri.filter(|uri| {
-            matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some() && uri.query().is_none()
+            matches!(uri.scheme_str(), Some("http" | "https"))
+                && uri.host().is_some()
+                && uri.query().is_none()
         });
         if whole.is_none() {
             return refuse("an address must be like https://host/path");
         }
     }
     for (header, value) in &provider.headers {
-        if header.parse::<http::HeaderName>().is_err() || value.parse::<http::HeaderValue>().is_err() {
+        if header.parse::<http::HeaderName>().is_err()
+            || value.parse::<http::HeaderValue>().is_err()
+        {
             return refuse("a header cannot be sent like this");
         }
     }
@@ -408,7 +449,17 @@ mod tests {
     #[test]
     fn without_a_file_the_well_known_providers_are_there() {
         let config = Config::read("").unwrap();
-        for name in ["anthropic", "openai", "google", "openrouter", "deepseek", "moonshot", "mistral", "groq", "ollama"] {
+        for name in [
+            "anthropic",
+            "openai",
+            "google",
+            "openrouter",
+            "deepseek",
+            "moonshot",
+            "mistral",
+            "groq",
+            "ollama",
+        ] {
             assert!(config.providers.contains_key(name), "{name}");
         }
         assert_eq!(config.limits.agent.per_minute, Some(100));

@@ -20,6 +20,8 @@ use uuid::Uuid;
 const BATCH_MAX: usize = 512;
 /// For how long a server is believed to be alive after it said so.
 const ALIVE_SECS: i64 = 60;
+/// How long to wait before a database that failed is tried again.
+const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
 /// How many lost attempts are settled at once.
 const LOST_AT_ONCE: usize = 200;
 
@@ -58,7 +60,14 @@ type Answer = oneshot::Sender<Result<Vec<Held>, Refusal>>;
 struct Pending {
     openings: Vec<(Opening, Answer)>,
     closings: Vec<Closing>,
+    events: Vec<(TenantId, NewEvent)>,
     closed: bool,
+}
+
+impl Pending {
+    fn is_empty(&self) -> bool {
+        self.openings.is_empty() && self.closings.is_empty() && self.events.is_empty()
+    }
 }
 
 /// The ledger of this server; cheap to clone.
@@ -113,7 +122,8 @@ impl Ledger {
         let opening = Opening { start: start.clone(), worst, estimate, budgets, after };
         self.pending().openings.push((opening, tell));
         self.inner.wake.notify_one();
-        let held = told.await.map_err(|_| Refusal::Broken("the server is stopping".to_owned()))??;
+        let held =
+            told.await.map_err(|_| Refusal::Broken("the server is stopping".to_owned()))??;
         Ok(CallStart { held, ..start })
     }
 
@@ -123,44 +133,58 @@ impl Ledger {
         self.inner.wake.notify_one();
     }
 
+    /// Tells a tenant of something, soon.
+    pub(crate) fn tell(&self, tenant: TenantId, event: NewEvent) {
+        self.pending().events.push((tenant, event));
+        self.inner.wake.notify_one();
+    }
+
     /// Writes batch after batch until [`Ledger::stop`]; whatever is there then is written first.
     pub async fn run(&self) {
         loop {
-            let (openings, closings, closed) = self.take();
-            if openings.is_empty() && closings.is_empty() {
+            let next = self.take();
+            if next.is_empty() {
                 self.inner.idle.notify_waiters();
-                if closed {
+                if next.closed {
                     return;
                 }
                 self.inner.wake.notified().await;
                 continue;
             }
-            self.write(openings, closings).await;
+            self.write(next).await;
         }
     }
 
-    fn take(&self) -> (Vec<(Opening, Answer)>, Vec<Closing>, bool) {
+    fn take(&self) -> Pending {
         let mut pending = self.pending();
         let some = |length: usize| length.min(BATCH_MAX);
         let (open, close) = (some(pending.openings.len()), some(pending.closings.len()));
-        let openings = pending.openings.drain(..open).collect();
-        (openings, pending.closings.drain(..close).collect(), pending.closed)
+        Pending {
+            openings: pending.openings.drain(..open).collect(),
+            closings: pending.closings.drain(..close).collect(),
+            events: std::mem::take(&mut pending.events),
+            closed: pending.closed,
+        }
     }
 
-    async fn write(&self, openings: Vec<(Opening, Answer)>, closings: Vec<Closing>) {
+    async fn write(&self, next: Pending) {
+        let Pending { openings, closings, events, .. } = next;
         let (openings, answers): (Vec<_>, Vec<_>) = openings.into_iter().unzip();
-        let batch = Arc::new(Batch { openings, closings });
+        let batch = Arc::new(Batch { openings, closings, events });
         let (inner, work) = (Arc::clone(&self.inner), Arc::clone(&batch));
         let now = inner.clock.now();
-        let written = self
-            .inner
-            .store
-            .write(Scope::System, move |tx| work.write(tx, &inner, now))
-            .await;
+        let written =
+            self.inner.store.write(Scope::System, move |tx| work.write(tx, &inner, now)).await;
         match written {
             Ok(written) => {
-                for (answer, said) in answers.into_iter().zip(written.value) {
-                    drop(answer.send(said));
+                let openings = batch.openings.iter();
+                for ((answer, opening), said) in
+                    answers.into_iter().zip(openings).zip(written.value)
+                {
+                    // Who asked may have gone while this was written: nobody else would settle it.
+                    if let Err(Ok(held)) = answer.send(said) {
+                        self.settle(CallStart { held, ..opening.start.clone() }, unasked(now));
+                    }
                 }
             }
             Err(error) => {
@@ -169,14 +193,22 @@ impl Ledger {
                     drop(answer.send(Err(Refusal::Broken(error.to_string()))));
                 }
                 // What was spent must not be forgotten: it is written when the database works again.
-                let mut pending = self.pending();
-                if !pending.closed {
-                    pending.closings.extend(batch.closings.iter().cloned());
-                    drop(pending);
-                    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+                if self.take_back(&batch) {
+                    tokio::time::sleep(PAUSE).await;
                 }
             }
         }
+    }
+
+    /// Puts what has ended back into the queue; `false` if the ledger is about to end.
+    fn take_back(&self, batch: &Batch) -> bool {
+        let mut pending = self.pending();
+        if !pending.closed {
+            let ended = batch.openings.iter().filter_map(|opening| opening.after.as_deref());
+            pending.closings.extend(batch.closings.iter().chain(ended).cloned());
+            pending.events.extend(batch.events.iter().cloned());
+        }
+        !pending.closed
     }
 
     /// Lets the ledger write what is there and then end.
@@ -189,10 +221,7 @@ impl Ledger {
     pub async fn settled(&self) {
         loop {
             let idle = self.inner.idle.notified();
-            let empty = {
-                let pending = self.pending();
-                pending.openings.is_empty() && pending.closings.is_empty()
-            };
+            let empty = self.pending().is_empty();
             self.inner.wake.notify_one();
             idle.await;
             if empty {
@@ -219,7 +248,7 @@ impl Ledger {
             }
             let lost = tx.calls().dead(now, LOST_AT_ONCE)?;
             let closings = lost.into_iter().map(|record| lost_call(record, now)).collect();
-            let batch = Batch { openings: Vec::new(), closings };
+            let batch = Batch { openings: Vec::new(), closings, events: Vec::new() };
             batch.write(tx, &inner, now)?;
             if batch.closings.is_empty() {
                 tx.calls().forget_dead(long_ago)?;
@@ -236,6 +265,20 @@ impl Ledger {
     pub async fn leave(&self) -> godel_store::Result<()> {
         let node = self.inner.node;
         self.inner.store.write(Scope::System, move |tx| tx.calls().gone(node)).await.map(drop)
+    }
+}
+
+/// A call that was never made, because its client went away before.
+fn unasked(now: Timestamp) -> CallEnd {
+    CallEnd {
+        at: now,
+        outcome: Outcome::Cancelled,
+        status: None,
+        usage: godel_model::Usage::default(),
+        cost: Some(0),
+        estimated: false,
+        first_byte_micros: None,
+        error: None,
     }
 }
 
@@ -259,6 +302,7 @@ fn lost_call(record: CallRecord, now: Timestamp) -> Closing {
 struct Batch {
     openings: Vec<Opening>,
     closings: Vec<Closing>,
+    events: Vec<(TenantId, NewEvent)>,
 }
 
 /// The budgets that a batch has to do with, each read once and written once.
@@ -311,6 +355,9 @@ impl Batch {
             if let Some(Some(budget)) = book.get(&(tenant, id)) {
                 tx.record_for(tenant, told(inner, budget, crossing, now))?;
             }
+        }
+        for (tenant, event) in &self.events {
+            tx.record_for(*tenant, event.clone())?;
         }
         Ok(answers)
     }

@@ -43,7 +43,7 @@ type Shard = HashMap<Owner, Stand>;
 
 /// Everybody's limits.
 #[derive(Debug)]
-pub struct Gate {
+pub(crate) struct Gate {
     shards: [Mutex<Shard>; SHARDS],
     hasher: RandomState,
     hints: Option<Hints>,
@@ -52,27 +52,27 @@ pub struct Gate {
 
 /// Why a request must wait.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// What is used up, as a sentence.
-    pub why: String,
+    pub(crate) why: String,
     /// After how many seconds to try again.
-    pub retry_after: u64,
+    pub(crate) retry_after: u64,
 }
 
 /// A place at the gate; who drops it makes room.
 #[derive(Debug)]
-pub struct Place {
+pub(crate) struct Place {
     gate: Arc<Gate>,
     owners: Vec<(Owner, Limits)>,
     /// How many tokens were taken ahead.
     taken: u64,
     /// What is left of the tightest limit of requests.
-    pub left: Option<Left>,
+    pub(crate) left: Option<Left>,
 }
 
 impl Gate {
     /// Makes a gate.
-    pub fn new(hints: Option<Hints>) -> Self {
+    pub(crate) fn new(hints: Option<Hints>) -> Self {
         Self {
             shards: std::array::from_fn(|_| Mutex::default()),
             hasher: RandomState::new(),
@@ -90,27 +90,40 @@ impl Gate {
     ///
     /// # Errors
     /// If somebody's limit is used up; then nothing was taken.
-    pub async fn enter(
+    pub(crate) async fn enter(
         self: &Arc<Self>,
         who: &Who,
         table: &LimitTable,
         (weight, tokens): (u32, u64),
         now: Timestamp,
     ) -> Result<Place, Refused> {
-        let mut place =
-            Place { gate: Arc::clone(self), owners: Vec::with_capacity(3), taken: tokens, left: None };
+        let mut place = Place {
+            gate: Arc::clone(self),
+            owners: Vec::with_capacity(3),
+            taken: tokens,
+            left: None,
+        };
         for (owner, limits) in owners(who, table) {
             if limits == Limits::default() {
                 continue;
             }
-            let left = self.take(&owner, &limits, (weight, tokens), now)?;
+            let left = match self.take(&owner, &limits, (weight, tokens), now) {
+                Ok(left) => left,
+                Err(refused) => {
+                    place.undo(weight);
+                    return Err(refused);
+                }
+            };
             place.owners.push((owner, limits));
             place.left = match (place.left, left) {
                 (Some(a), Some(b)) => Some(if b.remaining < a.remaining { b } else { a }),
                 (a, b) => a.or(b),
             };
         }
-        self.share(&place, now).await?;
+        if let Err(refused) = self.share(&place, now).await {
+            place.undo(weight);
+            return Err(refused);
+        }
         Ok(place)
     }
 
@@ -210,8 +223,18 @@ fn owners(who: &Who, table: &LimitTable) -> Vec<(Owner, Limits)> {
 }
 
 impl Place {
+    /// Gives back what was taken for a request that is refused.
+    fn undo(&mut self, weight: u32) {
+        for (owner, _) in &self.owners {
+            if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
+                stand.requests.charge(-f64::from(weight));
+                stand.tokens.charge(-(self.taken as f64));
+            }
+        }
+    }
+
     /// Notes how many tokens were really used, instead of those that were taken ahead.
-    pub fn used(&mut self, tokens: u64) {
+    pub(crate) fn used(&mut self, tokens: u64) {
         let more = tokens as f64 - self.taken as f64;
         self.taken = tokens;
         for (owner, limits) in &self.owners {
@@ -252,7 +275,13 @@ mod tests {
             convoy: None,
             token: None,
         };
-        Who { purpose, home: true, models: vec![], project_per_minute: None, budgets: [].into() }
+        Who {
+            purpose,
+            models: vec![],
+            project_per_minute: None,
+            keys: Arc::default(),
+            budgets: [].into(),
+        }
     }
 
     fn at(second: i64) -> Timestamp {

@@ -66,13 +66,13 @@ const KEY_MARKS: [(&str, usize); 9] = [
 
 /// What the policies say to a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Ruling {
+pub(crate) struct Ruling {
     /// The policy that refuses it.
-    pub blocked: Option<String>,
+    pub(crate) blocked: Option<String>,
     /// The body instead of the one that came.
-    pub body: Option<Vec<u8>>,
+    pub(crate) body: Option<Vec<u8>>,
     /// As how many requests it counts.
-    pub weight: u32,
+    pub(crate) weight: u32,
 }
 
 impl Policy {
@@ -80,13 +80,14 @@ impl Policy {
     ///
     /// # Errors
     /// If it looks for nothing, or its replacement would break the body.
-    pub fn check(&self) -> Result<(), String> {
+    pub(crate) fn check(&self) -> Result<(), String> {
         let refuse = |why: &str| Err(format!("policy {}: {why}", self.name));
         if self.contains.iter().all(String::is_empty) && !self.secrets {
             return refuse("it needs `contains` or `secrets` to look for");
         }
         // The text stands inside of JSON strings, where these would end the string.
-        if self.replacement.contains(['"', '\\']) || self.replacement.chars().any(char::is_control) {
+        if self.replacement.contains(['"', '\\']) || self.replacement.chars().any(char::is_control)
+        {
             return refuse("a replacement must not have quotes, backslashes or control characters");
         }
         if self.weight == 0 || self.weight > 1_000 {
@@ -120,7 +121,7 @@ impl Policy {
 }
 
 /// Asks all policies.
-pub fn rule(policies: &[Policy], model: &str, body: &[u8]) -> Ruling {
+pub(crate) fn rule(policies: &[Policy], model: &str, body: &[u8]) -> Ruling {
     let mut ruling = Ruling { weight: 1, ..Ruling::default() };
     for policy in policies.iter().filter(|policy| policy.concerns(model)) {
         let present = ruling.body.as_deref().unwrap_or(body);
@@ -134,7 +135,12 @@ pub fn rule(policies: &[Policy], model: &str, body: &[u8]) -> Ruling {
                 return ruling;
             }
             Action::Log => {
-                tracing::info!(policy = policy.name, model, found = found.len(), "a request matched");
+                tracing::info!(
+                    policy = policy.name,
+                    model,
+                    found = found.len(),
+                    "a request matched"
+                );
             }
             Action::RateLimit => ruling.weight = ruling.weight.max(policy.weight),
             Action::Transform => {
@@ -158,9 +164,11 @@ pub fn rule(policies: &[Policy], model: &str, body: &[u8]) -> Ruling {
 }
 
 /// Tells whether a name matches a pattern in which `*` stands for any text.
-pub fn matches(pattern: &str, name: &str) -> bool {
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
     let parts: Vec<&str> = parts.collect();
     let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
     for part in middle {
@@ -203,8 +211,13 @@ mod tests {
         assert_eq!(rule(&[block], "m", body.as_bytes()).blocked.as_deref(), Some("no x"));
         let clean = policy("name = \"clean\"\ntype = \"transform\"\nsecrets = true");
         let changed = rule(&[clean], "m", body.as_bytes()).body.unwrap();
-        assert_eq!(String::from_utf8(changed).unwrap(), r#"{"content":"use [removed] for secret-x"}"#);
-        let heavy = policy("name = \"heavy\"\ntype = \"rate-limit\"\ncontains = [\"use\"]\nweight = 5\nmodels = [\"big-*\"]");
+        assert_eq!(
+            String::from_utf8(changed).unwrap(),
+            r#"{"content":"use [removed] for secret-x"}"#
+        );
+        let heavy = policy(
+            "name = \"heavy\"\ntype = \"rate-limit\"\ncontains = [\"use\"]\nweight = 5\nmodels = [\"big-*\"]",
+        );
         assert_eq!(rule(std::slice::from_ref(&heavy), "m", body.as_bytes()).weight, 1);
         assert_eq!(rule(&[heavy], "big-1", body.as_bytes()).weight, 5);
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use godel_model::{BudgetId, Purpose};
 
+use crate::keys::Keys;
 use crate::policy::matches;
 
 /// Who asks, for what, and what is allowed to them.
@@ -11,22 +12,42 @@ use crate::policy::matches;
 pub struct Who {
     /// On whose behalf and for what.
     pub purpose: Purpose,
-    /// Whether the tenant is the one that looks after the server: the keys of the server's own
-    /// environment and files are its keys.
-    pub home: bool,
     /// Lists of models of which each must allow a model; patterns with `*`, and none allows all.
     pub models: Vec<Vec<String>>,
     /// How many requests the project may make in a minute.
     pub project_per_minute: Option<u32>,
+    /// The keys of the tenant's providers.
+    pub keys: Arc<Keys>,
     /// The budgets that count.
     pub budgets: Arc<[BudgetId]>,
 }
 
 impl Who {
+    /// Returns somebody who may do nothing: for those who only ask whether anybody is here.
+    pub fn nobody() -> Self {
+        let nil = uuid::Uuid::nil();
+        let purpose = Purpose {
+            tenant: nil.into(),
+            user: nil.into(),
+            project: None,
+            agent: None,
+            bead: None,
+            convoy: None,
+            token: None,
+        };
+        Self {
+            purpose,
+            models: Vec::new(),
+            project_per_minute: None,
+            keys: Arc::default(),
+            budgets: [].into(),
+        }
+    }
+
     /// Tells whether a model may be asked.
     pub fn may_ask(&self, model: &str) -> bool {
-        self.models.iter().all(|list| {
-            list.is_empty() || list.iter().any(|pattern| matches(pattern, model))
-        })
+        self.models
+            .iter()
+            .all(|list| list.is_empty() || list.iter().any(|pattern| matches(pattern, model)))
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use godel_api::{Discovery, OWNER_KEY_FILE};
 use godel_app::auth::{self, Credential, login};
-use godel_app::{App, Crew, backup, beads, keys, retention, tenants};
+use godel_app::{App, Crew, backup, beads, keys, retention, spend, tenants};
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
@@ -34,6 +34,9 @@ pub enum StartError {
         /// What the system said.
         cause: std::io::Error,
     },
+    /// The file of providers makes no sense.
+    #[error("the file of providers makes no sense: {0}")]
+    Providers(#[from] godel_proxy::BadConfig),
     /// Other machines could reach the address.
     #[error("{0} can be reached from other machines, and without TLS they could listen in")]
     Exposed(SocketAddr),
@@ -89,6 +92,7 @@ impl Report for StartError {
             }
             Self::App(error) => error.code(),
             Self::Store(error) => error.code(),
+            Self::Providers(_) => code::CONFIG_INVALID,
             Self::Metrics(_) | Self::Signing(_) => code::INTERNAL_ERROR,
         }
     }
@@ -115,6 +119,9 @@ impl Report for StartError {
             ),
             Self::App(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Providers(_) => {
+                Some("correct it; `godel explain config_invalid` has more".to_owned())
+            }
             Self::Metrics(_) | Self::Signing(_) => None,
         }
     }
@@ -153,6 +160,7 @@ impl Server {
         if config.is_exposed() && !config.insecure {
             return Err(StartError::Exposed(config.listen));
         }
+        let providers = spend::load(&config.providers_file())?;
         make_private_dir(&config.data_dir)
             .map_err(|cause| StartError::File { path: config.data_dir.clone(), cause })?;
         // First the lock and the data, then the address: two servers never touch the same data.
@@ -167,6 +175,7 @@ impl Server {
         let given = config.master_key.as_ref();
         let master = master::settle_master_key(given, &config.data_dir, &store).await?;
         let app = App::open(store, hints, Arc::new(SystemClock), config.app, &master).await?;
+        app.switchboard.reload(providers);
         let keeper = Keeper::open(&config.tls, &config.data_dir, config.listen, app.clock.now())?;
         let listener = bind(config.listen).await?;
         let address = listener.local_addr().unwrap_or(config.listen);
@@ -176,6 +185,7 @@ impl Server {
         let certificate = keeper.as_ref().map(Keeper::current);
         let shared = shared(&app, &crew, &config, certificate.clone())?;
         let routes = router::build(&shared);
+        spend::start(&app, &crew, config.providers_file()).await?;
         retention::start(&app, &crew);
         beads::start(&app, &crew);
         if let Some(schedule) = config.backup.clone() {
@@ -184,7 +194,8 @@ impl Server {
         keep_metrics_small(&shared);
         anchors::keep(&app, &crew, config.data_dir.clone());
         let acceptor = keeper.as_ref().map(Keeper::acceptor);
-        crew.spawn(listen::serve(listener, routes, crew.clone(), acceptor));
+        let rooms = listen::Rooms { router: routes, models: Some(shared.clone()) };
+        crew.spawn(listen::serve(listener, rooms, crew.clone(), acceptor));
         tenants::record_server(&app, tenant, "server:start").await?;
         let url = url(&config.tls, near(address));
         let login_link = login_link(&app, &url, tenant).await?;
@@ -266,6 +277,7 @@ impl Server {
         }
         // A database that hangs must not keep the process alive.
         let last = async {
+            spend::stop(&self.app).await;
             if let Err(error) = tenants::record_server(&self.app, self.tenant, "server:stop").await
             {
                 tracing::warn!(%error, "the stop was not recorded");

@@ -42,6 +42,8 @@ pub struct Config {
     pub tls_check: Duration,
     /// Whether other machines may reach the server without TLS.
     pub insecure: bool,
+    /// The file of providers of models; `None` for `proxy.toml` in the data directory.
+    pub providers: Option<PathBuf>,
 }
 
 /// The address of Redis, which is never shown.
@@ -75,12 +77,18 @@ impl Config {
             tls: Tls::Off,
             tls_check: Duration::from_secs(60),
             insecure: false,
+            providers: None,
         }
     }
 
     /// Tells whether other machines can reach the server, and nothing protects the way.
     pub fn is_exposed(&self) -> bool {
         self.tls == Tls::Off && !self.listen.ip().is_loopback()
+    }
+
+    /// Returns the file of providers of models.
+    pub fn providers_file(&self) -> PathBuf {
+        self.providers.clone().unwrap_or_else(|| self.data_dir.join("proxy.toml"))
     }
 
     /// Returns the address of the database.

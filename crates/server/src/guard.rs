@@ -84,9 +84,14 @@ impl<S: Sync> FromRequestParts<S> for Whence {
 pub(crate) struct Whence(pub(crate) Origin);
 
 fn origin(parts: &Parts) -> Origin {
-    let agent = parts.headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
+    origin_of(&parts.headers, parts.extensions.get::<Peer>())
+}
+
+/// Returns where a request comes from.
+pub(crate) fn origin_of(headers: &HeaderMap, peer: Option<&Peer>) -> Origin {
+    let agent = headers.get(header::USER_AGENT).and_then(|agent| agent.to_str().ok());
     let short = |agent: &str| agent.chars().take(AGENT_MAX_CHARS).collect::<String>().into();
-    Origin { address: parts.extensions.get::<Peer>().map(|peer| peer.0), agent: agent.map(short) }
+    Origin { address: peer.map(|peer| peer.0), agent: agent.map(short) }
 }
 
 /// Lets known callers in, as fast as their limits allow.
@@ -286,7 +291,7 @@ fn named_host<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
 ///
 /// With TLS a browser itself notices that the name is wrong, and a server that other machines reach
 /// has names of which it does not know.
-pub(crate) fn check_host(entrance: &Entrance, request: &Request) -> ApiResult<()> {
+pub(crate) fn check_host<B>(entrance: &Entrance, request: &http::Request<B>) -> ApiResult<()> {
     let host = named_host(request.headers(), request.uri());
     if entrance.any_host || host.is_none_or(is_loopback_name) {
         return Ok(());

@@ -23,6 +23,7 @@ mod openapi;
 mod router;
 mod routes;
 mod state;
+mod switchboard;
 pub mod telemetry;
 mod tls;
 mod trace;

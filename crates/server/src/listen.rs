@@ -1,15 +1,18 @@
 //! Listening: accepts connections, serves them, and lets them finish.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::net::IpAddr;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use godel_app::Crew;
-use http::Request;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _,
 };
@@ -19,6 +22,8 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::guard::Peer;
+use crate::state::Shared;
+use crate::switchboard;
 
 /// How long a client may take to send the head of a request.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
@@ -50,7 +55,7 @@ const TLS_HANDSHAKE: u8 = 0x16;
 /// Accepts connections until the crew stops; each is a task of the crew.
 pub(crate) async fn serve(
     listener: TcpListener,
-    router: Router,
+    rooms: Rooms,
     crew: Crew,
     tls: Option<TlsAcceptor>,
 ) {
@@ -67,7 +72,7 @@ pub(crate) async fn serve(
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
                 let (builder, stopping) = (builder.clone(), stopping.clone());
-                let door = Door { router: router.clone(), peer: peer.ip(), builder, stopping };
+                let door = Door { rooms: rooms.clone(), peer: peer.ip(), builder, stopping };
                 match &tls {
                     Some(tls) => crew.spawn(door.encrypted(stream, tls.clone())),
                     None => crew.spawn(door.plain(stream)),
@@ -96,9 +101,27 @@ fn builder(crew: &Crew) -> Builder<Crewed> {
     builder
 }
 
+/// What answers requests: the router, and the switchboard if there is one.
+#[derive(Debug, Clone)]
+pub(crate) struct Rooms {
+    pub(crate) router: Router,
+    pub(crate) models: Option<Shared>,
+}
+
+impl Rooms {
+    async fn answer(self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+        match &self.models {
+            Some(shared) if switchboard::is_for_models(&request) => {
+                Ok(switchboard::serve(shared, request).await)
+            }
+            _ => self.router.oneshot(request).await,
+        }
+    }
+}
+
 /// What serves one connection.
 struct Door {
-    router: Router,
+    rooms: Rooms,
     peer: IpAddr,
     builder: Builder<Crewed>,
     stopping: CancellationToken,
@@ -147,12 +170,11 @@ impl Door {
     }
 
     async fn talk(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self { router, peer, builder, stopping } = self;
-        let service =
-            TowerToHyperService::new(router.map_request(move |mut request: Request<_>| {
-                request.extensions_mut().insert(Peer(peer));
-                request
-            }));
+        let Self { rooms, peer, builder, stopping } = self;
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(Peer(peer));
+            rooms.clone().answer(request)
+        });
         let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         let mut finishing = false;
@@ -209,7 +231,8 @@ mod tests {
         let tls = Tls::Auto { names: vec![] };
         let keeper = Keeper::open(&tls, data.path(), address, SystemClock.now()).unwrap().unwrap();
         let acceptor = keeper.acceptor();
-        crew.spawn(serve(listener, Router::new(), crew.clone(), Some(acceptor)));
+        let rooms = Rooms { router: Router::new(), models: None };
+        crew.spawn(serve(listener, rooms, crew.clone(), Some(acceptor)));
         // Nothing at all, half a record, and one that makes no sense.
         for said in [&b""[..], b"\x16\x03\x01\x02\x00", b"\x16\x00\x00\x00\x00\x00"] {
             let mut stream = TcpStream::connect(address).await.unwrap();

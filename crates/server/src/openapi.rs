@@ -33,6 +33,7 @@ pub(crate) fn base() -> OpenApi {
             ("auth", "Who is calling"),
             ("users", "Who has an account"),
             ("keys", "How programs are known"),
+            ("models", "Asking models: tokens of agents, budgets, usage and cost"),
             ("secrets", "What work needs and nobody sees"),
             ("audit", "Who did what"),
             ("tenants", "Who shares the server"),

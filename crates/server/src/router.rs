@@ -15,8 +15,8 @@ use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::beads::moves;
 use crate::routes::{
-    admin, audit, auth, beads, convoys, device, events, health, keys, projects, secrets, stream,
-    system, tenants, users,
+    admin, audit, auth, beads, convoys, device, events, health, keys, projects, secrets, spend,
+    stream, system, tenants, usage, users,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -71,6 +71,10 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(keys::rotate))
         .routes(routes!(secrets::list))
         .routes(routes!(secrets::set, secrets::delete))
+        .routes(routes!(spend::list_tokens, spend::create_token))
+        .routes(routes!(spend::revoke_token))
+        .routes(routes!(spend::list_budgets, spend::set_budget))
+        .routes(routes!(spend::delete_budget))
         .routes(routes!(audit::list))
         .routes(routes!(audit::verify))
         .routes(routes!(tenants::list, tenants::create))
@@ -104,6 +108,9 @@ fn guarded_root() -> OpenApiRouter<Shared> {
         .routes(routes!(auth::ticket))
         .routes(routes!(device::decide))
         .routes(routes!(ws::upgrade))
+        .routes(routes!(usage::usage))
+        .routes(routes!(usage::calls))
+        .routes(routes!(usage::providers))
 }
 
 /// All paths, each behind the layer that `protect` puts around guarded ones.

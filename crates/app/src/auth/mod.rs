@@ -72,7 +72,7 @@ pub enum Credential {
 }
 
 impl Credential {
-    fn hash(&self) -> KeyHash {
+    pub(crate) fn hash(&self) -> KeyHash {
         match self {
             Self::Key(key) => key.hash(),
             Self::Cookie(token) => token.hash(),

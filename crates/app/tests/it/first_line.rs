@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 14] = [
+const MODULES: [&str; 17] = [
     "audit.rs",
     "auth/device.rs",
     "auth/login.rs",
@@ -16,6 +16,9 @@ const MODULES: [&str; 14] = [
     "keys.rs",
     "projects.rs",
     "secrets.rs",
+    "spend/budgets.rs",
+    "spend/reports.rs",
+    "spend/tokens.rs",
     "tenants.rs",
     "users.rs",
 ];

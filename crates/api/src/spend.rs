@@ -1,0 +1,299 @@
+//! Models: who may ask them, what that costs, and how much of it is allowed.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A token by which an agent reaches models.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentToken {
+    /// The id.
+    pub id: Uuid,
+    /// What it is for.
+    pub name: String,
+    /// The beginning of the token, by which a person recognises it.
+    pub prefix: String,
+    /// On whose behalf models are asked.
+    pub user_id: Uuid,
+    /// The project whose work it does.
+    pub project_id: Option<Uuid>,
+    /// The agent that holds it.
+    pub agent: Option<String>,
+    /// The bead that is worked on.
+    pub bead: Option<String>,
+    /// The convoy of that bead.
+    pub convoy: Option<String>,
+    /// Which models may be asked, as patterns with `*`; none means all.
+    pub models: Vec<String>,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it ends.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub expires_at: Option<Timestamp>,
+    /// When it was revoked.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// What a new token of an agent is to be.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewAgentToken {
+    /// What it is for.
+    #[schema(min_length = 1, max_length = 100)]
+    pub name: String,
+    /// The project whose work it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<Uuid>,
+    /// The agent that holds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The bead that is worked on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bead: Option<String>,
+    /// The convoy of that bead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub convoy: Option<String>,
+    /// Which models may be asked, as patterns with `*`; none means all.
+    #[serde(default)]
+    pub models: Vec<String>,
+    /// What may be spent with it in all, in millionths of a dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_micros: Option<i64>,
+    /// When it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A token that was made just now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentTokenMade {
+    /// What is known of it.
+    #[serde(flatten)]
+    pub info: AgentToken,
+    /// The token itself, only in the answer that made it.
+    pub token: Option<String>,
+}
+
+/// A limit of what may be spent. Money is in millionths of a dollar.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Budget {
+    /// The id.
+    pub id: Uuid,
+    /// Whose spending it limits: `tenant`, or `project:`, `user:`, `agent:`, `bead:`, `convoy:` or
+    /// `token:` and an id.
+    pub scope: String,
+    /// When it begins anew: `total` (never), `daily` or `monthly`, in UTC.
+    pub period: String,
+    /// What may be spent in a period.
+    pub cap_micros: i64,
+    /// From how many percent on its owner is warned.
+    pub warn_percent: u32,
+    /// What is spent in the present period.
+    pub spent_micros: i64,
+    /// What is held back for requests under way.
+    pub held_micros: i64,
+    /// When the present period began.
+    #[schema(value_type = String, format = DateTime)]
+    pub starts_at: Timestamp,
+    /// When the next one begins.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub ends_at: Option<Timestamp>,
+    /// When it was made.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+/// All budgets of a tenant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct BudgetList {
+    /// By scope and period.
+    pub items: Vec<Budget>,
+}
+
+/// A limit that is to be set.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SetBudget {
+    /// Whose spending it limits.
+    #[schema(max_length = 200)]
+    pub scope: String,
+    /// When it begins anew: `total`, `daily` or `monthly`.
+    pub period: String,
+    /// What may be spent in a period, in millionths of a dollar.
+    #[schema(minimum = 1)]
+    pub cap_micros: i64,
+    /// From how many percent on its owner is warned; 80 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 100)]
+    pub warn_percent: Option<u32>,
+}
+
+/// What some requests used and cost together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageTotals {
+    /// How many there were, attempts counted one by one.
+    pub requests: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// How many of them have no known price; what they cost is not in the sum.
+    pub unpriced: u64,
+    /// How many of them are estimates, because the provider did not tell.
+    pub estimated: u64,
+    /// Input that no cache knew.
+    pub input_tokens: u64,
+    /// Input that was read from a cache.
+    pub cache_read_tokens: u64,
+    /// Input that was written to a cache.
+    pub cache_write_tokens: u64,
+    /// All output, reasoning included.
+    pub output_tokens: u64,
+    /// How much of the output was reasoning.
+    pub reasoning_tokens: u64,
+    /// What they cost, in millionths of a dollar.
+    pub cost_micros: i64,
+}
+
+/// One row of a report.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageRow {
+    /// What the row is about: the kinds that were asked for, each with its value.
+    pub group: BTreeMap<String, String>,
+    /// What was used.
+    #[serde(flatten)]
+    pub totals: UsageTotals,
+}
+
+/// What was used and what it cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageReport {
+    /// The first day, in UTC.
+    pub from: String,
+    /// The last day.
+    pub to: String,
+    /// What all of it cost, in dollars; `total.costMicros` is exact.
+    pub total_cost: f64,
+    /// Everything together.
+    pub total: UsageTotals,
+    /// What it cost by provider, in dollars.
+    pub by_provider: BTreeMap<String, f64>,
+    /// What it cost by agent, in dollars.
+    pub by_agent: BTreeMap<String, f64>,
+    /// Split as it was asked for.
+    pub rows: Vec<UsageRow>,
+}
+
+/// One attempt to get an answer from a provider.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelCall {
+    /// The id of the attempt.
+    pub id: Uuid,
+    /// The id of the request: that of its first attempt.
+    pub request_id: Uuid,
+    /// Counts the attempts of a request from 1.
+    pub attempt: u32,
+    /// When it began.
+    #[schema(value_type = String, format = DateTime)]
+    pub timestamp: Timestamp,
+    /// On whose behalf.
+    pub user_id: Uuid,
+    /// For which project.
+    pub project_id: Option<Uuid>,
+    /// By which agent.
+    pub agent_id: Option<String>,
+    /// For which bead.
+    pub bead_id: Option<String>,
+    /// For which convoy.
+    pub convoy_id: Option<String>,
+    /// With which token.
+    pub token_id: Option<Uuid>,
+    /// By which name the client calls its session.
+    pub session: Option<String>,
+    /// The dialect of the client: `chat`, `responses`, `anthropic` or `gemini`.
+    pub dialect: String,
+    /// The model that the client asked for.
+    pub asked: String,
+    /// The provider.
+    pub provider: String,
+    /// The model, as the provider calls it.
+    pub model: String,
+    /// Whether the reply was streamed.
+    pub streamed: bool,
+    /// How it ended: `open`, `ok`, `failed`, `cancelled` or `lost`.
+    pub outcome: String,
+    /// Whether there was an answer.
+    pub success: bool,
+    /// The HTTP status of the provider.
+    pub status: Option<u16>,
+    /// Input that no cache knew.
+    pub input_tokens: u64,
+    /// Input that was read from a cache.
+    pub cache_read_tokens: u64,
+    /// Input that was written to a cache.
+    pub cache_write_tokens: u64,
+    /// All output, reasoning included.
+    pub output_tokens: u64,
+    /// How much of the output was reasoning.
+    pub reasoning_tokens: u64,
+    /// What it cost, in dollars; none if that is not known.
+    pub cost: Option<f64>,
+    /// What it cost, in millionths of a dollar.
+    pub cost_micros: Option<i64>,
+    /// Whether tokens and cost are an estimate.
+    pub estimated: bool,
+    /// How long the first byte took, in milliseconds.
+    pub first_byte_ms: Option<f64>,
+    /// How long all of it took, in milliseconds.
+    pub latency: Option<f64>,
+    /// What went wrong.
+    pub error: Option<String>,
+}
+
+/// A page of attempts, the newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelCalls {
+    /// The attempts.
+    pub logs: Vec<ModelCall>,
+    /// How many there were ever, of those that fit.
+    pub total: u64,
+    /// Where the next page begins, if there is one.
+    pub next: Option<String>,
+}
+
+/// How a provider is doing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderState {
+    /// The provider.
+    pub provider: String,
+    /// `unused`, `up`, `trial` (one request is let through to see) or `down`.
+    pub state: String,
+    /// How long the first byte took lately, in milliseconds.
+    pub first_byte_ms: Option<f64>,
+    /// How many requests it answered since the server started.
+    pub worked: u64,
+    /// How many it did not.
+    pub failed: u64,
+    /// What went wrong last.
+    pub last_error: Option<String>,
+}
+
+/// All providers of a server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProviderStates {
+    /// In the order in which they are asked.
+    pub items: Vec<ProviderState>,
+}

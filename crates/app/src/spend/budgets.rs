@@ -1,0 +1,156 @@
+//! What may be spent.
+
+use godel_model::{Budget, BudgetId, BudgetScope, Period, Project, Reach, micros};
+use godel_store::Tx;
+use jiff::Timestamp;
+use serde::Serialize;
+use tracing::instrument;
+
+use crate::{App, Call, Error, Result};
+
+/// From how many percent on a budget warns unless told otherwise.
+pub const WARN_PERCENT: u32 = 80;
+const MICROS_PER_DAY: i64 = 86_400_000_000;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told {
+    scope: String,
+    period: &'static str,
+    cap_micros: i64,
+}
+
+fn told(budget: &Budget) -> Told {
+    let period = budget.period.as_str();
+    Told { scope: budget.scope.to_string(), period, cap_micros: budget.cap }
+}
+
+/// Sets what may be spent; a scope has one budget for each period.
+///
+/// # Errors
+/// If the caller may not, or the limit makes no sense.
+#[instrument(level = "debug", name = "app.budgets.set", skip_all, fields(tenant = %call.actor.tenant, %scope))]
+pub async fn set(
+    app: &App,
+    call: &Call,
+    scope: BudgetScope,
+    (period, cap, warn_percent): (Period, i64, u32),
+) -> Result<Budget> {
+    call.may("budget", "update", Reach::Team)?;
+    Budget::check(cap, warn_percent)?;
+    let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
+    let work = move |tx: &mut Tx<'_>| {
+        let budget = put(&app_, tx, scope.clone(), (period, cap, warn_percent), now)?;
+        let event = call_.event(&app_, "budget:set", &told(&budget), ("budgetId", budget.id));
+        call_.tell(&app_, tx, event)?;
+        Ok::<_, Error>(budget)
+    };
+    let budget = app.store.write(call.scope(), work).await?.value;
+    app.askers.forget_all();
+    Ok(budget)
+}
+
+/// Stores a budget; what was spent before it was made counts.
+pub(crate) fn put(
+    app: &App,
+    tx: &mut Tx<'_>,
+    scope: BudgetScope,
+    (period, cap, warn_percent): (Period, i64, u32),
+    now: Timestamp,
+) -> Result<Budget> {
+    let before = tx.budgets().by_scope(&scope, period)?;
+    let budget = match before {
+        Some(before) => Budget { cap, warn_percent, ..before },
+        None => {
+            let starts = period.starts(now);
+            let spent = spent_since(tx, &scope, starts, now)?;
+            let (id, held) = (app.mint.id(), 0);
+            Budget { id, scope, period, cap, warn_percent, starts, spent, held, created_at: now }
+        }
+    };
+    tx.budgets().put(&budget)?;
+    Ok(budget)
+}
+
+/// Sums up what a scope has spent since the first day of a period.
+fn spent_since(
+    tx: &mut Tx<'_>,
+    scope: &BudgetScope,
+    starts: Timestamp,
+    now: Timestamp,
+) -> Result<i64> {
+    let day = |at: Timestamp| micros(at).div_euclid(MICROS_PER_DAY);
+    let rows = tx.usage().between(day(starts), day(now))?;
+    let mine = rows.into_iter().filter(|(key, _)| match scope {
+        BudgetScope::Tenant => true,
+        BudgetScope::Project(id) => key.project == id.to_string(),
+        BudgetScope::User(id) => key.user == id.to_string(),
+        BudgetScope::Agent(name) => key.agent == *name,
+        BudgetScope::Bead(id) => key.bead == *id,
+        BudgetScope::Convoy(id) => key.convoy == *id,
+        // A token is new when it gets its budget.
+        BudgetScope::Token(_) => false,
+    });
+    Ok(mine.map(|(_, sum)| sum.cost_micros).sum())
+}
+
+/// Lets the monthly budget of a project be what its limits say.
+pub(crate) fn follow_project(
+    app: &App,
+    tx: &mut Tx<'_>,
+    project: &Project,
+    now: Timestamp,
+) -> Result<()> {
+    let scope = BudgetScope::Project(project.id);
+    match project.limits.monthly_budget_micros.and_then(|cap| i64::try_from(cap).ok()) {
+        Some(cap) => {
+            let warn = tx.budgets().by_scope(&scope, Period::Monthly)?;
+            let warn = warn.map_or(WARN_PERCENT, |budget| budget.warn_percent);
+            put(app, tx, scope, (Period::Monthly, cap, warn), now)?;
+        }
+        None => {
+            tx.budgets().delete_scope(&scope, Period::Monthly)?;
+        }
+    }
+    Ok(())
+}
+
+/// Lists budgets, and where they stand.
+///
+/// # Errors
+/// If the caller may not.
+#[instrument(level = "debug", name = "app.budgets.list", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn list(app: &App, call: &Call) -> Result<Vec<Budget>> {
+    call.may("cost", "read", Reach::Team)?;
+    let (tenant, now) = (call.actor.tenant, app.clock.now());
+    let read = app.store.read(call.scope(), move |tx| tx.budgets().list(tenant)).await;
+    let mut budgets = read.map_err(Error::Store)?;
+    budgets.iter_mut().for_each(|budget| budget.roll(now));
+    // Who works in some projects sees what concerns those, and what concerns all.
+    let works_in = |budget: &Budget| match budget.scope {
+        BudgetScope::Project(id) => call.actor.works_in(id),
+        _ => true,
+    };
+    budgets.retain(works_in);
+    Ok(budgets)
+}
+
+/// Removes a budget.
+///
+/// # Errors
+/// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "app.budgets.delete", skip_all, fields(tenant = %call.actor.tenant, budget = %id))]
+pub async fn delete(app: &App, call: &Call, id: BudgetId) -> Result<()> {
+    call.may("budget", "delete", Reach::Team)?;
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        let found = tx.budgets().lock(call_.actor.tenant, id)?;
+        let budget = found.ok_or(Error::NoBudget(id))?;
+        tx.budgets().delete(id)?;
+        let event = call_.event(&app_, "budget:delete", &told(&budget), ("budgetId", id));
+        call_.tell(&app_, tx, event)
+    };
+    app.store.write(call.scope(), work).await?;
+    app.askers.forget_all();
+    Ok(())
+}

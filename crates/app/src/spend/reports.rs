@@ -1,0 +1,237 @@
+//! What was asked and what it cost.
+
+use std::collections::BTreeMap;
+
+use godel_model::{CallId, Reach, UsageKey, UsageSum};
+use godel_proxy::ProviderHealth;
+use godel_store::{CallRecord, Tx};
+use jiff::civil::{Date, date};
+use jiff::tz::TimeZone;
+use jiff::{Span, ToSpan as _};
+use tracing::instrument;
+
+use crate::{App, Call, Error, Result};
+
+/// How many attempts are looked at for one page of those that fit.
+const LOOK_MAX: usize = 5_000;
+/// The longest time that a report tells of.
+const DAYS_MAX: i32 = 3_660;
+
+/// By what a report is split.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum GroupBy {
+    /// By day.
+    Day,
+    /// By provider.
+    Provider,
+    /// By model.
+    Model,
+    /// By project.
+    Project,
+    /// By user.
+    User,
+    /// By agent.
+    Agent,
+    /// By bead.
+    Bead,
+    /// By convoy.
+    Convoy,
+}
+
+impl GroupBy {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Day,
+        Self::Provider,
+        Self::Model,
+        Self::Project,
+        Self::User,
+        Self::Agent,
+        Self::Bead,
+        Self::Convoy,
+    ];
+
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Provider => "provider",
+            Self::Model => "model",
+            Self::Project => "project",
+            Self::User => "user",
+            Self::Agent => "agent",
+            Self::Bead => "bead",
+            Self::Convoy => "convoy",
+        }
+    }
+
+    fn of(self, key: &UsageKey) -> String {
+        match self {
+            Self::Day => day_text(key.day),
+            Self::Provider => key.provider.clone(),
+            Self::Model => key.model.clone(),
+            Self::Project => key.project.clone(),
+            Self::User => key.user.clone(),
+            Self::Agent => key.agent.clone(),
+            Self::Bead => key.bead.clone(),
+            Self::Convoy => key.convoy.clone(),
+        }
+    }
+}
+
+const EPOCH: Date = date(1970, 1, 1);
+
+fn day_text(day: i64) -> String {
+    let date = EPOCH.checked_add(Span::new().days(day.clamp(0, 1_000_000)));
+    date.map_or_else(|_| String::new(), |date| date.to_string())
+}
+
+fn day_number(day: Date) -> i64 {
+    day.since(EPOCH).map_or(0, |span| i64::from(span.get_days()))
+}
+
+/// What a report or a list is about; empty fields do not narrow it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Narrow {
+    /// The provider.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The project, by id.
+    pub project: Option<String>,
+    /// The user, by id.
+    pub user: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The bead.
+    pub bead: Option<String>,
+    /// The convoy.
+    pub convoy: Option<String>,
+}
+
+impl Narrow {
+    fn fits(&self, key: &UsageKey) -> bool {
+        let fits = |wanted: &Option<String>, found: &str| {
+            wanted.as_ref().is_none_or(|wanted| wanted == found)
+        };
+        fits(&self.provider, &key.provider)
+            && fits(&self.model, &key.model)
+            && fits(&self.project, &key.project)
+            && fits(&self.user, &key.user)
+            && fits(&self.agent, &key.agent)
+            && fits(&self.bead, &key.bead)
+            && fits(&self.convoy, &key.convoy)
+    }
+}
+
+/// What was used and what it cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The first day.
+    pub from: Date,
+    /// The last day.
+    pub to: Date,
+    /// Everything together.
+    pub total: UsageSum,
+    /// By what it is split, with a value for each of the asked kinds.
+    pub rows: Vec<(Vec<String>, UsageSum)>,
+}
+
+/// Tells what was used between two days, both included; the last 30 if none are given.
+///
+/// # Errors
+/// If the caller may not, or the days make no sense.
+#[instrument(level = "debug", name = "app.reports.usage", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn usage(
+    app: &App,
+    call: &Call,
+    (from, to): (Option<Date>, Option<Date>),
+    by: Vec<GroupBy>,
+    narrow: Narrow,
+) -> Result<Report> {
+    call.may("cost", "read", Reach::Team)?;
+    let today = app.clock.now().to_zoned(TimeZone::UTC).date();
+    let to = to.unwrap_or(today);
+    let from = from.unwrap_or_else(|| to.saturating_sub(29.days()));
+    let days = to.since(from).map_or(0, |span| span.get_days());
+    if from > to || days > DAYS_MAX {
+        return Err(Error::invalid(
+            "a report begins before it ends, and tells of ten years at most",
+        ));
+    }
+    // What is not written yet would be missing.
+    let work = move |tx: &mut Tx<'_>| tx.usage().between(day_number(from), day_number(to));
+    let rows = app.store.read_long(call.scope(), work).await.map_err(Error::Store)?;
+    let mut total = UsageSum::default();
+    let mut groups: BTreeMap<Vec<String>, UsageSum> = BTreeMap::new();
+    for (key, sum) in rows {
+        if !narrow.fits(&key) || !visible(call, &key.project) {
+            continue;
+        }
+        total.add(&sum);
+        let group = by.iter().map(|by| by.of(&key)).collect();
+        groups.entry(group).or_default().add(&sum);
+    }
+    Ok(Report { from, to, total, rows: groups.into_iter().collect() })
+}
+
+/// Who works in some projects sees what those cost, and nothing of others.
+fn visible(call: &Call, project: &str) -> bool {
+    call.actor.projects.is_empty()
+        || project.parse().is_ok_and(|project| call.actor.works_in(project))
+}
+
+/// Lists attempts before an id, the newest first, and tells where to go on.
+///
+/// # Errors
+/// If the caller may not.
+#[instrument(level = "debug", name = "app.reports.calls", skip_all, fields(tenant = %call.actor.tenant, limit))]
+pub async fn calls(
+    app: &App,
+    call: &Call,
+    before: Option<CallId>,
+    limit: usize,
+    narrow: Narrow,
+) -> Result<(Vec<CallRecord>, Option<CallId>)> {
+    call.may("cost", "read", Reach::Team)?;
+    let own = call.clone();
+    let work = move |tx: &mut Tx<'_>| {
+        let (mut found, mut from, mut looked) = (Vec::new(), before, 0);
+        while looked < LOOK_MAX {
+            let page = tx.calls().before(from, 500)?;
+            let end = page.len() < 500;
+            for record in page {
+                looked += 1;
+                from = Some(record.start.id);
+                let key = record.start.key();
+                if narrow.fits(&key) && visible(&own, &key.project) {
+                    found.push(record);
+                }
+                if found.len() == limit {
+                    return Ok((found, from));
+                }
+            }
+            if end {
+                return Ok((found, None));
+            }
+        }
+        Ok((found, from))
+    };
+    app.store.read_long(call.scope(), work).await.map_err(Error::Store)
+}
+
+/// Tells which providers there are and how they are doing.
+///
+/// # Errors
+/// If the caller may not.
+#[instrument(level = "debug", name = "app.reports.providers", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn providers(app: &App, call: &Call) -> Result<Vec<(String, Option<ProviderHealth>)>> {
+    call.may("cost", "read", Reach::Team)?;
+    let health = app.switchboard.providers();
+    let config = app.switchboard.config();
+    let told = config.order.iter().map(|name| {
+        let found = health.iter().find(|health| health.provider == *name).cloned();
+        (name.clone(), found)
+    });
+    Ok(told.collect())
+}

@@ -1,0 +1,367 @@
+//! One request: what it asks for, who could answer, and whether it may.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use godel_decide::Prefer;
+use godel_llm::{Ability, BadRequest, Dialect, Peek, Trouble, Usage, translate};
+use godel_model::{Budget, CallId};
+use http::request::Parts;
+use http::{HeaderMap, Response};
+use http_body::Body;
+use jiff::tz::TimeZone;
+use memchr::memmem;
+
+use crate::board::{Board, Refusal};
+use crate::cache::{CacheKey, key_of};
+use crate::config::Config;
+use crate::intake::read_body;
+use crate::ledger;
+use crate::limits::Place;
+use crate::policy::rule;
+use crate::relay::ProxyBody;
+use crate::route::{NoRoute, Question, Route, find};
+use crate::running::BYTES_PER_TOKEN;
+use crate::target::{Target, Wish};
+use crate::who::Who;
+
+/// How much a model is likely to answer if nothing else is known.
+const LIKELY_OUTPUT: u64 = 1_000;
+/// How much a model may answer at most if nothing else is known.
+const WORST_OUTPUT: u64 = 8_192;
+
+/// One request that may be served.
+pub(crate) struct Asked<'p> {
+    pub(crate) board: Arc<Board>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) who: Arc<Who>,
+    pub(crate) id: CallId,
+    pub(crate) target: Target,
+    pub(crate) parts: &'p Parts,
+    pub(crate) body: Bytes,
+    pub(crate) peek: Peek,
+    pub(crate) model: String,
+    pub(crate) stream: bool,
+    /// Whether the client brings its own login of the provider.
+    pub(crate) own_login: bool,
+    pub(crate) cache: Option<CacheKey>,
+}
+
+impl<'p> Asked<'p> {
+    /// Serves a request.
+    pub(crate) async fn serve<B>(
+        board: Arc<Board>,
+        (who, id, target): (Arc<Who>, CallId, Target),
+        parts: &'p Parts,
+        body: B,
+    ) -> Result<Response<ProxyBody>, Refusal>
+    where
+        B: Body<Data = Bytes> + Unpin,
+        B::Error: std::fmt::Display,
+    {
+        let config = board.config();
+        let body = read_body(body, &parts.headers, config.body_max_bytes).await?;
+        let dialect = target.dialect;
+        let peek = Peek::of(dialect, &body).map_err(|error| match error {
+            BadRequest::NotJson(error) => Refusal::new(Trouble::Invalid, error.to_string()),
+            other => Refusal::new(Trouble::Invalid, other.to_string()),
+        })?;
+        let model = target.model.clone().or_else(|| peek.model.clone()).unwrap_or_default();
+        if model.is_empty() {
+            return Err(Refusal::new(Trouble::Invalid, "the request names no `model`"));
+        }
+        let stream = target.stream.unwrap_or(peek.stream);
+        let own_login = brings_login(&parts.headers);
+        let asked = Self {
+            board,
+            config,
+            who,
+            id,
+            target,
+            parts,
+            body,
+            peek,
+            model,
+            stream,
+            own_login,
+            cache: None,
+        };
+        asked.admit().await
+    }
+
+    async fn admit(mut self) -> Result<Response<ProxyBody>, Refusal> {
+        let weight = self.rule()?;
+        if !self.who.may_ask(&self.model) {
+            let why = format!("the model {:?} is not allowed for this token", self.model);
+            return Err(Refusal::new(Trouble::NoModel, why));
+        }
+        let routes = self.routes()?;
+        if self.target.wish == Wish::Count {
+            return self.count(&routes[0]).await;
+        }
+        let now = self.board.clock.now();
+        self.within_cost(&routes[0])?;
+        let tokens = self.input_estimate();
+        let entered =
+            self.board.gate.enter(&self.who, &self.config.limits, (weight, tokens), now).await;
+        let place = entered.map_err(|refused| {
+            Refusal::new(Trouble::RateLimited(refused.retry_after), refused.why)
+        })?;
+        if let Some(answer) = self.remembered() {
+            return Ok(answer);
+        }
+        self.board.health.asked();
+        let left = place.left;
+        let mut answered = self.try_all(routes, place).await?;
+        if let Some(left) = left {
+            let headers = answered.headers_mut();
+            headers.insert("x-ratelimit-limit", left.limit.into());
+            headers.insert("x-ratelimit-remaining", left.remaining.into());
+            let reset = now.as_second().saturating_add_unsigned(left.reset_ms.div_ceil(1_000));
+            headers.insert("x-ratelimit-reset", reset.into());
+        }
+        Ok(answered)
+    }
+
+    /// Asks the policies; returns as how many requests this one counts.
+    fn rule(&mut self) -> Result<u32, Refusal> {
+        if self.config.policies.is_empty() {
+            return Ok(1);
+        }
+        let ruling = rule(&self.config.policies, &self.model, &self.body);
+        if let Some(policy) = ruling.blocked {
+            let why = format!("the policy {policy:?} of this server refuses what the request says");
+            return Err(Refusal::new(Trouble::Forbidden, why));
+        }
+        if let Some(body) = ruling.body {
+            // Places have moved, so what was found is found again.
+            self.peek = Peek::of(self.target.dialect, &body)
+                .map_err(|error| Refusal::new(Trouble::Invalid, error.to_string()))?;
+            self.body = body.into();
+        }
+        Ok(ruling.weight)
+    }
+
+    /// About how many tokens go in.
+    pub(crate) fn input_estimate(&self) -> u64 {
+        self.body.len() as u64 / BYTES_PER_TOKEN + 1
+    }
+
+    /// Returns what the request costs at most and what it is likely to cost, if that is known.
+    pub(crate) fn costs(&self, route: &Route) -> Option<(i64, i64)> {
+        if self.own_login {
+            return None;
+        }
+        let known = route.known.as_ref()?;
+        let most = self.peek.max_output.or(known.output).unwrap_or(WORST_OUTPUT);
+        let today = self.board.clock.now().to_zoned(TimeZone::UTC).date();
+        let input = self.input_estimate();
+        let price = known.price(today, input)?;
+        let cost = |input, output| price.cost(&Usage { input, output, ..Usage::default() });
+        // Text of few letters can have a third more tokens than the rule of thumb says.
+        Some((cost(input * 4 / 3, most), cost(input, most.min(LIKELY_OUTPUT))))
+    }
+
+    /// Refuses what is likely to cost more than its own limit.
+    fn within_cost(&self, route: &Route) -> Result<(), Refusal> {
+        let header = header(&self.parts.headers, "x-godel-cost-limit");
+        let header = match header {
+            Some(text) => Some(text.trim_start_matches('$').parse::<f64>().map_err(|_| {
+                Refusal::new(Trouble::Invalid, "x-godel-cost-limit is not a number of dollars")
+            })?),
+            None => None,
+        };
+        let limit = header.or(self.peek.routing.as_ref().and_then(|routing| routing.cost_limit));
+        let (Some(limit), Some((_, likely))) = (limit, self.costs(route)) else { return Ok(()) };
+        if likely as f64 <= limit * 1e6 {
+            return Ok(());
+        }
+        let why = format!(
+            "the request is likely to cost {}, which is more than its own limit of {}",
+            dollars(likely),
+            dollars((limit * 1e6) as i64)
+        );
+        Err(Refusal::new(Trouble::Budget, why))
+    }
+
+    fn routes(&self) -> Result<Vec<Route>, Refusal> {
+        let headers = &self.parts.headers;
+        let routing = self.peek.routing.clone().unwrap_or_default();
+        let fallback = match header(headers, "x-godel-fallback") {
+            Some(text) => text != "false",
+            None => routing.fallback_allowed.unwrap_or(true),
+        };
+        let mut models = vec![self.model.clone()];
+        if fallback {
+            let configured = self.config.fallbacks.get(&self.model).cloned();
+            let more = routing.fallbacks.or(configured).unwrap_or_default();
+            models.extend(more.into_iter().filter(|model| self.who.may_ask(model)).take(10));
+        }
+        let prefer = match header(headers, "x-godel-prefer").or(routing.prefer.as_deref()) {
+            Some("cost") => Prefer::Cost,
+            Some("latency") => Prefer::Latency,
+            Some("order") => Prefer::Order,
+            Some(_) => {
+                let why = "the wish must be order, cost or latency";
+                return Err(Refusal::new(Trouble::Invalid, why));
+            }
+            None => self.config.prefer,
+        };
+        let choice = models.len() > 1 || self.config.aliases.contains_key(&self.model);
+        let question = Question {
+            models,
+            provider: self.target.provider.as_deref(),
+            dialect: self.target.dialect,
+            needs: if choice { needs(&self.body) } else { Vec::new() },
+            prefer,
+            tokens: (self.input_estimate(), LIKELY_OUTPUT),
+            own_login: self.own_login,
+        };
+        let now = self.board.clock.now();
+        let found = find(&self.config, &self.who.keys, &self.board.health, &question, now);
+        let mut routes = found.map_err(|why| self.no_route(&why))?;
+        // An alias must not open what its model would not.
+        routes.retain(|route| self.who.may_ask(&route.model) || self.who.may_ask(&self.model));
+        if !fallback {
+            let first = routes.first().map(|route| (route.provider.clone(), route.model.clone()));
+            routes.retain(|route| {
+                first.as_ref() == Some(&(route.provider.clone(), route.model.clone()))
+            });
+        }
+        if routes.is_empty() { Err(self.no_route(&NoRoute::Unknown)) } else { Ok(routes) }
+    }
+
+    fn no_route(&self, why: &NoRoute) -> Refusal {
+        let model = &self.model;
+        match why {
+            NoRoute::Unknown => Refusal::new(
+                Trouble::NoModel,
+                format!(
+                    "no provider of this server knows the model {model:?}; GET /proxy/v1/models lists \
+                     those that can be asked"
+                ),
+            ),
+            NoRoute::NoProvider => {
+                let name = self.target.provider.as_deref().unwrap_or_default();
+                Refusal::new(Trouble::NoModel, format!("this server has no provider {name:?}"))
+            }
+            NoRoute::NoKey(provider) => Refusal::new(
+                Trouble::NoModel,
+                format!(
+                    "this server has no key for {provider}, which answers for {model:?}; an admin sets \
+                     one with `godel secret set {provider}`"
+                ),
+            ),
+        }
+    }
+
+    /// Looks for an answer that was given before.
+    fn remembered(&mut self) -> Option<Response<ProxyBody>> {
+        let wanted = header(&self.parts.headers, "x-godel-cache") == Some("true");
+        if !self.config.cache.enabled || !wanted || self.stream {
+            return None;
+        }
+        let whose = (self.who.purpose.tenant, self.who.purpose.project);
+        let key = key_of(whose, self.target.dialect, &self.model, &self.body);
+        self.cache = Some(key);
+        let body = self.board.cache.get(&key, self.board.clock.now())?;
+        let mut response = Response::new(body.into());
+        let headers = response.headers_mut();
+        headers.insert("content-type", http::HeaderValue::from_static("application/json"));
+        headers.insert("x-godel-cache", http::HeaderValue::from_static("hit"));
+        Some(response)
+    }
+
+    /// Tells how many tokens a request has: by the provider if it speaks the dialect, else by rule.
+    async fn count(&self, route: &Route) -> Result<Response<ProxyBody>, Refusal> {
+        let dialect = self.target.dialect;
+        if route.dialect == dialect
+            && let Some(answer) = self.ask_for_count(route).await
+        {
+            return Ok(answer);
+        }
+        let tokens = translate::count_tokens_estimate(dialect, &self.body);
+        let body = match dialect {
+            Dialect::Gemini => serde_json::json!({"totalTokens": tokens}),
+            _ => serde_json::json!({"input_tokens": tokens}),
+        };
+        let mut response = Response::new(Bytes::from(body.to_string()).into());
+        let json = http::HeaderValue::from_static("application/json");
+        response.headers_mut().insert("content-type", json);
+        Ok(response)
+    }
+}
+
+/// Tells why the ledger did not let a request through.
+pub(crate) fn refused(refusal: ledger::Refusal, now: jiff::Timestamp) -> Refusal {
+    match refusal {
+        ledger::Refusal::Exhausted(budget) => {
+            let again = budget.period.ends(now).map_or_else(String::new, |ends| {
+                format!("; it begins anew on {}", ends.to_zoned(TimeZone::UTC).date())
+            });
+            let why = format!(
+                "the {} of {} is used up: {} of {} are spent{again}; an admin raises it with `godel \
+                 budget set`",
+                budget_name(&budget),
+                budget.scope,
+                dollars(budget.spent),
+                dollars(budget.cap)
+            );
+            Refusal::new(Trouble::Budget, why)
+        }
+        ledger::Refusal::Busy(budget) => {
+            let why = format!(
+                "requests under way may use up what is left of the {} of {}; try again when they have \
+                 ended",
+                budget_name(&budget),
+                budget.scope
+            );
+            Refusal::new(Trouble::RateLimited(2), why)
+        }
+        ledger::Refusal::Broken(why) => {
+            tracing::error!(why, "a request was refused because it could not be recorded");
+            let why = "the server cannot record what is spent, so nothing is; its log says why";
+            Refusal::new(Trouble::Overloaded(5), why)
+        }
+    }
+}
+
+fn budget_name(budget: &Budget) -> &'static str {
+    match budget.period {
+        godel_model::Period::Total => "budget",
+        godel_model::Period::Daily => "daily budget",
+        godel_model::Period::Monthly => "monthly budget",
+    }
+}
+
+fn dollars(micros: i64) -> String {
+    format!("${:.4}", micros as f64 / 1e6)
+}
+
+pub(crate) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// A client that shows who it is to us in a header of ours may bring a login of the provider in the
+/// usual one.
+fn brings_login(headers: &HeaderMap) -> bool {
+    let bearer = header(headers, "authorization").and_then(|value| value.strip_prefix("Bearer "));
+    headers.contains_key("x-godel-token")
+        && bearer.is_some_and(|token| !token.starts_with("godel_") && !token.is_empty())
+}
+
+/// What a model must be able to do, as far as a look at the bytes tells.
+fn needs(body: &[u8]) -> Vec<Ability> {
+    let has = |mark: &[u8]| memmem::find(body, mark).is_some();
+    let mut needs = Vec::new();
+    if has(b"\"tools\"") || has(b"functionDeclarations") {
+        needs.push(Ability::Tools);
+    }
+    if has(b"\"image_url\"") || has(b"\"input_image\"") || has(b"\"image\"") || has(b"inlineData") {
+        needs.push(Ability::Vision);
+    }
+    needs
+}
+
+/// Keeps a place until it is needed.
+pub(crate) type MaybePlace = Option<Place>;

@@ -1,0 +1,199 @@
+//! How providers and their keys are doing.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use godel_decide::{Breaker, BreakerState};
+use jiff::Timestamp;
+
+/// How much a new time to the first byte counts against the old ones.
+const NEWEST: f64 = 0.2;
+/// Retries that may be made at once, and how many more each request allows.
+const RETRIES_MAX: f64 = 20.0;
+const RETRIES_EACH: f64 = 0.2;
+
+#[derive(Debug, Default)]
+struct Stand {
+    breaker: Breaker,
+    first_byte_ms: Option<f64>,
+    worked: u64,
+    failed: u64,
+    last_error: Option<String>,
+}
+
+/// How providers and their keys are doing.
+#[derive(Debug)]
+pub(crate) struct Health {
+    of: Mutex<HashMap<(String, u64), Stand>>,
+    retries: Mutex<f64>,
+}
+
+/// How one provider is doing, for people.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProviderHealth {
+    /// The provider.
+    pub provider: String,
+    /// Whether it is asked: `up`, `down` or `trial`.
+    pub state: &'static str,
+    /// How long the first byte took lately, in milliseconds.
+    pub first_byte_ms: Option<f64>,
+    /// How many requests it answered.
+    pub worked: u64,
+    /// How many it did not.
+    pub failed: u64,
+    /// What went wrong last.
+    pub last_error: Option<String>,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self { of: Mutex::default(), retries: Mutex::new(RETRIES_MAX) }
+    }
+}
+
+impl Health {
+    fn lock(&self) -> MutexGuard<'_, HashMap<(String, u64), Stand>> {
+        self.of.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells whether a provider may be asked with a key.
+    pub(crate) fn admits(&self, provider: &str, key: u64, now: Timestamp) -> bool {
+        let mut all = self.lock();
+        all.get_mut(&(provider.to_owned(), key)).is_none_or(|stand| stand.breaker.admits(now))
+    }
+
+    /// Tells whether a provider works with a key and how fast, without taking its trial.
+    pub(crate) fn look(&self, provider: &str, key: u64, now: Timestamp) -> (bool, Option<f64>) {
+        let all = self.lock();
+        let stand = all.get(&(provider.to_owned(), key));
+        let works = stand.is_none_or(|stand| stand.breaker.state(now) != BreakerState::Open);
+        (works, stand.and_then(|stand| stand.first_byte_ms))
+    }
+
+    /// Notes that it worked.
+    pub(crate) fn worked(&self, provider: &str, key: u64, first_byte: Duration) {
+        let took = first_byte.as_secs_f64() * 1_000.0;
+        let mut all = self.lock();
+        let stand = all.entry((provider.to_owned(), key)).or_default();
+        stand.breaker.worked();
+        stand.worked += 1;
+        stand.first_byte_ms =
+            Some(stand.first_byte_ms.map_or(took, |known| known + (took - known) * NEWEST));
+    }
+
+    /// Notes that it failed; tells whether it is left alone from now on.
+    pub(crate) fn failed(
+        &self,
+        provider: &str,
+        key: u64,
+        failure: &Failure,
+        now: Timestamp,
+    ) -> bool {
+        let mut all = self.lock();
+        let stand = all.entry((provider.to_owned(), key)).or_default();
+        stand.failed += 1;
+        stand.last_error = Some(failure.why.clone());
+        match failure.rest {
+            Some(seconds) => {
+                stand.breaker.rest(now, seconds);
+                false
+            }
+            None => stand.breaker.failed(now),
+        }
+    }
+
+    /// Returns after how many seconds the first of some providers may be asked again.
+    pub(crate) fn opens_in(&self, provider: &str, key: u64, now: Timestamp) -> Option<u64> {
+        self.lock().get(&(provider.to_owned(), key)).and_then(|stand| stand.breaker.opens_in(now))
+    }
+
+    /// Notes that a request came: each allows a part of a retry.
+    pub(crate) fn asked(&self) {
+        let mut retries = self.retries.lock().unwrap_or_else(PoisonError::into_inner);
+        *retries = (*retries + RETRIES_EACH).min(RETRIES_MAX);
+    }
+
+    /// Takes one retry, if the budget of retries has one.
+    pub(crate) fn may_retry(&self) -> bool {
+        let mut retries = self.retries.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = *retries >= 1.0;
+        if may {
+            *retries -= 1.0;
+        }
+        may
+    }
+
+    /// Tells how every provider that was asked is doing; of several keys the best counts.
+    pub(crate) fn all(&self, now: Timestamp) -> Vec<ProviderHealth> {
+        let mut found: Vec<ProviderHealth> = Vec::new();
+        for ((provider, _), stand) in self.lock().iter() {
+            let state = match stand.breaker.state(now) {
+                BreakerState::Closed => "up",
+                BreakerState::HalfOpen => "trial",
+                BreakerState::Open => "down",
+            };
+            let told = ProviderHealth {
+                provider: provider.clone(),
+                state,
+                first_byte_ms: stand.first_byte_ms,
+                worked: stand.worked,
+                failed: stand.failed,
+                last_error: stand.last_error.clone(),
+            };
+            match found.iter_mut().find(|known| known.provider == *provider) {
+                Some(known) => {
+                    known.worked += told.worked;
+                    known.failed += told.failed;
+                    // `up` is the greatest of the three words.
+                    if told.state > known.state {
+                        (known.state, known.last_error) = (told.state, told.last_error);
+                    }
+                }
+                None => found.push(told),
+            }
+        }
+        found.sort_by(|a, b| a.provider.cmp(&b.provider));
+        found
+    }
+}
+
+/// Why an attempt failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// As a sentence.
+    pub(crate) why: String,
+    /// For how many seconds the provider itself wants to be left alone.
+    pub(crate) rest: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(1_700_000_000 + second).unwrap()
+    }
+
+    #[test]
+    fn retries_are_a_fifth_of_the_requests_at_most() {
+        let health = Health::default();
+        let made = (0..100).filter(|_| health.may_retry()).count();
+        assert_eq!(made, 20);
+        (0..50).for_each(|_| health.asked());
+        assert_eq!((0..100).filter(|_| health.may_retry()).count(), 10);
+    }
+
+    #[test]
+    fn a_provider_with_one_good_key_is_up() {
+        let health = Health::default();
+        let failure = Failure { why: "500".to_owned(), rest: None };
+        let opened: Vec<bool> = (0..5).map(|_| health.failed("a", 1, &failure, at(0))).collect();
+        assert_eq!(opened, [false, false, false, false, true]);
+        assert!(!health.admits("a", 1, at(1)) && health.admits("a", 2, at(1)));
+        assert_eq!(health.all(at(1))[0].state, "down");
+        health.worked("a", 2, Duration::from_millis(10));
+        let all = health.all(at(1));
+        assert_eq!((all.len(), all[0].state, all[0].worked, all[0].failed), (1, "up", 1, 5));
+    }
+}

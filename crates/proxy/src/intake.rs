@@ -1,0 +1,113 @@
+//! Taking a body in: never more than allowed, packed or not.
+
+use std::io::Read as _;
+
+use bytes::{Bytes, BytesMut};
+use godel_llm::Trouble;
+use http::HeaderMap;
+use http::HeaderValue;
+use http::header::CONTENT_ENCODING;
+use http_body::Body;
+use http_body_util::BodyExt as _;
+
+use crate::board::Refusal;
+
+/// Reads a whole body of at most `max` bytes, unpacked.
+pub(crate) async fn read_body<B>(
+    mut body: B,
+    headers: &HeaderMap,
+    max: usize,
+) -> Result<Bytes, Refusal>
+where
+    B: Body<Data = Bytes> + Unpin,
+    B::Error: std::fmt::Display,
+{
+    let too_large = || {
+        let why = format!("the request has more than {} MB", max / 1024 / 1024);
+        Refusal::new(Trouble::TooLarge, why)
+    };
+    if body.size_hint().lower() > max as u64 {
+        return Err(too_large());
+    }
+    let (mut first, mut more) = (Bytes::new(), BytesMut::new());
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| {
+            Refusal::new(Trouble::Invalid, format!("the request broke off: {error}"))
+        })?;
+        let Ok(bytes) = frame.into_data() else { continue };
+        if first.len() + more.len() + bytes.len() > max {
+            return Err(too_large());
+        }
+        if first.is_empty() {
+            first = bytes;
+        } else {
+            more.extend_from_slice(&bytes);
+        }
+    }
+    let whole = if more.is_empty() {
+        first
+    } else {
+        let mut whole = BytesMut::with_capacity(first.len() + more.len());
+        whole.extend_from_slice(&first);
+        whole.extend_from_slice(&more);
+        whole.freeze()
+    };
+    match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+        None | Some(b"" | b"identity") => Ok(whole),
+        Some(b"gzip") => unpack(&whole, max).ok_or_else(too_large)?.map_err(|error| {
+            Refusal::new(Trouble::Invalid, format!("the request is not packed as it says: {error}"))
+        }),
+        Some(_) => {
+            let why = "the request is packed in a way that is not known here; use gzip or none";
+            Err(Refusal::new(Trouble::Invalid, why))
+        }
+    }
+}
+
+/// Unpacks; nothing if it would be too large.
+fn unpack(packed: &[u8], max: usize) -> Option<std::io::Result<Bytes>> {
+    let mut unpacked = Vec::new();
+    let mut reader = flate2::read::MultiGzDecoder::new(packed).take(max as u64 + 1);
+    match reader.read_to_end(&mut unpacked) {
+        Ok(_) if unpacked.len() > max => None,
+        Ok(_) => Some(Ok(unpacked.into())),
+        Err(error) => Some(Err(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use http_body_util::Full;
+
+    use super::*;
+
+    fn gzip(bytes: &[u8]) -> Bytes {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap().into()
+    }
+
+    async fn taken(bytes: Bytes, encoding: &'static str, max: usize) -> Result<Bytes, Trouble> {
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(encoding));
+        read_body(Full::new(bytes), &headers, max).await.map_err(|refusal| refusal.trouble)
+    }
+
+    #[tokio::test]
+    async fn a_packed_body_is_unpacked_and_a_bomb_is_not() {
+        let body = Bytes::from_static(b"{\"model\":\"m\"}");
+        assert_eq!(taken(gzip(&body), "gzip", 100).await, Ok(body.clone()));
+        assert_eq!(taken(body.clone(), "identity", 100).await, Ok(body.clone()));
+        assert_eq!(
+            taken(gzip(&vec![b' '; 10_000_000]), "gzip", 1_000_000).await,
+            Err(Trouble::TooLarge)
+        );
+        assert_eq!(taken(body.clone(), "gzip", 100).await, Err(Trouble::Invalid));
+        assert_eq!(taken(body.clone(), "br", 100).await, Err(Trouble::Invalid));
+        assert_eq!(taken(body, "identity", 5).await, Err(Trouble::TooLarge));
+    }
+}

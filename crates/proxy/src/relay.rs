@@ -1,0 +1,316 @@
+//! The body of an answer: bytes of a provider on their way to a client.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use godel_llm::translate::Relay as Translation;
+use godel_llm::{Dialect, Ending, Passed, ReplyMeter, StreamMeter, Trouble, Usage};
+use godel_model::Outcome;
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use tokio::time::Sleep;
+
+use crate::running::Running;
+
+/// Up to so many bytes that are there already go on together.
+const JOIN_MAX_BYTES: usize = 64 * 1024;
+
+/// How bytes go on.
+pub(crate) enum Way {
+    /// A whole reply as it is.
+    Whole(ReplyMeter),
+    /// A stream as it is.
+    Stream(StreamMeter),
+    /// A stream told in another dialect.
+    Told(Box<Told>),
+}
+
+/// A stream that is told in another dialect.
+pub(crate) struct Told {
+    pub(crate) translation: Translation,
+    pub(crate) keep: Keep,
+}
+
+/// What is done with what only the provider understands.
+pub(crate) type Keep = Box<dyn FnOnce(Vec<godel_llm::translate::Keepsake>) + Send>;
+
+/// The body of an answer.
+pub struct ProxyBody {
+    inner: Inner,
+}
+
+enum Inner {
+    Full(Option<Bytes>),
+    Relay(Box<RelayBody>),
+}
+
+impl std::fmt::Debug for ProxyBody {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ProxyBody")
+    }
+}
+
+/// Says that a provider broke off.
+#[derive(Debug, thiserror::Error)]
+#[error("the provider broke off: {0}")]
+pub struct BrokenOff(String);
+
+impl From<Bytes> for ProxyBody {
+    fn from(bytes: Bytes) -> Self {
+        Self { inner: Inner::Full(Some(bytes).filter(|bytes| !bytes.is_empty())) }
+    }
+}
+
+/// Bytes of a provider on their way to a client.
+pub(crate) struct RelayBody {
+    pub(crate) upstream: Incoming,
+    /// The first bytes, which were waited for before the client was answered.
+    pub(crate) first: Option<Bytes>,
+    pub(crate) way: Way,
+    pub(crate) running: Running,
+    /// The dialect of the client.
+    pub(crate) client: Dialect,
+    pub(crate) request_id: String,
+    pub(crate) idle: Duration,
+    pub(crate) timer: Pin<Box<Sleep>>,
+    pub(crate) done: bool,
+    /// What keeps a whole reply to be given again.
+    pub(crate) remember: Option<Remember>,
+}
+
+/// What keeps a whole reply to be given again.
+pub(crate) type Remember = Box<dyn FnOnce(Bytes) + Send>;
+
+impl From<RelayBody> for ProxyBody {
+    fn from(relay: RelayBody) -> Self {
+        Self { inner: Inner::Relay(Box::new(relay)) }
+    }
+}
+
+impl Body for ProxyBody {
+    type Data = Bytes;
+    type Error = BrokenOff;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        match &mut self.get_mut().inner {
+            Inner::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
+            Inner::Relay(relay) => relay.poll(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match &self.inner {
+            Inner::Full(bytes) => bytes.is_none(),
+            Inner::Relay(relay) => relay.done,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.inner {
+            Inner::Full(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Inner::Relay(relay) => match (&relay.way, relay.upstream.size_hint().exact()) {
+                (Way::Whole(_), Some(left)) => {
+                    let first = relay.first.as_ref().map_or(0, |first| first.len() as u64);
+                    SizeHint::with_exact(left + first)
+                }
+                _ => SizeHint::default(),
+            },
+        }
+    }
+}
+
+impl RelayBody {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        if self.done {
+            return Poll::Ready(None);
+        }
+        let mut ready = Joined::default();
+        if let Some(first) = self.first.take() {
+            match self.pass(first) {
+                Ok(bytes) => ready.push(bytes),
+                Err(why) => return self.broken(&why, ready),
+            }
+        }
+        loop {
+            if ready.len >= JOIN_MAX_BYTES {
+                return self.give(ready);
+            }
+            match Pin::new(&mut self.upstream).poll_frame(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    let Ok(bytes) = frame.into_data() else { continue };
+                    match self.pass(bytes) {
+                        Ok(bytes) => ready.push(bytes),
+                        Err(why) => return self.broken(&why, ready),
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => return self.broken(&error.to_string(), ready),
+                Poll::Ready(None) => return self.ended(ready),
+                Poll::Pending if ready.len > 0 => return self.give(ready),
+                Poll::Pending => {
+                    if self.timer.as_mut().poll(cx).is_ready() {
+                        let why = format!("it was silent for {} s", self.idle.as_secs());
+                        return self.broken(&why, ready);
+                    }
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+
+    /// Hands bytes to the client; from now on the provider may be silent for a while again.
+    fn give(&mut self, ready: Joined) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        self.timer.as_mut().reset(tokio::time::Instant::now() + self.idle);
+        self.running.relayed += ready.len as u64;
+        Poll::Ready(Some(Ok(Frame::data(ready.bytes()))))
+    }
+
+    /// Reads bytes of the provider, and returns what of them goes on.
+    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, String> {
+        match &mut self.way {
+            Way::Whole(meter) => {
+                meter.feed(&bytes);
+                Ok(bytes)
+            }
+            Way::Stream(meter) => Ok(match meter.feed(&bytes) {
+                Passed::All => bytes,
+                Passed::Up(end) => bytes.slice(..end),
+                Passed::Instead(bytes) => bytes.into(),
+            }),
+            Way::Told(told) => {
+                let mut out = Vec::new();
+                told.translation.feed(&bytes, &mut out).map_err(|error| error.to_string())?;
+                Ok(out.into())
+            }
+        }
+    }
+
+    /// The provider has said all.
+    fn ended(&mut self, mut ready: Joined) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        let (usage, proper, failed) = match &mut self.way {
+            Way::Whole(meter) => (meter.usage(), true, false),
+            Way::Stream(meter) => {
+                ready.push(meter.finish().into());
+                let ending = meter.ending();
+                (meter.usage(), ending != Ending::Open, ending == Ending::Failed)
+            }
+            Way::Told(told) => {
+                let mut out = Vec::new();
+                let ended = told.translation.finish(&mut out);
+                ready.push(out.into());
+                (ended.usage, ended.finished, false)
+            }
+        };
+        if !proper {
+            return self.broken("the stream ended without its last event", ready);
+        }
+        self.keep();
+        self.remember();
+        let status = self.running.status.unwrap_or(0);
+        let outcome = if failed || status >= 400 { Outcome::Failed } else { Outcome::Ok };
+        self.running.relayed += ready.len as u64;
+        self.running.finish(outcome, usage, failed.then_some("the stream told of a failure"));
+        self.done = true;
+        match ready.len {
+            0 => Poll::Ready(None),
+            _ => Poll::Ready(Some(Ok(Frame::data(ready.bytes())))),
+        }
+    }
+
+    fn remember(&mut self) {
+        if let (Way::Whole(meter), Some(remember)) = (&self.way, self.remember.take())
+            && let Some(whole) = meter.whole()
+        {
+            remember(Bytes::copy_from_slice(whole));
+        }
+    }
+
+    fn keep(&mut self) {
+        if let Way::Told(told) = &mut self.way {
+            let keepsakes = told.translation.keepsakes();
+            let keep = std::mem::replace(&mut told.keep, Box::new(drop));
+            keep(keepsakes);
+        }
+    }
+
+    /// The provider broke off: a client must never take what it has for the whole.
+    fn broken(
+        &mut self,
+        why: &str,
+        mut ready: Joined,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        self.done = true;
+        let message = format!("the provider {} broke off: {why}", self.running.route.provider);
+        let usage = self.usage();
+        self.running.relayed += ready.len as u64;
+        self.running.finish(Outcome::Failed, usage, Some(why));
+        match &mut self.way {
+            Way::Whole(_) => return Poll::Ready(Some(Err(BrokenOff(why.to_owned())))),
+            Way::Stream(_) => {
+                ready.push(
+                    Trouble::BadGateway.event(self.client, &message, &self.request_id).into(),
+                );
+            }
+            Way::Told(told) => {
+                let mut out = Vec::new();
+                told.translation.fail(&message, &mut out);
+                ready.push(out.into());
+            }
+        }
+        Poll::Ready(Some(Ok(Frame::data(ready.bytes()))))
+    }
+
+    fn usage(&mut self) -> Option<Usage> {
+        match &mut self.way {
+            Way::Whole(meter) => meter.usage(),
+            Way::Stream(meter) => meter.usage(),
+            Way::Told(told) => told.translation.finish(&mut Vec::new()).usage,
+        }
+        // Before any output was counted, the input alone says too little.
+        .filter(|usage| usage.output > 1 || self.running.relayed < 1_024)
+    }
+}
+
+impl Drop for RelayBody {
+    fn drop(&mut self) {
+        if !self.done {
+            let usage = self.usage();
+            self.running.finish(Outcome::Cancelled, usage, Some("the client went away"));
+        }
+    }
+}
+
+/// Bytes that go on together.
+#[derive(Default)]
+struct Joined {
+    first: Bytes,
+    more: BytesMut,
+    len: usize,
+}
+
+impl Joined {
+    fn push(&mut self, bytes: Bytes) {
+        self.len += bytes.len();
+        if self.first.is_empty() {
+            self.first = bytes;
+        } else if !bytes.is_empty() {
+            self.more.extend_from_slice(&bytes);
+        }
+    }
+
+    fn bytes(self) -> Bytes {
+        if self.more.is_empty() {
+            return self.first;
+        }
+        let mut all = BytesMut::with_capacity(self.len);
+        all.extend_from_slice(&self.first);
+        all.extend_from_slice(&self.more);
+        all.freeze()
+    }
+}

@@ -1,0 +1,248 @@
+//! Who could answer a request.
+
+use std::sync::Arc;
+
+use godel_decide::{Candidate, Prefer, order};
+use godel_llm::{Ability, Dialect, Model};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::config::{Auth, Config};
+use crate::health::Health;
+use crate::keys::{Key, Keys};
+
+/// One that could answer: a provider, its name for the model, and a key.
+#[derive(Debug, Clone)]
+pub(crate) struct Route {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) known: Option<Arc<Model>>,
+    pub(crate) dialect: Dialect,
+    pub(crate) key: Option<Arc<Key>>,
+}
+
+impl Route {
+    pub(crate) fn key_id(&self) -> u64 {
+        self.key.as_ref().map_or(0, |key| key.id)
+    }
+}
+
+/// What decides over routes.
+#[derive(Debug, Clone)]
+pub(crate) struct Question<'a> {
+    /// The model that was asked for, and those that may answer instead.
+    pub(crate) models: Vec<String>,
+    pub(crate) provider: Option<&'a str>,
+    pub(crate) dialect: Dialect,
+    /// What the model must be able to do.
+    pub(crate) needs: Vec<Ability>,
+    pub(crate) prefer: Prefer,
+    /// About how many tokens go in and come out.
+    pub(crate) tokens: (u64, u64),
+    /// Whether the client brings its own login of the provider.
+    pub(crate) own_login: bool,
+}
+
+/// Why nobody can answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoRoute {
+    /// No provider knows the model.
+    Unknown,
+    /// The provider of that name is not there.
+    NoProvider,
+    /// There is no key for this provider.
+    NoKey(String),
+}
+
+/// Finds who could answer, in the order in which they are asked.
+pub(crate) fn find(
+    config: &Config,
+    keys: &Keys,
+    health: &Health,
+    question: &Question<'_>,
+    now: Timestamp,
+) -> Result<Vec<Route>, NoRoute> {
+    if question.provider.is_some_and(|name| !config.order.iter().any(|known| known == name)) {
+        return Err(NoRoute::NoProvider);
+    }
+    let mut routes = Vec::new();
+    let mut keyless = None;
+    for asked in &question.models {
+        let names = config.aliases.get(asked).cloned().unwrap_or_else(|| vec![asked.clone()]);
+        for name in names {
+            for (provider, model) in homes(config, &name, question.provider) {
+                let found = with_keys(config, keys, question, (provider, &model));
+                if found.is_empty() {
+                    keyless.get_or_insert(provider.to_owned());
+                }
+                routes.extend(found);
+            }
+        }
+    }
+    if routes.is_empty() {
+        return Err(keyless.map_or(NoRoute::Unknown, NoRoute::NoKey));
+    }
+    let today = now.to_zoned(TimeZone::UTC).date();
+    let (input, output) = question.tokens;
+    let candidates: Vec<Candidate> = routes
+        .iter()
+        .map(|route| {
+            let (healthy, latency) = health.look(&route.provider, route.key_id(), now);
+            let known = route.known.as_ref();
+            let usage = godel_llm::Usage { input, output, ..Default::default() };
+            let price = known.and_then(|model| model.price(today, input));
+            Candidate {
+                // What is not known is believed to be able.
+                capable: known.is_none_or(|model| model.can_all(&question.needs)),
+                healthy,
+                cost: price.map(|price| price.cost(&usage)),
+                latency,
+            }
+        })
+        .collect();
+    let places = order(&candidates, question.prefer);
+    Ok(places.into_iter().map(|place| routes[place].clone()).collect())
+}
+
+/// Returns the providers that know a model, each with its own name for it.
+fn homes<'c>(config: &'c Config, name: &str, only: Option<&str>) -> Vec<(&'c str, String)> {
+    let named =
+        name.split_once('/').filter(|(provider, _)| config.order.iter().any(|p| p == provider));
+    let mut found = Vec::new();
+    for provider_name in &config.order {
+        let provider = &config.providers[provider_name];
+        let own = provider.models.get(name);
+        let fits = match only {
+            Some(only) => provider_name == only,
+            None => {
+                own.is_some()
+                    || config.registry.of(provider_name, name).is_some()
+                    || provider.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
+                    || named.is_some_and(|(first, _)| first == provider_name)
+            }
+        };
+        if fits {
+            let rest = named.filter(|(first, _)| first == provider_name).map(|(_, rest)| rest);
+            let model = own.map_or(rest.unwrap_or(name), String::as_str);
+            found.push((provider_name.as_str(), model.to_owned()));
+        }
+    }
+    found
+}
+
+fn with_keys(
+    config: &Config,
+    keys: &Keys,
+    question: &Question<'_>,
+    (name, model): (&str, &str),
+) -> Vec<Route> {
+    let provider = &config.providers[name];
+    let Some(dialect) = provider.speaks(question.dialect) else { return Vec::new() };
+    let route = |key| Route {
+        provider: name.to_owned(),
+        model: model.to_owned(),
+        known: config.registry.of(name, model).cloned(),
+        dialect,
+        key,
+    };
+    if question.own_login && provider.subscription && dialect == question.dialect {
+        return vec![route(None)];
+    }
+    if provider.auth(dialect) == Auth::None {
+        return vec![route(None)];
+    }
+    keys.of(name).iter().map(|key| route(Some(Arc::clone(key)))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config() -> Config {
+        Config::read(
+            r#"
+            [providers.aaa]
+            chat = "http://aaa/v1"
+            models = { "claude-sonnet-5" = "sonnet-at-aaa" }
+            [providers.local]
+            chat = "http://local/v1"
+            auth = "none"
+            prefixes = ["llama"]
+            [aliases]
+            fast = ["gpt-5-nano", "claude-haiku-5-5"]
+            "#,
+        )
+        .unwrap()
+    }
+
+    fn keys(providers: &[&str]) -> Keys {
+        let mut keys = Keys::default();
+        for provider in providers {
+            keys.add(provider, Key::new(&format!("sk-{provider}")).unwrap());
+        }
+        keys
+    }
+
+    fn question(model: &str) -> Question<'static> {
+        Question {
+            models: vec![model.to_owned()],
+            provider: None,
+            dialect: Dialect::Chat,
+            needs: vec![],
+            prefer: Prefer::Order,
+            tokens: (1_000, 100),
+            own_login: false,
+        }
+    }
+
+    fn found(keys: &Keys, question: &Question<'_>) -> Result<Vec<(String, String)>, NoRoute> {
+        let now = Timestamp::from_second(1_800_000_000).unwrap();
+        let routes = find(&config(), keys, &Health::default(), question, now)?;
+        Ok(routes.into_iter().map(|route| (route.provider, route.model)).collect())
+    }
+
+    fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
+        pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec()
+    }
+
+    #[test]
+    fn the_users_own_provider_is_asked_before_the_known_one() {
+        let all = keys(&["aaa", "anthropic", "openai"]);
+        let expected = pairs([("aaa", "sonnet-at-aaa"), ("anthropic", "claude-sonnet-5")]);
+        assert_eq!(found(&all, &question("claude-sonnet-5")).unwrap(), expected);
+        let expected = pairs([("anthropic", "claude-sonnet-5")]);
+        assert_eq!(found(&keys(&["anthropic"]), &question("claude-sonnet-5")).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_alias_a_prefix_a_path_and_a_wish_each_find_their_way() {
+        let all = keys(&["anthropic", "openai", "openrouter"]);
+        let fast = pairs([("openai", "gpt-5-nano"), ("anthropic", "claude-haiku-5-5")]);
+        assert_eq!(found(&all, &question("fast")).unwrap(), fast);
+        let cheap = Question { prefer: Prefer::Cost, ..question("fast") };
+        assert_eq!(found(&all, &cheap).unwrap()[0].0, "openai");
+        let unknown = pairs([("anthropic", "claude-next-99")]);
+        assert_eq!(found(&all, &question("claude-next-99")).unwrap(), unknown);
+        assert_eq!(found(&all, &question("llama-9")).unwrap(), pairs([("local", "llama-9")]));
+        let named = pairs([("openrouter", "qwen/qwen-9")]);
+        assert_eq!(found(&all, &question("openrouter/qwen/qwen-9")).unwrap(), named);
+        let forced = Question { provider: Some("openrouter"), ..question("anything") };
+        assert_eq!(found(&all, &forced).unwrap(), pairs([("openrouter", "anything")]));
+    }
+
+    #[test]
+    fn it_is_told_why_nobody_can_answer() {
+        let none = keys(&[]);
+        assert_eq!(found(&none, &question("gpt-5")), Err(NoRoute::NoKey("openai".to_owned())));
+        assert_eq!(found(&none, &question("nonsense")), Err(NoRoute::Unknown));
+        let forced = Question { provider: Some("moon"), ..question("gpt-5") };
+        assert_eq!(found(&none, &forced), Err(NoRoute::NoProvider));
+    }
+
+    #[test]
+    fn every_key_of_a_provider_is_a_way() {
+        let mut two = keys(&["openai"]);
+        two.add("openai", Key::new("sk-second").unwrap());
+        assert_eq!(found(&two, &question("gpt-5")).unwrap().len(), 2);
+    }
+}

@@ -1,0 +1,399 @@
+//! What models were asked, and what it cost.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use godel_api::{
+    ModelCall, ModelCalls, ProviderState, ProviderStates, Success, UsageReport, UsageRow,
+    UsageTotals,
+};
+use godel_app::spend::reports::{self, GroupBy, Narrow, Report};
+use godel_model::{CallId, Invalid, Outcome, ProjectId, TokenId, UsageSum, code};
+use godel_store::CallRecord;
+use http::header;
+use jiff::civil::Date;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use crate::error::ApiResult;
+use crate::extract::Query;
+use crate::guard::Caller;
+use crate::state::Shared;
+
+/// How many attempts a page has unless asked otherwise, and at most.
+const LIMIT_DEFAULT: usize = 50;
+const LIMIT_MAX: usize = 1_000;
+
+/// What a report is about.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UsageQuery {
+    /// The first day, such as 2026-11-01; 30 days before the last one unless given.
+    #[param(format = Date)]
+    from: Option<String>,
+    /// The last day; today in UTC unless given.
+    #[param(format = Date)]
+    to: Option<String>,
+    /// By what it is split, with commas: day, provider, model, project, user, agent, bead, convoy.
+    group_by: Option<String>,
+    /// Only this provider.
+    provider: Option<String>,
+    /// Only this model.
+    model: Option<String>,
+    /// Only this project, by its id.
+    project: Option<String>,
+    /// Only this user, by its id.
+    user: Option<String>,
+    /// Only this agent.
+    agent: Option<String>,
+    /// Only this bead.
+    bead: Option<String>,
+    /// Only this convoy.
+    convoy: Option<String>,
+    /// `json` (the default) or `csv`.
+    format: Option<String>,
+}
+
+/// Which attempts are listed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CallsQuery {
+    /// How many: 1 to 1,000, 50 unless given.
+    #[param(minimum = 1, maximum = 1000, default = 50)]
+    limit: Option<usize>,
+    /// Where the page begins: `next` of the page before.
+    before: Option<String>,
+    /// Only this provider.
+    provider: Option<String>,
+    /// Only this model.
+    model: Option<String>,
+    /// Only this project, by its id.
+    project: Option<String>,
+    /// Only this user, by its id.
+    user: Option<String>,
+    /// Only this agent.
+    agent: Option<String>,
+    /// Only this bead.
+    bead: Option<String>,
+    /// Only this convoy.
+    convoy: Option<String>,
+    /// `json` (the default) or `csv`.
+    format: Option<String>,
+}
+
+fn refuse(why: &str) -> Invalid {
+    Invalid::new(code::INVALID_PARAMETER, why)
+}
+
+fn day(text: Option<String>) -> ApiResult<Option<Date>> {
+    let parse = |text: String| text.parse().map_err(|_| refuse("a day is written like 2026-11-15"));
+    Ok(text.map(parse).transpose()?)
+}
+
+fn is_csv(format: Option<&str>) -> ApiResult<bool> {
+    match format {
+        None | Some("json") => Ok(false),
+        Some("csv") => Ok(true),
+        Some(_) => Err(refuse("the format is json or csv").into()),
+    }
+}
+
+fn groups(text: Option<&str>) -> ApiResult<Vec<GroupBy>> {
+    let names = text.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
+    let mut groups = Vec::new();
+    for name in names {
+        let found = GroupBy::ALL.into_iter().find(|by| by.as_str() == name);
+        let found = found.ok_or_else(|| {
+            refuse("groupBy takes day, provider, model, project, user, agent, bead and convoy")
+        })?;
+        if !groups.contains(&found) {
+            groups.push(found);
+        }
+    }
+    Ok(groups)
+}
+
+fn totals(sum: &UsageSum) -> UsageTotals {
+    UsageTotals {
+        requests: sum.requests,
+        failed: sum.failed,
+        unpriced: sum.unpriced,
+        estimated: sum.estimated,
+        input_tokens: sum.usage.input,
+        cache_read_tokens: sum.usage.cache_read,
+        cache_write_tokens: sum.usage.cache_write_5m + sum.usage.cache_write_1h,
+        output_tokens: sum.usage.output,
+        reasoning_tokens: sum.usage.reasoning,
+        cost_micros: sum.cost_micros,
+    }
+}
+
+fn dollars(micros: i64) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// Report usage and cost
+///
+/// Sums of all requests to models between two days, split by what is asked for. Sums agree to the
+/// millionth of a dollar with the attempts that `/proxy/v1/audit` lists.
+#[utoipa::path(get, path = "/proxy/v1/usage", tag = "models", operation_id = "reportUsage", params(UsageQuery),
+    responses((status = 200, description = "The report", body = Success<UsageReport>)))]
+pub(crate) async fn usage(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Query(query): Query<UsageQuery>,
+) -> ApiResult<Response> {
+    let csv = is_csv(query.format.as_deref())?;
+    let by = groups(query.group_by.as_deref())?;
+    let days = (day(query.from)?, day(query.to)?);
+    let narrow = Narrow {
+        provider: query.provider,
+        model: query.model,
+        project: query.project,
+        user: query.user,
+        agent: query.agent,
+        bead: query.bead,
+        convoy: query.convoy,
+    };
+    // Both are always told, whatever else was asked for.
+    let mut asked = by.clone();
+    for always in [GroupBy::Provider, GroupBy::Agent] {
+        if !asked.contains(&always) {
+            asked.push(always);
+        }
+    }
+    let report = reports::usage(&shared.app, &caller.call, days, asked.clone(), narrow).await?;
+    let told = told(&report, &by, &asked);
+    if csv {
+        return Ok(as_csv(&usage_csv(&told, &by)));
+    }
+    Ok(Json(Success::new(told)).into_response())
+}
+
+fn told(report: &Report, by: &[GroupBy], asked: &[GroupBy]) -> UsageReport {
+    let place = |by: GroupBy| asked.iter().position(|asked| *asked == by);
+    let cost_by = |by: GroupBy| {
+        let mut costs: BTreeMap<String, i64> = BTreeMap::new();
+        for (values, sum) in &report.rows {
+            let name = place(by).and_then(|at| values.get(at)).cloned().unwrap_or_default();
+            *costs.entry(name).or_default() += sum.cost_micros;
+        }
+        costs.remove("");
+        costs.into_iter().map(|(name, cost)| (name, dollars(cost))).collect()
+    };
+    let mut rows: BTreeMap<Vec<String>, UsageSum> = BTreeMap::new();
+    for (values, sum) in &report.rows {
+        rows.entry(values.iter().take(by.len()).cloned().collect()).or_default().add(sum);
+    }
+    let rows = rows.into_iter().filter(|_| !by.is_empty()).map(|(values, sum)| {
+        let names = by.iter().map(|by| by.as_str().to_owned());
+        UsageRow { group: names.zip(values).collect(), totals: totals(&sum) }
+    });
+    UsageReport {
+        from: report.from.to_string(),
+        to: report.to.to_string(),
+        total_cost: dollars(report.total.cost_micros),
+        total: totals(&report.total),
+        by_provider: cost_by(GroupBy::Provider),
+        by_agent: cost_by(GroupBy::Agent),
+        rows: rows.collect(),
+    }
+}
+
+fn usage_csv(report: &UsageReport, by: &[GroupBy]) -> Vec<Vec<String>> {
+    let mut lines = Vec::new();
+    let mut head: Vec<String> = by.iter().map(|by| by.as_str().to_owned()).collect();
+    let names = [
+        "requests", "failed", "unpriced", "estimated", "inputTokens", "cacheReadTokens",
+        "cacheWriteTokens", "outputTokens", "reasoningTokens", "costMicros",
+    ];
+    head.extend(names.map(ToOwned::to_owned));
+    lines.push(head);
+    let all = UsageRow { group: BTreeMap::new(), totals: report.total };
+    let rows = if by.is_empty() { std::slice::from_ref(&all) } else { &report.rows };
+    for row in rows {
+        let mut line: Vec<String> =
+            by.iter().map(|by| row.group.get(by.as_str()).cloned().unwrap_or_default()).collect();
+        let totals = &row.totals;
+        let counts = [
+            totals.requests, totals.failed, totals.unpriced, totals.estimated, totals.input_tokens,
+            totals.cache_read_tokens, totals.cache_write_tokens, totals.output_tokens,
+            totals.reasoning_tokens,
+        ];
+        line.extend(counts.map(|count| count.to_string()));
+        line.push(totals.cost_micros.to_string());
+        lines.push(line);
+    }
+    lines
+}
+
+/// List requests to models
+///
+/// One entry for each attempt to get an answer from a provider, the newest first.
+#[utoipa::path(get, path = "/proxy/v1/audit", tag = "models", operation_id = "listModelCalls", params(CallsQuery),
+    responses((status = 200, description = "A page of attempts", body = Success<ModelCalls>)))]
+pub(crate) async fn calls(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Query(query): Query<CallsQuery>,
+) -> ApiResult<Response> {
+    let csv = is_csv(query.format.as_deref())?;
+    let limit = query.limit.unwrap_or(LIMIT_DEFAULT);
+    if !(1..=LIMIT_MAX).contains(&limit) {
+        return Err(refuse("limit must be 1 to 1000").into());
+    }
+    let before: Option<CallId> = query.before.map(|text| text.parse()).transpose()?;
+    let narrow = Narrow {
+        provider: query.provider,
+        model: query.model,
+        project: query.project,
+        user: query.user,
+        agent: query.agent,
+        bead: query.bead,
+        convoy: query.convoy,
+    };
+    let (app, call) = (&shared.app, &caller.call);
+    let ever = Some(jiff::civil::date(2020, 1, 1));
+    let all = reports::usage(app, call, (ever, None), Vec::new(), narrow.clone()).await?;
+    let (found, next) = reports::calls(app, call, before, limit, narrow).await?;
+    let logs: Vec<ModelCall> = found.into_iter().map(model_call).collect();
+    if csv {
+        return Ok(as_csv(&calls_csv(&logs)));
+    }
+    let next = next.map(|next| next.to_string());
+    let told = ModelCalls { logs, total: all.total.requests, next };
+    Ok(Json(Success::new(told)).into_response())
+}
+
+fn model_call(record: CallRecord) -> ModelCall {
+    let CallRecord { start, end } = record;
+    let millis = |micros: i64| micros as f64 / 1e3;
+    let took = end.as_ref().map(|end| millis(end.at.duration_since(start.at).as_micros() as i64));
+    let usage = end.as_ref().map(|end| end.usage).unwrap_or_default();
+    let outcome = end.as_ref().map_or(Outcome::Open, |end| end.outcome);
+    let cost = end.as_ref().and_then(|end| end.cost);
+    ModelCall {
+        id: start.id.uuid(),
+        request_id: start.request.uuid(),
+        attempt: start.attempt,
+        timestamp: start.at,
+        user_id: start.purpose.user.uuid(),
+        project_id: start.purpose.project.map(ProjectId::uuid),
+        agent_id: start.purpose.agent,
+        bead_id: start.purpose.bead,
+        convoy_id: start.purpose.convoy,
+        token_id: start.purpose.token.map(TokenId::uuid),
+        session: start.session,
+        dialect: start.dialect.to_owned(),
+        asked: start.asked,
+        provider: start.provider,
+        model: start.model,
+        streamed: start.streamed,
+        outcome: outcome.to_string(),
+        success: outcome == Outcome::Ok,
+        status: end.as_ref().and_then(|end| end.status),
+        input_tokens: usage.input,
+        cache_read_tokens: usage.cache_read,
+        cache_write_tokens: usage.cache_write_5m + usage.cache_write_1h,
+        output_tokens: usage.output,
+        reasoning_tokens: usage.reasoning,
+        cost: cost.map(dollars),
+        cost_micros: cost,
+        estimated: end.as_ref().is_some_and(|end| end.estimated),
+        first_byte_ms: end.as_ref().and_then(|end| end.first_byte_micros).map(millis),
+        latency: took,
+        error: end.and_then(|end| end.error),
+    }
+}
+
+fn calls_csv(logs: &[ModelCall]) -> Vec<Vec<String>> {
+    let head = [
+        "timestamp", "id", "requestId", "attempt", "userId", "projectId", "agentId", "beadId",
+        "convoyId", "provider", "model", "asked", "outcome", "status", "inputTokens",
+        "cacheReadTokens", "cacheWriteTokens", "outputTokens", "costMicros", "estimated",
+        "firstByteMs", "latency", "error",
+    ];
+    let mut lines = vec![head.map(ToOwned::to_owned).to_vec()];
+    for log in logs {
+        let text = |value: Option<String>| value.unwrap_or_default();
+        lines.push(vec![
+            log.timestamp.to_string(),
+            log.id.to_string(),
+            log.request_id.to_string(),
+            log.attempt.to_string(),
+            log.user_id.to_string(),
+            text(log.project_id.map(|id| id.to_string())),
+            text(log.agent_id.clone()),
+            text(log.bead_id.clone()),
+            text(log.convoy_id.clone()),
+            log.provider.clone(),
+            log.model.clone(),
+            log.asked.clone(),
+            log.outcome.clone(),
+            text(log.status.map(|status| status.to_string())),
+            log.input_tokens.to_string(),
+            log.cache_read_tokens.to_string(),
+            log.cache_write_tokens.to_string(),
+            log.output_tokens.to_string(),
+            text(log.cost_micros.map(|cost| cost.to_string())),
+            log.estimated.to_string(),
+            text(log.first_byte_ms.map(|millis| format!("{millis:.1}"))),
+            text(log.latency.map(|millis| format!("{millis:.1}"))),
+            text(log.error.clone()),
+        ]);
+    }
+    lines
+}
+
+/// Writes lines as RFC 4180 has it; a field that a table program would take for a formula is quoted.
+fn as_csv(lines: &[Vec<String>]) -> Response {
+    let mut text = String::new();
+    for line in lines {
+        let fields = line.iter().map(|field| {
+            let formula = field.starts_with(['=', '+', '-', '@']) && field.parse::<f64>().is_err();
+            let field = if formula { format!("'{field}") } else { field.clone() };
+            match field.contains([',', '"', '\n', '\r']) {
+                true => format!("\"{}\"", field.replace('"', "\"\"")),
+                false => field,
+            }
+        });
+        text.push_str(&fields.collect::<Vec<_>>().join(","));
+        text.push_str("\r\n");
+    }
+    ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response()
+}
+
+/// List providers
+///
+/// In the order in which they are asked, with how they are doing.
+#[utoipa::path(get, path = "/proxy/v1/providers", tag = "models", operation_id = "listProviders",
+    responses((status = 200, description = "The providers", body = Success<ProviderStates>)))]
+pub(crate) async fn providers(
+    State(shared): State<Shared>,
+    caller: Caller,
+) -> ApiResult<impl IntoResponse> {
+    let found = reports::providers(&shared.app, &caller.call).await?;
+    let items = found.into_iter().map(|(provider, health)| match health {
+        Some(health) => ProviderState {
+            provider,
+            state: health.state.to_owned(),
+            first_byte_ms: health.first_byte_ms,
+            worked: health.worked,
+            failed: health.failed,
+            last_error: health.last_error,
+        },
+        None => ProviderState {
+            provider,
+            state: "unused".to_owned(),
+            first_byte_ms: None,
+            worked: 0,
+            failed: 0,
+            last_error: None,
+        },
+    });
+    Ok(Json(Success::new(ProviderStates { items: items.collect() })))
+}

@@ -1,0 +1,151 @@
+//! The other door: requests to models take no way through the router.
+//!
+//! An agent asks a model many thousand times a day, and each layer would cost as much as the work
+//! itself. What they do for the rest of the API is done here in the words that clients of models
+//! understand: who is it, may it, what failed.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use godel_app::auth::{self, AccessToken, Credential};
+use godel_app::spend::{self, Shown};
+use godel_app::{Error, Origin};
+use godel_llm::Trouble;
+use godel_proxy::{Refusal, Switchboard, Who, is_model_path};
+use http::{HeaderMap, Request, Response, header};
+use hyper::body::Incoming;
+
+use crate::guard::{Peer, check_host, origin_of};
+use crate::state::Shared;
+
+/// Tells whether a request is one for models.
+pub(crate) fn is_for_models<B>(request: &Request<B>) -> bool {
+    is_model_path(request.uri().path())
+}
+
+/// Serves a request to a model.
+pub(crate) async fn serve(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
+    let board = &shared.app.switchboard;
+    if let Err(error) = check_host(&shared.entrance, &request) {
+        let refusal = Refusal::new(Trouble::Forbidden, error.message);
+        return board.refuse(&request, &refusal).map(Body::new);
+    }
+    let who = if Switchboard::is_probe(&request) {
+        // Nobody need be known to hear that somebody is here.
+        Ok(Arc::new(Who::nobody()))
+    } else {
+        let origin = origin_of(request.headers(), request.extensions().get::<Peer>());
+        identify(shared, &request, &origin).await
+    };
+    match who {
+        Ok(who) => board.call(who, request).await.map(Body::new),
+        Err(refusal) => board.refuse(&request, &refusal).map(Body::new),
+    }
+}
+
+async fn identify(
+    shared: &Shared,
+    request: &Request<Incoming>,
+    origin: &Origin,
+) -> Result<Arc<Who>, Refusal> {
+    let app = &shared.app;
+    let headers = request.headers();
+    let Some(text) = shown_token(headers, request.uri().query()) else {
+        let why = "no Godel token was shown; send it as a bearer token, x-api-key or x-goog-api-key";
+        return Err(Refusal::new(Trouble::Unauthenticated, why));
+    };
+    let found = match read(&text, headers) {
+        Some(shown) => spend::who(app, &shown).await,
+        None => Err(Error::Unauthorized),
+    };
+    match found {
+        Err(Error::Unauthorized) => {
+            let refused = auth::refused(app, origin, "token").await;
+            Err(refusal(refused))
+        }
+        other => other.map_err(refusal),
+    }
+}
+
+fn refusal(error: Error) -> Refusal {
+    let trouble = match &error {
+        Error::Unauthorized => Trouble::Unauthenticated,
+        Error::Forbidden(_) | Error::NarrowKey => Trouble::Forbidden,
+        Error::Throttled { retry_ms } => Trouble::RateLimited(retry_ms.div_ceil(1_000)),
+        Error::Invalid(_) => Trouble::Invalid,
+        _ => Trouble::Internal,
+    };
+    let message = match (&error, trouble) {
+        (Error::Unauthorized, _) => {
+            "this Godel token is not known, has ended or was revoked".to_owned()
+        }
+        (_, Trouble::Internal) => {
+            tracing::error!(%error, "who asks a model could not be found out");
+            "something failed inside Godel; its log has the details".to_owned()
+        }
+        _ => error.to_string(),
+    };
+    Refusal::new(trouble, message)
+}
+
+/// Returns what is shown, in whichever of the ways that clients have.
+fn shown_token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    if let Some(token) = text("x-godel-token") {
+        return Some(token.to_owned());
+    }
+    let bearer = text(header::AUTHORIZATION.as_str()).and_then(|value| value.split_once(' '));
+    let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    let named = bearer.map(|(_, token)| token.trim());
+    let named = named.or_else(|| text("x-api-key")).or_else(|| text("x-goog-api-key"));
+    let in_query = || query.into_iter().flat_map(|query| query.split('&')).find_map(|pair| pair.strip_prefix("key="));
+    named.or_else(in_query).filter(|token| !token.is_empty()).map(ToOwned::to_owned)
+}
+
+fn read(text: &str, headers: &HeaderMap) -> Option<Shown> {
+    if let Ok(token) = text.parse() {
+        return Some(Shown::Agent(token));
+    }
+    let credential = match text.parse() {
+        Ok(key) => Credential::Key(key),
+        Err(_) => Credential::Access(AccessToken::from_text(text)?),
+    };
+    let project = headers.get("x-godel-project").and_then(|value| value.to_str().ok());
+    Some(Shown::Person(credential, project.map(ToOwned::to_owned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn a_token_is_found_in_each_of_the_ways_that_clients_have() {
+        let of = |name: &'static str, value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, HeaderValue::from_static(value));
+            shown_token(&headers, None)
+        };
+        for (name, value) in [
+            ("authorization", "Bearer t1"),
+            ("authorization", "bearer  t1"),
+            ("x-api-key", "t1"),
+            ("x-goog-api-key", "t1"),
+            ("x-godel-token", "t1"),
+        ] {
+            assert_eq!(of(name, value).as_deref(), Some("t1"), "{name}");
+        }
+        assert_eq!(of("authorization", "Basic t1"), None);
+        assert_eq!(shown_token(&HeaderMap::new(), Some("alt=sse&key=t1")).as_deref(), Some("t1"));
+        assert_eq!(shown_token(&HeaderMap::new(), Some("alt=sse")), None);
+    }
+
+    #[test]
+    fn our_own_header_counts_before_a_login_of_the_provider() {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", HeaderValue::from_static("Bearer sk-ant-oat01-x"));
+        headers.insert("x-godel-token", HeaderValue::from_static("godel_at_1"));
+        assert_eq!(shown_token(&headers, None).as_deref(), Some("godel_at_1"));
+    }
+}
