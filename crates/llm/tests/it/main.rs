@@ -1,1 +1,4 @@
 //! Wire formats from the outside.
+#![cfg(test)]
+
+mod translate;
