@@ -25,6 +25,8 @@ mod responses;
 mod schema;
 mod settle;
 mod stage;
+#[cfg(test)]
+mod tests;
 mod thinks;
 mod usage;
 
