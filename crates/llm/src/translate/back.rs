@@ -18,7 +18,9 @@ pub struct Back {
     pub(super) from: Dialect,
     pub(super) to: Dialect,
     pub(super) head: Head,
-    pub(super) names: Names,
+    pub(super) names: std::sync::Arc<Names>,
+    /// Sequences that the upstream does not know of, at which the reply is cut.
+    pub(super) stop: Vec<String>,
     /// Whether the upstream was told to think and wants its thoughts back.
     pub(super) thinking: bool,
     pub(super) include_usage: bool,

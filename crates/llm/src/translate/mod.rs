@@ -25,6 +25,7 @@ mod responses;
 mod schema;
 mod settle;
 mod stage;
+mod stops;
 #[cfg(test)]
 mod tests;
 mod thinks;
@@ -140,7 +141,8 @@ fn tell(ask: &Ask<'_>, body: &Json, recall: &Recall<'_>) -> Result<Told, Fault> 
         from: ask.from,
         to: ask.to,
         head: Head::new(ask),
-        names,
+        names: names.into(),
+        stop: if ask.to == Dialect::Responses { prompt.stop } else { Vec::new() },
         thinking,
         include_usage: prompt.include_usage,
         array: ask.array,

@@ -37,6 +37,45 @@ pub(crate) fn is_strict(schema: &Json) -> bool {
     }
 }
 
+/// Makes a schema of an answer that Anthropic accepts: objects take no other properties, and
+/// limits of values are left out.
+pub(crate) fn closed(schema: &Json) -> Json {
+    const LIMITS: [&str; 9] = [
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "maxItems",
+        "uniqueItems",
+    ];
+    let Json::Map(entries) = schema else { return schema.clone() };
+    let kept = entries.iter().filter(|(key, _)| !LIMITS.contains(&key.as_ref()));
+    let mut made = Json::Map(kept.map(closed_entry).collect());
+    let open = schema.get("additionalProperties").is_none();
+    if open && schema.get("properties").is_some() {
+        made.put("additionalProperties", false);
+    }
+    made
+}
+
+fn closed_entry((key, value): &(Key, Json)) -> (Key, Json) {
+    let value = match (key.as_ref(), value) {
+        ("properties" | "$defs" | "definitions", Json::Map(schemas)) => {
+            let each = |(name, schema): &(Key, Json)| (name.clone(), closed(schema));
+            Json::Map(schemas.iter().map(each).collect())
+        }
+        ("items" | "additionalProperties", value) => closed(value),
+        ("anyOf" | "allOf" | "oneOf", Json::List(list)) => {
+            Json::List(list.iter().map(closed).collect())
+        }
+        (_, value) => value.clone(),
+    };
+    (key.clone(), value)
+}
+
 /// Makes JSON Schema of Gemini's own: types in lower case, and null as one of them.
 pub(crate) fn of_openapi(schema: &Json) -> Json {
     match schema {
@@ -100,6 +139,20 @@ mod tests {
             "enum":["A"]},"n":{"type":"array","items":{"type":"integer"},"minItems":2}}}"#,
         );
         assert_eq!(of_openapi(&theirs), ours);
+    }
+
+    #[test]
+    fn the_schema_of_an_answer_is_closed() {
+        let given = parse(
+            r#"{"type":"object","properties":{"minimum":{"type":"integer","minimum":1},
+            "list":{"type":"array","items":{"type":"object","properties":{}}}}}"#,
+        );
+        let made = parse(
+            r#"{"type":"object","properties":{"minimum":{"type":"integer"},
+            "list":{"type":"array","items":{"type":"object","properties":{},
+            "additionalProperties":false}}},"additionalProperties":false}"#,
+        );
+        assert_eq!(closed(&given), made);
     }
 
     #[test]

@@ -114,7 +114,7 @@ fn thought(ask: &Ask<'_>, prompt: &Prompt, max_tokens: u64) -> Option<Json> {
 fn config(ask: &Ask<'_>, prompt: &Prompt, thinks: bool) -> Option<Json> {
     let format = match &prompt.format {
         Some(Format::Schema { schema, .. }) => {
-            Some(object! { "type" => "json_schema", "schema" => schema })
+            Some(object! { "type" => "json_schema", "schema" => schema::closed(schema) })
         }
         _ => None,
     };

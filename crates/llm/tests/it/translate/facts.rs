@@ -68,6 +68,9 @@ fn responses_request(body: &Value) -> Vec<String> {
     let mut facts = vec![format!("system {}", text(&body["instructions"]))];
     for item in list(&body["input"]) {
         match text(&item["type"]) {
+            "message" if item["content"].is_string() => {
+                facts.push(format!("{} {}", text(&item["role"]), text(&item["content"])));
+            }
             "message" => {
                 for part in list(&item["content"]) {
                     facts.push(match text(&part["type"]) {

@@ -166,6 +166,18 @@ fn gemini_without_events_gets_one_array() {
     assert_eq!(chunks.last().unwrap()["error"]["message"], "gone");
 }
 
+#[test]
+fn a_reply_is_cut_where_the_upstream_knows_no_stop_sequences() {
+    let mut request = samples::request(Dialect::Anthropic);
+    request["stop_sequences"] = json!(["ay é"]);
+    let told = tell(&ask(Dialect::Anthropic, Dialect::Responses), &request).unwrap();
+    let stream = samples::stream(Dialect::Responses);
+    let (out, ended) = relayed(told.back.stream(), &[stream.as_bytes()]);
+    assert!(ended.finished);
+    let facts = facts::stream(Dialect::Anthropic, &out);
+    assert_eq!(facts, ["thought Hm.", "text S", "stop stop_sequence", "usage 17 7 20 4"]);
+}
+
 fn chat(deltas: &[Value]) -> String {
     let chunk = |delta: &Value| format!("data: {}\n\n", json!({"choices": [{"delta": delta}]}));
     let reason = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});

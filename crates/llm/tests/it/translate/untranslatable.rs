@@ -79,8 +79,6 @@ fn what_only_anthropic_and_gemini_can_do_is_named() {
 
 #[test]
 fn what_the_upstream_has_no_word_for_is_named() {
-    let told = refusal(Dialect::Chat, Dialect::Responses, "/stop", json!(["x"]));
-    assert!(told.starts_with("stop sequences"), "{told}");
     let url = json!({"type": "image_url", "image_url": {"url": "https://x/y.png"}});
     let told = refusal(Dialect::Chat, Dialect::Gemini, "/messages/1/content/-", url);
     assert!(told.starts_with("an image that is given by its URL"), "{told}");
