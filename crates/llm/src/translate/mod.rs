@@ -126,8 +126,7 @@ fn tell(ask: &Ask<'_>, body: &Json, recall: &Recall<'_>) -> Result<Told, Fault> 
     let mut prompt = read_request(ask.from, body)?;
     (prompt.items, prompt.lost) =
         settle::restore(settle::settle(std::mem::take(&mut prompt.items)), recall);
-    let limit = if ask.max_output == 0 { u64::MAX } else { ask.max_output };
-    prompt.max_output = prompt.max_output.map(|max| max.min(limit));
+    let stop = fit(ask, &mut prompt);
     let names = Names::new(&prompt);
     let (body, thinking) = match ask.to {
         Dialect::Chat => (chat::write_request(ask, &prompt, &names)?, false),
@@ -142,12 +141,32 @@ fn tell(ask: &Ask<'_>, body: &Json, recall: &Recall<'_>) -> Result<Told, Fault> 
         to: ask.to,
         head: Head::new(ask),
         names: names.into(),
-        stop: if ask.to == Dialect::Responses { prompt.stop } else { Vec::new() },
+        stop,
         thinking,
         include_usage: prompt.include_usage,
         array: ask.array,
     };
     Ok(Told { body: body.to_bytes(), back })
+}
+
+/// Leaves out what the model would refuse; returns the stop sequences that it does not take.
+fn fit(ask: &Ask<'_>, prompt: &mut Prompt) -> Vec<String> {
+    let limit = if ask.max_output == 0 { u64::MAX } else { ask.max_output };
+    prompt.max_output = prompt.max_output.map(|max| max.min(limit));
+    let levelled = ask.thinks == Thinks::Level;
+    if levelled && ask.to != Dialect::Gemini {
+        (prompt.temperature, prompt.top_p, prompt.top_k) = (None, None, None);
+    }
+    let most = match ask.to {
+        Dialect::Responses => 0,
+        Dialect::Chat if levelled => 0,
+        Dialect::Chat => 4,
+        Dialect::Gemini => 5,
+        // It refuses those without anything to see.
+        Dialect::Anthropic if prompt.stop.iter().any(|stop| stop.trim().is_empty()) => 0,
+        Dialect::Anthropic => usize::MAX,
+    };
+    if prompt.stop.len() > most { std::mem::take(&mut prompt.stop) } else { Vec::new() }
 }
 
 fn read_request(dialect: Dialect, body: &Json) -> Result<Prompt, Fault> {

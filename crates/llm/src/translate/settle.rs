@@ -28,6 +28,9 @@ pub(crate) fn settle(items: Vec<Item>) -> Vec<Item> {
     let mut settled = Vec::with_capacity(items.len());
     let mut open = Vec::new();
     for item in items {
+        if matches!(&item, Item::User(parts) if parts.is_empty()) {
+            continue;
+        }
         if !item.is_models() {
             answer(&mut open, &mut results, &mut settled);
         }

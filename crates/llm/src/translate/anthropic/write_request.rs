@@ -54,7 +54,7 @@ pub(crate) fn write_request(
         "tool_choice" => choice,
         "thinking" => thought,
         "output_config" => config(ask, prompt, thinks),
-        "stop_sequences" => stop(prompt),
+        "stop_sequences" => (!prompt.stop.is_empty()).then(|| prompt.stop.clone()),
         "temperature" => free(&prompt.temperature).map(at_most_one),
         "top_p" => free(&prompt.top_p).filter(|_| prompt.temperature.is_none()),
         "top_k" => free(&prompt.top_k),
@@ -67,13 +67,6 @@ pub(crate) fn write_request(
 /// OpenAI and Gemini go up to two.
 fn at_most_one(number: serde_json::Number) -> serde_json::Number {
     if number.as_f64().is_some_and(|value| value > 1.0) { 1.into() } else { number }
-}
-
-fn stop(prompt: &Prompt) -> Option<Vec<String>> {
-    // It refuses sequences without anything to see.
-    let stop: Vec<String> =
-        prompt.stop.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
-    (!stop.is_empty()).then_some(stop)
 }
 
 fn user(prompt: &Prompt) -> Option<Json> {

@@ -292,6 +292,22 @@ fn more_than_the_model_can_answer_is_not_asked_for() {
 }
 
 #[test]
+fn a_model_is_not_told_what_it_would_refuse() {
+    let body = json!({"temperature": 0, "top_p": 0.9, "stop": ["\n"],
+        "messages": [{"role": "user", "content": "a"}]});
+    let told = |to, thinks| told(&Ask { thinks, ..ask(Dialect::Chat, to) }, &body);
+    for to in [Dialect::Responses, Dialect::Anthropic] {
+        assert_eq!(told(to, Thinks::Level)["temperature"], Value::Null, "{to}");
+        assert_eq!(told(to, Thinks::Never)["temperature"], 0, "{to}");
+    }
+    assert_eq!(told(Dialect::Anthropic, Thinks::Never)["top_p"], Value::Null);
+    assert_eq!(told(Dialect::Anthropic, Thinks::Never)["stop_sequences"], Value::Null);
+    let config = &told(Dialect::Gemini, Thinks::Level)["generationConfig"];
+    assert_eq!((&config["temperature"], &config["topP"]), (&json!(0), &json!(0.9)));
+    assert_eq!(config["stopSequences"], json!(["\n"]));
+}
+
+#[test]
 fn a_client_of_gemini_need_not_return_ids() {
     let call = |name: &str| json!({"functionCall": {"name": name, "args": {}}});
     let result = |name: &str, text: &str| json!({"functionResponse": {"name": name, "response": {"output": text}}});
