@@ -48,6 +48,10 @@ const CONTINUE: &str = "Continue.";
 /// How much a model may answer if nothing is known about it.
 const DEFAULT_MAX_OUTPUT: u64 = 8192;
 
+/// The most stop sequences, and the most bytes of one.
+const STOPS_MAX: usize = 64;
+const STOP_MAX_BYTES: usize = 1024;
+
 /// How a request is to be told.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
@@ -126,7 +130,7 @@ fn tell(ask: &Ask<'_>, body: &Json, recall: &Recall<'_>) -> Result<Told, Fault> 
     let mut prompt = read_request(ask.from, body)?;
     (prompt.items, prompt.lost) =
         settle::restore(settle::settle(std::mem::take(&mut prompt.items)), recall);
-    let stop = fit(ask, &mut prompt);
+    let stop = fit(ask, &mut prompt)?;
     let names = Names::new(&prompt);
     let (body, thinking) = match ask.to {
         Dialect::Chat => (chat::write_request(ask, &prompt, &names)?, false),
@@ -150,7 +154,11 @@ fn tell(ask: &Ask<'_>, body: &Json, recall: &Recall<'_>) -> Result<Told, Fault> 
 }
 
 /// Leaves out what the model would refuse; returns the stop sequences that it does not take.
-fn fit(ask: &Ask<'_>, prompt: &mut Prompt) -> Vec<String> {
+fn fit(ask: &Ask<'_>, prompt: &mut Prompt) -> Result<Vec<String>, Fault> {
+    let long = prompt.stop.iter().any(|stop| stop.len() > STOP_MAX_BYTES);
+    if long || prompt.stop.len() > STOPS_MAX {
+        return Err(Fault::shape("there are too many stop sequences, or one is too long"));
+    }
     let limit = if ask.max_output == 0 { u64::MAX } else { ask.max_output };
     prompt.max_output = prompt.max_output.map(|max| max.min(limit));
     let levelled = ask.thinks == Thinks::Level;
@@ -166,7 +174,7 @@ fn fit(ask: &Ask<'_>, prompt: &mut Prompt) -> Vec<String> {
         Dialect::Anthropic if prompt.stop.iter().any(|stop| stop.trim().is_empty()) => 0,
         Dialect::Anthropic => usize::MAX,
     };
-    if prompt.stop.len() > most { std::mem::take(&mut prompt.stop) } else { Vec::new() }
+    Ok(if prompt.stop.len() > most { std::mem::take(&mut prompt.stop) } else { Vec::new() })
 }
 
 fn read_request(dialect: Dialect, body: &Json) -> Result<Prompt, Fault> {

@@ -1,5 +1,7 @@
 //! JSON Schema, and what Gemini writes in its place.
 
+use std::collections::HashSet;
+
 use super::json::{Json, Key, object};
 
 /// Makes a schema that is surely one of an object.
@@ -24,8 +26,9 @@ pub(crate) fn is_strict(schema: &Json) -> bool {
                 return schema.text("type") != Some("object")
                     && entries.iter().all(|(_, value)| is_strict(value));
             };
-            let required = schema.list("required");
-            let listed = |key: &Key| required.iter().any(|name| name.as_text() == Some(key));
+            let required: HashSet<&str> =
+                schema.list("required").iter().filter_map(Json::as_text).collect();
+            let listed = |key: &Key| required.contains(key.as_ref());
             schema.flag("additionalProperties") == Some(false)
                 && properties.iter().all(|(key, value)| listed(key) && is_strict(value))
                 && entries

@@ -1,5 +1,6 @@
 //! Writes a request to Messages.
 
+use std::collections::BTreeSet;
 use std::mem::take;
 
 use super::super::input::{custom_description, custom_schema};
@@ -123,15 +124,11 @@ fn tools(prompt: &Prompt, names: &Names) -> Vec<Json> {
         return tools;
     }
     // A history with calls needs tools, though none may be called now.
-    let mut known = Vec::new();
-    for item in &prompt.items {
-        if let Item::Call(call) = item {
-            let name = names.upstream(&call.tool);
-            if !known.contains(&name) {
-                known.push(name);
-            }
-        }
-    }
+    let called = prompt.items.iter().filter_map(|item| match item {
+        Item::Call(call) => Some(names.upstream(&call.tool)),
+        _ => None,
+    });
+    let known: BTreeSet<String> = called.collect();
     let bare = |name: String| object! { "name" => name, "input_schema" => schema::of_object(None) };
     known.into_iter().map(bare).collect()
 }

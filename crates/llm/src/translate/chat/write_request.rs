@@ -1,5 +1,7 @@
 //! Writes a request to Chat Completions.
 
+use std::collections::HashSet;
+
 use super::super::input::{custom_description, custom_schema};
 use super::super::ir::{Choice, Fault, Format, Image, Item, Outcome, Part, Prompt, Tool};
 use super::super::json::{Json, lean, object};
@@ -188,11 +190,11 @@ fn format(format: &Format) -> Json {
 impl Prompt {
     /// Returns the tools that the model may call.
     pub(crate) fn offered(&self) -> Vec<&Tool> {
-        let may = |tool: &&Tool| match &self.choice {
-            Some(Choice::Some { names, .. }) => names.contains(&tool.tool.name),
-            _ => true,
+        let Some(Choice::Some { names, .. }) = &self.choice else {
+            return self.tools.iter().collect();
         };
-        self.tools.iter().filter(may).collect()
+        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+        self.tools.iter().filter(|tool| names.contains(tool.tool.name.as_str())).collect()
     }
 
     /// Returns the user, unless the name is longer than OpenAI takes.

@@ -152,6 +152,23 @@ proptest! {
     }
 
     #[test]
+    fn no_bytes_make_it_panic(
+        pair in 0_usize..12,
+        bytes in proptest::collection::vec(any::<u8>(), 0..64),
+        place in any::<prop::sample::Index>(),
+    ) {
+        let (from, to) = pairs().nth(pair).unwrap();
+        let told = tell(&ask(from, to), &samples::request(from)).unwrap();
+        let mut stream = samples::stream(to).into_bytes();
+        let place = place.index(stream.len());
+        stream.splice(place..place, bytes);
+        let (mut relay, mut out) = (told.back.stream(), Vec::new());
+        let _ = relay.feed(&stream, &mut out);
+        relay.finish(&mut out);
+        let _ = request(&ask(from, to), &stream[place..], &|_| None);
+    }
+
+    #[test]
     fn no_reply_makes_it_panic(
         pair in 0_usize..12,
         changes in proptest::collection::vec(
