@@ -103,6 +103,11 @@ impl Json {
         }
     }
 
+    /// Returns the texts of a list.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.as_list().iter().filter_map(Self::as_text).map(Into::into).collect()
+    }
+
     /// Returns its entries; what is no object has none.
     pub(crate) fn entries(&self) -> &[(Key, Self)] {
         match self {

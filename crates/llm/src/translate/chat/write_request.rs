@@ -1,7 +1,5 @@
 //! Writes a request to Chat Completions.
 
-use std::collections::HashSet;
-
 use super::super::input::{custom_description, custom_schema};
 use super::super::ir::{Choice, Fault, Format, Image, Item, Outcome, Part, Prompt, Tool};
 use super::super::json::{Json, lean, object};
@@ -184,21 +182,5 @@ fn format(format: &Format) -> Json {
             };
             object! { "type" => "json_schema", "json_schema" => inner }
         }
-    }
-}
-
-impl Prompt {
-    /// Returns the tools that the model may call.
-    pub(crate) fn offered(&self) -> Vec<&Tool> {
-        let Some(Choice::Some { names, .. }) = &self.choice else {
-            return self.tools.iter().collect();
-        };
-        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
-        self.tools.iter().filter(|tool| names.contains(tool.tool.name.as_str())).collect()
-    }
-
-    /// Returns the user, unless the name is longer than OpenAI takes.
-    pub(crate) fn short_user(&self) -> Option<&String> {
-        self.user.as_ref().filter(|user| user.len() <= 64)
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::super::chat::{cut, texts};
 use super::super::input::text_of;
 use super::super::ir::{
     Call, Choice, Effort, Fault, Format, Image, Item, Outcome, Part, Prompt, Thinking, Tool,
@@ -30,7 +29,7 @@ pub(crate) fn read_request(body: &Json) -> Result<Prompt, Fault> {
         max_output: count(config, "maxOutputTokens"),
         thinking: thinking(field(config, "thinkingConfig")),
         format: format(config),
-        stop: field(config, "stopSequences").map(texts).unwrap_or_default(),
+        stop: field(config, "stopSequences").map(Json::texts).unwrap_or_default(),
         temperature: config.number("temperature"),
         top_p: number(config, "topP"),
         top_k: number(config, "topK"),
@@ -52,9 +51,9 @@ fn refuse(config: &Json) -> Result<(), Fault> {
     if logprobs == Some(&Json::Bool(true)) {
         return Err(Fault::feature("logprobs"));
     }
-    let modalities = field(config, "responseModalities").map(texts).unwrap_or_default();
+    let modalities = field(config, "responseModalities").map(Json::texts).unwrap_or_default();
     match modalities.iter().find(|kind| !kind.eq_ignore_ascii_case("text")) {
-        Some(kind) => Err(Fault::feature(format!("{} output", cut(kind).to_ascii_lowercase()))),
+        Some(kind) => Err(Fault::named("the output", &kind.to_ascii_lowercase())),
         None => Ok(()),
     }
 }
@@ -214,7 +213,7 @@ fn unknown(part: &Json) -> Fault {
         Some("executableCode" | "codeExecutionResult") => {
             Fault::feature("the server tool codeExecution")
         }
-        Some(kind) => Fault::feature(format!("the part {}", cut(kind))),
+        Some(kind) => Fault::named("the part", kind),
         None => Fault::shape("a part is empty"),
     }
 }
@@ -231,7 +230,7 @@ fn tools(groups: &[Json]) -> Result<Vec<Tool>, Fault> {
                 }
                 (_, Json::Null) => {}
                 (other, _) => {
-                    return Err(Fault::feature(format!("the server tool {}", cut(other))));
+                    return Err(Fault::named("the server tool", other));
                 }
             }
         }
@@ -254,7 +253,7 @@ fn tool(tool: &Json) -> Result<Tool, Fault> {
 fn choice(config: Option<&Json>) -> Result<Option<Choice>, Fault> {
     let config = config.and_then(|config| field(config, "functionCallingConfig"));
     let Some(config) = config else { return Ok(None) };
-    let names = field(config, "allowedFunctionNames").map(texts).unwrap_or_default();
+    let names = field(config, "allowedFunctionNames").map(Json::texts).unwrap_or_default();
     let must = match config.text("mode").map(str::to_ascii_uppercase).as_deref() {
         Some("NONE") => return Ok(Some(Choice::None)),
         Some("ANY") => true,

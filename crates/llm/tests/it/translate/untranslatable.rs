@@ -65,7 +65,7 @@ fn what_only_anthropic_and_gemini_can_do_is_named() {
         ("/tools/-", json!({"googleSearch": {}}), "the server tool googleSearch"),
         ("/cachedContent", json!("c"), "content that the provider has cached"),
         ("/generationConfig/candidateCount", json!(2), "more than one answer"),
-        ("/generationConfig/responseModalities", json!(["AUDIO"]), "audio output"),
+        ("/generationConfig/responseModalities", json!(["AUDIO"]), "the output audio"),
         (
             "/contents/0/parts/-",
             json!({"inlineData": {"mimeType": "application/pdf", "data": ""}}),
