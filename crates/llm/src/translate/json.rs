@@ -121,6 +121,19 @@ impl Json {
         matches!(self, Self::Map(_))
     }
 
+    /// Returns the entry of an object to be changed.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let Self::Map(entries) = self else { return None };
+        entries.iter_mut().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// Takes an entry out of an object.
+    pub(crate) fn remove(&mut self, key: &str) {
+        if let Self::Map(entries) = self {
+            entries.retain(|(name, _)| name != key);
+        }
+    }
+
     /// Adds an entry to an object, unless the value is null.
     pub(crate) fn put(&mut self, key: &'static str, value: impl Into<Self>) {
         let value = value.into();

@@ -20,6 +20,7 @@ mod input;
 mod ir;
 mod json;
 mod keep;
+mod made_up;
 mod names;
 mod responses;
 mod schema;
@@ -34,6 +35,7 @@ mod usage;
 pub use back::{Answer, Back, BadReply, Ended, Relay};
 pub use estimate::count_tokens_estimate;
 pub use keep::{KeepLimits, Keepsake, Keepsakes, Place};
+pub use made_up::without_made_up;
 pub use thinks::Thinks;
 
 use ir::{Fault, Prompt};

@@ -274,11 +274,8 @@ fn part(part: &Part) -> Option<Json> {
 
 /// Marks the last block of a message as the end of what is worth caching.
 fn mark(message: Option<&mut Json>) {
-    let Some(Json::Map(entries)) = message else { return };
-    for (key, value) in entries {
-        if let (true, Json::List(blocks)) = (key == "content", value) {
-            mark_last(blocks);
-        }
+    if let Some(Json::List(blocks)) = message.and_then(|message| message.get_mut("content")) {
+        mark_last(blocks);
     }
 }
 

@@ -94,7 +94,8 @@ fn lost_thoughts_do_no_harm() {
 #[test]
 fn a_turn_without_thoughts_is_not_taken_for_a_lost_one() {
     let ask = Ask { thinks: Thinks::Budget, ..ask(Dialect::Chat, Dialect::Anthropic) };
-    let told = tell(&ask, &samples::request(ask.from)).unwrap();
+    let first = json!({"reasoning_effort": "low", "messages": [{"role": "user", "content": "a"}]});
+    let told = tell(&ask, &first).unwrap();
     let reply = json!({"stop_reason": "tool_use", "content": [
         {"type": "tool_use", "id": "c1", "name": "read", "input": {}},
         {"type": "tool_use", "id": "c2", "name": "list", "input": {}},
