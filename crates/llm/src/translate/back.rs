@@ -18,7 +18,9 @@ pub struct Back {
     pub(super) from: Dialect,
     pub(super) to: Dialect,
     pub(super) head: Head,
-    pub(super) names: Names,
+    pub(super) names: std::sync::Arc<Names>,
+    /// Sequences that the upstream does not know of, at which the reply is cut.
+    pub(super) stop: Vec<String>,
     /// Whether the upstream was told to think and wants its thoughts back.
     pub(super) thinking: bool,
     pub(super) include_usage: bool,
@@ -228,8 +230,9 @@ impl Relay {
     }
 }
 
+/// Reads the stream of an upstream.
 #[derive(Debug)]
-enum Reader {
+pub(super) enum Reader {
     Chat(chat::Reader),
     Responses(responses::Reader),
     Anthropic(anthropic::Reader),
@@ -237,7 +240,7 @@ enum Reader {
 }
 
 impl Reader {
-    fn new(dialect: Dialect) -> Self {
+    pub(super) fn new(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Chat => Self::Chat(chat::Reader::default()),
             Dialect::Responses => Self::Responses(responses::Reader::default()),
@@ -246,7 +249,7 @@ impl Reader {
         }
     }
 
-    fn read(&mut self, data: &str, events: &mut Vec<Event>) -> Result<(), BadReply> {
+    pub(super) fn read(&mut self, data: &str, events: &mut Vec<Event>) -> Result<(), BadReply> {
         match self {
             Self::Chat(reader) => reader.read(data, events),
             Self::Responses(reader) => reader.read(data, events),
@@ -256,7 +259,7 @@ impl Reader {
     }
 
     /// The other two say themselves when they have come to an end.
-    fn end(&mut self, events: &mut Vec<Event>) {
+    pub(super) fn end(&mut self, events: &mut Vec<Event>) {
         match self {
             Self::Chat(reader) => reader.end(events),
             Self::Gemini(reader) => reader.end(events),
@@ -274,8 +277,9 @@ impl Reader {
     }
 }
 
+/// Writes the stream of a client.
 #[derive(Debug)]
-enum Writer {
+pub(super) enum Writer {
     Chat(chat::Writer),
     Responses(responses::Writer),
     Anthropic(anthropic::Writer),
@@ -283,7 +287,7 @@ enum Writer {
 }
 
 impl Writer {
-    fn new(back: Back) -> Self {
+    pub(super) fn new(back: Back) -> Self {
         match back.from {
             Dialect::Chat => Self::Chat(chat::Writer::new(back.head, back.include_usage)),
             Dialect::Responses => Self::Responses(responses::Writer::new(back.head)),
@@ -292,7 +296,7 @@ impl Writer {
         }
     }
 
-    fn write(&mut self, event: &Event, out: &mut Vec<u8>) {
+    pub(super) fn write(&mut self, event: &Event, out: &mut Vec<u8>) {
         match self {
             Self::Chat(writer) => writer.write(event, out),
             Self::Responses(writer) => writer.write(event, out),

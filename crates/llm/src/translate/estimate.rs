@@ -62,6 +62,6 @@ mod tests {
 
     #[test]
     fn what_is_no_json_counts_by_its_length() {
-        assert_eq!(count_tokens_estimate(Dialect::Anthropic, b"12345"), 2);
+        assert_eq!(count_tokens_estimate(Dialect::Anthropic, b"{2345"), 2);
     }
 }

@@ -1,5 +1,7 @@
 //! What all dialects can say: one prompt, and one sequence of events for its reply.
 
+use std::collections::HashSet;
+
 use serde_json::Number;
 
 use super::json::Json;
@@ -18,6 +20,11 @@ impl Fault {
     /// Names something that cannot be told.
     pub(crate) fn feature(what: impl Into<String>) -> Self {
         Self::Feature(what.into())
+    }
+
+    /// Names something of a kind that cannot be told.
+    pub(crate) fn named(kind: &str, name: &str) -> Self {
+        Self::Feature(format!("{kind} {}", name.chars().take(60).collect::<String>()))
     }
 
     /// Tells what is wrong with the body.
@@ -49,6 +56,31 @@ pub(crate) struct Prompt {
     pub include_usage: bool,
     /// Whether thoughts of the current turn are lost that the upstream may demand.
     pub lost: bool,
+}
+
+impl Prompt {
+    /// Tells the model something: before the conversation, or in the middle of it.
+    pub(crate) fn tell(&mut self, text: String) {
+        match (text.is_empty(), self.items.is_empty()) {
+            (true, _) => {}
+            (false, true) => self.system.push(text),
+            (false, false) => self.items.push(Item::System(text)),
+        }
+    }
+
+    /// Returns the tools that the model may call.
+    pub(crate) fn offered(&self) -> Vec<&Tool> {
+        let Some(Choice::Some { names, .. }) = &self.choice else {
+            return self.tools.iter().collect();
+        };
+        let names: HashSet<&str> = names.iter().map(String::as_str).collect();
+        self.tools.iter().filter(|tool| names.contains(tool.tool.name.as_str())).collect()
+    }
+
+    /// Returns the user, unless the name is longer than OpenAI takes.
+    pub(crate) fn short_user(&self) -> Option<&String> {
+        self.user.as_ref().filter(|user| user.len() <= 64)
+    }
 }
 
 /// One thing of a conversation.
@@ -141,6 +173,18 @@ pub(crate) enum Choice {
         names: Vec<String>,
         must: bool,
     },
+}
+
+impl Choice {
+    /// Reads a choice that is one word in both dialects of OpenAI.
+    pub(crate) fn of_mode(mode: &str) -> Option<Self> {
+        match mode {
+            "auto" => Some(Self::Auto),
+            "none" => Some(Self::None),
+            "required" | "any" => Some(Self::Any),
+            _ => None,
+        }
+    }
 }
 
 /// How the answer is to look.

@@ -103,6 +103,11 @@ impl Json {
         }
     }
 
+    /// Returns the texts of a list.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        self.as_list().iter().filter_map(Self::as_text).map(Into::into).collect()
+    }
+
     /// Returns its entries; what is no object has none.
     pub(crate) fn entries(&self) -> &[(Key, Self)] {
         match self {
@@ -114,6 +119,19 @@ impl Json {
     /// Tells whether it is an object.
     pub(crate) const fn is_map(&self) -> bool {
         matches!(self, Self::Map(_))
+    }
+
+    /// Returns the entry of an object to be changed.
+    pub(crate) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
+        let Self::Map(entries) = self else { return None };
+        entries.iter_mut().rev().find(|(name, _)| name == key).map(|(_, value)| value)
+    }
+
+    /// Takes an entry out of an object.
+    pub(crate) fn remove(&mut self, key: &str) {
+        if let Self::Map(entries) = self {
+            entries.retain(|(name, _)| name != key);
+        }
     }
 
     /// Adds an entry to an object, unless the value is null.

@@ -20,17 +20,22 @@ mod input;
 mod ir;
 mod json;
 mod keep;
+mod made_up;
 mod names;
 mod responses;
 mod schema;
 mod settle;
 mod stage;
+mod stops;
+#[cfg(test)]
+mod tests;
 mod thinks;
 mod usage;
 
 pub use back::{Answer, Back, BadReply, Ended, Relay};
 pub use estimate::count_tokens_estimate;
 pub use keep::{KeepLimits, Keepsake, Keepsakes, Place};
+pub use made_up::without_made_up;
 pub use thinks::Thinks;
 
 use ir::{Fault, Prompt};
@@ -44,6 +49,10 @@ const CONTINUE: &str = "Continue.";
 
 /// How much a model may answer if nothing is known about it.
 const DEFAULT_MAX_OUTPUT: u64 = 8192;
+
+/// The most stop sequences, and the most bytes of one.
+const STOPS_MAX: usize = 64;
+const STOP_MAX_BYTES: usize = 1024;
 
 /// How a request is to be told.
 #[derive(Debug, Clone, Copy)]
@@ -123,8 +132,7 @@ fn tell(ask: &Ask<'_>, body: &Json, recall: &Recall<'_>) -> Result<Told, Fault> 
     let mut prompt = read_request(ask.from, body)?;
     (prompt.items, prompt.lost) =
         settle::restore(settle::settle(std::mem::take(&mut prompt.items)), recall);
-    let limit = if ask.max_output == 0 { u64::MAX } else { ask.max_output };
-    prompt.max_output = prompt.max_output.map(|max| max.min(limit));
+    let stop = fit(ask, &mut prompt)?;
     let names = Names::new(&prompt);
     let (body, thinking) = match ask.to {
         Dialect::Chat => (chat::write_request(ask, &prompt, &names)?, false),
@@ -138,12 +146,37 @@ fn tell(ask: &Ask<'_>, body: &Json, recall: &Recall<'_>) -> Result<Told, Fault> 
         from: ask.from,
         to: ask.to,
         head: Head::new(ask),
-        names,
+        names: names.into(),
+        stop,
         thinking,
         include_usage: prompt.include_usage,
         array: ask.array,
     };
     Ok(Told { body: body.to_bytes(), back })
+}
+
+/// Leaves out what the model would refuse; returns the stop sequences that it does not take.
+fn fit(ask: &Ask<'_>, prompt: &mut Prompt) -> Result<Vec<String>, Fault> {
+    let long = prompt.stop.iter().any(|stop| stop.len() > STOP_MAX_BYTES);
+    if long || prompt.stop.len() > STOPS_MAX {
+        return Err(Fault::shape("there are too many stop sequences, or one is too long"));
+    }
+    let limit = if ask.max_output == 0 { u64::MAX } else { ask.max_output };
+    prompt.max_output = prompt.max_output.map(|max| max.min(limit));
+    let levelled = ask.thinks == Thinks::Level;
+    if levelled && ask.to != Dialect::Gemini {
+        (prompt.temperature, prompt.top_p, prompt.top_k) = (None, None, None);
+    }
+    let most = match ask.to {
+        Dialect::Responses => 0,
+        Dialect::Chat if levelled => 0,
+        Dialect::Chat => 4,
+        Dialect::Gemini => 5,
+        // It refuses those without anything to see.
+        Dialect::Anthropic if prompt.stop.iter().any(|stop| stop.trim().is_empty()) => 0,
+        Dialect::Anthropic => usize::MAX,
+    };
+    Ok(if prompt.stop.len() > most { std::mem::take(&mut prompt.stop) } else { Vec::new() })
 }
 
 fn read_request(dialect: Dialect, body: &Json) -> Result<Prompt, Fault> {

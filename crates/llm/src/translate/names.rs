@@ -13,6 +13,7 @@ const MAX_CHARS: usize = 64;
 pub(crate) struct Names {
     upstream: HashMap<(Option<String>, String), String>,
     client: HashMap<String, ToolRef>,
+    unique: Unique,
 }
 
 impl Names {
@@ -43,7 +44,7 @@ impl Names {
         if !plain.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
             plain.insert(0, '_');
         }
-        let name = free(&plain, |name| self.client.contains_key(name));
+        let name = self.unique.take(&plain);
         self.client.insert(name.clone(), tool.clone());
         self.upstream.insert(key, name);
     }
@@ -75,7 +76,7 @@ impl Names {
 #[derive(Debug)]
 pub(crate) struct Ids {
     strict: bool,
-    used: HashSet<String>,
+    unique: Unique,
     latest: HashMap<String, String>,
 }
 
@@ -83,14 +84,13 @@ impl Ids {
     /// Begins with no ids.
     pub(crate) fn new(to: Dialect) -> Self {
         let strict = to == Dialect::Anthropic;
-        Self { strict, used: HashSet::new(), latest: HashMap::new() }
+        Self { strict, unique: Unique::default(), latest: HashMap::new() }
     }
 
     /// Returns the id of the next call.
     pub(crate) fn call(&mut self, id: &str) -> String {
         let valid = if self.strict || id.is_empty() { plain(id) } else { short(id) };
-        let valid = free(&valid, |id| self.used.contains(id));
-        self.used.insert(valid.clone());
+        let valid = self.unique.take(&valid);
         self.latest.insert(id.to_owned(), valid.clone());
         valid
     }
@@ -113,17 +113,31 @@ fn short(text: &str) -> String {
     text.chars().take(MAX_CHARS).collect()
 }
 
-/// Returns the name, or one with a number behind it if it is taken.
-fn free(name: &str, taken: impl Fn(&str) -> bool) -> String {
-    if !taken(name) && name.chars().count() <= MAX_CHARS {
-        return name.to_owned();
+/// Names of which none is used twice.
+#[derive(Debug, Clone, Default)]
+struct Unique {
+    used: HashSet<String>,
+    /// The last number behind a name, so that many of the same are no burden.
+    numbers: HashMap<String, u32>,
+}
+
+impl Unique {
+    /// Returns the name, or one with a number behind it if it is taken or too long.
+    fn take(&mut self, name: &str) -> String {
+        if name.chars().count() <= MAX_CHARS && self.used.insert(name.to_owned()) {
+            return name.to_owned();
+        }
+        let number = self.numbers.entry(name.to_owned()).or_insert(1);
+        loop {
+            *number = number.wrapping_add(1);
+            let end = format!("_{number}");
+            let start = name.chars().take(MAX_CHARS - end.len());
+            let numbered: String = start.chain(end.chars()).collect();
+            if self.used.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
     }
-    let numbered = |number: u32| {
-        let end = format!("_{number}");
-        let start: String = name.chars().take(MAX_CHARS - end.len()).collect();
-        start + &end
-    };
-    (2..).map(numbered).find(|name| !taken(name)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -151,6 +165,13 @@ mod tests {
         for tool in tools {
             assert_eq!(names.client(&names.upstream(&tool.tool)), tool.tool);
         }
+    }
+
+    #[test]
+    fn many_of_the_same_are_no_burden() {
+        let mut ids = Ids::new(Dialect::Chat);
+        let told: HashSet<String> = (0..100_000).map(|_| ids.call("same")).collect();
+        assert_eq!(told.len(), 100_000);
     }
 
     #[test]

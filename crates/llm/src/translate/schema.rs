@@ -1,5 +1,7 @@
 //! JSON Schema, and what Gemini writes in its place.
 
+use std::collections::HashSet;
+
 use super::json::{Json, Key, object};
 
 /// Makes a schema that is surely one of an object.
@@ -24,8 +26,9 @@ pub(crate) fn is_strict(schema: &Json) -> bool {
                 return schema.text("type") != Some("object")
                     && entries.iter().all(|(_, value)| is_strict(value));
             };
-            let required = schema.list("required");
-            let listed = |key: &Key| required.iter().any(|name| name.as_text() == Some(key));
+            let required: HashSet<&str> =
+                schema.list("required").iter().filter_map(Json::as_text).collect();
+            let listed = |key: &Key| required.contains(key.as_ref());
             schema.flag("additionalProperties") == Some(false)
                 && properties.iter().all(|(key, value)| listed(key) && is_strict(value))
                 && entries
@@ -35,6 +38,45 @@ pub(crate) fn is_strict(schema: &Json) -> bool {
         }
         _ => true,
     }
+}
+
+/// Makes a schema of an answer that Anthropic accepts: objects take no other properties, and
+/// limits of values are left out.
+pub(crate) fn closed(schema: &Json) -> Json {
+    const LIMITS: [&str; 9] = [
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "multipleOf",
+        "minLength",
+        "maxLength",
+        "maxItems",
+        "uniqueItems",
+    ];
+    let Json::Map(entries) = schema else { return schema.clone() };
+    let kept = entries.iter().filter(|(key, _)| !LIMITS.contains(&key.as_ref()));
+    let mut made = Json::Map(kept.map(closed_entry).collect());
+    let open = schema.get("additionalProperties").is_none();
+    if open && schema.get("properties").is_some() {
+        made.put("additionalProperties", false);
+    }
+    made
+}
+
+fn closed_entry((key, value): &(Key, Json)) -> (Key, Json) {
+    let value = match (key.as_ref(), value) {
+        ("properties" | "$defs" | "definitions", Json::Map(schemas)) => {
+            let each = |(name, schema): &(Key, Json)| (name.clone(), closed(schema));
+            Json::Map(schemas.iter().map(each).collect())
+        }
+        ("items" | "additionalProperties", value) => closed(value),
+        ("anyOf" | "allOf" | "oneOf", Json::List(list)) => {
+            Json::List(list.iter().map(closed).collect())
+        }
+        (_, value) => value.clone(),
+    };
+    (key.clone(), value)
 }
 
 /// Makes JSON Schema of Gemini's own: types in lower case, and null as one of them.
@@ -100,6 +142,20 @@ mod tests {
             "enum":["A"]},"n":{"type":"array","items":{"type":"integer"},"minItems":2}}}"#,
         );
         assert_eq!(of_openapi(&theirs), ours);
+    }
+
+    #[test]
+    fn the_schema_of_an_answer_is_closed() {
+        let given = parse(
+            r#"{"type":"object","properties":{"minimum":{"type":"integer","minimum":1},
+            "list":{"type":"array","items":{"type":"object","properties":{}}}}}"#,
+        );
+        let made = parse(
+            r#"{"type":"object","properties":{"minimum":{"type":"integer"},
+            "list":{"type":"array","items":{"type":"object","properties":{},
+            "additionalProperties":false}}},"additionalProperties":false}"#,
+        );
+        assert_eq!(closed(&given), made);
     }
 
     #[test]

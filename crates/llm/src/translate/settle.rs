@@ -28,6 +28,9 @@ pub(crate) fn settle(items: Vec<Item>) -> Vec<Item> {
     let mut settled = Vec::with_capacity(items.len());
     let mut open = Vec::new();
     for item in items {
+        if matches!(&item, Item::User(parts) if parts.is_empty()) {
+            continue;
+        }
         if !item.is_models() {
             answer(&mut open, &mut results, &mut settled);
         }
@@ -110,7 +113,13 @@ pub(crate) fn restore(
     let mut lost = false;
     // Where thoughts belong that came before the text of a step, and whether it had a call.
     let (mut step, mut first) = (0, true);
+    // Whether the user spoke last, and then with results.
+    let mut answered = None;
     for item in items {
+        if item.is_models() {
+            // A new turn needs no thoughts of those before.
+            lost &= answered.take() != Some(false);
+        }
         match item {
             Item::Call(mut call) => {
                 let kept = recall(&call.id).and_then(|text| Kept::of_text(&text));
@@ -125,14 +134,13 @@ pub(crate) fn restore(
             }
             Item::Model(_) | Item::Thought(_) => whole.push(item),
             Item::User(_) | Item::System(_) | Item::Result(_) => {
-                // A new turn needs no thoughts of those before.
-                lost &= matches!(item, Item::Result(_));
+                answered = Some(answered == Some(true) || matches!(item, Item::Result(_)));
                 whole.push(item);
                 (step, first) = (whole.len(), true);
             }
         }
     }
-    (whole, lost)
+    (whole, lost && answered != Some(false))
 }
 
 #[cfg(test)]
@@ -193,8 +201,8 @@ mod tests {
     #[test]
     fn only_the_current_turn_can_lose_its_thoughts() {
         let nothing = |_: &str| None;
-        let old = vec![user(), call("a"), result("a")];
+        let old = vec![user(), call("a"), result("a"), user()];
         assert!(restore(old.clone(), &nothing).1);
-        assert!(!restore([old, vec![user()]].concat(), &nothing).1);
+        assert!(!restore([old, vec![model("x"), user()]].concat(), &nothing).1);
     }
 }

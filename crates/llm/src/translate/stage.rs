@@ -1,18 +1,22 @@
 //! What happens to the events of a reply on their way: names and ids become the client's, wrapped
 //! inputs are unwrapped, and what must be given back later is kept.
 
+use std::sync::Arc;
+
 use super::back::Back;
 use super::input::unwrap_custom;
 use super::ir::{Call, Event, Stop};
 use super::keep::Keepsake;
 use super::names::{Ids, Names};
 use super::settle::Kept;
+use super::stops::Stops;
 use crate::{Dialect, Usage};
 
 /// The way of one reply.
 #[derive(Debug)]
 pub(crate) struct Stage {
-    names: Names,
+    names: Arc<Names>,
+    stops: Stops,
     seed: String,
     client: Dialect,
     /// Whether the first call of a reply is kept even without thoughts, so that it is known that
@@ -39,7 +43,8 @@ impl Stage {
     /// Begins a reply.
     pub(crate) fn new(back: &Back) -> Self {
         Self {
-            names: back.names.clone(),
+            names: Arc::clone(&back.names),
+            stops: Stops::new(back.stop.clone()),
             seed: back.head.seed.clone(),
             client: back.from,
             keep_first: back.thinking,
@@ -56,45 +61,63 @@ impl Stage {
 
     /// Takes the next event of the upstream and hands over what the client is told.
     pub(crate) fn pass(&mut self, event: Event, each: &mut dyn FnMut(Event)) {
-        if self.end.is_some() {
+        let over = self.end.is_some() || self.stops.hit().is_some();
+        if over && !(matches!(event, Event::End { .. }) && self.end.is_none()) {
             return;
         }
         if !matches!(event, Event::Input(_) | Event::Begin) {
             self.close_call(each);
+        }
+        if !matches!(event, Event::Text(_) | Event::Begin) {
+            tell_text(self.stops.flush(), each);
         }
         match event {
             Event::Begin => {
                 if !std::mem::replace(&mut self.begun, true) {
                     each(Event::Begin);
                 }
-                return;
             }
-            Event::Text(_) | Event::Refusal(_) => self.said = true,
-            Event::ThoughtEnd(Some(own)) => {
+            Event::Text(text) => {
+                self.said = true;
+                tell_text(self.stops.pass(text), each);
+            }
+            Event::Refusal(_) => {
+                self.said = true;
+                each(event);
+            }
+            Event::Thought(_) => each(event),
+            Event::ThoughtEnd(own) => {
                 let list =
                     if self.said { &mut self.thoughts.late } else { &mut self.thoughts.early };
-                list.push(own);
+                list.extend(own);
                 each(Event::ThoughtEnd(None));
-                return;
             }
             Event::Call(call) => {
                 let call = self.call(call);
                 each(Event::Call(call));
-                return;
             }
-            Event::Input(more) => {
-                match &mut self.open {
-                    Some(Open { held: Some(held) }) => held.push_str(&more),
-                    Some(_) => each(Event::Input(more)),
-                    None => {}
-                }
-                return;
+            Event::Input(more) => match &mut self.open {
+                Some(Open { held: Some(held) }) => held.push_str(&more),
+                Some(_) => each(Event::Input(more)),
+                None => {}
+            },
+            Event::CallEnd => {}
+            Event::End { stop, usage } => {
+                let stop = self.reason(stop);
+                self.end = Some((stop.clone(), usage));
+                each(Event::End { stop, usage });
             }
-            Event::CallEnd => return,
-            Event::End { ref stop, usage } => self.end = Some((stop.clone(), usage)),
-            Event::Thought(_) | Event::ThoughtEnd(None) => {}
         }
-        each(event);
+    }
+
+    /// Clients rely on it that the reason to stop fits what was said.
+    fn reason(&self, stop: Stop) -> Stop {
+        match (stop, self.stops.hit()) {
+            (_, Some(sequence)) => Stop::Sequence(Some(sequence.clone())),
+            (Stop::Calls, None) if self.calls == 0 => Stop::End,
+            (Stop::End, None) if self.calls > 0 => Stop::Calls,
+            (stop, None) => stop,
+        }
     }
 
     /// Returns how the reply ended, if it did.
@@ -136,5 +159,11 @@ impl Stage {
             each(Event::Input(unwrap_custom(&held)));
         }
         each(Event::CallEnd);
+    }
+}
+
+fn tell_text(text: String, each: &mut dyn FnMut(Event)) {
+    if !text.is_empty() {
+        each(Event::Text(text));
     }
 }

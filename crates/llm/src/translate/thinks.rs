@@ -10,7 +10,8 @@ pub enum Thinks {
     Never,
     /// By a number of tokens (Claude up to 4.5, Gemini 2.5).
     Budget,
-    /// By a level (OpenAI, Claude from 4.6, Gemini from 3).
+    /// By a level (OpenAI, Claude from 4.6, Gemini from 3). Such models of OpenAI and Anthropic take
+    /// no temperature and the like, so that these are left out.
     Level,
 }
 

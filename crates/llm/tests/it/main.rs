@@ -1,3 +1,9 @@
 //! Wire formats from the outside.
+<<<<<<< HEAD
 
 mod meter;
+=======
+#![cfg(test)]
+
+mod translate;
+>>>>>>> llm-translate

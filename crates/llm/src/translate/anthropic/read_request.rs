@@ -1,6 +1,5 @@
 //! Reads a request to Messages.
 
-use super::super::chat::{cut, texts};
 use super::super::input::text_of;
 use super::super::ir::{
     Call, Choice, Effort, Fault, Format, Image, Item, Outcome, Part, Prompt, Thinking, Tool,
@@ -36,7 +35,7 @@ pub(crate) fn read_request(body: &Json) -> Result<Prompt, Fault> {
         max_output: body.count("max_tokens"),
         thinking: thinking(body.get("thinking"), config),
         format: format.or_else(|| body.get("output_format")).map(read_format).transpose()?,
-        stop: body.get("stop_sequences").map(texts).unwrap_or_default(),
+        stop: body.get("stop_sequences").map(Json::texts).unwrap_or_default(),
         temperature: body.number("temperature"),
         top_p: body.number("top_p"),
         top_k: body.number("top_k"),
@@ -127,7 +126,7 @@ fn part(block: &Json) -> Result<Part, Fault> {
         }
         Some("document") => Err(Fault::feature("a document")),
         Some("search_result") => Err(Fault::feature("search results with citations")),
-        Some(other) => Err(Fault::feature(format!("the content block {}", cut(other)))),
+        Some(other) => Err(Fault::named("the content block", other)),
         None => Err(Fault::shape("a content block has no `type`")),
     }
 }
@@ -164,10 +163,10 @@ fn read_said(block: &Json) -> Result<Option<Item>, Fault> {
         }
         Some("server_tool_use") => {
             let name = block.text("name").unwrap_or_default();
-            return Err(Fault::feature(format!("the server tool {}", cut(name))));
+            return Err(Fault::named("the server tool", name));
         }
         Some(other) => {
-            return Err(Fault::feature(format!("the content block {}", cut(other))));
+            return Err(Fault::named("the content block", other));
         }
         None => return Err(Fault::shape("a content block has no `type`")),
     })
@@ -175,7 +174,7 @@ fn read_said(block: &Json) -> Result<Option<Item>, Fault> {
 
 fn tool(tool: &Json) -> Result<Tool, Fault> {
     if let Some(kind) = tool.text("type").filter(|kind| *kind != "custom") {
-        return Err(Fault::feature(format!("the server tool {}", cut(kind))));
+        return Err(Fault::named("the server tool", kind));
     }
     let name = tool.text("name").ok_or_else(|| Fault::shape("a tool has no name"))?;
     Ok(Tool {
@@ -220,8 +219,6 @@ fn read_format(format: &Json) -> Result<Format, Fault> {
             schema: schema.ok_or_else(|| Fault::shape("`output_config.format` has no schema"))?,
             strict: None,
         }),
-        other => {
-            Err(Fault::feature(format!("the output format {}", cut(other.unwrap_or_default()))))
-        }
+        other => Err(Fault::named("the output format", other.unwrap_or_default())),
     }
 }

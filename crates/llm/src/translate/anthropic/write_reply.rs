@@ -3,12 +3,9 @@
 use super::super::input::object_of;
 use super::super::ir::{Event, Reply, Said, Stop};
 use super::super::json::{Json, object};
+use super::super::made_up::SIGNATURE;
 use super::super::{Head, sse, usage};
 use crate::{Dialect, Usage};
-
-/// The signature of thoughts that are not Anthropic's. Clients take a thought without any as
-/// broken, and nobody but Anthropic looks into one.
-const SIGNATURE: &str = "Z29kZWw=";
 
 /// Writes a whole reply.
 pub(crate) fn write_whole(head: &Head, reply: &Reply) -> Json {

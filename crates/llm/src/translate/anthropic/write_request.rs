@@ -1,5 +1,6 @@
 //! Writes a request to Messages.
 
+use std::collections::BTreeSet;
 use std::mem::take;
 
 use super::super::input::{custom_description, custom_schema};
@@ -54,7 +55,7 @@ pub(crate) fn write_request(
         "tool_choice" => choice,
         "thinking" => thought,
         "output_config" => config(ask, prompt, thinks),
-        "stop_sequences" => stop(prompt),
+        "stop_sequences" => (!prompt.stop.is_empty()).then(|| prompt.stop.clone()),
         "temperature" => free(&prompt.temperature).map(at_most_one),
         "top_p" => free(&prompt.top_p).filter(|_| prompt.temperature.is_none()),
         "top_k" => free(&prompt.top_k),
@@ -67,13 +68,6 @@ pub(crate) fn write_request(
 /// OpenAI and Gemini go up to two.
 fn at_most_one(number: serde_json::Number) -> serde_json::Number {
     if number.as_f64().is_some_and(|value| value > 1.0) { 1.into() } else { number }
-}
-
-fn stop(prompt: &Prompt) -> Option<Vec<String>> {
-    // It refuses sequences without anything to see.
-    let stop: Vec<String> =
-        prompt.stop.iter().filter(|text| !text.trim().is_empty()).cloned().collect();
-    (!stop.is_empty()).then_some(stop)
 }
 
 fn user(prompt: &Prompt) -> Option<Json> {
@@ -114,7 +108,7 @@ fn thought(ask: &Ask<'_>, prompt: &Prompt, max_tokens: u64) -> Option<Json> {
 fn config(ask: &Ask<'_>, prompt: &Prompt, thinks: bool) -> Option<Json> {
     let format = match &prompt.format {
         Some(Format::Schema { schema, .. }) => {
-            Some(object! { "type" => "json_schema", "schema" => schema })
+            Some(object! { "type" => "json_schema", "schema" => schema::closed(schema) })
         }
         _ => None,
     };
@@ -130,15 +124,11 @@ fn tools(prompt: &Prompt, names: &Names) -> Vec<Json> {
         return tools;
     }
     // A history with calls needs tools, though none may be called now.
-    let mut known = Vec::new();
-    for item in &prompt.items {
-        if let Item::Call(call) = item {
-            let name = names.upstream(&call.tool);
-            if !known.contains(&name) {
-                known.push(name);
-            }
-        }
-    }
+    let called = prompt.items.iter().filter_map(|item| match item {
+        Item::Call(call) => Some(names.upstream(&call.tool)),
+        _ => None,
+    });
+    let known: BTreeSet<String> = called.collect();
     let bare = |name: String| object! { "name" => name, "input_schema" => schema::of_object(None) };
     known.into_iter().map(bare).collect()
 }
@@ -284,11 +274,8 @@ fn part(part: &Part) -> Option<Json> {
 
 /// Marks the last block of a message as the end of what is worth caching.
 fn mark(message: Option<&mut Json>) {
-    let Some(Json::Map(entries)) = message else { return };
-    for (key, value) in entries {
-        if let (true, Json::List(blocks)) = (key == "content", value) {
-            mark_last(blocks);
-        }
+    if let Some(Json::List(blocks)) = message.and_then(|message| message.get_mut("content")) {
+        mark_last(blocks);
     }
 }
 

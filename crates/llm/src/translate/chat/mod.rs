@@ -6,6 +6,6 @@ mod write_reply;
 mod write_request;
 
 pub(crate) use read_reply::{Reader, read_whole};
-pub(crate) use read_request::{cut, mode_of, read_request, texts};
+pub(crate) use read_request::read_request;
 pub(crate) use write_reply::{Writer, write_whole};
 pub(crate) use write_request::write_request;

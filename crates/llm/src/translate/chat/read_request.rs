@@ -134,7 +134,7 @@ fn part(part: &Json) -> Result<Part, Fault> {
         }
         Some("input_audio") => Err(Fault::feature("audio")),
         Some("file") => Err(Fault::feature("a document (file)")),
-        Some(other) => Err(Fault::feature(format!("the content part {}", cut(other)))),
+        Some(other) => Err(Fault::named("the content part", other)),
         None => Err(Fault::shape("a part of a message has no `type`")),
     }
 }
@@ -144,7 +144,7 @@ fn tool(tool: &Json) -> Result<Tool, Fault> {
     let kind = match tool.text("type") {
         Some(kind @ ("function" | "custom")) => kind,
         None => "function",
-        Some(other) => return Err(Fault::feature(format!("the server tool {}", cut(other)))),
+        Some(other) => return Err(Fault::named("the server tool", other)),
     };
     let inner = tool.get(kind).ok_or_else(|| Fault::shape(format!("a tool has no `{kind}`")))?;
     let name = inner.text("name").ok_or_else(|| Fault::shape("a tool has no name"))?;
@@ -160,7 +160,7 @@ fn tool(tool: &Json) -> Result<Tool, Fault> {
 fn choice(choice: Option<&Json>) -> Result<Option<Choice>, Fault> {
     let Some(choice) = choice else { return Ok(None) };
     if let Some(mode) = choice.as_text() {
-        return Ok(mode_of(mode));
+        return Ok(Choice::of_mode(mode));
     }
     let name = |of: &Json| {
         let inner = of.get("function").or_else(|| of.get("custom"));
@@ -180,16 +180,6 @@ fn choice(choice: Option<&Json>) -> Result<Option<Choice>, Fault> {
     }
 }
 
-/// Reads a choice that is one word, which is the same in both dialects of OpenAI.
-pub(crate) fn mode_of(mode: &str) -> Option<Choice> {
-    match mode {
-        "auto" => Some(Choice::Auto),
-        "none" => Some(Choice::None),
-        "required" | "any" => Some(Choice::Any),
-        _ => None,
-    }
-}
-
 fn format(format: Option<&Json>) -> Result<Option<Format>, Fault> {
     let Some(format) = format else { return Ok(None) };
     match format.text("type") {
@@ -204,36 +194,14 @@ fn format(format: Option<&Json>) -> Result<Option<Format>, Fault> {
             }))
         }
         Some("text") | None => Ok(None),
-        Some(other) => Err(Fault::feature(format!("the response format {}", cut(other)))),
+        Some(other) => Err(Fault::named("the response format", other)),
     }
 }
 
 fn stop(stop: Option<&Json>) -> Vec<String> {
     match stop {
         Some(Json::Text(text)) => vec![text.clone()],
-        Some(other) => texts(other),
+        Some(other) => other.texts(),
         None => Vec::new(),
-    }
-}
-
-/// Returns the texts of a list.
-pub(crate) fn texts(list: &Json) -> Vec<String> {
-    list.as_list().iter().filter_map(Json::as_text).map(Into::into).collect()
-}
-
-/// Keeps names of the client's short in messages.
-pub(crate) fn cut(name: &str) -> String {
-    name.chars().take(60).collect()
-}
-
-impl Prompt {
-    /// Tells the model something: before the conversation, or in the middle of it.
-    pub(crate) fn tell(&mut self, text: String) {
-        if text.is_empty() {
-        } else if self.items.is_empty() {
-            self.system.push(text);
-        } else {
-            self.items.push(Item::System(text));
-        }
     }
 }

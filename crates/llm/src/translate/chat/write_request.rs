@@ -184,19 +184,3 @@ fn format(format: &Format) -> Json {
         }
     }
 }
-
-impl Prompt {
-    /// Returns the tools that the model may call.
-    pub(crate) fn offered(&self) -> Vec<&Tool> {
-        let may = |tool: &&Tool| match &self.choice {
-            Some(Choice::Some { names, .. }) => names.contains(&tool.tool.name),
-            _ => true,
-        };
-        self.tools.iter().filter(may).collect()
-    }
-
-    /// Returns the user, unless the name is longer than OpenAI takes.
-    pub(crate) fn short_user(&self) -> Option<&String> {
-        self.user.as_ref().filter(|user| user.len() <= 64)
-    }
-}

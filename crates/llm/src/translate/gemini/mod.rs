@@ -11,9 +11,7 @@ pub(crate) use write_reply::{Writer, write_whole};
 pub(crate) use write_request::write_request;
 
 use super::json::Json;
-
-/// Begins every signature that holds the id of a call.
-const CARRIER: &str = "godelids";
+use super::made_up::CARRIER;
 
 /// Returns the entry of that name, which may also be written in snake case.
 fn field<'a>(json: &'a Json, name: &str) -> Option<&'a Json> {

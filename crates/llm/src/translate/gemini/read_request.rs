@@ -1,6 +1,7 @@
 //! Reads a request to generateContent.
 
-use super::super::chat::{cut, texts};
+use std::collections::{HashMap, VecDeque};
+
 use super::super::input::text_of;
 use super::super::ir::{
     Call, Choice, Effort, Fault, Format, Image, Item, Outcome, Part, Prompt, Thinking, Tool,
@@ -28,7 +29,7 @@ pub(crate) fn read_request(body: &Json) -> Result<Prompt, Fault> {
         max_output: count(config, "maxOutputTokens"),
         thinking: thinking(field(config, "thinkingConfig")),
         format: format(config),
-        stop: field(config, "stopSequences").map(texts).unwrap_or_default(),
+        stop: field(config, "stopSequences").map(Json::texts).unwrap_or_default(),
         temperature: config.number("temperature"),
         top_p: number(config, "topP"),
         top_k: number(config, "topK"),
@@ -50,9 +51,9 @@ fn refuse(config: &Json) -> Result<(), Fault> {
     if logprobs == Some(&Json::Bool(true)) {
         return Err(Fault::feature("logprobs"));
     }
-    let modalities = field(config, "responseModalities").map(texts).unwrap_or_default();
+    let modalities = field(config, "responseModalities").map(Json::texts).unwrap_or_default();
     match modalities.iter().find(|kind| !kind.eq_ignore_ascii_case("text")) {
-        Some(kind) => Err(Fault::feature(format!("{} output", cut(kind).to_ascii_lowercase()))),
+        Some(kind) => Err(Fault::named("the output", &kind.to_ascii_lowercase())),
         None => Ok(()),
     }
 }
@@ -82,9 +83,11 @@ fn system(system: Option<&Json>) -> Vec<String> {
 #[derive(Default)]
 struct Contents {
     items: Vec<Item>,
-    calls: usize,
-    /// Calls without a result yet.
-    pending: Vec<(String, String)>,
+    /// The ids of all calls, and which of them have a result.
+    calls: Vec<(String, bool)>,
+    /// Where the calls of each id and of each name are.
+    by_id: HashMap<String, VecDeque<usize>>,
+    by_name: HashMap<String, VecDeque<usize>>,
 }
 
 impl Contents {
@@ -119,14 +122,15 @@ impl Contents {
 
     fn call(&mut self, call: &Json, part: &Json) -> Result<(), Fault> {
         let name = call.text("name").ok_or_else(|| Fault::shape("a functionCall has no name"))?;
-        self.calls += 1;
         let signature = field(part, "thoughtSignature").and_then(Json::as_text);
         let id = call.text("id").filter(|id| !id.is_empty()).map(Into::into);
         // Counted from the beginning, so that it is the same in every turn.
         let id = id
             .or_else(|| signature.and_then(carried))
-            .unwrap_or_else(|| format!("call_{}", self.calls));
-        self.pending.push((id.clone(), name.to_owned()));
+            .unwrap_or_else(|| format!("call_{}", self.calls.len() + 1));
+        self.by_id.entry(id.clone()).or_default().push_back(self.calls.len());
+        self.by_name.entry(name.to_owned()).or_default().push_back(self.calls.len());
+        self.calls.push((id.clone(), false));
         self.items.push(Item::Call(Call {
             id,
             tool: ToolRef { name: name.to_owned(), ..ToolRef::default() },
@@ -138,10 +142,13 @@ impl Contents {
 
     fn result(&mut self, result: &Json) -> Result<(), Fault> {
         let (id, name) = (result.text("id"), result.text("name").unwrap_or_default());
-        let by_id = self.pending.iter().position(|(known, _)| Some(known.as_str()) == id);
-        let by_name = || self.pending.iter().position(|(_, known)| known == name);
-        let call = match by_id.or_else(by_name) {
-            Some(place) => self.pending.remove(place).0,
+        let places = [self.by_id.get_mut(id.unwrap_or_default()), self.by_name.get_mut(name)];
+        let place = places.into_iter().flatten().find_map(|queue| next(queue, &self.calls));
+        let call = match place.and_then(|place| self.calls.get_mut(place)) {
+            Some((id, answered)) => {
+                *answered = true;
+                id.clone()
+            }
             None => id.unwrap_or(name).to_owned(),
         };
         let (text, failed) = result.get("response").map(outcome).unwrap_or_default();
@@ -152,6 +159,16 @@ impl Contents {
         self.items.push(Item::Result(Outcome { call, parts, failed }));
         Ok(())
     }
+}
+
+/// Takes the first call of a queue that has no result yet.
+fn next(queue: &mut VecDeque<usize>, calls: &[(String, bool)]) -> Option<usize> {
+    while let Some(place) = queue.pop_front() {
+        if calls.get(place).is_some_and(|(_, answered)| !answered) {
+            return Some(place);
+        }
+    }
+    None
 }
 
 /// Returns the text of a result, and whether it tells of a failure.
@@ -196,7 +213,7 @@ fn unknown(part: &Json) -> Fault {
         Some("executableCode" | "codeExecutionResult") => {
             Fault::feature("the server tool codeExecution")
         }
-        Some(kind) => Fault::feature(format!("the part {}", cut(kind))),
+        Some(kind) => Fault::named("the part", kind),
         None => Fault::shape("a part is empty"),
     }
 }
@@ -213,7 +230,7 @@ fn tools(groups: &[Json]) -> Result<Vec<Tool>, Fault> {
                 }
                 (_, Json::Null) => {}
                 (other, _) => {
-                    return Err(Fault::feature(format!("the server tool {}", cut(other))));
+                    return Err(Fault::named("the server tool", other));
                 }
             }
         }
@@ -236,7 +253,7 @@ fn tool(tool: &Json) -> Result<Tool, Fault> {
 fn choice(config: Option<&Json>) -> Result<Option<Choice>, Fault> {
     let config = config.and_then(|config| field(config, "functionCallingConfig"));
     let Some(config) = config else { return Ok(None) };
-    let names = field(config, "allowedFunctionNames").map(texts).unwrap_or_default();
+    let names = field(config, "allowedFunctionNames").map(Json::texts).unwrap_or_default();
     let must = match config.text("mode").map(str::to_ascii_uppercase).as_deref() {
         Some("NONE") => return Ok(Some(Choice::None)),
         Some("ANY") => true,

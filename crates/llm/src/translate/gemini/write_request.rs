@@ -7,12 +7,10 @@ use super::super::ir::{
     Choice, Effort, Fault, Format, Image, Item, Outcome, Part, Prompt, Thinking, Tool,
 };
 use super::super::json::{Json, lean, object};
+use super::super::made_up::SKIP;
 use super::super::names::{Ids, Names};
 use super::super::{Ask, CONTINUE, Thinks};
 use crate::Dialect;
-
-/// What stands for a signature that is lost; the provider's documentation names it.
-const SKIP: &str = "skip_thought_signature_validator";
 
 /// Writes a request.
 pub(crate) fn write_request(ask: &Ask<'_>, prompt: &Prompt, names: &Names) -> Result<Json, Fault> {

@@ -1,6 +1,5 @@
 //! Reads a request to Responses.
 
-use super::super::chat::{cut, mode_of};
 use super::super::ir::{
     Call, Choice, Fault, Format, Image, Item, Outcome, Part, Prompt, Thinking, Tool, ToolRef,
 };
@@ -96,7 +95,7 @@ fn read_item(item: &Json, prompt: &mut Prompt) -> Result<(), Fault> {
         Some(kind) => {
             let tool = kind.trim_end_matches("_output").trim_end_matches("_call");
             let what = if tool == kind { "the item" } else { "the server tool" };
-            return Err(Fault::feature(format!("{what} {}", cut(tool))));
+            return Err(Fault::named(what, tool));
         }
     }
     Ok(())
@@ -163,7 +162,7 @@ fn part(part: &Json) -> Result<Part, Fault> {
         },
         Some("input_file") => Err(Fault::feature("a document (input_file)")),
         Some("input_audio") => Err(Fault::feature("audio")),
-        Some(other) => Err(Fault::feature(format!("the content part {}", cut(other)))),
+        Some(other) => Err(Fault::named("the content part", other)),
         None => Err(Fault::shape("a part of a message has no `type`")),
     }
 }
@@ -186,14 +185,14 @@ fn read_tool(tool: &Json, space: Option<&str>, tools: &mut Vec<Tool>) -> Result<
             let space = name()?;
             tool.list("tools").iter().try_for_each(|tool| read_tool(tool, Some(space), tools))
         }
-        Some(other) => Err(Fault::feature(format!("the server tool {}", cut(other)))),
+        Some(other) => Err(Fault::named("the server tool", other)),
         None => Err(Fault::shape("a tool has no `type`")),
     }
 }
 
 fn choice(choice: &Json) -> Result<Option<Choice>, Fault> {
     if let Some(mode) = choice.as_text() {
-        return Ok(mode_of(mode));
+        return Ok(Choice::of_mode(mode));
     }
     let name = |of: &Json| of.text("name").map(str::to_owned);
     match choice.text("type") {
@@ -205,7 +204,7 @@ fn choice(choice: &Json) -> Result<Option<Choice>, Fault> {
             let name = name(choice).ok_or_else(|| Fault::shape("`tool_choice` names no tool"))?;
             Ok(Some(Choice::Tool(name)))
         }
-        Some(other) => Err(Fault::feature(format!("the server tool {}", cut(other)))),
+        Some(other) => Err(Fault::named("the server tool", other)),
         None => Err(Fault::shape("`tool_choice` has no `type`")),
     }
 }
@@ -223,6 +222,6 @@ fn format(format: Option<&Json>) -> Result<Option<Format>, Fault> {
             }))
         }
         Some("text") | None => Ok(None),
-        Some(other) => Err(Fault::feature(format!("the text format {}", cut(other)))),
+        Some(other) => Err(Fault::named("the text format", other)),
     }
 }

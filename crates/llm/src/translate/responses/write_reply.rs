@@ -2,6 +2,7 @@
 
 use super::super::ir::{Call, Event, Reply, Said, Stop};
 use super::super::json::{Json, lean, object};
+use super::super::made_up::THOUGHT_ID;
 use super::super::{Head, sse, usage};
 use crate::{Dialect, Usage};
 
@@ -92,12 +93,12 @@ enum Kind {
 impl Open {
     fn new(kind: Kind, head: &Head, index: usize) -> Self {
         let prefix = match &kind {
-            Kind::Text | Kind::Refusal => "msg",
-            Kind::Thought => "rs",
-            Kind::Call(call) if call.tool.custom => "ctc",
-            Kind::Call(_) => "fc",
+            Kind::Text | Kind::Refusal => "msg_",
+            Kind::Thought => THOUGHT_ID,
+            Kind::Call(call) if call.tool.custom => "ctc_",
+            Kind::Call(_) => "fc_",
         };
-        Self { kind, id: format!("{prefix}_{}_{index}", head.seed), text: String::new() }
+        Self { kind, id: format!("{prefix}{}_{index}", head.seed), text: String::new() }
     }
 
     /// Returns the part of a message or thought that it consists of.
@@ -195,13 +196,11 @@ impl Writer {
         self.begin(out);
         let state = State { status: "failed", reason: None };
         let error = object! { "code" => "server_error", "message" => message };
-        let Json::Map(mut entries) = response(&self.head, Vec::new(), &state, None) else { return };
-        for (key, value) in &mut entries {
-            if key == "error" {
-                *value = error.clone();
-            }
+        let mut response = response(&self.head, Vec::new(), &state, None);
+        if let Some(place) = response.get_mut("error") {
+            *place = error;
         }
-        self.emit("response.failed", [("response", Json::Map(entries))], out);
+        self.emit("response.failed", [("response", response)], out);
     }
 
     fn begin(&mut self, out: &mut Vec<u8>) {

@@ -10,9 +10,6 @@ use crate::Dialect;
 
 /// Writes a request.
 pub(crate) fn write_request(ask: &Ask<'_>, prompt: &Prompt, names: &Names) -> Result<Json, Fault> {
-    if !prompt.stop.is_empty() {
-        return Err(Fault::feature("stop sequences"));
-    }
     let mut input = Input { names, ids: Ids::new(Dialect::Responses), custom: HashSet::new() };
     let input: Vec<Json> = prompt.items.iter().map(|item| input.item(item)).collect();
     let tools: Vec<Json> =
@@ -63,7 +60,7 @@ impl<'a> Input<'a> {
             Item::System(text) => message("developer", vec![input_text(text)]),
             Item::User(parts) => message("user", parts.iter().map(part).collect()),
             Item::Model(text) => {
-                message("assistant", vec![object! { "type" => "output_text", "text" => text }])
+                object! { "type" => "message", "role" => "assistant", "content" => text }
             }
             Item::Thought(own) => own.clone(),
             Item::Call(call) => {
@@ -108,7 +105,9 @@ fn input_text(text: &str) -> Json {
 fn part(part: &Part) -> Json {
     match part {
         Part::Text(text) => input_text(text),
-        Part::Image(image) => object! { "type" => "input_image", "image_url" => image.to_url() },
+        Part::Image(image) => object! {
+            "type" => "input_image", "image_url" => image.to_url(), "detail" => "auto",
+        },
     }
 }
 
