@@ -144,9 +144,14 @@ fn text_of(content: &Value) -> String {
 
 /// Describes an image by its type and size.
 fn image(media: &str, base64: &str) -> String {
+    format!("{media} of {} bytes", decoded(base64).map_or(0, |bytes| bytes.len()))
+}
+
+/// Decodes base64 in either alphabet, with or without padding, as providers do.
+pub(crate) fn decoded(base64: &str) -> Option<Vec<u8>> {
     use base64::Engine;
-    let bytes = base64::engine::general_purpose::STANDARD.decode(base64).map_or(0, |b| b.len());
-    format!("{media} of {bytes} bytes")
+    let plain = base64.replace('-', "+").replace('_', "/");
+    base64::engine::general_purpose::STANDARD_NO_PAD.decode(plain.trim_end_matches('=')).ok()
 }
 
 /// Describes an image that is given as an address.

@@ -2,13 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use base64::Engine;
-use base64::alphabet::URL_SAFE;
-use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
-
 use crate::ask::{Ask, Seal, Turn};
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, decoded};
 use crate::reply::{Call, Reply};
 
 /// How many pieces of state are remembered; the oldest is forgotten first.
@@ -141,14 +136,10 @@ fn name(dialect: Dialect) -> &'static str {
 
 /// Gemini's state is bytes: both alphabets of base64 write the same.
 fn normal(dialect: Dialect, seal: &str) -> String {
-    if dialect != Dialect::Gemini {
-        return seal.to_owned();
-    }
-    let config =
-        GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-    let plain = seal.replace('+', "-").replace('/', "_");
-    match GeneralPurpose::new(&URL_SAFE, config).decode(&plain) {
-        Ok(_) => plain.trim_end_matches('=').to_owned(),
-        Err(_) => seal.to_owned(),
+    match dialect {
+        Dialect::Gemini if decoded(seal).is_some() => {
+            seal.replace('-', "+").replace('_', "/").trim_end_matches('=').to_owned()
+        }
+        _ => seal.to_owned(),
     }
 }

@@ -315,6 +315,7 @@ fn target(parts: &Parts) -> Target {
         "responses" if !beta => Target::Socket,
         "messages" if posts && !beta => Target::Ask(Dialect::Anthropic, None),
         "messages/count_tokens" if posts && !beta => Target::Count(Dialect::Anthropic),
+        "responses/input_tokens" if posts && !beta => Target::Count(Dialect::Responses),
         "models" => Target::Models(None),
         _ => match rest.strip_prefix("models/").map(|rest| rest.rsplit_once(':').ok_or(rest)) {
             Some(Ok((model, verb))) if posts => generate(parts, model, verb),

@@ -7,33 +7,50 @@ use crate::ask::{Answered, Ask, Called, Choice, Seal, Think, Tool, ToolKind, Tur
 use crate::json::{array, object, text, with};
 use crate::reply::{Reply, Stop};
 
+/// A field under either of its names: the SDKs mix `camelCase` and `snake_case`.
+fn field<'a>(value: &'a Value, name: &str) -> Option<&'a Value> {
+    value.get(name).or_else(|| {
+        let mut snake = String::new();
+        for letter in name.chars() {
+            if letter.is_ascii_uppercase() {
+                snake.push('_');
+            }
+            snake.push(letter.to_ascii_lowercase());
+        }
+        value.get(&snake)
+    })
+}
+
+fn text_field<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    field(value, name).and_then(Value::as_str)
+}
+
+/// The items of a list that is a field, or none.
+fn list_field<'a>(value: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    field(value, name).and_then(Value::as_array).into_iter().flatten()
+}
+
 /// Reads a request.
 pub(super) fn read(mut ask: Ask, body: &Value) -> Result<Ask, String> {
     let Some(contents) = body["contents"].as_array() else {
         return Err("contents is not specified".to_owned());
     };
-    let lists = body["tools"].as_array().into_iter().flatten();
-    let declared = lists.flat_map(|tools| declarations(tools).into_iter().flatten());
-    ask.tools = declared.map(tool).collect();
-    let calling = &body["toolConfig"]["functionCallingConfig"];
-    ask.choice = match calling["mode"].as_str() {
-        Some("ANY") => match calling["allowedFunctionNames"][0].as_str() {
-            Some(name) => Choice::Named(name.to_owned()),
-            None => Choice::Any,
-        },
-        Some("NONE") => Choice::Never,
-        _ => Choice::Auto,
-    };
-    let config = &body["generationConfig"];
-    let schema = config.get("responseJsonSchema").or_else(|| config.get("responseSchema"));
-    ask.schema = match (schema, config["responseMimeType"].as_str()) {
+    let lists = list_field(body, "tools");
+    ask.tools =
+        lists.flat_map(|tools| list_field(tools, "functionDeclarations")).map(tool).collect();
+    let calling = field(body, "toolConfig").and_then(|c| field(c, "functionCallingConfig"));
+    ask.choice = calling.map_or(Choice::Auto, choice);
+    let empty = json!({});
+    let config = field(body, "generationConfig").unwrap_or(&empty);
+    let schema = field(config, "responseJsonSchema").or_else(|| field(config, "responseSchema"));
+    ask.schema = match (schema, text_field(config, "responseMimeType")) {
         (Some(schema), _) => Some(schema.clone()),
         (None, Some("application/json")) => Some(json!({"properties": {"answer": {}}})),
         _ => None,
     };
-    ask.max_tokens = config["maxOutputTokens"].as_u64();
-    let shows = config["thinkingConfig"]["includeThoughts"] == true;
-    ask.think = if shows { Think::Shown } else { Think::Quiet };
+    ask.max_tokens = field(config, "maxOutputTokens").and_then(Value::as_u64);
+    let thinking = field(config, "thinkingConfig").and_then(|c| field(c, "includeThoughts"));
+    ask.think = if thinking == Some(&json!(true)) { Think::Shown } else { Think::Quiet };
     ask.sealed = true;
     let mut turns = Vec::new();
     for content in contents {
@@ -43,13 +60,18 @@ pub(super) fn read(mut ask: Ask, body: &Value) -> Result<Ask, String> {
     Ok(ask.settle(turns))
 }
 
-fn declarations(tools: &Value) -> Option<&Vec<Value>> {
-    let either = tools.get("functionDeclarations").or_else(|| tools.get("function_declarations"));
-    either.and_then(Value::as_array)
+fn choice(calling: &Value) -> Choice {
+    let allowed = list_field(calling, "allowedFunctionNames").find_map(Value::as_str);
+    match (text_field(calling, "mode"), allowed) {
+        (Some("ANY"), Some(name)) => Choice::Named(name.to_owned()),
+        (Some("ANY"), None) => Choice::Any,
+        (Some("NONE"), _) => Choice::Never,
+        _ => Choice::Auto,
+    }
 }
 
 fn tool(tool: &Value) -> Tool {
-    let schema = tool.get("parametersJsonSchema").or_else(|| tool.get("parameters"));
+    let schema = field(tool, "parametersJsonSchema").or_else(|| field(tool, "parameters"));
     Tool {
         name: tool["name"].as_str().unwrap_or_default().to_owned(),
         namespace: None,
@@ -62,25 +84,24 @@ fn tool(tool: &Value) -> Tool {
 fn turn(content: &Value, earlier: &[Turn]) -> Turn {
     let parts = || content["parts"].as_array().into_iter().flatten();
     if content["role"] == "model" {
-        let called = parts().filter(|part| part["functionCall"].is_object());
-        let calls = called.enumerate().map(|(at, part)| {
-            let name = part["functionCall"]["name"].as_str().unwrap_or_default();
-            Called { id: format!("{at}:{name}"), key: key(part) }
+        let called = parts().filter_map(|part| field(part, "functionCall"));
+        let calls = called.enumerate().map(|(at, call)| {
+            let name = call["name"].as_str().unwrap_or_default();
+            Called { id: format!("{at}:{name}"), key: key(call) }
         });
         let sealed = parts().filter_map(|part| {
-            let seal = part["thoughtSignature"].as_str()?.to_owned();
-            Some(Seal { seal, covers: key(part) })
+            let seal = text_field(part, "thoughtSignature")?.to_owned();
+            Some(Seal { seal, covers: field(part, "functionCall").map(key).unwrap_or_default() })
         });
         return Turn::Model { calls: calls.collect(), seals: sealed.collect() };
     }
     let responses: Vec<&Value> =
-        parts().map(|part| &part["functionResponse"]).filter(|part| part.is_object()).collect();
+        parts().filter_map(|part| field(part, "functionResponse")).collect();
     if responses.is_empty() {
         let texts: Vec<&str> = parts().filter_map(|part| part["text"].as_str()).collect();
-        let images = parts().map(|part| &part["inlineData"]).filter(|data| data.is_object());
-        let images = images.map(|data| {
-            let field = |name: &str| data[name].as_str().unwrap_or_default();
-            image(field("mimeType"), field("data"))
+        let images = parts().filter_map(|part| field(part, "inlineData")).map(|data| {
+            let media = text_field(data, "mimeType").unwrap_or_default();
+            image(media, data["data"].as_str().unwrap_or_default())
         });
         return Turn::User { text: texts.join("\n"), images: images.collect() };
     }
@@ -98,8 +119,7 @@ fn turn(content: &Value, earlier: &[Turn]) -> Turn {
     Turn::Results(answered.collect())
 }
 
-fn key(part: &Value) -> String {
-    let call = &part["functionCall"];
+fn key(call: &Value) -> String {
     // Empty arguments may be left out.
     let arguments = if call["args"].is_null() { "{}".to_owned() } else { call["args"].to_string() };
     format!("{} {arguments}", call["name"].as_str().unwrap_or_default())
@@ -107,8 +127,8 @@ fn key(part: &Value) -> String {
 
 /// The usual fields in which clients put a result, or all of it.
 fn result(response: &Value) -> String {
-    let usual =
-        ["output", "result", "content", "error"].iter().find_map(|name| response[*name].as_str());
+    let usual = ["output", "result", "content", "error"];
+    let usual = usual.iter().find_map(|name| response[*name].as_str());
     usual.map_or_else(|| response.to_string(), str::to_owned)
 }
 
