@@ -19,7 +19,7 @@ import pi from "./pi.js";
 
 const CLIS = { claude, codex, gemini, opencode, pi };
 // The slowest needs about 45 s on two cores.
-const LIMIT_SECONDS = 150;
+const LIMIT_SECONDS = 120;
 const TOLD = "scripted-was-here";
 const SHOWN_CHARACTERS = 3000;
 

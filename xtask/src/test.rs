@@ -45,7 +45,8 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let code = match &result {
         Ok(()) => ExitCode::SUCCESS,
         Err((step, failure)) => {
-            print_failure(failure, &format!("cargo xtask test --only {step}"));
+            let further = if options.clients == Clients::All { " --clients all" } else { "" };
+            print_failure(failure, &format!("cargo xtask test --only {step}{further}"));
             ExitCode::FAILURE
         }
     };

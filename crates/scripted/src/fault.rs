@@ -40,6 +40,10 @@ pub struct Fault {
     pub malformed: bool,
     /// Writes the body in pieces of this many bytes.
     pub split: Option<usize>,
+    /// Ends lines with CR and LF, which a stream of events may do.
+    pub crlf: bool,
+    /// Puts a comment before each event, as providers do to keep a connection.
+    pub comments: bool,
     /// Puts a text of this many bytes into one event.
     pub huge_event: Option<usize>,
     /// Promises a longer body than it sends.
@@ -64,9 +68,10 @@ impl Fault {
     /// Whether a word opens a fault without the word `fault` before it.
     pub(crate) fn names(word: &str) -> bool {
         let name = word.split('=').next().unwrap_or_default();
-        let timed = ["slow-first-byte", "reset-after", "eof-after", "error-after", "hang-after"];
-        timed.contains(&name)
-            || ["hang", "malformed", "split", "huge-event", "lie-length", "empty"].contains(&name)
+        let cuts = ["slow-first-byte", "reset-after", "eof-after", "error-after", "hang-after"];
+        let shapes = ["hang", "malformed", "split", "huge-event", "lie-length", "empty"];
+        let lines = ["crlf", "comments"];
+        cuts.contains(&name) || shapes.contains(&name) || lines.contains(&name)
     }
 
     /// How long the head is held back.

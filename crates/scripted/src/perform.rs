@@ -49,6 +49,14 @@ pub(crate) fn acts(
     if fault.error_after.is_some() {
         frames.push(error());
     }
+    for frame in &mut frames {
+        if fault.comments {
+            frame.insert_str(0, ": keep-alive\n\n");
+        }
+        if fault.crlf {
+            *frame = frame.replace('\n', "\r\n");
+        }
+    }
     let mut acts = Vec::new();
     for (at, frame) in frames.into_iter().enumerate() {
         if let Some(pace) = pace
@@ -215,6 +223,12 @@ mod tests {
         assert_eq!(played("reset-after=1", None).last(), Some(&Act::Reset));
         assert_eq!(played("hang-after=0", None), [Act::Hang]);
         assert_eq!(sent(&played("error-after=1", None)), [&b"a{1}"[..], b"error"]);
+    }
+
+    #[test]
+    fn lines_may_end_otherwise_and_have_comments_between() {
+        let acts = played("crlf comments eof-after=1", None);
+        assert_eq!(sent(&acts), [b": keep-alive\r\n\r\na{1}"]);
     }
 
     #[test]

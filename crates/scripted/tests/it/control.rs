@@ -84,3 +84,14 @@ async fn probes_unknown_paths_and_missing_models() {
     assert_eq!((status, refusal["error"]["code"].as_str()), (404, Some("model_not_found")));
     assert_eq!(stage.refused(CHAT, &chat("[[call]]")).await.0, 400);
 }
+
+#[tokio::test]
+async fn http_2_works_as_well() {
+    let stage = Stage::open().await;
+    let client = reqwest::Client::builder().no_proxy().http2_prior_knowledge().build().unwrap();
+    let request = client.post(stage.url(CHAT)).bearer_auth(KEY).json(&chat("[[words 9]]"));
+    let response = request.send().await.unwrap();
+    assert_eq!(response.version(), reqwest::Version::HTTP_2);
+    let answer: Value = response.json().await.unwrap();
+    assert_eq!(answer["choices"][0]["finish_reason"], "stop");
+}
