@@ -27,7 +27,7 @@
 //!
 //! # Invariants
 //! - It shares no code with the product, so that an error in one is not hidden by the other.
-//! - The same requests in the same order get the same answers, but for the opaque state.
+//! - The same requests in the same order get the same answers, but for ids and opaque state.
 //! - What it keeps has a limit.
 
 mod ask;

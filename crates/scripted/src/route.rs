@@ -79,8 +79,10 @@ pub(crate) async fn answer(stage: &Stage, line: Arc<Line>, request: Request<Inco
         end: End::Open,
     };
     let (number, ending) = stage.book(|book| book.keep(recorded));
+    let held = Held(Some(Arc::clone(&ending)));
     let scene = Scene { stage, line, ending, body };
     let answer = scene.play(&parts, target).await;
+    held.hand_over();
     let status = answer.status().as_u16();
     stage.book(|book| book.answered(number, status));
     stage.count(|stats| {
@@ -88,6 +90,24 @@ pub(crate) async fn answer(stage: &Stage, line: Arc<Line>, request: Request<Inco
         *stats.statuses.entry(status).or_default() += 1;
     });
     answer
+}
+
+/// A request without an answer; if it is dropped, its reader has left.
+struct Held(Option<Arc<Ending>>);
+
+impl Held {
+    /// From now on the body knows how it ends.
+    fn hand_over(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(ending) = &self.0 {
+            ending.set(End::Dropped);
+        }
+    }
 }
 
 impl Scene<'_> {
@@ -157,7 +177,7 @@ impl Scene<'_> {
             return answer;
         }
         let fault = own.cloned().unwrap_or(server_fault);
-        let reply = script::reply(&ask, &script, &self.stage.mint, self.body.len());
+        let reply = script::reply(&ask, &script, &self.stage.mint, self.body.len(), &fault);
         self.stage.opaque(|opaque| opaque.issue(dialect, &reply));
         let frames = match ask.wire {
             Wire::Whole => vec![dialect.whole(&reply)],

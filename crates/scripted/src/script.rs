@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::ask::{Ask, Choice, Think, Tool, ToolKind};
 use crate::dialect::Dialect;
 use crate::directive::{Script, Step, Wanted};
+use crate::fault::Fault;
 use crate::reply::{Call, Reply, Stop};
 use crate::schema::example;
 use crate::shell;
@@ -16,6 +17,8 @@ use crate::usage::Usage;
 const QUOTE_MAX_CHARS: usize = 200;
 /// A request body of this many bytes is said to cost a token.
 const BYTES_PER_TOKEN: usize = 4;
+/// What a tool call is said to cost.
+const CALL_TOKENS: usize = 10;
 const THOUGHT: &str = "The script says what to do, so I do it.";
 
 /// Numbers answers, and makes ids and opaque state from the numbers.
@@ -53,10 +56,11 @@ impl Mint {
     }
 }
 
-/// Decides the answer to a request of `bytes` bytes.
-pub(crate) fn reply(ask: &Ask, script: &Script, mint: &Mint, bytes: usize) -> Reply {
+/// Decides the answer to a request of `bytes` bytes; `fault` is what goes wrong this time.
+pub(crate) fn reply(ask: &Ask, script: &Script, mint: &Mint, bytes: usize, fault: &Fault) -> Reply {
     let number = mint.number();
-    let step = script.steps.get(ask.round).filter(|step| !step.is_empty());
+    let played = script.steps.get(ask.round);
+    let step = played.filter(|step| !step.is_empty());
     let mut calls = step.map(|step| calls(ask, step)).unwrap_or_default();
     if step.is_none() && ask.results.is_empty() {
         calls = forced(ask);
@@ -72,30 +76,24 @@ pub(crate) fn reply(ask: &Ask, script: &Script, mint: &Mint, bytes: usize) -> Re
         None if calls.is_empty() => plain_text(ask),
         None => String::new(),
     };
-    let huge = step_fault(ask, script).and_then(|fault| fault.huge_event);
-    let mut pieces = pieces(text, huge);
-    let wanted = script.steps.get(ask.round).and_then(|step| step.stop);
-    let stop = stop(ask, wanted, &mut pieces, &calls);
-    let asked = script.steps.get(ask.round).is_some_and(|step| step.think);
-    let thought = thought(ask, asked);
+    let mut pieces = pieces(text, fault.huge_event);
+    let stop = stop(ask, played.and_then(|step| step.stop), &mut pieces, &calls);
+    let thought = thought(ask, played.is_some_and(|step| step.think));
     // Gemini puts its state on the call, the others on the thinking.
     let place = if ask.dialect == Dialect::Gemini { !calls.is_empty() } else { thought.is_some() };
     let seal = (ask.sealed && place).then(|| mint.seal(number));
-    let mut usage = Usage {
+    let reasoning = thought.as_ref().map_or(0, |thought| thought.split_whitespace().count());
+    let usage = script.usage.unwrap_or(Usage {
         input: (bytes / BYTES_PER_TOKEN).max(1) as u64,
-        output: (pieces.len() + 10 * calls.len()) as u64,
+        output: (pieces.len() + CALL_TOKENS * calls.len() + reasoning) as u64,
+        reasoning: reasoning as u64,
         ..Usage::default()
-    };
-    if let Some(thought) = &thought {
-        usage.reasoning = thought.split_whitespace().count() as u64;
-        usage.output += usage.reasoning;
-    }
-    let usage = script.usage.unwrap_or(usage);
+    });
     Reply { number, model: ask.model.clone(), thought, seal, pieces, calls, stop, usage }
 }
 
 /// The fault of the step that is to be played.
-pub(crate) fn step_fault<'a>(ask: &Ask, script: &'a Script) -> Option<&'a crate::Fault> {
+pub(crate) fn step_fault<'a>(ask: &Ask, script: &'a Script) -> Option<&'a Fault> {
     script.steps.get(ask.round).and_then(|step| step.fault.as_ref())
 }
 
@@ -166,6 +164,7 @@ fn scripted_text(ask: &Ask, step: &Step, calls: &[Call]) -> String {
     }
     match &step.say {
         Some(say) => say.clone(),
+        None if ask.tools.is_empty() => plain_text(ask),
         None if calls.is_empty() => {
             let names: Vec<&str> = ask.tools.iter().map(|tool| tool.name.as_str()).collect();
             format!("I cannot call that; the tools on offer are: {}.", names.join(", "))

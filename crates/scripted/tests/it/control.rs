@@ -57,14 +57,16 @@ async fn a_fault_of_the_whole_server_is_switched_on_and_off() {
 #[tokio::test]
 async fn a_reader_that_leaves_is_noticed() {
     let stage = Stage::open().await;
-    let mut body = chat("[[words 100]] [[pace 20]]");
+    let mut body = chat("[[words 1000]] [[pace 20]]");
     body["stream"] = true.into();
     let mut response = stage.post(CHAT, &body).await;
     response.chunk().await.unwrap();
     assert_eq!(stage.scripted.recorded()[0].end, End::Open);
     drop(response);
-    for _ in 0..100 {
-        if stage.scripted.recorded()[0].end == End::Dropped {
+    let short = Duration::from_millis(200);
+    stage.request(CHAT, &chat("[[hang]]")).timeout(short).send().await.unwrap_err();
+    for _ in 0..500 {
+        if stage.scripted.recorded().iter().all(|request| request.end == End::Dropped) {
             return;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
