@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use serde_json::Value;
+
 /// How many tests ended how.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
@@ -90,6 +92,32 @@ pub(crate) fn of_schemathesis(output: &str) -> Option<Counts> {
     Some(Counts { passed: generated.saturating_sub(failed), failed, skipped: 0 })
 }
 
+/// Reads the checks of real clients: one line `{"name":"..","ok":true,"detail":".."}` each.
+pub(crate) fn of_checks(output: &str) -> Option<Counts> {
+    let mut counts = None;
+    for line in output.lines().filter(|line| is_check(line)) {
+        let counts = counts.get_or_insert_with(Counts::default);
+        counts.add(if passes(line) { "passed" } else { "failed" }, 1);
+    }
+    counts
+}
+
+/// Whether a line tells of a check.
+pub(crate) fn is_check(line: &str) -> bool {
+    check(line).is_some()
+}
+
+/// Whether a line tells of a check that passed.
+pub(crate) fn passes(line: &str) -> bool {
+    check(line) == Some(true)
+}
+
+fn check(line: &str) -> Option<bool> {
+    let value: Value = serde_json::from_str(line).ok()?;
+    value["name"].as_str()?;
+    value["ok"].as_bool()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,5 +161,14 @@ mod tests {
         let red = "Test cases:\n  82 generated, 1 found 2 unique failures, 4 skipped\n";
         assert_eq!(of_schemathesis(red), counts(81, 1, 0));
         assert_eq!(of_schemathesis("Schema Loading Error"), None);
+    }
+
+    #[test]
+    fn checks_of_clients_are_read_green_and_red() {
+        let green = "{\"name\":\"a\",\"ok\":true,\"detail\":\"\"}\n";
+        assert_eq!(of_checks(&green.repeat(3)), counts(3, 0, 0));
+        let red = "a warning\n{\"name\":\"b\",\"ok\":false,\"detail\":\"x\"}\n{\"ok\":true}\n";
+        assert_eq!(of_checks(&format!("{green}{red}")), counts(1, 1, 0));
+        assert_eq!(of_checks("Traceback"), None);
     }
 }

@@ -23,6 +23,7 @@ mod options;
 mod provision;
 mod report;
 mod shop;
+mod stage;
 mod steps;
 mod test;
 mod tools;
@@ -38,7 +39,7 @@ The chores of this workspace
 Usage: cargo xtask <chore> [options]
 
 Chores:
-  test      Check everything: format, lints, tests on every database, dashboard, API fuzz, browser
+  test      Check everything: format, lints, tests on every database, dashboard, API fuzz, clients, browser
   demo      Show the product: a server, a login, and events that survive kill -9
   bench     Measure; `cargo xtask bench server`, `backup`, `auth` or `beads` (further arguments go to the benchmark)
   torture   Crash the server and its databases again and again; `torture beads`: race and kill writers
@@ -48,6 +49,7 @@ Chores:
 
 Options:
   --only <step>   test: one step and what it needs (`--only list` names them)
+  --clients all   test: run the agent programs too, not only the SDKs (2 GB to install)
   --rounds <n>    torture: how many crashes, or races for a bead [default: 200]
   --verbose       Show the output of every command while it runs
 

@@ -5,12 +5,22 @@ use crate::failure::{Failure, Result};
 /// How many crashes a torture run makes unless told otherwise.
 const ROUNDS: u32 = 200;
 
+/// Which real clients are run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clients {
+    /// The SDKs, which are small.
+    Sdks,
+    /// The agent programs too.
+    All,
+}
+
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Options {
     pub(crate) chore: String,
     /// The one step of `test` that is wanted.
     pub(crate) only: Option<String>,
+    pub(crate) clients: Clients,
     pub(crate) rounds: u32,
     pub(crate) verbose: bool,
     /// What `bench` hands on, or what `torture` is to be about.
@@ -22,8 +32,14 @@ impl Options {
     pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut arguments = arguments.into_iter();
         let chore = arguments.next().unwrap_or_default();
-        let mut options =
-            Self { chore, only: None, rounds: ROUNDS, verbose: false, rest: Vec::new() };
+        let mut options = Self {
+            chore,
+            only: None,
+            clients: Clients::Sdks,
+            rounds: ROUNDS,
+            verbose: false,
+            rest: Vec::new(),
+        };
         if options.chore == "bench" {
             options.rest = arguments.collect();
             return Ok(options);
@@ -34,6 +50,16 @@ impl Options {
             };
             match argument.as_str() {
                 "--only" if options.chore == "test" => options.only = Some(value()?),
+                "--clients" if options.chore == "test" => {
+                    options.clients = match value()?.as_str() {
+                        "all" => Clients::All,
+                        "sdks" => Clients::Sdks,
+                        other => {
+                            let what = format!("--clients is `sdks` or `all`, not {other}");
+                            return Err(Failure::new(what));
+                        }
+                    };
+                }
                 "--rounds" if options.chore == "torture" => {
                     let text = value()?;
                     options.rounds = text
@@ -65,6 +91,8 @@ mod tests {
     #[test]
     fn each_chore_knows_its_own_options() {
         assert_eq!(parse("test --only fuzz").unwrap().only.as_deref(), Some("fuzz"));
+        assert_eq!(parse("test").unwrap().clients, Clients::Sdks);
+        assert_eq!(parse("test --clients all").unwrap().clients, Clients::All);
         assert_eq!(parse("torture --rounds 7").unwrap().rounds, 7);
         assert_eq!(parse("torture").unwrap().rounds, ROUNDS);
         let beads = parse("torture beads --rounds 1000").unwrap();
@@ -80,6 +108,8 @@ mod tests {
             "torture x",
             "demo --only fuzz",
             "test --only",
+            "test --clients some",
+            "demo --clients all",
             "torture --rounds many",
         ] {
             assert!(parse(line).is_err(), "{line}");

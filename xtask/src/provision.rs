@@ -1,4 +1,5 @@
-//! Gets what the tests need beyond the basic tools: PostgreSQL, Redis, Python, Chromium.
+//! Gets what the tests need beyond the basic tools: PostgreSQL, Redis, Python, Chromium, and the
+//! clients that must work with the product.
 //!
 //! What is installed is used. What is missing is installed (as root, on Debian or Ubuntu) or
 //! unpacked into the cache folder (as anyone else there). What cannot be had is named together
@@ -6,6 +7,7 @@
 
 mod apt;
 mod chromium;
+mod node;
 mod python;
 mod unpack;
 
@@ -20,7 +22,8 @@ use crate::shop::Shop;
 use crate::tools;
 
 pub(crate) use chromium::browser;
-pub(crate) use python::{Tools, tools as python_tools};
+pub(crate) use node::packages as node_packages;
+pub(crate) use python::{FUZZER, SDKS, Tools, tools as python_tools};
 
 /// One thing that may have to be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

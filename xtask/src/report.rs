@@ -135,8 +135,8 @@ fn tests_of(counts: Counts) -> String {
 
 /// Reads the counts out of a failed step's output, whichever runner it was.
 fn counts_of(output: &str) -> Counts {
-    use crate::counts::{of_cargo_test, of_nextest, of_schemathesis, of_vitest};
-    [of_nextest, of_cargo_test, of_vitest, of_schemathesis]
+    use crate::counts::{of_cargo_test, of_checks, of_nextest, of_schemathesis, of_vitest};
+    [of_nextest, of_cargo_test, of_vitest, of_schemathesis, of_checks]
         .into_iter()
         .find_map(|read| read(output))
         .unwrap_or_default()

@@ -4,15 +4,15 @@ use std::process::ExitCode;
 
 use crate::engines::Engines;
 use crate::failure::{Failure, Result};
-use crate::options::Options;
+use crate::options::{Clients, Options};
 use crate::provision;
 use crate::report::{Done, Report, print_failure};
 use crate::shop::Shop;
-use crate::steps::{cargo, e2e, fuzz, web};
+use crate::steps::{cargo, clients, e2e, fuzz, web};
 use crate::tools;
 
 /// Every step with the steps whose result it uses, in the order they run.
-const STEPS: [(&str, &[&str]); 14] = [
+const STEPS: [(&str, &[&str]); 15] = [
     ("tools", &[]),
     ("services", &[]),
     ("python", &["services"]),
@@ -26,6 +26,7 @@ const STEPS: [(&str, &[&str]); 14] = [
     ("tests", &["services", "build"]),
     ("doc-tests", &[]),
     ("fuzz", &["services", "python", "build"]),
+    ("clients", &["services"]),
     ("e2e", &["web-install", "web-build", "build"]),
 ];
 
@@ -38,13 +39,14 @@ pub(crate) fn run(options: &Options) -> Result<ExitCode> {
     let plan = Plan::of(options.only.as_deref())?;
     let shop = Shop::open(options.verbose)?;
     let mut report = Report::start();
-    let result = plan.run(&shop, &mut report);
+    let result = plan.run(&shop, options.clients, &mut report);
     // Everything that still runs ends before the last word is said.
     drop(shop);
     let code = match &result {
         Ok(()) => ExitCode::SUCCESS,
         Err((step, failure)) => {
-            print_failure(failure, &format!("cargo xtask test --only {step}"));
+            let further = if options.clients == Clients::All { " --clients all" } else { "" };
+            print_failure(failure, &format!("cargo xtask test --only {step}{further}"));
             ExitCode::FAILURE
         }
     };
@@ -84,11 +86,17 @@ impl Plan {
         report.step(name, run).map_err(|failure| (name, failure))
     }
 
-    fn run(&self, shop: &Shop, report: &mut Report) -> std::result::Result<(), Stopped> {
+    fn run(
+        &self,
+        shop: &Shop,
+        wanted: Clients,
+        report: &mut Report,
+    ) -> std::result::Result<(), Stopped> {
         let plain = |done: Result<Done>| done.map(|done| ((), done));
         self.step(report, "tools", || Ok(((), Done::noted(tools::check()?))))?;
         let binaries = self.step(report, "services", || provision::services(shop))?;
-        let python = self.step(report, "python", || provision::python_tools(shop))?;
+        let python =
+            self.step(report, "python", || provision::python_tools(shop, &provision::FUZZER))?;
         self.step(report, "fmt", || plain(cargo::format(shop)))?;
         self.step(report, "web-install", || plain(web::install(shop)))?;
         self.step(report, "web-check", || plain(web::check(shop)))?;
@@ -102,6 +110,7 @@ impl Plan {
         })?;
         self.step(report, "doc-tests", || plain(cargo::doc_tests(shop)))?;
         self.step(report, "fuzz", || plain(fuzz::api(shop, python.as_ref())))?;
+        self.step(report, "clients", || plain(clients::real(shop, wanted)))?;
         self.step(report, "e2e", || plain(e2e::journeys(shop)))
     }
 }

@@ -92,7 +92,7 @@ impl Report for StartError {
             }
             Self::App(error) => error.code(),
             Self::Store(error) => error.code(),
-            Self::Providers(_) => code::CONFIG_INVALID,
+            Self::Providers(_) => code::INVALID_CONFIG,
             Self::Metrics(_) | Self::Signing(_) => code::INTERNAL_ERROR,
         }
     }
@@ -120,7 +120,7 @@ impl Report for StartError {
             Self::App(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Providers(_) => {
-                Some("correct it; `godel explain config_invalid` has more".to_owned())
+                Some("correct it; `godel explain invalid_config` has more".to_owned())
             }
             Self::Metrics(_) | Self::Signing(_) => None,
         }

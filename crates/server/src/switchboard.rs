@@ -51,7 +51,8 @@ async fn identify(
     let app = &shared.app;
     let headers = request.headers();
     let Some(text) = shown_token(headers, request.uri().query()) else {
-        let why = "no Godel token was shown; send it as a bearer token, x-api-key or x-goog-api-key";
+        let why =
+            "no Godel token was shown; send it as a bearer token, x-api-key or x-goog-api-key";
         return Err(Refusal::new(Trouble::Unauthenticated, why));
     };
     let found = match read(&text, headers) {
@@ -98,7 +99,12 @@ fn shown_token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
     let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
     let named = bearer.map(|(_, token)| token.trim());
     let named = named.or_else(|| text("x-api-key")).or_else(|| text("x-goog-api-key"));
-    let in_query = || query.into_iter().flat_map(|query| query.split('&')).find_map(|pair| pair.strip_prefix("key="));
+    let in_query = || {
+        query
+            .into_iter()
+            .flat_map(|query| query.split('&'))
+            .find_map(|pair| pair.strip_prefix("key="))
+    };
     named.or_else(in_query).filter(|token| !token.is_empty()).map(ToOwned::to_owned)
 }
 

@@ -1,4 +1,4 @@
-//! The Python tools: a virtual environment in the cache folder with a pinned set of packages.
+//! Python packages: virtual environments in the cache folder, each with a pinned set.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,35 @@ use crate::shop::Shop;
 const STAMP: &str = "godel-requirements.txt";
 /// Fails on a Python that is too old; the tools need 3.10.
 const NEW_ENOUGH: &str = "import sys, venv; assert sys.version_info >= (3, 10)";
+
+/// A pinned set of packages, and where it goes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Set {
+    /// What people call it.
+    name: &'static str,
+    /// The folder in the cache.
+    folder: &'static str,
+    /// The list in the workspace.
+    list: &'static str,
+    /// A call that only works if all is well.
+    proof: [&'static str; 2],
+}
+
+/// What fuzzes the API.
+pub(crate) const FUZZER: Set = Set {
+    name: "Python tools",
+    folder: "python",
+    list: "xtask/python-requirements.txt",
+    proof: ["schemathesis", "--version"],
+};
+
+/// The SDKs that must work with the product.
+pub(crate) const SDKS: Set = Set {
+    name: "Python SDKs",
+    folder: "clients-python",
+    list: "clients/python/requirements.txt",
+    proof: ["python3", "--version"],
+};
 
 /// The environment with the tools in it.
 #[derive(Debug, Clone)]
@@ -39,37 +68,35 @@ impl Tools {
 
 /// Whether the tools are there, or a Python to make them with.
 pub(super) fn is_there(shop: &Shop, places: &Places) -> bool {
-    ready(shop, places).is_some_and(|tools| works(&tools)) || find(places).is_some()
+    ready(shop, places, &FUZZER).is_some() || find(places).is_some()
 }
 
 /// Makes the environment, or takes the one that is there; none if that may be left out.
-pub(crate) fn tools(shop: &Shop) -> Result<(Option<Tools>, Done)> {
+pub(crate) fn tools(shop: &Shop, set: &Set) -> Result<(Option<Tools>, Done)> {
     let _turn = super::take_turn()?;
     let places = Places::from_env();
-    if let Some(tools) = ready(shop, &places).filter(works) {
+    if let Some(tools) = ready(shop, &places, set) {
         return Ok((Some(tools), Done::noted("unchanged")));
     }
     let made = find(&places)
         .ok_or_else(|| Failure::new("there is no Python to make them with"))
-        .and_then(|python| make(shop, &python));
+        .and_then(|python| make(shop, &python, set));
     match made {
         Ok(tools) => Ok((Some(tools), Done::noted("made anew"))),
         Err(failure) if shop.ci => Err(failure),
-        Err(failure) => Ok((None, Done::skipped(format!("Python tools ({})", failure.brief())))),
+        Err(failure) => Ok((None, Done::skipped(format!("{} ({})", set.name, failure.brief())))),
     }
 }
 
-/// The environment, if it holds the pinned set.
-fn ready(shop: &Shop, places: &Places) -> Option<Tools> {
-    let folder = folder().ok()?;
+/// The environment, if it holds the pinned set and works.
+fn ready(shop: &Shop, places: &Places, set: &Set) -> Option<Tools> {
+    let folder = folder(set).ok()?;
     let held = fs::read_to_string(folder.join(STAMP)).ok()?;
-    let pinned = fs::read_to_string(requirements(shop)).ok()?;
+    let pinned = fs::read_to_string(shop.root.join(set.list)).ok()?;
     let libraries = places.unpacked.as_deref().map(unpacked_libraries).unwrap_or_default();
-    (held == pinned).then_some(Tools { folder, libraries })
-}
-
-fn works(tools: &Tools) -> bool {
-    succeeds(tools.command("schemathesis").arg("--version"))
+    let tools = (held == pinned).then_some(Tools { folder, libraries })?;
+    let [tool, argument] = set.proof;
+    succeeds(tools.command(tool).arg(argument)).then_some(tools)
 }
 
 fn find(places: &Places) -> Option<Python> {
@@ -104,8 +131,8 @@ fn pip_wheel(root: &Path) -> Option<PathBuf> {
     files.find(is_pip).map(|wheel| wheel.join("pip"))
 }
 
-fn make(shop: &Shop, python: &Python) -> Result<Tools> {
-    let folder = folder()?;
+fn make(shop: &Shop, python: &Python, set: &Set) -> Result<Tools> {
+    let folder = folder(set)?;
     if folder.exists() {
         fs::remove_dir_all(&folder).told(format!("remove {}", folder.display()))?;
     }
@@ -120,19 +147,15 @@ fn make(shop: &Shop, python: &Python) -> Result<Tools> {
         Some(pip) => install.arg(pip),
         None => install.args(["-m", "pip"]),
     };
-    let list = requirements(shop);
+    let list = shop.root.join(set.list);
     install.args(["install", "--disable-pip-version-check", "--no-input", "--requirement"]);
     shop.captured("python-install", install.arg(&list))?;
     fs::copy(&list, folder.join(STAMP)).told(format!("write {}", folder.join(STAMP).display()))?;
     Ok(Tools { folder, libraries: python.libraries.clone() })
 }
 
-fn folder() -> Result<PathBuf> {
-    Ok(super::cache()?.join("python"))
-}
-
-fn requirements(shop: &Shop) -> PathBuf {
-    shop.root.join("xtask/python-requirements.txt")
+fn folder(set: &Set) -> Result<PathBuf> {
+    Ok(super::cache()?.join(set.folder))
 }
 
 fn with_libraries(mut command: Command, libraries: &[PathBuf]) -> Command {

@@ -86,7 +86,7 @@ pub(crate) struct CallsQuery {
 }
 
 fn refuse(why: &str) -> Invalid {
-    Invalid::new(code::INVALID_PARAMETER, why)
+    Invalid::new(code::INVALID_QUERY, why)
 }
 
 fn day(text: Option<String>) -> ApiResult<Option<Date>> {
@@ -208,8 +208,16 @@ fn usage_csv(report: &UsageReport, by: &[GroupBy]) -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     let mut head: Vec<String> = by.iter().map(|by| by.as_str().to_owned()).collect();
     let names = [
-        "requests", "failed", "unpriced", "estimated", "inputTokens", "cacheReadTokens",
-        "cacheWriteTokens", "outputTokens", "reasoningTokens", "costMicros",
+        "requests",
+        "failed",
+        "unpriced",
+        "estimated",
+        "inputTokens",
+        "cacheReadTokens",
+        "cacheWriteTokens",
+        "outputTokens",
+        "reasoningTokens",
+        "costMicros",
     ];
     head.extend(names.map(ToOwned::to_owned));
     lines.push(head);
@@ -220,8 +228,14 @@ fn usage_csv(report: &UsageReport, by: &[GroupBy]) -> Vec<Vec<String>> {
             by.iter().map(|by| row.group.get(by.as_str()).cloned().unwrap_or_default()).collect();
         let totals = &row.totals;
         let counts = [
-            totals.requests, totals.failed, totals.unpriced, totals.estimated, totals.input_tokens,
-            totals.cache_read_tokens, totals.cache_write_tokens, totals.output_tokens,
+            totals.requests,
+            totals.failed,
+            totals.unpriced,
+            totals.estimated,
+            totals.input_tokens,
+            totals.cache_read_tokens,
+            totals.cache_write_tokens,
+            totals.output_tokens,
             totals.reasoning_tokens,
         ];
         line.extend(counts.map(|count| count.to_string()));
@@ -312,10 +326,29 @@ fn model_call(record: CallRecord) -> ModelCall {
 
 fn calls_csv(logs: &[ModelCall]) -> Vec<Vec<String>> {
     let head = [
-        "timestamp", "id", "requestId", "attempt", "userId", "projectId", "agentId", "beadId",
-        "convoyId", "provider", "model", "asked", "outcome", "status", "inputTokens",
-        "cacheReadTokens", "cacheWriteTokens", "outputTokens", "costMicros", "estimated",
-        "firstByteMs", "latency", "error",
+        "timestamp",
+        "id",
+        "requestId",
+        "attempt",
+        "userId",
+        "projectId",
+        "agentId",
+        "beadId",
+        "convoyId",
+        "provider",
+        "model",
+        "asked",
+        "outcome",
+        "status",
+        "inputTokens",
+        "cacheReadTokens",
+        "cacheWriteTokens",
+        "outputTokens",
+        "costMicros",
+        "estimated",
+        "firstByteMs",
+        "latency",
+        "error",
     ];
     let mut lines = vec![head.map(ToOwned::to_owned).to_vec()];
     for log in logs {

@@ -1,0 +1,227 @@
+//! Lets real clients talk to the product: SDKs and agent programs, pinned in `clients/`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::counts;
+use crate::failure::{Failure, Result, Told};
+use crate::options::Clients;
+use crate::provision::{self, Tools};
+use crate::report::Done;
+use crate::shop::Shop;
+use crate::stage::Stage;
+use crate::steps::cargo::counted;
+
+/// The key of the provider; nothing but a key of its own may ever reach it.
+const PROVIDER_KEY: &str = "sk-scripted-provider";
+
+const GPT: &str = "gpt-5";
+const CLAUDE: &str = "claude-opus-4-8";
+const GEMINI: &str = "gemini-2.5-pro";
+
+/// The checks of each SDK: the script, the model, and the checks that do not apply.
+const PYTHON_SDKS: [Sdk; 3] = [
+    Sdk { script: "openai_sdk.py", model: GPT, without: &[] },
+    Sdk { script: "anthropic_sdk.py", model: CLAUDE, without: &[] },
+    Sdk { script: "google_sdk.py", model: GEMINI, without: &[] },
+];
+const NODE_SDKS: [Sdk; 3] = [
+    Sdk { script: "openai.js", model: GPT, without: &[] },
+    Sdk { script: "anthropic.js", model: CLAUDE, without: &[] },
+    Sdk { script: "google.js", model: GEMINI, without: &[] },
+];
+/// Each agent program, how it talks, and with which model.
+const AGENTS: [(&str, &str, &str); 13] = [
+    ("claude", "", CLAUDE),
+    ("codex", "own", GPT),
+    // It tries a WebSocket first, and this model brings its tools in a cell of code.
+    ("codex", "built-in", "gpt-6.1-sol"),
+    ("gemini", "", GEMINI),
+    ("gemini", "router", GEMINI),
+    ("opencode", "anthropic", CLAUDE),
+    ("opencode", "responses", GPT),
+    ("opencode", "chat", GPT),
+    ("opencode", "gemini", GEMINI),
+    ("pi", "anthropic", CLAUDE),
+    ("pi", "responses", GPT),
+    ("pi", "chat", GPT),
+    ("pi", "gemini", GEMINI),
+];
+
+struct Sdk {
+    script: &'static str,
+    model: &'static str,
+    without: &'static [&'static str],
+}
+
+/// Where the clients are sent.
+struct Target {
+    base: String,
+    token: String,
+}
+
+/// The one place that says whether the clients talk to the provider or through the product.
+///
+/// The proxy is not there yet, so they talk to the provider itself.
+fn target(stage: &Stage) -> Target {
+    Target { base: stage.url.clone(), token: stage.key.clone() }
+}
+
+/// Runs the SDKs, and the agent programs if they are wanted.
+pub(crate) fn real(shop: &Shop, clients: Clients) -> Result<Done> {
+    let stage = Stage::open(shop, PROVIDER_KEY)?;
+    let target = target(&stage);
+    let mut cast = Cast { shop, target, lines: Vec::new(), skipped: Vec::new() };
+    cast.python()?;
+    cast.node()?;
+    if shop.ci || clients == Clients::All {
+        cast.agents()?;
+    } else {
+        let how = "to have them: cargo xtask test --only clients --clients all";
+        cast.skipped
+            .push(format!("Claude Code, Codex, Gemini CLI, opencode, Pi (2 GB to install); {how}"));
+    }
+    cast.look_back(&stage)?;
+    cast.done()
+}
+
+/// The clients at work, and what they have said.
+struct Cast<'a> {
+    shop: &'a Shop,
+    target: Target,
+    lines: Vec<String>,
+    skipped: Vec<String>,
+}
+
+impl Cast<'_> {
+    fn python(&mut self) -> Result<()> {
+        let (tools, done) = provision::python_tools(self.shop, &provision::SDKS)?;
+        self.skipped.extend(done.skipped);
+        let Some(tools) = tools else {
+            return Ok(());
+        };
+        let folder = self.shop.root.join("clients/python");
+        for sdk in &PYTHON_SDKS {
+            let mut command = python(&tools, &folder.join(sdk.script));
+            self.sdk(&mut command, sdk);
+        }
+        Ok(())
+    }
+
+    fn node(&mut self) -> Result<()> {
+        let Some(modules) = self.packages("node")? else {
+            return Ok(());
+        };
+        // Modules are looked for beside the script, and the workspace is not to hold them.
+        let folder = self.shop.nursery.folder("clients-node")?;
+        let source = self.shop.root.join("clients/node");
+        for entry in fs::read_dir(&source).told("read clients/node")?.flatten() {
+            fs::copy(entry.path(), folder.join(entry.file_name())).told("copy clients/node")?;
+        }
+        symlink(modules, folder.join("node_modules")).told("link node_modules")?;
+        for sdk in &NODE_SDKS {
+            let mut command = Command::new("node");
+            self.sdk(command.arg(folder.join(sdk.script)), sdk);
+        }
+        Ok(())
+    }
+
+    fn agents(&mut self) -> Result<()> {
+        let Some(modules) = self.packages("cli")? else {
+            return Ok(());
+        };
+        let work = self.shop.nursery.folder("clients-cli")?;
+        for (at, (cli, how, model)) in AGENTS.iter().enumerate() {
+            let mut command = Command::new("node");
+            command.arg(self.shop.root.join("clients/cli/run.js"));
+            command.args(["--cli", cli, "--as", how, "--modules"]).arg(&modules);
+            command.arg("--work").arg(work.join(at.to_string()));
+            self.perform(&mut command, model, &format!("{cli}-{how}"));
+        }
+        Ok(())
+    }
+
+    /// The packages of npm; none if they may be left out.
+    fn packages(&mut self, name: &str) -> Result<Option<PathBuf>> {
+        match provision::node_packages(self.shop, name) {
+            Ok(modules) => Ok(Some(modules)),
+            Err(failure) if self.shop.ci => Err(failure),
+            Err(failure) => {
+                self.skipped.push(format!("clients/{name} ({})", failure.brief()));
+                Ok(None)
+            }
+        }
+    }
+
+    fn sdk(&mut self, command: &mut Command, sdk: &Sdk) {
+        for check in sdk.without {
+            command.args(["--without", check]);
+        }
+        self.perform(command, sdk.model, sdk.script);
+    }
+
+    /// Runs one client and keeps what it says; one that breaks must not hide the others.
+    fn perform(&mut self, command: &mut Command, model: &str, name: &str) {
+        let Target { base, token } = &self.target;
+        command.args(["--base", base, "--token", token, "--model", model]);
+        bare(command);
+        let (said, failure) = match self.shop.captured(&format!("clients-{name}"), command) {
+            Ok(said) => (said, None),
+            Err(failure) => (failure.text().to_owned(), Some(failure)),
+        };
+        let checks: Vec<&str> = said.lines().filter(|line| counts::is_check(line)).collect();
+        let told = checks.iter().any(|line| !counts::passes(line));
+        self.lines.extend(checks.iter().map(|line| (*line).to_owned()));
+        match failure {
+            Some(failure) if !told => self.lines.push(line(name, false, failure.brief())),
+            None if checks.is_empty() => self.lines.push(line(name, false, "it said nothing")),
+            _ => {}
+        }
+    }
+
+    /// Asks the provider what it saw of the clients.
+    fn look_back(&mut self, stage: &Stage) -> Result<()> {
+        let stats = stage.ask("/_stats")?;
+        let count = |name: &str| stats[name].as_u64().unwrap_or_default();
+        let kept = count("seals_kept") > 0 && count("seals_broken") == 0;
+        self.lines.push(line("provider: opaque state came back", kept, &stats.to_string()));
+        Ok(())
+    }
+
+    fn done(mut self) -> Result<Done> {
+        // What failed stands at the end, where it is looked for.
+        self.lines.sort_by_key(|line| !counts::passes(line));
+        let said = self.lines.join("\n");
+        let counts = counts::of_checks(&said);
+        if let Some(counts) = counts
+            && counts.failed > 0
+        {
+            let what = format!("{} checks of real clients failed", counts.failed);
+            return Err(Failure::new(what).output(said));
+        }
+        Ok(Done { skipped: self.skipped, ..counted(counts)? })
+    }
+}
+
+fn line(name: &str, ok: bool, detail: &str) -> String {
+    serde_json::json!({ "name": name, "ok": ok, "detail": detail }).to_string()
+}
+
+fn python(tools: &Tools, script: &Path) -> Command {
+    let mut command = tools.command("python3");
+    // No traces in the workspace.
+    command.arg("-B").arg(script);
+    command
+}
+
+/// Takes away the environment, which may name other providers, their keys, and proxies.
+fn bare(command: &mut Command) {
+    let kept = ["PATH", "HOME", "LANG", "TMPDIR", "LD_LIBRARY_PATH"];
+    for (name, _) in std::env::vars_os() {
+        if !kept.iter().any(|known| name == *known) {
+            command.env_remove(name);
+        }
+    }
+}
