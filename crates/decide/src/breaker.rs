@@ -18,6 +18,8 @@ pub struct Breaker {
     openings: u32,
     closed_until: Option<Timestamp>,
     trial_until: Option<Timestamp>,
+    /// Until when it asked to be left alone; it has not failed, so no trial is needed then.
+    rests_until: Option<Timestamp>,
 }
 
 /// How a breaker stands.
@@ -34,6 +36,9 @@ pub enum BreakerState {
 impl Breaker {
     /// Tells how it stands.
     pub fn state(&self, now: Timestamp) -> BreakerState {
+        if self.rests_until.is_some_and(|until| until > now) {
+            return BreakerState::Open;
+        }
         match self.closed_until {
             None => BreakerState::Closed,
             Some(until) if until > now => BreakerState::Open,
@@ -81,13 +86,13 @@ impl Breaker {
     pub fn rest(&mut self, now: Timestamp, seconds: u64) {
         let seconds = i64::try_from(seconds).unwrap_or(PAUSE_MAX_SECS).clamp(1, PAUSE_MAX_SECS);
         let until = later(now, seconds);
-        self.closed_until = Some(self.closed_until.map_or(until, |known| known.max(until)));
+        self.rests_until = Some(self.rests_until.map_or(until, |known| known.max(until)));
         self.trial_until = None;
     }
 
     /// Returns after how many seconds it lets something through again.
     pub fn opens_in(&self, now: Timestamp) -> Option<u64> {
-        let until = self.closed_until.filter(|until| *until > now)?;
+        let until = self.closed_until.max(self.rests_until).filter(|until| *until > now)?;
         let left = until.duration_since(now);
         u64::try_from(left.as_millis().div_euclid(1_000) + 1).ok()
     }
@@ -138,7 +143,8 @@ mod tests {
     fn who_asks_to_be_left_alone_is() {
         let mut breaker = Breaker::default();
         breaker.rest(at(0), 7);
-        assert!(!breaker.admits(at(6)) && breaker.admits(at(7)));
+        assert!(!breaker.admits(at(6)));
+        assert!(breaker.admits(at(7)) && breaker.admits(at(7)), "it has not failed");
         breaker.rest(at(0), 100_000);
         assert!(breaker.admits(at(61)), "nobody is left alone for a day");
     }
