@@ -89,7 +89,7 @@ await run("anthropic-js", {
     await refused(() => stranger.messages.create(ask("hi")), 401);
   },
   async rate_limit() {
-    const body = ask(prompt("[[fault 429 retry-after=1 times=2]]"));
+    const body = ask(prompt("[[fault 429 retry-after=1 times=1]]"));
     const error = await refused(() => client.messages.create(body), 429);
     same(error.headers.get("retry-after"), "1");
     const again = () => client.messages.create(body, { maxRetries: 1 });

@@ -92,6 +92,7 @@ await run("google-genai-js", {
     const body = ask(prompt("[[fault 429 retry-after=1 times=1]]"));
     const error = await refused(() => client.generateContent(body), 429);
     has(error.message, '"retryDelay":"1s"');
+    await new Promise((resolve) => setTimeout(resolve, 1100));
     has((await client.generateContent(body)).text, "You said");
   },
 });

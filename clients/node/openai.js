@@ -142,7 +142,7 @@ await run("openai-js", {
     await refused(() => stranger.chat.completions.create(chat("hi")), 401);
   },
   async rate_limit() {
-    const body = chat(prompt("[[fault 429 retry-after=1 times=2]]"));
+    const body = chat(prompt("[[fault 429 retry-after=1 times=1]]"));
     const error = await refused(() => client.chat.completions.create(body), 429);
     same(error.headers.get("retry-after"), "1");
     const again = () => client.chat.completions.create(body, { maxRetries: 1 });

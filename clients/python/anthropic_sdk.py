@@ -38,7 +38,7 @@ def text():
     same(answer.stop_reason, "end_turn")
     usage = answer.usage
     same((usage.input_tokens, usage.output_tokens), (100, 7))
-    same((usage.cache_read_input_tokens, usage.cache_creation_input_tokens), (40, 20))
+    same((usage.cache_read_input_tokens, usage.cache_creation_input_tokens), (40, checks.cache_write))
 
 
 def stream():
@@ -110,7 +110,7 @@ def refused_key():
 
 
 def rate_limit():
-    text = prompt("[[fault 429 retry-after=1 times=2]]")
+    text = prompt("[[fault 429 retry-after=1 times=1]]")
     error = refused(lambda: client.messages.create(**ask(text)), anthropic.RateLimitError, 429)
     same(error.response.headers["retry-after"], "1")
     patient = client.with_options(max_retries=1)
@@ -118,7 +118,7 @@ def rate_limit():
 
 
 def overloaded():
-    text = prompt("[[fault 529 times=1]]")
+    text = prompt("[[fault 529 times=9]]")
     error = refused(lambda: client.messages.create(**ask(text)), anthropic.APIStatusError, 529)
     same(error.body["error"]["type"], "overloaded_error")
 

@@ -31,11 +31,17 @@ class Checks:
         parser.add_argument("--base", required=True, help="the base URL, without /v1")
         parser.add_argument("--token", required=True)
         parser.add_argument("--model", required=True)
+        parser.add_argument("--told", action="store_true", help="another dialect answers")
+        parser.add_argument(
+            "--no-cache-write", action="store_true", help="the provider does not tell cache writes"
+        )
         parser.add_argument("--without", action="append", default=[], help="a check to leave out")
         self.arguments = parser.parse_args()
         self.base = self.arguments.base.rstrip("/")
         self.token = self.arguments.token
         self.model = self.arguments.model
+        self.told = self.arguments.told
+        self.cache_write = 0 if self.arguments.no_cache_write else 20
         self.client = client
         self.failed = False
 

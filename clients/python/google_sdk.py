@@ -1,5 +1,7 @@
 """Checks of the Google Gen AI SDK."""
 
+import time
+
 from google import genai
 from google.genai import errors, types
 from pydantic import BaseModel
@@ -129,6 +131,7 @@ def rate_limit():
     call = lambda: client.models.generate_content(model=model, contents=text)
     error = refused(call, errors.ClientError, 429)
     has(str(error.details), "'retryDelay': '1s'")
+    time.sleep(1.1)
     has(call().text, "You said")
 
 

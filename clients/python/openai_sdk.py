@@ -29,7 +29,7 @@ def chat_text():
     answer = client.chat.completions.create(model=model, messages=user(f"hello {USAGE}"))
     has(answer.choices[0].message.content, "You said: hello")
     same(answer.choices[0].finish_reason, "stop")
-    same((answer.usage.prompt_tokens, answer.usage.completion_tokens), (160, 7))
+    same((answer.usage.prompt_tokens, answer.usage.completion_tokens), (140 + checks.cache_write, 7))
     same(answer.usage.prompt_tokens_details.cached_tokens, 40)
 
 
@@ -44,7 +44,7 @@ def chat_stream():
         for choice in chunk.choices:
             text += choice.delta.content or ""
     same(len(text.split()), 40)
-    same((usage.prompt_tokens, usage.completion_tokens), (160, 7))
+    same((usage.prompt_tokens, usage.completion_tokens), (140 + checks.cache_write, 7))
 
 
 def chat_stream_without_usage():
@@ -108,7 +108,7 @@ def chat_length():
 def responses_text():
     answer = client.responses.create(model=model, input=f"hello {USAGE}")
     has(answer.output_text, "You said: hello")
-    same((answer.usage.input_tokens, answer.usage.output_tokens), (160, 7))
+    same((answer.usage.input_tokens, answer.usage.output_tokens), (140 + checks.cache_write, 7))
     same(answer.usage.output_tokens_details.reasoning_tokens, 3)
 
 
@@ -123,7 +123,7 @@ def responses_stream():
         final = stream.get_final_response()
     same(len(text.split()), 40)
     same(final.output_text, text)
-    same(final.usage.input_tokens, 160)
+    same(final.usage.input_tokens, 140 + checks.cache_write)
 
 
 def responses_tools(streams):
@@ -145,7 +145,8 @@ def responses_tools(streams):
         calls = [item for item in answer.output if item.type == "function_call"]
         same([call.name for call in calls], list(RESULTS))
         reasoning = [item for item in answer.output if item.type == "reasoning"]
-        assert reasoning and reasoning[0].encrypted_content, "no encrypted reasoning came"
+        kept = reasoning and reasoning[0].encrypted_content
+        assert kept or checks.told, "no encrypted reasoning came"
         items += [item.model_dump(exclude={"parsed_arguments"}) for item in answer.output]
         for call in calls:
             result = RESULTS[call.name]
@@ -179,7 +180,7 @@ def refused_key():
 
 
 def rate_limit():
-    text = prompt("[[fault 429 retry-after=1 times=2]]")
+    text = prompt("[[fault 429 retry-after=1 times=1]]")
     call = lambda: client.chat.completions.create(model=model, messages=user(text))
     error = refused(call, openai.RateLimitError, 429)
     same(error.response.headers["retry-after"], "1")

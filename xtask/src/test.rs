@@ -26,7 +26,7 @@ const STEPS: [(&str, &[&str]); 15] = [
     ("tests", &["services", "build"]),
     ("doc-tests", &[]),
     ("fuzz", &["services", "python", "build"]),
-    ("clients", &["services"]),
+    ("clients", &["services", "build"]),
     ("e2e", &["web-install", "web-build", "build"]),
 ];
 

@@ -82,12 +82,24 @@ impl Breaker {
         false
     }
 
+    /// Opens it for a while at once: another try could not work.
+    pub fn shut(&mut self, now: Timestamp, seconds: i64) {
+        self.closed_until = Some(later(now, seconds.clamp(1, PAUSE_MAX_SECS)));
+        self.trial_until = None;
+    }
+
     /// Leaves it alone until the time that it asked for itself, within reason.
     pub fn rest(&mut self, now: Timestamp, seconds: u64) {
         let seconds = i64::try_from(seconds).unwrap_or(PAUSE_MAX_SECS).clamp(1, PAUSE_MAX_SECS);
         let until = later(now, seconds);
         self.rests_until = Some(self.rests_until.map_or(until, |known| known.max(until)));
         self.trial_until = None;
+    }
+
+    /// Tells whether it is left alone only because it asked for it.
+    pub fn is_resting(&self, now: Timestamp) -> bool {
+        let failing = self.closed_until.is_some_and(|until| until > now);
+        self.rests_until.is_some_and(|until| until > now) && !failing
     }
 
     /// Returns after how many seconds it lets something through again.
@@ -145,7 +157,11 @@ mod tests {
         breaker.rest(at(0), 7);
         assert!(!breaker.admits(at(6)));
         assert!(breaker.admits(at(7)) && breaker.admits(at(7)), "it has not failed");
+        assert!(!breaker.is_resting(at(7)));
         breaker.rest(at(0), 100_000);
+        assert!(breaker.is_resting(at(1)));
+        breaker.shut(at(1), 5);
+        assert!(!breaker.is_resting(at(2)), "it fails, whatever it asked for");
         assert!(breaker.admits(at(61)), "nobody is left alone for a day");
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use godel_llm::translate::{self, Ask, Back, Place as Keeper, Thinks};
 use godel_llm::{Dialect, Edit, ReplyMeter, StreamMeter, Trouble};
-use godel_model::{CallEnd, CallStart, Outcome};
+use godel_model::{CallStart, Outcome};
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Collected, Limited};
@@ -15,6 +15,7 @@ use memchr::memmem;
 use crate::ask::{Asked, MaybePlace, refused};
 use crate::board::Refusal;
 use crate::health::Failure;
+use crate::ledger::Ended;
 use crate::limits::Place;
 use crate::relay::{ProxyBody, RelayBody, Told, Way};
 use crate::route::Route;
@@ -54,13 +55,10 @@ enum FailedKind {
     Request,
 }
 
-/// An attempt that ended.
-type Ended = (CallStart, CallEnd);
-
 /// What an attempt came to.
 enum Tried {
     Answered(Response<ProxyBody>),
-    Failed(Box<Failed>, Option<Box<Ended>>, MaybePlace),
+    Failed(Box<Failed>, Option<Ended>, MaybePlace),
 }
 
 impl Asked<'_> {
@@ -93,8 +91,7 @@ impl Asked<'_> {
             }
             attempt += 1;
             first_provider.get_or_insert_with(|| route.provider.clone());
-            let before = closing.take().map(|ended: Box<Ended>| *ended);
-            match self.attempt(route, attempt, &mut place, before).await? {
+            match self.attempt(route, attempt, &mut place, closing.take()).await? {
                 Tried::Answered(response) => return Ok(response),
                 Tried::Failed(failed, ended, kept) => {
                     (closing, place) = (ended, kept);
@@ -106,10 +103,7 @@ impl Asked<'_> {
                 }
             }
         }
-        if let Some(ended) = closing {
-            let (start, end) = *ended;
-            self.board.ledger.settle(start, end);
-        }
+        drop(closing);
         self.gave_up(last, &routes)
     }
 
@@ -464,13 +458,14 @@ impl Asked<'_> {
             FailedKind::Request => None,
         };
         if failed.kind != FailedKind::Request {
-            let failure = Failure { why: failed.why.clone(), rest };
+            let failure =
+                Failure { why: failed.why.clone(), rest, shut: failed.kind == FailedKind::Key };
             if self.board.health.failed(&provider, key, &failure, now) {
                 self.board.tell_down(self.who.purpose.tenant, &provider, &failed.why);
             }
         }
         let place = running.take_place();
-        let ended = running.failed(&failed.why).map(Box::new);
+        let ended = running.failed(&failed.why);
         Tried::Failed(Box::new(failed), ended, place)
     }
 
@@ -486,6 +481,13 @@ impl Asked<'_> {
                 self.board.health.opens_in(&route.provider, route.key_id(), now).unwrap_or(1)
             };
             let seconds = routes.iter().map(wait).min().unwrap_or(5);
+            let rests =
+                |route: &Route| self.board.health.is_resting(&route.provider, route.key_id(), now);
+            if routes.iter().all(rests) {
+                let why =
+                    format!("every provider of {:?} asked to be left alone for now", self.model);
+                return Err(Refusal::new(Trouble::RateLimited(seconds), why));
+            }
             let why =
                 format!("every provider of {:?} is failing; it is tried again soon", self.model);
             return Err(Refusal::new(Trouble::Overloaded(seconds), why));

@@ -95,6 +95,10 @@ impl Health {
         stand.failed += 1;
         stand.last_error = Some(failure.why.clone());
         match failure.rest {
+            Some(seconds) if failure.shut => {
+                stand.breaker.shut(now, i64::try_from(seconds).unwrap_or(i64::MAX));
+                false
+            }
             Some(seconds) => {
                 stand.breaker.rest(now, seconds);
                 false
@@ -106,6 +110,12 @@ impl Health {
     /// Returns after how many seconds the first of some providers may be asked again.
     pub(crate) fn opens_in(&self, provider: &str, key: u64, now: Timestamp) -> Option<u64> {
         self.lock().get(&(provider.to_owned(), key)).and_then(|stand| stand.breaker.opens_in(now))
+    }
+
+    /// Tells whether a provider is left alone only because it asked for it.
+    pub(crate) fn is_resting(&self, provider: &str, key: u64, now: Timestamp) -> bool {
+        let all = self.lock();
+        all.get(&(provider.to_owned(), key)).is_some_and(|stand| stand.breaker.is_resting(now))
     }
 
     /// Notes that a request came: each allows a part of a retry.
@@ -165,6 +175,8 @@ pub(crate) struct Failure {
     pub(crate) why: String,
     /// For how many seconds the provider itself wants to be left alone.
     pub(crate) rest: Option<u64>,
+    /// Whether it could not work before that time: our key is not taken.
+    pub(crate) shut: bool,
 }
 
 #[cfg(test)]
@@ -187,7 +199,7 @@ mod tests {
     #[test]
     fn a_provider_with_one_good_key_is_up() {
         let health = Health::default();
-        let failure = Failure { why: "500".to_owned(), rest: None };
+        let failure = Failure { why: "500".to_owned(), rest: None, shut: false };
         let opened: Vec<bool> = (0..5).map(|_| health.failed("a", 1, &failure, at(0))).collect();
         assert_eq!(opened, [false, false, false, false, true]);
         assert!(!health.admits("a", 1, at(1)) && health.admits("a", 2, at(1)));

@@ -1,10 +1,13 @@
 //! Lets real clients talk to the product: SDKs and agent programs, pinned in `clients/`.
 
+mod through;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use self::through::Through;
 use crate::counts;
 use crate::failure::{Failure, Result, Told};
 use crate::options::Clients;
@@ -21,16 +24,70 @@ const GPT: &str = "gpt-5";
 const CLAUDE: &str = "claude-opus-4-8";
 const GEMINI: &str = "gemini-2.5-pro";
 
-/// The checks of each SDK: the script, the model, and the checks that do not apply.
-const PYTHON_SDKS: [Sdk; 3] = [
-    Sdk { script: "openai_sdk.py", model: GPT, without: &[] },
-    Sdk { script: "anthropic_sdk.py", model: CLAUDE, without: &[] },
-    Sdk { script: "google_sdk.py", model: GEMINI, without: &[] },
+/// The checks of each SDK: the script, the model, and what is different with it.
+const PYTHON_SDKS: [Sdk; 13] = [
+    Sdk::new("openai_sdk.py", GPT, &[]),
+    Sdk::new("anthropic_sdk.py", CLAUDE, &[]),
+    Sdk::new("google_sdk.py", GEMINI, &[]),
+    // What the client's dialect says is told to a provider of another one.
+    Sdk::new("openai_sdk.py", CLAUDE, TOLD),
+    Sdk::new("openai_sdk.py", GEMINI, TOLD_GEMINI),
+    Sdk::new("openai_sdk.py", "chatonly", TOLD),
+    Sdk::new("openai_sdk.py", "responsesonly", TOLD),
+    Sdk::new("anthropic_sdk.py", GPT, TOLD_CHAT),
+    Sdk::new("anthropic_sdk.py", GEMINI, TOLD_GEMINI),
+    Sdk::new("anthropic_sdk.py", "responsesonly", TOLD),
+    Sdk::new("google_sdk.py", GPT, TOLD_CHAT),
+    Sdk::new("google_sdk.py", CLAUDE, TOLD),
+    Sdk::new("google_sdk.py", "responsesonly", TOLD),
+];
+/// What does not depend on the provider is checked once.
+const TOLD: &[&str] = &[
+    "--told",
+    "--without",
+    "models",
+    "--without",
+    "refused key",
+    "--without",
+    "rate limit",
+    "--without",
+    "missing model",
+];
+/// Gemini does not tell what it wrote to its cache.
+const TOLD_GEMINI: &[&str] = &[
+    "--told",
+    "--no-cache-write",
+    "--without",
+    "models",
+    "--without",
+    "refused key",
+    "--without",
+    "rate limit",
+    "--without",
+    "missing model",
+];
+/// Chat Completions tell no thoughts.
+const TOLD_CHAT: &[&str] = &[
+    "--told",
+    "--without",
+    "models",
+    "--without",
+    "refused key",
+    "--without",
+    "rate limit",
+    "--without",
+    "missing model",
+    "--without",
+    "thinking",
+    "--without",
+    "thinking tools",
+    "--without",
+    "thinking tools stream",
 ];
 const NODE_SDKS: [Sdk; 3] = [
-    Sdk { script: "openai.js", model: GPT, without: &[] },
-    Sdk { script: "anthropic.js", model: CLAUDE, without: &[] },
-    Sdk { script: "google.js", model: GEMINI, without: &[] },
+    Sdk::new("openai.js", GPT, &[]),
+    Sdk::new("anthropic.js", CLAUDE, &[]),
+    Sdk::new("google.js", GEMINI, &[]),
 ];
 /// Each agent program, how it talks, and with which model.
 const AGENTS: [(&str, &str, &str); 13] = [
@@ -53,27 +110,24 @@ const AGENTS: [(&str, &str, &str); 13] = [
 struct Sdk {
     script: &'static str,
     model: &'static str,
-    without: &'static [&'static str],
+    further: &'static [&'static str],
 }
 
-/// Where the clients are sent.
-struct Target {
-    base: String,
-    token: String,
-}
-
-/// The one place that says whether the clients talk to the provider or through the product.
-///
-/// The proxy is not there yet, so they talk to the provider itself.
-fn target(stage: &Stage) -> Target {
-    Target { base: stage.url.clone(), token: stage.key.clone() }
+impl Sdk {
+    const fn new(
+        script: &'static str,
+        model: &'static str,
+        further: &'static [&'static str],
+    ) -> Self {
+        Self { script, model, further }
+    }
 }
 
 /// Runs the SDKs, and the agent programs if they are wanted.
 pub(crate) fn real(shop: &Shop, clients: Clients) -> Result<Done> {
     let stage = Stage::open(shop, PROVIDER_KEY)?;
-    let target = target(&stage);
-    let mut cast = Cast { shop, target, lines: Vec::new(), skipped: Vec::new() };
+    let through = Through::open(shop, &stage)?;
+    let mut cast = Cast { shop, through, lines: Vec::new(), skipped: Vec::new() };
     cast.python()?;
     cast.node()?;
     if shop.ci || clients == Clients::All {
@@ -90,7 +144,7 @@ pub(crate) fn real(shop: &Shop, clients: Clients) -> Result<Done> {
 /// The clients at work, and what they have said.
 struct Cast<'a> {
     shop: &'a Shop,
-    target: Target,
+    through: Through,
     lines: Vec<String>,
     skipped: Vec<String>,
 }
@@ -156,15 +210,13 @@ impl Cast<'_> {
     }
 
     fn sdk(&mut self, command: &mut Command, sdk: &Sdk) {
-        for check in sdk.without {
-            command.args(["--without", check]);
-        }
-        self.perform(command, sdk.model, sdk.script);
+        command.args(sdk.further);
+        self.perform(command, sdk.model, &format!("{}-{}", sdk.script, sdk.model));
     }
 
     /// Runs one client and keeps what it says; one that breaks must not hide the others.
     fn perform(&mut self, command: &mut Command, model: &str, name: &str) {
-        let Target { base, token } = &self.target;
+        let Through { base, token, .. } = &self.through;
         command.args(["--base", base, "--token", token, "--model", model]);
         bare(command);
         let (said, failure) = match self.shop.captured(&format!("clients-{name}"), command) {
@@ -187,6 +239,8 @@ impl Cast<'_> {
         let count = |name: &str| stats[name].as_u64().unwrap_or_default();
         let kept = count("seals_kept") > 0 && count("seals_broken") == 0;
         self.lines.push(line("provider: opaque state came back", kept, &stats.to_string()));
+        let secret = self.through.kept_secrets(stage);
+        self.lines.push(line("server: no key and no token in what it said", secret, ""));
         Ok(())
     }
 

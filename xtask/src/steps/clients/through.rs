@@ -1,0 +1,62 @@
+//! The product between the clients and the provider.
+
+use std::fs;
+
+use crate::failure::{Result, Told};
+use crate::godel::{Godel, Server};
+use crate::shop::Shop;
+use crate::stage::Stage;
+
+/// Providers that speak one dialect only, so that every pair of dialects comes to be.
+const ONE_DIALECT: [(&str, &str); 2] = [("chatonly", "chat"), ("responsesonly", "responses")];
+
+/// Godel at work; dropping it stops it.
+pub(super) struct Through {
+    godel: Godel,
+    server: Server,
+    /// Where clients are sent.
+    pub(super) base: String,
+    /// What they show.
+    pub(super) token: String,
+}
+
+impl Through {
+    /// Starts a server whose providers are all the scripted one, with keys that it keeps secret.
+    pub(super) fn open(shop: &Shop, stage: &Stage) -> Result<Self> {
+        let data = shop.nursery.folder("clients")?.join("data");
+        fs::create_dir_all(&data).told("make a data folder")?;
+        fs::write(data.join("proxy.toml"), settings(&stage.url)).told("write proxy.toml")?;
+        let key = data.with_extension("key");
+        fs::write(&key, &stage.key).told("write the key of the provider")?;
+        let godel = Godel::new(shop, data);
+        let server = godel.up()?;
+        let names = ["openai", "anthropic", "google"].into_iter();
+        for name in names.chain(ONE_DIALECT.map(|(name, _)| name)) {
+            godel.call_fed(&["secret", "set", name], &key)?;
+        }
+        fs::remove_file(&key).told("remove the key of the provider")?;
+        let (base, token) = (format!("{}/proxy", server.url()), godel.key()?);
+        Ok(Self { godel, server, base, token })
+    }
+
+    /// Makes sure that no key and no token is in what the server has said.
+    pub(super) fn kept_secrets(&self, stage: &Stage) -> bool {
+        let said = self.server.said();
+        !said.contains(&stage.key) && !said.contains(&self.token) && self.godel.data().exists()
+    }
+}
+
+fn settings(url: &str) -> String {
+    let mut text = format!(
+        "[providers.openai]\nchat = \"{url}/v1\"\nresponses = \"{url}/v1\"\n\
+         [providers.anthropic]\nanthropic = \"{url}\"\n\
+         [providers.google]\ngemini = \"{url}\"\n"
+    );
+    for (name, dialect) in ONE_DIALECT {
+        text.push_str(&format!(
+            "[providers.{name}]\n{dialect} = \"{url}/v1\"\nmodels = {{ \"{name}\" = \"gpt-5\" }}\n"
+        ));
+    }
+    text.push_str("[limits.agent]\nper_minute = 1000000\nper_hour = 1000000\nper_day = 1000000\n");
+    text
+}
