@@ -35,7 +35,10 @@ pub async fn convoys(
             Err(error) => skip(project, shelved.project, error)?,
         }
     }
-    found.sort_by_key(|placed| std::cmp::Reverse(placed.value.created_at));
+    let key = |placed: &Placed<Convoy>| {
+        (placed.value.created_at, placed.value.id.clone(), placed.project)
+    };
+    found.sort_by_cached_key(|placed| std::cmp::Reverse(key(placed)));
     Ok(found)
 }
 

@@ -66,10 +66,27 @@ pub async fn beads(
         Sort::Updated => (other.updated_at, &other.id).cmp(&(one.updated_at, &one.id)),
     });
     let more = found.len() > listing.limit;
-    found.truncate(listing.limit);
+    found.truncate(whole_page(&found, listing.limit, |(_, row, _)| row.id.as_str()));
     let last = found.last().filter(|_| more).map(|(_, row, _)| row.clone());
     let beads = found.into_iter().map(|(project, _, value)| Placed { project, value, tag: None });
     Ok((beads.collect(), total, last))
+}
+
+/// Returns where a page ends. Projects may be clones of one repository and have the same beads; a
+/// cursor names a bead, so those of the same name are never on two pages.
+fn whole_page<T>(found: &[T], limit: usize, name: impl Fn(&T) -> &str) -> usize {
+    let splits = |at: usize| at < found.len() && at > 0 && name(&found[at - 1]) == name(&found[at]);
+    let (mut end, most) = (limit, found.len());
+    while splits(end) {
+        end -= 1;
+    }
+    if end == 0 {
+        end = limit.max(1);
+        while end < most && splits(end) {
+            end += 1;
+        }
+    }
+    end
 }
 
 /// Finds a bead by its id or the beginning of it, with its commits as git knows them.

@@ -69,6 +69,8 @@ pub struct Changes {
     pub labels: Option<Vec<String>>,
     /// Members to set, or to remove where `null`.
     pub metadata: Map<String, Value>,
+    /// Whether members that are not named are removed.
+    pub metadata_whole: bool,
     /// The bead it should be a part of; an empty text means of none.
     pub parent: Option<String>,
     /// The entity tag that the document must have.
@@ -180,6 +182,14 @@ pub fn update(draft: &mut Draft<'_>, name: &str, changes: &Changes) -> Result<Be
         }
     }
     check_metadata(&changes.metadata)?;
+    if changes.metadata_whole {
+        let known = before.get("metadata").and_then(Value::as_object);
+        for (key, _) in known.into_iter().flatten() {
+            if !changes.metadata.contains_key(key) {
+                edit.remove("metadata", key);
+            }
+        }
+    }
     for (key, value) in &changes.metadata {
         if value.is_null() {
             edit.remove("metadata", key);

@@ -9,7 +9,7 @@ use godel_api::{
 use godel_app::beads::{self, Placed};
 use godel_beads as shelf;
 use godel_beads::ops::{self, ConvoyChanges};
-use godel_model::ProjectId;
+use godel_model::{Invalid, ProjectId, code, micros};
 use http::{StatusCode, header};
 
 use super::beads::{InProject, ShortId, shape};
@@ -25,6 +25,42 @@ fn answer(status: StatusCode, placed: Placed<shelf::Convoy>) -> Response {
     (status, [(header::ETAG, etag)], body).into_response()
 }
 
+/// Where a page of convoys ends: a convoy is not moved by those that are made or go meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Mark {
+    created_at: i64,
+    id: String,
+    project: ProjectId,
+}
+
+impl Mark {
+    fn of(placed: &Placed<shelf::Convoy>) -> Self {
+        let created_at = micros(placed.value.created_at);
+        Self { created_at, id: placed.value.id.clone(), project: placed.project }
+    }
+}
+
+impl std::fmt::Display for Mark {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} {}", self.created_at, self.id, self.project)
+    }
+}
+
+impl std::str::FromStr for Mark {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let refuse = || Invalid::new(code::INVALID_CURSOR, "the cursor is not one of this list");
+        let mut parts = text.splitn(3, ' ');
+        let (at, id, project) = (parts.next(), parts.next(), parts.next());
+        Ok(Self {
+            created_at: at.and_then(|at| at.parse().ok()).ok_or_else(refuse)?,
+            id: id.ok_or_else(refuse)?.to_owned(),
+            project: project.and_then(|project| project.parse().ok()).ok_or_else(refuse)?,
+        })
+    }
+}
+
 /// List convoys
 ///
 /// Of all projects, the newest first. The filter takes `projectId` and `status`.
@@ -35,7 +71,7 @@ pub(crate) async fn list(
     caller: Caller,
     Query(query): Query<ListQuery>,
 ) -> ApiResult<impl IntoResponse> {
-    let mut listing: Listing<usize> = query.check("convoys", "createdAt", true)?;
+    let mut listing: Listing<Mark> = query.check("convoys", "createdAt", true)?;
     listing.descending_only("createdAt")?;
     let project = listing.take_one("projectId")?.map(|id| id.parse()).transpose()?;
     let statuses = listing.take_all("status");
@@ -44,14 +80,17 @@ pub(crate) async fn list(
     let wanted = |placed: &Placed<shelf::Convoy>| {
         statuses.is_empty() || statuses.contains(&placed.value.status)
     };
-    let from = listing.from.unwrap_or(0);
-    let mut rest = found.into_iter().filter(wanted).skip(from);
-    let items: Vec<Convoy> = rest
-        .by_ref()
-        .take(listing.limit)
-        .map(|placed| shape::convoy(placed.project, placed.value))
-        .collect();
-    let last = rest.next().map(|_| from + items.len());
+    let from = listing.from.take();
+    let behind =
+        |placed: &Placed<shelf::Convoy>| from.as_ref().is_none_or(|from| Mark::of(placed) < *from);
+    let mut rest = found.into_iter().filter(wanted).filter(behind).peekable();
+    let (mut items, mut last) = (Vec::new(), None);
+    while items.len() < listing.limit
+        && let Some(placed) = rest.next()
+    {
+        last = rest.peek().map(|_| Mark::of(&placed));
+        items.push(shape::convoy(placed.project, placed.value));
+    }
     Ok(Json(Success::new(listing.page(items, last))))
 }
 

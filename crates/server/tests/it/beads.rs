@@ -250,3 +250,68 @@ async fn a_status_is_earned_and_others_things_are_left_alone() {
         assert_eq!(data(acts, StatusCode::OK).await["items"].as_array().unwrap().len(), 2);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bead_that_is_put_is_what_was_put_and_nothing_else() {
+    for server in servers().await {
+        let _repo = known(&server, "web").await;
+        let new =
+            json!({ "title": "a", "metadata": { "team": "web", "size": 3 }, "labels": ["x"] });
+        let bead = make(&server, new).await;
+        let path = format!("/api/v1/beads/{}", bead["id"].as_str().unwrap());
+        let patched =
+            server.request(Method::PATCH, &path).json(&json!({ "metadata": { "size": 4 } }));
+        let patched = data(patched.send().await.unwrap(), StatusCode::OK).await;
+        assert_eq!(patched["metadata"], json!({ "team": "web", "size": 4 }), "a patch adds");
+        let put = json!({ "title": "b", "metadata": { "size": 5 } });
+        let put = server.request(Method::PUT, &path).json(&put).send().await.unwrap();
+        let put = data(put, StatusCode::OK).await;
+        assert_eq!((&put["metadata"], &put["labels"]), (&json!({ "size": 5 }), &json!([])));
+    }
+}
+
+/// Two projects that are clones of one repository have the same beads; each is listed once.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_show_everything_once_though_projects_are_clones_and_convoys_come_and_go() {
+    for server in servers().await {
+        let repo = known(&server, "web").await;
+        for title in ["a", "b", "c"] {
+            make(&server, json!({ "title": title, "projectId": repo.project })).await;
+            let body = json!({ "name": title, "projectId": repo.project });
+            data(server.post("/api/v1/convoys", body).await, StatusCode::CREATED).await;
+        }
+        let copy = repo.path.with_extension("copy");
+        let clone =
+            ["clone", "-q", "--mirror", repo.path.to_str().unwrap(), copy.to_str().unwrap()];
+        assert!(Command::new("git").args(clone).status().unwrap().success());
+        let body = json!({ "name": "copy", "repository": copy });
+        data(server.post("/api/v1/projects", body).await, StatusCode::CREATED).await;
+        for (list, name) in [("beads", "title"), ("convoys", "name")] {
+            let (mut seen, mut cursor, mut pages) = (Vec::new(), String::new(), 0);
+            loop {
+                let path = format!("/api/v1/{list}?limit=1{cursor}");
+                let page = data(server.get(&path).await, StatusCode::OK).await;
+                for item in page["items"].as_array().unwrap() {
+                    seen.push((
+                        item[name].as_str().unwrap().to_owned(),
+                        item["projectId"].to_string(),
+                    ));
+                }
+                pages += 1;
+                if pages == 1 && list == "convoys" {
+                    // One more on top must not move those that are to come.
+                    let body = json!({ "name": "late", "projectId": repo.project });
+                    data(server.post("/api/v1/convoys", body).await, StatusCode::CREATED).await;
+                }
+                match page["pagination"]["cursor"].as_str() {
+                    Some(next) if pages < 20 => cursor = format!("&cursor={next}"),
+                    _ => break,
+                }
+            }
+            seen.sort();
+            let before = seen.len();
+            seen.dedup();
+            assert_eq!((seen.len(), before), (6, 6), "{list}: {seen:?}");
+        }
+    }
+}

@@ -50,6 +50,7 @@ pub(super) fn update(desk: &Desk, asked: Update) -> Result<Exit> {
         budget: asked.budget.map(removed),
         labels: None,
         metadata: members(asked.metadata),
+        metadata_whole: false,
         parent,
         if_match: None,
     };

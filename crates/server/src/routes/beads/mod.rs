@@ -310,6 +310,7 @@ pub(crate) async fn replace(
     changes.estimate.get_or_insert(0);
     changes.budget.get_or_insert(0);
     changes.labels.get_or_insert_default();
+    changes.metadata_whole = true;
     let bead = beads::update(&shared.app, &caller.call, project.id(), &id, changes).await?;
     Ok(answer(StatusCode::OK, bead))
 }
@@ -326,6 +327,7 @@ fn changes(patch: BeadPatch, if_match: Option<Vec<String>>) -> ApiResult<Changes
         budget: patch.budget,
         labels: patch.labels,
         metadata: patch.metadata,
+        metadata_whole: false,
         parent: patch.parent_bead,
         if_match,
     })
