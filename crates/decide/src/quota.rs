@@ -71,15 +71,20 @@ pub struct Meterage {
 impl Meterage {
     /// Begins with everything left.
     pub fn full(quota: Quota, now: Timestamp) -> Self {
-        Self { levels: quota.windows().map(|limit| f64::from(limit.unwrap_or(0))), at: now }
+        Self {
+            levels: quota.windows().map(|limit| limit.map_or(f64::INFINITY, f64::from)),
+            at: now,
+        }
     }
 
     fn refill(&mut self, quota: Quota, now: Timestamp) {
         let elapsed = (now.as_microsecond() - self.at.as_microsecond()).max(0) as f64 / 1_000.0;
         for (at, limit) in quota.windows().into_iter().enumerate() {
-            let limit = f64::from(limit.unwrap_or(0));
-            let level = self.levels[at] + elapsed * limit / WINDOW_MS[at];
-            self.levels[at] = level.min(limit);
+            // Without a limit everything is left, and so it is when there is one later.
+            self.levels[at] = limit.map_or(f64::INFINITY, |limit| {
+                let limit = f64::from(limit);
+                (self.levels[at] + elapsed * limit / WINDOW_MS[at]).min(limit)
+            });
         }
         self.at = self.at.max(now);
     }
@@ -177,6 +182,18 @@ mod tests {
             tokens.is_idle(quota, at(600_000))
                 && !Meterage { levels: [0.0; 3], at: at(0) }.is_idle(quota, at(1))
         );
+    }
+
+    #[test]
+    fn a_limit_that_is_set_later_begins_full() {
+        let now = Timestamp::UNIX_EPOCH;
+        let mut stand = Meterage::full(Quota::default(), now);
+        for _ in 0..1_000 {
+            stand.take(Quota::default(), 1.0, now).unwrap();
+        }
+        let quota = Quota { per_minute: Some(2), ..Quota::default() };
+        assert!(stand.take(quota, 1.0, now).is_ok() && stand.take(quota, 1.0, now).is_ok());
+        assert!(stand.take(quota, 1.0, now).is_err());
     }
 
     proptest! {

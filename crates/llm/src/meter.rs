@@ -17,6 +17,8 @@ const WHOLE_MAX_BYTES: usize = 1024 * 1024;
 const END_BYTES: usize = 64 * 1024;
 /// How much of an event that is not whole yet is held back.
 const HELD_MAX_BYTES: usize = 1024 * 1024;
+/// How much of the beginning of a larger event is kept to be read.
+const LARGE_HEAD_BYTES: usize = 1024;
 
 /// How a stream ended, as far as its events tell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,8 +38,10 @@ pub struct StreamMeter {
     dialect: Dialect,
     /// The beginning of an event whose end has not come yet.
     held: Vec<u8>,
-    /// Set once an event was too large to be held: from then on bytes pass as they come.
-    loose: bool,
+    /// How much of it was searched for its end.
+    searched: usize,
+    /// Set while an event passes that is too large to be held.
+    large: bool,
     usage: Option<Value>,
     ending: Ending,
     events: u64,
@@ -53,7 +57,8 @@ impl StreamMeter {
         Self {
             dialect,
             held: Vec::new(),
-            loose: false,
+            searched: 0,
+            large: false,
             usage: None,
             ending: Ending::Open,
             events: 0,
@@ -61,38 +66,118 @@ impl StreamMeter {
         }
     }
 
-    /// Takes the next bytes; returns how many of the bytes that were held back and of these go on
-    /// now: whole events only.
+    /// Takes the next bytes; returns what of the bytes that were held back and of these goes on now:
+    /// whole events only, unless one is too large to be held.
     pub fn feed(&mut self, bytes: &[u8]) -> Passed {
-        if self.loose {
-            return Passed::All;
+        if self.large {
+            return self.pass_large(bytes);
         }
         if self.held.is_empty() {
             let (whole, edited) = self.read(bytes);
-            self.hold(&bytes[whole..]);
+            let rest = &bytes[whole..];
+            let edited = match (self.hold(rest), edited) {
+                (false, edited) => edited,
+                (true, Some(edited)) => Some([&edited, rest].concat()),
+                (true, None) => return Passed::All,
+            };
             return match edited {
                 Some(edited) => Passed::Instead(edited),
                 None if whole == bytes.len() => Passed::All,
                 None => Passed::Up(whole),
             };
         }
+        self.held.extend_from_slice(bytes);
+        // An end has at most four bytes, of which three may have been there before.
+        let from = self.searched.saturating_sub(3);
+        if event_end(&self.held[from..]).is_none() {
+            self.searched = self.held.len();
+            if self.held.len() <= HELD_MAX_BYTES {
+                return Passed::Up(0);
+            }
+            let all = std::mem::take(&mut self.held);
+            self.hold(&all);
+            return Passed::Instead(all);
+        }
         let mut all = std::mem::take(&mut self.held);
-        all.extend_from_slice(bytes);
+        self.searched = 0;
         let (whole, edited) = self.read(&all);
-        let rest = all[whole..].to_vec();
-        all.truncate(whole);
-        self.hold(&rest);
+        let rest = all.split_off(whole);
         let mut passed = edited.unwrap_or(all);
-        if self.loose {
-            passed.append(&mut self.held);
+        if self.hold(&rest) {
+            passed.extend_from_slice(&rest);
         }
         Passed::Instead(passed)
     }
 
-    fn hold(&mut self, rest: &[u8]) {
-        self.held.extend_from_slice(rest);
-        // An event of many megabytes is not for us to read; it passes as it comes.
-        self.loose = self.held.len() > HELD_MAX_BYTES;
+    /// Keeps the beginning of an event until its end comes; `true` if it is too large for that and
+    /// goes on at once.
+    fn hold(&mut self, rest: &[u8]) -> bool {
+        self.large = rest.len() > HELD_MAX_BYTES;
+        self.held.clear();
+        self.searched = rest.len();
+        if self.large {
+            self.keep_ends(rest);
+        } else {
+            self.held.extend_from_slice(rest);
+        }
+        self.large
+    }
+
+    /// Keeps of a large event what tells its kind and what it used: its beginning and its end.
+    fn keep_ends(&mut self, more: &[u8]) {
+        self.held.extend_from_slice(more);
+        if self.held.len() > LARGE_HEAD_BYTES + 2 * END_BYTES {
+            let cut = self.held.len() - END_BYTES;
+            self.held.drain(LARGE_HEAD_BYTES..cut);
+        }
+    }
+
+    fn pass_large(&mut self, bytes: &[u8]) -> Passed {
+        let before = self.held.len().min(3);
+        let seam = [&self.held[self.held.len() - before..], bytes].concat();
+        let Some(end) = event_end(&seam) else {
+            self.keep_ends(bytes);
+            return Passed::All;
+        };
+        let (last, rest) = bytes.split_at(end - before.min(end));
+        self.keep_ends(last);
+        self.large = false;
+        let event = std::mem::take(&mut self.held);
+        self.large_event(&event);
+        let mut passed = last.to_vec();
+        match self.feed(rest) {
+            Passed::All => passed.extend_from_slice(rest),
+            Passed::Up(end) => passed.extend_from_slice(&rest[..end]),
+            Passed::Instead(rest) => passed.extend(rest),
+        }
+        Passed::Instead(passed)
+    }
+
+    /// Reads a large event as far as its beginning and its end tell.
+    fn large_event(&mut self, event: &[u8]) {
+        self.events += 1;
+        let (head, end) = event.split_at(event.len().min(LARGE_HEAD_BYTES));
+        let has = |part: &[u8], mark: &[u8]| memmem::find(part, mark).is_some();
+        let proper = match self.dialect {
+            Dialect::Responses => {
+                has(head, b"\"response.completed\"") || has(head, b"\"response.incomplete\"")
+            }
+            Dialect::Chat => has(end, b"\"finish_reason\":\""),
+            Dialect::Gemini => has(end, b"\"finishReason\""),
+            Dialect::Anthropic => false,
+        };
+        if proper && self.ending == Ending::Open {
+            self.ending = Ending::Proper;
+        }
+        let name = if self.dialect == Dialect::Gemini { "usageMetadata" } else { "usage" };
+        if let Some(usage) = last_object(end, name) {
+            self.told(&usage);
+        }
+    }
+
+    /// Returns what ends half an event that has gone on, if there is one.
+    pub fn torn(&self) -> &'static [u8] {
+        if self.large { b"\n\n" } else { b"" }
     }
 
     /// Reads all whole events; returns where they end, and what takes their place if some are left
@@ -199,8 +284,8 @@ impl StreamMeter {
     /// Takes what was held back when the stream has ended: an event without its blank line.
     pub fn finish(&mut self) -> Vec<u8> {
         let mut rest = std::mem::take(&mut self.held);
-        if rest.is_empty() {
-            return rest;
+        if rest.is_empty() || self.large {
+            return Vec::new();
         }
         let mut whole = rest.clone();
         whole.extend_from_slice(b"\n\n");
@@ -306,7 +391,7 @@ impl ReplyMeter {
             Dialect::Gemini => "usageMetadata",
             Dialect::Chat | Dialect::Responses | Dialect::Anthropic => "usage",
         };
-        let told = if self.cut { self.last(name)? } else { self.member(name)? };
+        let told = if self.cut { last_object(&self.kept, name)? } else { self.member(name)? };
         read_usage(self.dialect, &told)
     }
 
@@ -318,18 +403,18 @@ impl ReplyMeter {
     fn member(&self, name: &str) -> Option<Value> {
         // A stream of Gemini that was not asked for as events is an array: its last part counts.
         if self.kept.trim_ascii_start().starts_with(b"[") {
-            return self.last(name);
+            return last_object(&self.kept, name);
         }
         let members = members(&self.kept).ok()?;
         let place = members.into_iter().rev().find(|member| member.name == name)?.value;
         serde_json::from_slice(&self.kept[place]).ok()
     }
+}
 
-    /// Finds the last object with this name.
-    fn last(&self, name: &str) -> Option<Value> {
-        let mark = format!("\"{name}\"");
-        let at = memmem::rfind(&self.kept, mark.as_bytes())? + mark.len();
-        let rest = self.kept[at..].trim_ascii_start().strip_prefix(b":")?;
-        serde_json::Deserializer::from_slice(rest).into_iter().next()?.ok()
-    }
+/// Finds the last object with this name.
+fn last_object(bytes: &[u8], name: &str) -> Option<Value> {
+    let mark = format!("\"{name}\"");
+    let at = memmem::rfind(bytes, mark.as_bytes())? + mark.len();
+    let rest = bytes[at..].trim_ascii_start().strip_prefix(b":")?;
+    serde_json::Deserializer::from_slice(rest).into_iter().next()?.ok()
 }

@@ -32,6 +32,8 @@ pub struct Peek {
     pub stream: bool,
     /// How many tokens of output it allows.
     pub max_output: Option<u64>,
+    /// How many answers it wants at once; 0 if it does not say.
+    pub choices: u64,
     /// Whether a chat stream is to end with its usage.
     pub include_usage: bool,
     /// Whether it goes on from a reply that one provider keeps.
@@ -118,7 +120,11 @@ impl Peek {
             }
             "generationConfig" => {
                 let config: Option<GenerationConfig> = read(known, "an object", value)?;
-                self.max_output = config.and_then(|config| config.max_output_tokens);
+                self.max_output = config.as_ref().and_then(|config| config.max_output_tokens);
+                self.choices = config.and_then(|config| config.candidate_count).unwrap_or(0);
+            }
+            "n" => {
+                self.choices = read::<Option<u64>>(known, "a number", value)?.unwrap_or(0);
             }
             "stream_options" => {
                 let options: Option<StreamOptions> = read(known, "an object", value)?;
@@ -202,6 +208,8 @@ struct StreamOptions {
 struct GenerationConfig {
     #[serde(default, rename = "maxOutputTokens", alias = "max_output_tokens")]
     max_output_tokens: Option<u64>,
+    #[serde(default, rename = "candidateCount", alias = "candidate_count")]
+    candidate_count: Option<u64>,
 }
 
 fn known(dialect: Dialect, name: &str) -> Option<&'static str> {
@@ -215,6 +223,7 @@ fn known(dialect: Dialect, name: &str) -> Option<&'static str> {
     let names: &[&'static str] = match dialect {
         Dialect::Chat => &[
             "model",
+            "n",
             "stream",
             "max_tokens",
             "max_completion_tokens",

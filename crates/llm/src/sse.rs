@@ -1,5 +1,7 @@
 //! Server-sent events, whatever way their bytes were split.
 
+use memchr::memchr2;
+
 /// The largest event that is kept in memory.
 pub const EVENT_MAX_BYTES: usize = 16 * 1024 * 1024;
 
@@ -27,6 +29,8 @@ pub enum Malformed {
 #[derive(Debug, Default)]
 pub struct Decoder {
     rest: Vec<u8>,
+    /// How much of it was searched for the end of a line.
+    searched: usize,
     name: String,
     data: String,
     has_data: bool,
@@ -39,21 +43,28 @@ impl Decoder {
     /// If an event is too large or not UTF-8; the stream is of no use then.
     pub fn feed(&mut self, bytes: &[u8], mut each: impl FnMut(Event)) -> Result<(), Malformed> {
         self.rest.extend_from_slice(bytes);
-        let rest = std::mem::take(&mut self.rest);
         let mut from = 0;
-        while let Some(length) = rest[from..].iter().position(|byte| matches!(byte, b'\n' | b'\r'))
-        {
-            let end = from + length;
-            let next = match rest[end..] {
+        let mut search = std::mem::take(&mut self.searched);
+        while let Some(length) = memchr2(b'\n', b'\r', &self.rest[search..]) {
+            let end = search + length;
+            let next = match self.rest[end..] {
                 [b'\r', b'\n', ..] => end + 2,
                 // The line feed may come with the next bytes.
-                [b'\r'] => break,
+                [b'\r'] => {
+                    search = end;
+                    break;
+                }
                 _ => end + 1,
             };
-            self.line(&rest[from..end], &mut each)?;
-            from = next;
+            let rest = std::mem::take(&mut self.rest);
+            let read = self.line(&rest[from..end], &mut each);
+            self.rest = rest;
+            read?;
+            (from, search) = (next, next);
         }
-        self.rest = rest[from..].to_vec();
+        let half = self.rest.get(search) == Some(&b'\r');
+        self.searched = if half { search - from } else { self.rest.len() - from };
+        self.rest.drain(..from);
         let size = self.rest.len() + self.data.len();
         if size > EVENT_MAX_BYTES { Err(Malformed::TooLarge) } else { Ok(()) }
     }

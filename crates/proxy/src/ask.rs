@@ -29,6 +29,8 @@ use crate::who::Who;
 const LIKELY_OUTPUT: u64 = 1_000;
 /// How much a model may answer at most if nothing else is known.
 const WORST_OUTPUT: u64 = 8_192;
+/// As how many answers to one request are counted at most.
+const CHOICES_MAX: u64 = 128;
 
 /// One request that may be served.
 pub(crate) struct Asked<'p> {
@@ -149,30 +151,43 @@ impl<'p> Asked<'p> {
 
     /// Returns what the request costs at most and what it is likely to cost, if that is known.
     pub(crate) fn costs(&self, route: &Route) -> Option<(i64, i64)> {
-        if self.own_login {
+        if route.own_login {
             return None;
         }
         let known = route.known.as_ref()?;
-        let most = self.peek.max_output.or(known.output).unwrap_or(WORST_OUTPUT);
+        let able = known.output.unwrap_or(u64::MAX);
+        let most = self.peek.max_output.or(known.output).unwrap_or(WORST_OUTPUT).min(able);
+        let most = most.saturating_mul(self.peek.choices.clamp(1, CHOICES_MAX));
         let today = self.board.clock.now().to_zoned(TimeZone::UTC).date();
         let input = self.input_estimate();
         let price = known.price(today, input)?;
         let cost = |input, output| price.cost(&Usage { input, output, ..Usage::default() });
-        // Text of few letters can have a third more tokens than the rule of thumb says.
-        Some((cost(input * 4 / 3, most), cost(input, most.min(LIKELY_OUTPUT))))
+        // Text of few letters can have a third more tokens than the rule of thumb says, and what is
+        // to be remembered costs more than what is not.
+        let all = input * 4 / 3;
+        let kept = Usage { cache_write_5m: all, output: most, ..Usage::default() };
+        let longer = Usage { cache_write_1h: all, output: most, ..Usage::default() };
+        let long = price.cache_write_1h.is_some() && memmem::find(&self.body, b"\"1h\"").is_some();
+        let remembered = if long { longer } else { kept };
+        let worst = cost(all, most).max(price.cost(&remembered));
+        Some((worst, cost(input, most.min(LIKELY_OUTPUT))))
     }
 
     /// Refuses what is likely to cost more than its own limit.
     fn within_cost(&self, route: &Route) -> Result<(), Refusal> {
         let header = header(&self.parts.headers, "x-godel-cost-limit");
         let header = match header {
-            Some(text) => Some(text.trim_start_matches('$').parse::<f64>().map_err(|_| {
-                Refusal::new(Trouble::Invalid, "x-godel-cost-limit is not a number of dollars")
-            })?),
+            Some(text) => {
+                let limit = text.trim().trim_start_matches('$').parse::<f64>().ok();
+                Some(limit.filter(|limit| limit.is_finite()).ok_or_else(|| {
+                    Refusal::new(Trouble::Invalid, "x-godel-cost-limit is not a number of dollars")
+                })?)
+            }
             None => None,
         };
         let limit = header.or(self.peek.routing.as_ref().and_then(|routing| routing.cost_limit));
-        let (Some(limit), Some((_, likely))) = (limit, self.costs(route)) else { return Ok(()) };
+        let Some(limit) = limit else { return Ok(()) };
+        let Some((_, likely)) = self.costs(route) else { return Ok(()) };
         if likely as f64 <= limit * 1e6 {
             return Ok(());
         }
@@ -262,7 +277,11 @@ impl<'p> Asked<'p> {
             return None;
         }
         let whose = (self.who.purpose.tenant, self.who.purpose.project);
-        let key = key_of(whose, self.target.dialect, &self.model, &self.body);
+        let headers = ["anthropic-version", "anthropic-beta", "openai-beta", "x-godel-prefer"];
+        let mut way = vec![self.target.provider.as_deref().unwrap_or_default(), self.target.rest];
+        way.extend(headers.map(|name| header(&self.parts.headers, name).unwrap_or_default()));
+        let way = [way.join("\n"), self.model.clone()].join("\n");
+        let key = key_of(whose, self.target.dialect, &way, &self.body);
         self.cache = Some(key);
         let body = self.board.cache.get(&key, self.board.clock.now())?;
         let mut response = Response::new(body.into());
@@ -299,8 +318,9 @@ pub(crate) fn refused(refusal: ledger::Refusal, now: jiff::Timestamp) -> Refusal
             let again = budget.period.ends(now).map_or_else(String::new, |ends| {
                 format!("; it begins anew on {}", ends.to_zoned(TimeZone::UTC).date())
             });
+            let what = if budget.is_low() { "is used up" } else { "is too small for this request" };
             let why = format!(
-                "the {} of {} is used up: {} of {} are spent{again}; an admin raises it with `godel \
+                "the {} of {} {what}: {} of {} are spent{again}; an admin raises it with `godel \
                  budget set`",
                 budget_name(&budget),
                 budget.scope,

@@ -4,59 +4,28 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use godel_llm::translate::{self, Ask, Back, Place as Keeper, Thinks};
-use godel_llm::{Dialect, Edit, ReplyMeter, StreamMeter, Trouble};
-use godel_model::{CallStart, Outcome};
-use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use http::{Response, StatusCode};
-use http_body_util::{BodyExt as _, Collected, Limited};
-use hyper::body::Incoming;
+use godel_llm::{Dialect, Edit, Ending, StreamMeter, Trouble};
+use godel_model::CallStart;
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http_body_util::{BodyExt as _, Limited};
 use memchr::memmem;
 
 use crate::ask::{Asked, MaybePlace, refused};
 use crate::board::Refusal;
-use crate::health::Failure;
+use crate::failure::{FAILURE_MAX_BYTES, Failed, FailedKind};
 use crate::ledger::Ended;
 use crate::limits::Place;
-use crate::relay::{ProxyBody, RelayBody, Told, Way};
+use crate::relay::ProxyBody;
 use crate::route::Route;
-use crate::running::{Begin, Running};
+use crate::running::{Begin, Running, plain};
 use crate::upstream::Order;
 
-/// The largest reply that is told in another dialect as a whole.
-const REPLY_MAX_BYTES: usize = 64 * 1024 * 1024;
-/// How much of a failure is read.
-const FAILURE_MAX_BYTES: usize = 256 * 1024;
-/// For how long a provider is left alone that does not take our key.
-const BAD_KEY_SECONDS: u64 = 60;
-
-/// Why an attempt failed.
-#[derive(Debug)]
-struct Failed {
-    kind: FailedKind,
-    status: u16,
-    why: String,
-    body: Bytes,
-    content_type: Option<HeaderValue>,
-    retry_after: Option<u64>,
-    /// Whether the client speaks the provider's dialect.
-    same: bool,
-    provider: String,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum FailedKind {
-    /// Another provider, or a later try, may do better.
-    Transient,
-    /// The provider does not take our key.
-    Key,
-    /// The provider wants to be left alone.
-    Limited,
-    /// The request itself is refused; nobody would do better.
-    Request,
-}
+/// How much of a name is kept.
+const NAME_MAX_CHARS: usize = 200;
 
 /// What an attempt came to.
-enum Tried {
+pub(crate) enum Tried {
     Answered(Response<ProxyBody>),
     Failed(Box<Failed>, Option<Ended>, MaybePlace),
 }
@@ -147,9 +116,9 @@ impl Asked<'_> {
             at: now,
             purpose: self.who.purpose.clone(),
             dialect: self.target.dialect.name(),
-            asked: clip(&self.model),
+            asked: plain(&self.model, NAME_MAX_CHARS),
             provider: route.provider.clone(),
-            model: clip(&route.model),
+            model: plain(&route.model, NAME_MAX_CHARS),
             streamed: self.stream,
             session: self.session(),
             worst: costs.map(|(worst, _)| worst),
@@ -158,12 +127,7 @@ impl Asked<'_> {
         let budgets = std::sync::Arc::clone(&self.who.budgets);
         let opened = self.board.ledger.open(start, costs.unwrap_or((0, 0)), budgets, after).await;
         let start = opened.map_err(|refusal| refused(refusal, now))?;
-        let begin = Begin {
-            start,
-            route: route.clone(),
-            input_estimate: self.input_estimate(),
-            own_login: self.own_login,
-        };
+        let begin = Begin { start, route: route.clone(), input_estimate: self.input_estimate() };
         let running = Running::new(std::sync::Arc::clone(&self.board), begin, place.take());
         Ok(self.ask(running, body, back).await)
     }
@@ -172,17 +136,15 @@ impl Asked<'_> {
         let headers = &self.parts.headers;
         let names = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id"];
         let named = names.iter().find_map(|name| crate::ask::header(headers, name));
-        named.map(clip).or_else(|| self.peek.session.as_deref().map(clip))
+        let named = named.or(self.peek.session.as_deref());
+        named.map(|name| plain(name, NAME_MAX_CHARS))
     }
 
     /// Returns the request as the provider gets it, and how its reply is told to the client.
     fn body_for(&self, route: &Route) -> Result<(Bytes, Option<Back>), Refusal> {
         let dialect = self.target.dialect;
         if route.dialect == dialect {
-            let include_usage = dialect == Dialect::Chat && self.stream;
-            let edit = Edit { model: Some(&route.model), include_usage };
-            let edited = self.peek.edited(&self.body, &edit);
-            return Ok((edited.map_or_else(|| self.body.clone(), Bytes::from), None));
+            return Ok((self.passed_through(route), None));
         }
         if !self.target.rest.is_empty() {
             let why =
@@ -214,6 +176,16 @@ impl Asked<'_> {
         Ok((told.body.into(), Some(told.back)))
     }
 
+    /// Returns the request as it came, but for what only we and the client know of.
+    fn passed_through(&self, route: &Route) -> Bytes {
+        let dialect = self.target.dialect;
+        let include_usage = dialect == Dialect::Chat && self.stream;
+        let edit = Edit { model: Some(&route.model), include_usage };
+        let edited = self.peek.edited(&self.body, &edit);
+        let edited = edited.map_or_else(|| self.body.clone(), Bytes::from);
+        translate::without_made_up(dialect, &edited).map_or(edited, Bytes::from)
+    }
+
     fn keepsakes(&self) -> std::sync::MutexGuard<'_, translate::Keepsakes> {
         self.board.keepsakes.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
@@ -229,7 +201,7 @@ impl Asked<'_> {
             key: route.key.as_deref(),
             headers: &self.parts.headers,
             same: route.dialect == self.target.dialect,
-            own_login: self.own_login,
+            own_login: route.own_login,
         }
     }
 
@@ -279,7 +251,10 @@ impl Asked<'_> {
         let frame = tokio::time::timeout(self.config.first_byte, response.body_mut().frame()).await;
         let first = match frame {
             Ok(Some(Ok(frame))) => frame.into_data().unwrap_or_default(),
-            Ok(None) => Bytes::new(),
+            Ok(None) => {
+                let failed = self.failure(&route, FailedKind::Transient, "its answer was empty");
+                return self.failed(running, failed);
+            }
             Ok(Some(Err(error))) => {
                 let failed = self.failure(&route, FailedKind::Transient, &error.to_string());
                 return self.failed(running, failed);
@@ -289,263 +264,23 @@ impl Asked<'_> {
                 return self.failed(running, failed);
             }
         };
+        if let Some(why) = told_failure(route.dialect, &first) {
+            let failed = self.failure(&route, FailedKind::Transient, &why);
+            return self.failed(running, failed);
+        }
         running.first_byte();
         match back {
             Some(back) if !self.stream => self.tell_whole(running, response, first, &back).await,
             back => Tried::Answered(self.relay(running, response, first, back)),
         }
     }
-
-    /// Lets a reply go on to the client while it comes.
-    fn relay(
-        &self,
-        running: Running,
-        response: Response<Incoming>,
-        first: Bytes,
-        back: Option<Back>,
-    ) -> Response<ProxyBody> {
-        let (head, upstream) = response.into_parts();
-        let content_type = head.headers.get(CONTENT_TYPE).cloned();
-        let is_stream = content_type
-            .as_ref()
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
-        let route = &running.route;
-        let way = match back {
-            Some(back) => {
-                let keep = self.keep(route);
-                Way::Told(Box::new(Told { translation: back.stream(), keep }))
-            }
-            None if is_stream => {
-                Way::Stream(StreamMeter::new(route.dialect, !self.peek.include_usage))
-            }
-            None => Way::Whole(ReplyMeter::new(route.dialect)),
-        };
-        let kind = match &way {
-            Way::Told(_) => Some(self.told_type()),
-            _ => content_type,
-        };
-        let body = RelayBody {
-            upstream,
-            first: Some(first),
-            way,
-            running,
-            client: self.target.dialect,
-            request_id: self.id.to_string(),
-            idle: self.config.idle,
-            timer: Box::pin(tokio::time::sleep(self.config.idle)),
-            done: false,
-            remember: self.remember(),
-        };
-        let mut answer = Response::new(ProxyBody::from(body));
-        *answer.status_mut() = head.status;
-        if let Some(kind) = kind {
-            answer.headers_mut().insert(CONTENT_TYPE, kind);
-        }
-        answer
-    }
-
-    /// Returns what keeps the reply to be given again, if it was asked for.
-    fn remember(&self) -> Option<crate::relay::Remember> {
-        let (key, board) = (self.cache?, std::sync::Arc::clone(&self.board));
-        let config = self.config.cache;
-        Some(Box::new(move |body| board.cache.put(key, body, config, board.clock.now())))
-    }
-
-    fn told_type(&self) -> HeaderValue {
-        let array = self.target.dialect == Dialect::Gemini
-            && !self.parts.uri.query().unwrap_or_default().contains("alt=sse");
-        HeaderValue::from_static(if array { "application/json" } else { "text/event-stream" })
-    }
-
-    /// Returns what keeps what only the provider understands until the next turn.
-    fn keep(&self, route: &Route) -> crate::relay::Keep {
-        let (board, provider) = (std::sync::Arc::clone(&self.board), route.provider.clone());
-        let scope = self.who.purpose.tenant.to_string();
-        Box::new(move |keepsakes| {
-            let now = board.clock.now().as_second();
-            let mut all = board.keepsakes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            for keepsake in keepsakes {
-                all.put(Keeper { scope: &scope, provider: &provider }, keepsake, now);
-            }
-        })
-    }
-
-    /// Tells a whole reply in the client's dialect.
-    async fn tell_whole(
-        &self,
-        mut running: Running,
-        response: Response<Incoming>,
-        first: Bytes,
-        back: &Back,
-    ) -> Tried {
-        let route = running.route.clone();
-        let rest = Limited::new(response.into_body(), REPLY_MAX_BYTES).collect().await;
-        let rest = match rest {
-            Ok(rest) => rest.to_bytes(),
-            Err(error) => {
-                let failed = self.failure(&route, FailedKind::Transient, &error.to_string());
-                return self.failed(running, failed);
-            }
-        };
-        let whole = [first.as_ref(), rest.as_ref()].concat();
-        match back.reply(&whole) {
-            Ok(answer) => {
-                (self.keep(&route))(answer.keepsakes);
-                running.relayed = answer.body.len() as u64;
-                running.finish(Outcome::Ok, answer.usage, None);
-                let body = Bytes::from(answer.body);
-                if let Some(remember) = self.remember() {
-                    remember(body.clone());
-                }
-                let mut response = Response::new(ProxyBody::from(body));
-                let json = HeaderValue::from_static("application/json");
-                response.headers_mut().insert(CONTENT_TYPE, json);
-                Tried::Answered(response)
-            }
-            Err(error) => {
-                let failed = self.failure(&route, FailedKind::Transient, &error.to_string());
-                self.failed(running, failed)
-            }
-        }
-    }
-
-    fn failure(&self, route: &Route, kind: FailedKind, why: &str) -> Failed {
-        Failed {
-            kind,
-            status: 0,
-            why: why.to_owned(),
-            body: Bytes::new(),
-            content_type: None,
-            retry_after: None,
-            same: route.dialect == self.target.dialect,
-            provider: route.provider.clone(),
-        }
-    }
-
-    /// Reads why a provider refused or failed.
-    async fn read_failure(&self, route: &Route, response: Response<Incoming>) -> Failed {
-        let (head, body) = response.into_parts();
-        let body = Limited::new(body, FAILURE_MAX_BYTES).collect();
-        let body = tokio::time::timeout(Duration::from_secs(10), body).await;
-        let body = body.ok().and_then(Result::ok).map(Collected::to_bytes).unwrap_or_default();
-        let status = head.status.as_u16();
-        let kind = match status {
-            401 | 403 if !self.own_login => FailedKind::Key,
-            429 => FailedKind::Limited,
-            408 | 500..=599 => FailedKind::Transient,
-            _ => FailedKind::Request,
-        };
-        let hint = crate::ask::header(&head.headers, RETRY_AFTER.as_str());
-        Failed {
-            status,
-            why: format!("{status} {}", message_of(&body)),
-            retry_after: hint
-                .and_then(|text| text.trim().parse::<f64>().ok())
-                .map(|s| s.ceil() as u64),
-            content_type: head.headers.get(CONTENT_TYPE).cloned(),
-            body,
-            ..self.failure(route, kind, "")
-        }
-    }
-
-    fn failed(&self, mut running: Running, failed: Failed) -> Tried {
-        let now = self.board.clock.now();
-        let (provider, key) = (running.route.provider.clone(), running.route.key_id());
-        let rest = match failed.kind {
-            FailedKind::Key => Some(BAD_KEY_SECONDS),
-            FailedKind::Limited => Some(failed.retry_after.unwrap_or(5)),
-            FailedKind::Transient => failed.retry_after,
-            FailedKind::Request => None,
-        };
-        if failed.kind != FailedKind::Request {
-            let failure =
-                Failure { why: failed.why.clone(), rest, shut: failed.kind == FailedKind::Key };
-            if self.board.health.failed(&provider, key, &failure, now) {
-                self.board.tell_down(self.who.purpose.tenant, &provider, &failed.why);
-            }
-        }
-        let place = running.take_place();
-        let ended = running.failed(&failed.why);
-        Tried::Failed(Box::new(failed), ended, place)
-    }
-
-    /// Tells the client that nobody answered.
-    fn gave_up(
-        &self,
-        last: Option<Box<Failed>>,
-        routes: &[Route],
-    ) -> Result<Response<ProxyBody>, Refusal> {
-        let Some(failed) = last else {
-            let now = self.board.clock.now();
-            let wait = |route: &Route| {
-                self.board.health.opens_in(&route.provider, route.key_id(), now).unwrap_or(1)
-            };
-            let seconds = routes.iter().map(wait).min().unwrap_or(5);
-            let rests =
-                |route: &Route| self.board.health.is_resting(&route.provider, route.key_id(), now);
-            if routes.iter().all(rests) {
-                let why =
-                    format!("every provider of {:?} asked to be left alone for now", self.model);
-                return Err(Refusal::new(Trouble::RateLimited(seconds), why));
-            }
-            let why =
-                format!("every provider of {:?} is failing; it is tried again soon", self.model);
-            return Err(Refusal::new(Trouble::Overloaded(seconds), why));
-        };
-        let Failed { kind, status, provider, .. } = &*failed;
-        if *kind == FailedKind::Key {
-            let why = format!(
-                "the provider {provider} does not take this server's key; an admin sets another with \
-                 `godel secret set {provider}`"
-            );
-            return Err(Refusal::new(Trouble::BadGateway, why));
-        }
-        if failed.same && *status != 0 && !failed.body.is_empty() {
-            return Ok(passed_on(*failed));
-        }
-        let why = format!("the provider {provider} failed: {}", failed.why);
-        let trouble = match (kind, status) {
-            (FailedKind::Limited, _) => Trouble::RateLimited(failed.retry_after.unwrap_or(5)),
-            (FailedKind::Request, 402) => Trouble::Budget,
-            (FailedKind::Request, 404) => Trouble::NoModel,
-            (FailedKind::Request, 413) => Trouble::TooLarge,
-            (FailedKind::Request, _) => Trouble::Invalid,
-            (_, 504) => Trouble::Timeout,
-            _ => Trouble::Overloaded(failed.retry_after.unwrap_or(5)),
-        };
-        // Clients look for these very words to make their context smaller.
-        let message = if *kind == FailedKind::Request { message_of(&failed.body) } else { why };
-        Err(Refusal::new(trouble, message))
-    }
 }
 
-/// Passes a refusal on as the provider wrote it, with the hint that clients wait for.
-fn passed_on(failed: Failed) -> Response<ProxyBody> {
-    let mut response = Response::new(ProxyBody::from(failed.body));
-    *response.status_mut() = StatusCode::from_u16(failed.status).unwrap_or(StatusCode::BAD_GATEWAY);
-    let headers = response.headers_mut();
-    let json = HeaderValue::from_static("application/json");
-    headers.insert(CONTENT_TYPE, failed.content_type.unwrap_or(json));
-    let wait = match failed.kind {
-        FailedKind::Limited => Some(failed.retry_after.unwrap_or(5)),
-        _ => failed.retry_after,
-    };
-    if let Some(seconds) = wait {
-        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    response
-}
-
-/// Returns what an error of any dialect says.
-fn message_of(body: &[u8]) -> String {
-    let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-    let value = if value.is_array() { value[0].clone() } else { value };
-    let message = value["error"]["message"].as_str().or(value["message"].as_str());
-    let text =
-        message.map_or_else(|| String::from_utf8_lossy(body).into_owned(), ToOwned::to_owned);
-    text.chars().take(1_000).collect()
-}
-
-fn clip(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(200).collect()
+/// Returns why a stream has failed whose first event says so: nothing went to the client yet.
+fn told_failure(dialect: Dialect, first: &[u8]) -> Option<String> {
+    memmem::find(first, b"error")?;
+    let mut meter = StreamMeter::new(dialect, false);
+    meter.feed(first);
+    let failed = meter.ending() == Ending::Failed && meter.events() == 1;
+    failed.then(|| format!("its stream began with a failure: {}", String::from_utf8_lossy(first)))
 }

@@ -1,5 +1,6 @@
 //! The switchboard: what it is made of, and how a request comes in.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bytes::Bytes;
@@ -25,9 +26,11 @@ use crate::target::{Target, Wish};
 use crate::upstream::Upstream;
 use crate::who::Who;
 
+/// Of how many models it is remembered that their price is not known.
+const UNPRICED_MAX: usize = 1_000;
 /// The header in which a request is named.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+pub(crate) const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// The switchboard; cheap to clone.
 #[derive(Debug, Clone)]
@@ -43,6 +46,8 @@ pub(crate) struct Board {
     pub(crate) upstream: Upstream,
     pub(crate) keepsakes: Mutex<Keepsakes>,
     pub(crate) cache: Cache,
+    /// The models whose price is not known and that the log names.
+    unpriced: Mutex<HashSet<(String, String)>>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) mint: Mint,
 }
@@ -82,6 +87,7 @@ impl Switchboard {
             upstream: Upstream::default(),
             keepsakes: Mutex::new(Keepsakes::new(KeepLimits::default())),
             cache,
+            unpriced: Mutex::default(),
             clock,
             mint,
         };
@@ -229,6 +235,19 @@ fn no_sockets() -> Response<ProxyBody> {
 impl Board {
     pub(crate) fn config(&self) -> Arc<Config> {
         Arc::clone(&self.config.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Warns once of each model whose price is not known.
+    pub(crate) fn tell_unpriced(&self, provider: &str, model: &str) {
+        let mut known = self.unpriced.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < UNPRICED_MAX && known.insert((provider.to_owned(), model.to_owned())) {
+            tracing::warn!(
+                provider,
+                model,
+                "the price of a model is not known, so budgets do not count it; name its price in the \
+                 file of models"
+            );
+        }
     }
 
     /// Tells a tenant that a provider is left alone for a while.

@@ -9,9 +9,9 @@ use jiff::Timestamp;
 
 /// How much a new time to the first byte counts against the old ones.
 const NEWEST: f64 = 0.2;
-/// Retries that may be made at once, and how many more each request allows.
-const RETRIES_MAX: f64 = 20.0;
-const RETRIES_EACH: f64 = 0.2;
+/// Retries that may be made at once, and how many requests allow one more.
+const RETRIES_MAX: u32 = 20;
+const REQUESTS_EACH: u32 = 5;
 
 #[derive(Debug, Default)]
 struct Stand {
@@ -26,7 +26,8 @@ struct Stand {
 #[derive(Debug)]
 pub(crate) struct Health {
     of: Mutex<HashMap<(String, u64), Stand>>,
-    retries: Mutex<f64>,
+    /// How many requests came that no retry was made for.
+    retries: Mutex<u32>,
 }
 
 /// How one provider is doing, for people.
@@ -48,7 +49,7 @@ pub struct ProviderHealth {
 
 impl Default for Health {
     fn default() -> Self {
-        Self { of: Mutex::default(), retries: Mutex::new(RETRIES_MAX) }
+        Self { of: Mutex::default(), retries: Mutex::new(RETRIES_MAX * REQUESTS_EACH) }
     }
 }
 
@@ -80,6 +81,13 @@ impl Health {
         stand.worked += 1;
         stand.first_byte_ms =
             Some(stand.first_byte_ms.map_or(took, |known| known + (took - known) * NEWEST));
+    }
+
+    /// Notes that it answered, if only to refuse.
+    pub(crate) fn answered(&self, provider: &str, key: u64) {
+        if let Some(stand) = self.lock().get_mut(&(provider.to_owned(), key)) {
+            stand.breaker.worked();
+        }
     }
 
     /// Notes that it failed; tells whether it is left alone from now on.
@@ -121,15 +129,15 @@ impl Health {
     /// Notes that a request came: each allows a part of a retry.
     pub(crate) fn asked(&self) {
         let mut retries = self.retries.lock().unwrap_or_else(PoisonError::into_inner);
-        *retries = (*retries + RETRIES_EACH).min(RETRIES_MAX);
+        *retries = (*retries + 1).min(RETRIES_MAX * REQUESTS_EACH);
     }
 
     /// Takes one retry, if the budget of retries has one.
     pub(crate) fn may_retry(&self) -> bool {
         let mut retries = self.retries.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = *retries >= 1.0;
+        let may = *retries >= REQUESTS_EACH;
         if may {
-            *retries -= 1.0;
+            *retries -= REQUESTS_EACH;
         }
         may
     }

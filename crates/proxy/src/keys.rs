@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use http::HeaderValue;
+use memchr::memmem;
 
 use crate::config::{Config, Provider};
 
@@ -32,6 +34,22 @@ impl Key {
         let mut hasher = DefaultHasher::new();
         value.hash(&mut hasher);
         Some(Self { value: value.to_owned(), id: hasher.finish() })
+    }
+
+    /// Returns a text without the key.
+    pub(crate) fn removed_from(&self, text: &Bytes) -> Bytes {
+        let mut found = memmem::find_iter(text, self.value.as_bytes()).peekable();
+        if found.peek().is_none() {
+            return text.clone();
+        }
+        let (mut rest, mut from) = (Vec::with_capacity(text.len()), 0);
+        for at in found {
+            rest.extend_from_slice(&text[from..at]);
+            rest.extend_from_slice(b"[removed]");
+            from = at + self.value.len();
+        }
+        rest.extend_from_slice(&text[from..]);
+        rest.into()
     }
 
     /// Returns a header with the key, which no log shows.
@@ -113,6 +131,14 @@ mod tests {
         ] {
             assert_eq!(provider_of(&config, secret), provider, "{secret}");
         }
+    }
+
+    #[test]
+    fn a_key_is_taken_out_of_what_a_provider_says() {
+        let key = Key::new("sk-123").unwrap();
+        let said = key.removed_from(&Bytes::from_static(b"bad sk-123, bad sk-123!"));
+        assert_eq!(said, "bad [removed], bad [removed]!");
+        assert_eq!(key.removed_from(&Bytes::from_static(b"bad")), "bad");
     }
 
     #[test]

@@ -3,18 +3,20 @@
 //! Everything that arrives while the last batch is being written is the next batch: no timer, one
 //! transaction for many callers, and each budget is read and written once in it.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+mod batch;
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_model::{
-    Budget, BudgetId, CallEnd, CallId, CallStart, Clock, Crossing, EventType, Held, Metadata, Mint,
-    NewEvent, Outcome, Payload, Reserved, Source, TenantId, UsageKey, UsageSum,
+    Budget, BudgetId, CallEnd, CallId, CallStart, Clock, Mint, NewEvent, Outcome, TenantId,
 };
 use godel_store::{CallRecord, Scope, Store, Tx};
 use jiff::{SignedDuration, Timestamp};
-use serde::Serialize;
 use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
+
+use batch::{Batch, Written};
 
 /// How many entries one transaction takes at most.
 const BATCH_MAX: usize = 512;
@@ -24,10 +26,14 @@ const ALIVE_SECS: i64 = 60;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
 /// How many lost attempts are settled at once.
 const LOST_AT_ONCE: usize = 200;
+/// How often an event is written anew before it is given up.
+const EVENT_TRIES: u32 = 3;
+/// Of how many used-up budgets it is remembered that they were told of.
+const TOLD_MAX: usize = 10_000;
 
 /// Why an attempt is not allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// A budget is used up.
     Exhausted(Budget),
     /// Calls under way hold what is left of a budget.
@@ -54,19 +60,89 @@ struct Closing {
     end: CallEnd,
 }
 
-type Answer = oneshot::Sender<Result<Vec<Held>, Refusal>>;
+/// An attempt that may begin. If it never does, because its client has gone meanwhile, its drop
+/// settles it.
+struct Opened {
+    ledger: Ledger,
+    start: Option<CallStart>,
+}
 
-#[derive(Debug, Default)]
+impl Opened {
+    fn take(mut self) -> Option<CallStart> {
+        self.start.take()
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if let Some(start) = self.start.take() {
+            let now = self.ledger.inner.clock.now();
+            self.ledger.settle(start, unasked(now));
+        }
+    }
+}
+
+/// An attempt that has ended and is written together with the next one, or else by its drop.
+pub(crate) struct Ended {
+    ledger: Ledger,
+    closing: Option<Closing>,
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        if let Some(Closing { start, end }) = self.closing.take() {
+            self.ledger.settle(start, end);
+        }
+    }
+}
+
+/// A budget that is used up: it, its period and its limit.
+type UsedUp = (BudgetId, Timestamp, i64);
+
+type Answer = oneshot::Sender<Result<Opened, Refusal>>;
+
+#[derive(Default)]
 struct Pending {
     openings: Vec<(Opening, Answer)>,
     closings: Vec<Closing>,
-    events: Vec<(TenantId, NewEvent)>,
+    events: Vec<(TenantId, NewEvent, u32)>,
+    /// What could not be written with others is written alone, so that it stops nobody else.
+    again: VecDeque<Closing>,
+    /// Whether such a one is next.
+    again_next: bool,
     closed: bool,
 }
 
 impl Pending {
     fn is_empty(&self) -> bool {
-        self.openings.is_empty() && self.closings.is_empty() && self.events.is_empty()
+        self.openings.is_empty()
+            && self.closings.is_empty()
+            && self.events.is_empty()
+            && self.again.is_empty()
+    }
+
+    fn take(&mut self) -> Self {
+        let fresh =
+            !(self.openings.is_empty() && self.closings.is_empty() && self.events.is_empty());
+        let alone = !self.again.is_empty() && (self.again_next || !fresh);
+        self.again_next = fresh && !alone;
+        if alone {
+            let again = self.again.pop_front();
+            return Self {
+                again: again.into_iter().collect(),
+                closed: self.closed,
+                ..Self::default()
+            };
+        }
+        let some = |length: usize| length.min(BATCH_MAX);
+        let (open, close) = (some(self.openings.len()), some(self.closings.len()));
+        Self {
+            openings: self.openings.drain(..open).collect(),
+            closings: self.closings.drain(..close).collect(),
+            events: std::mem::take(&mut self.events),
+            closed: self.closed,
+            ..Self::default()
+        }
     }
 }
 
@@ -82,6 +158,8 @@ struct Inner {
     mint: Mint,
     node: Uuid,
     pending: Mutex<Pending>,
+    /// The budgets of which somebody was told that they are used up, each in its period.
+    told: Mutex<HashSet<UsedUp>>,
     wake: Notify,
     /// Told whenever everything that was there is written.
     idle: Notify,
@@ -93,15 +171,31 @@ impl std::fmt::Debug for Inner {
     }
 }
 
+impl Inner {
+    fn told(&self) -> MutexGuard<'_, HashSet<UsedUp>> {
+        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers which budgets somebody was told of.
+    fn have_told(&self, news: Vec<UsedUp>) {
+        let mut told = self.told();
+        if told.len() >= TOLD_MAX {
+            told.clear();
+        }
+        told.extend(news);
+    }
+}
+
 impl Ledger {
     /// Opens the ledger; [`Ledger::run`] must be running for anything to be written.
     pub fn new(store: Store, clock: Arc<dyn Clock>, mint: Mint) -> Self {
         let node = mint.id::<CallId>().uuid();
-        let (pending, wake, idle) = (Mutex::default(), Notify::new(), Notify::new());
-        Self { inner: Arc::new(Inner { store, clock, mint, node, pending, wake, idle }) }
+        let (pending, told) = (Mutex::default(), Mutex::default());
+        let (wake, idle) = (Notify::new(), Notify::new());
+        Self { inner: Arc::new(Inner { store, clock, mint, node, pending, told, wake, idle }) }
     }
 
-    fn pending(&self) -> std::sync::MutexGuard<'_, Pending> {
+    fn pending(&self) -> MutexGuard<'_, Pending> {
         self.inner.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,21 +204,25 @@ impl Ledger {
     ///
     /// # Errors
     /// If a budget does not allow it, or the disk does not take it.
-    pub async fn open(
+    pub(crate) async fn open(
         &self,
         start: CallStart,
         (worst, estimate): (i64, i64),
         budgets: Arc<[BudgetId]>,
-        after: Option<(CallStart, CallEnd)>,
+        after: Option<Ended>,
     ) -> Result<CallStart, Refusal> {
+        let stopping = || Refusal::Broken("the server is stopping".to_owned());
         let (tell, told) = oneshot::channel();
-        let after = after.map(|(start, end)| Box::new(Closing { start, end }));
-        let opening = Opening { start: start.clone(), worst, estimate, budgets, after };
+        let after = after.and_then(|mut ended| ended.closing.take()).map(Box::new);
+        let opening = Opening { start, worst, estimate, budgets, after };
         self.pending().openings.push((opening, tell));
         self.inner.wake.notify_one();
-        let held =
-            told.await.map_err(|_| Refusal::Broken("the server is stopping".to_owned()))??;
-        Ok(CallStart { held, ..start })
+        told.await.map_err(|_| stopping())??.take().ok_or_else(stopping)
+    }
+
+    /// Takes how an attempt ended, to be written together with the next one.
+    pub(crate) fn ended(&self, start: CallStart, end: CallEnd) -> Ended {
+        Ended { ledger: self.clone(), closing: Some(Closing { start, end }) }
     }
 
     /// Writes how an attempt ended, soon; never waits and never fails.
@@ -135,14 +233,14 @@ impl Ledger {
 
     /// Tells a tenant of something, soon.
     pub(crate) fn tell(&self, tenant: TenantId, event: NewEvent) {
-        self.pending().events.push((tenant, event));
+        self.pending().events.push((tenant, event, 0));
         self.inner.wake.notify_one();
     }
 
     /// Writes batch after batch until [`Ledger::stop`]; whatever is there then is written first.
     pub async fn run(&self) {
         loop {
-            let next = self.take();
+            let next = self.pending().take();
             if next.is_empty() {
                 self.inner.idle.notify_waiters();
                 if next.closed {
@@ -155,20 +253,9 @@ impl Ledger {
         }
     }
 
-    fn take(&self) -> Pending {
-        let mut pending = self.pending();
-        let some = |length: usize| length.min(BATCH_MAX);
-        let (open, close) = (some(pending.openings.len()), some(pending.closings.len()));
-        Pending {
-            openings: pending.openings.drain(..open).collect(),
-            closings: pending.closings.drain(..close).collect(),
-            events: std::mem::take(&mut pending.events),
-            closed: pending.closed,
-        }
-    }
-
     async fn write(&self, next: Pending) {
-        let Pending { openings, closings, events, .. } = next;
+        let Pending { openings, mut closings, events, again, .. } = next;
+        closings.extend(again);
         let (openings, answers): (Vec<_>, Vec<_>) = openings.into_iter().unzip();
         let batch = Arc::new(Batch { openings, closings, events });
         let (inner, work) = (Arc::clone(&self.inner), Arc::clone(&batch));
@@ -177,14 +264,15 @@ impl Ledger {
             self.inner.store.write(Scope::System, move |tx| work.write(tx, &inner, now)).await;
         match written {
             Ok(written) => {
-                let openings = batch.openings.iter();
-                for ((answer, opening), said) in
-                    answers.into_iter().zip(openings).zip(written.value)
+                let Written { answers: said, news } = written.value;
+                self.inner.have_told(news);
+                for ((answer, opening), said) in answers.into_iter().zip(&batch.openings).zip(said)
                 {
-                    // Who asked may have gone while this was written: nobody else would settle it.
-                    if let Err(Ok(held)) = answer.send(said) {
-                        self.settle(CallStart { held, ..opening.start.clone() }, unasked(now));
-                    }
+                    // Who asked may have gone while this was written: the drop settles it.
+                    drop(answer.send(said.map(|held| Opened {
+                        ledger: self.clone(),
+                        start: Some(CallStart { held, ..opening.start.clone() }),
+                    })));
                 }
             }
             Err(error) => {
@@ -205,8 +293,10 @@ impl Ledger {
         let mut pending = self.pending();
         if !pending.closed {
             let ended = batch.openings.iter().filter_map(|opening| opening.after.as_deref());
-            pending.closings.extend(batch.closings.iter().chain(ended).cloned());
-            pending.events.extend(batch.events.iter().cloned());
+            pending.again.extend(batch.closings.iter().chain(ended).cloned());
+            let events = batch.events.iter().filter(|(.., tries)| *tries < EVENT_TRIES);
+            let events = events.map(|(tenant, event, tries)| (*tenant, event.clone(), tries + 1));
+            pending.events.extend(events);
         }
         !pending.closed
     }
@@ -295,148 +385,4 @@ fn lost_call(record: CallRecord, now: Timestamp) -> Closing {
         error: Some("the server ended before the answer did".to_owned()),
     };
     Closing { start: record.start, end }
-}
-
-/// What one transaction writes.
-#[derive(Debug)]
-struct Batch {
-    openings: Vec<Opening>,
-    closings: Vec<Closing>,
-    events: Vec<(TenantId, NewEvent)>,
-}
-
-/// The budgets that a batch has to do with, each read once and written once.
-type Book = BTreeMap<(TenantId, BudgetId), Option<Budget>>;
-
-impl Batch {
-    fn write(
-        &self,
-        tx: &mut Tx<'_>,
-        inner: &Inner,
-        now: Timestamp,
-    ) -> godel_store::Result<Vec<Result<Vec<Held>, Refusal>>> {
-        let mut book = self.read_budgets(tx, now)?;
-        let mut sums: BTreeMap<(TenantId, UsageKey), UsageSum> = BTreeMap::new();
-        let mut crossings = Vec::new();
-        // First what is over: it may make room for what begins.
-        let ended = self.openings.iter().filter_map(|opening| opening.after.as_deref());
-        for closing in self.closings.iter().chain(ended) {
-            let (start, end) = (&closing.start, &closing.end);
-            let tenant = start.purpose.tenant;
-            if !tx.calls().settle(tenant, start.id, end)? {
-                continue;
-            }
-            sums.entry((tenant, start.key())).or_default().add(&end.sum());
-            for held in &start.held {
-                let Some(Some(budget)) = book.get_mut(&(tenant, held.budget)) else { continue };
-                if let Some(crossing) = budget.settle(held.amount, end.cost.unwrap_or(0)) {
-                    crossings.push((tenant, held.budget, crossing));
-                }
-            }
-        }
-        let mut answers = Vec::with_capacity(self.openings.len());
-        for opening in &self.openings {
-            let answer = opening.reserve(&mut book);
-            if let Ok(held) = &answer {
-                let start = CallStart { held: held.clone(), ..opening.start.clone() };
-                tx.calls().open(&start, inner.node)?;
-            }
-            answers.push(answer);
-        }
-        for ((tenant, key), sum) in &sums {
-            tx.usage().add(*tenant, key, sum)?;
-        }
-        for ((tenant, _), budget) in &book {
-            if let Some(budget) = budget {
-                tx.budgets().store(*tenant, budget)?;
-            }
-        }
-        for (tenant, id, crossing) in crossings {
-            if let Some(Some(budget)) = book.get(&(tenant, id)) {
-                tx.record_for(tenant, told(inner, budget, crossing, now))?;
-            }
-        }
-        for (tenant, event) in &self.events {
-            tx.record_for(*tenant, event.clone())?;
-        }
-        Ok(answers)
-    }
-
-    /// Reads every budget in one order, so that two servers never wait for each other.
-    fn read_budgets(&self, tx: &mut Tx<'_>, now: Timestamp) -> godel_store::Result<Book> {
-        let mut book = Book::new();
-        for opening in &self.openings {
-            let tenant = opening.start.purpose.tenant;
-            book.extend(opening.budgets.iter().map(|id| ((tenant, *id), None)));
-        }
-        let ended = self.openings.iter().filter_map(|opening| opening.after.as_deref());
-        for closing in self.closings.iter().chain(ended) {
-            let tenant = closing.start.purpose.tenant;
-            book.extend(closing.start.held.iter().map(|held| ((tenant, held.budget), None)));
-        }
-        for ((tenant, id), budget) in &mut book {
-            *budget = tx.budgets().lock(*tenant, *id)?;
-            if let Some(budget) = budget {
-                budget.roll(now);
-            }
-        }
-        Ok(book)
-    }
-}
-
-impl Opening {
-    /// Holds back what the call may cost in each of its budgets, or in none.
-    fn reserve(&self, book: &mut Book) -> Result<Vec<Held>, Refusal> {
-        let tenant = self.start.purpose.tenant;
-        let mut held: Vec<Held> = Vec::with_capacity(self.budgets.len());
-        for id in self.budgets.iter() {
-            let Some(Some(budget)) = book.get_mut(&(tenant, *id)) else { continue };
-            let refusal = match budget.reserve(self.worst, self.estimate) {
-                Reserved::Held(amount) => {
-                    held.push(Held { budget: *id, amount });
-                    continue;
-                }
-                Reserved::Wait => Refusal::Busy(budget.clone()),
-                Reserved::Exhausted => Refusal::Exhausted(budget.clone()),
-            };
-            for Held { budget, amount } in held {
-                if let Some(Some(budget)) = book.get_mut(&(tenant, budget)) {
-                    budget.settle(amount, 0);
-                }
-            }
-            return Err(refusal);
-        }
-        Ok(held)
-    }
-}
-
-fn told(inner: &Inner, budget: &Budget, crossing: Crossing, now: Timestamp) -> NewEvent {
-    #[derive(Serialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Told {
-        budget: BudgetId,
-        scope: String,
-        period: &'static str,
-        cap_micros: i64,
-        spent_micros: i64,
-    }
-    let kind = match crossing {
-        Crossing::Warning => "budget:warning",
-        Crossing::Exceeded => "budget:exceeded",
-    };
-    let told = Told {
-        budget: budget.id,
-        scope: budget.scope.to_string(),
-        period: budget.period.as_str(),
-        cap_micros: budget.cap,
-        spent_micros: budget.spent,
-    };
-    NewEvent {
-        id: inner.mint.id(),
-        kind: EventType::known(kind),
-        at: now,
-        source: Source::component("proxy"),
-        payload: Payload::of(&told),
-        metadata: Metadata::default().about("budgetId", budget.id),
-    }
 }

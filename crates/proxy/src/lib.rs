@@ -9,11 +9,13 @@
 //! - No credential of a client reaches a provider, and no key of a provider reaches a client or a log.
 //! - A stream that breaks off never looks like one that has ended.
 
+mod answer;
 mod ask;
 mod attempt;
 mod board;
 mod cache;
 mod config;
+mod failure;
 mod health;
 mod intake;
 mod keys;
@@ -25,6 +27,7 @@ mod policy;
 mod relay;
 mod route;
 mod running;
+mod silence;
 mod target;
 mod upstream;
 mod who;

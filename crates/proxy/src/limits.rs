@@ -64,8 +64,9 @@ pub(crate) struct Refused {
 pub(crate) struct Place {
     gate: Arc<Gate>,
     owners: Vec<(Owner, Limits)>,
-    /// How many tokens were taken ahead.
+    /// How many tokens were taken ahead, and whether it was told how many were used.
     taken: u64,
+    told: bool,
     /// What is left of the tightest limit of requests.
     pub(crate) left: Option<Left>,
 }
@@ -101,6 +102,7 @@ impl Gate {
             gate: Arc::clone(self),
             owners: Vec::with_capacity(3),
             taken: tokens,
+            told: false,
             left: None,
         };
         for (owner, limits) in owners(who, table) {
@@ -228,7 +230,6 @@ impl Place {
         for (owner, _) in &self.owners {
             if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
                 stand.requests.charge(-f64::from(weight));
-                stand.tokens.charge(-(self.taken as f64));
             }
         }
     }
@@ -236,7 +237,7 @@ impl Place {
     /// Notes how many tokens were really used, instead of those that were taken ahead.
     pub(crate) fn used(&mut self, tokens: u64) {
         let more = tokens as f64 - self.taken as f64;
-        self.taken = tokens;
+        (self.taken, self.told) = (tokens, true);
         for (owner, limits) in &self.owners {
             if limits.tokens() == Quota::default() {
                 continue;
@@ -250,6 +251,9 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        if !self.told {
+            self.used(0);
+        }
         for (owner, _) in &self.owners {
             if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
                 stand.open = stand.open.saturating_sub(1);

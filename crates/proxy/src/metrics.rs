@@ -22,8 +22,9 @@ pub fn describe() {
     describe_counter!(REFUSED, "requests that were refused before a provider was asked, by reason");
 }
 
-pub(crate) fn ended(start: &CallStart, end: &CallEnd, took: Duration) {
-    let labels = [("provider", start.provider.clone()), ("model", start.model.clone())];
+pub(crate) fn ended(start: &CallStart, end: &CallEnd, (known, took): (bool, Duration)) {
+    let model = if known { start.model.clone() } else { "other".to_owned() };
+    let labels = [("provider", start.provider.clone()), ("model", model)];
     let mut with_outcome = labels.to_vec();
     with_outcome.push(("outcome", end.outcome.as_str().to_owned()));
     counter!(REQUESTS, &with_outcome).increment(1);

@@ -2,20 +2,22 @@
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use godel_llm::translate::Relay as Translation;
-use godel_llm::{Dialect, Ending, Passed, ReplyMeter, StreamMeter, Trouble, Usage};
+use godel_llm::{Dialect, Ending, Passed, ReplyMeter, StreamMeter, Trouble};
 use godel_model::Outcome;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use tokio::time::Sleep;
+use memchr::memmem;
 
-use crate::running::Running;
+use crate::running::{Running, Used};
+use crate::silence::{Quiet, Silence};
 
 /// Up to so many bytes that are there already go on together.
 const JOIN_MAX_BYTES: usize = 64 * 1024;
+/// What tells a client of Anthropic's dialect that somebody is there.
+const PING: &[u8] = b"event: ping\ndata: {\"type\":\"ping\"}\n\n";
 
 /// How bytes go on.
 pub(crate) enum Way {
@@ -31,6 +33,8 @@ pub(crate) enum Way {
 pub(crate) struct Told {
     pub(crate) translation: Translation,
     pub(crate) keep: Keep,
+    /// How many events the client was told.
+    pub(crate) events: u64,
 }
 
 /// What is done with what only the provider understands.
@@ -73,8 +77,7 @@ pub(crate) struct RelayBody {
     /// The dialect of the client.
     pub(crate) client: Dialect,
     pub(crate) request_id: String,
-    pub(crate) idle: Duration,
-    pub(crate) timer: Pin<Box<Sleep>>,
+    pub(crate) silence: Silence,
     pub(crate) done: bool,
     /// What keeps a whole reply to be given again.
     pub(crate) remember: Option<Remember>,
@@ -135,9 +138,13 @@ impl RelayBody {
         if let Some(first) = self.first.take() {
             match self.pass(first) {
                 Ok(bytes) => ready.push(bytes),
-                Err(why) => return self.broken(&why, ready),
+                Err((told, why)) => {
+                    ready.push(told);
+                    return self.broken(&why, ready);
+                }
             }
         }
+        let mut heard = false;
         loop {
             if ready.len >= JOIN_MAX_BYTES {
                 return self.give(ready);
@@ -145,34 +152,55 @@ impl RelayBody {
             match Pin::new(&mut self.upstream).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     let Ok(bytes) = frame.into_data() else { continue };
+                    heard = true;
                     match self.pass(bytes) {
                         Ok(bytes) => ready.push(bytes),
-                        Err(why) => return self.broken(&why, ready),
+                        Err((told, why)) => {
+                            ready.push(told);
+                            return self.broken(&why, ready);
+                        }
                     }
                 }
                 Poll::Ready(Some(Err(error))) => return self.broken(&error.to_string(), ready),
                 Poll::Ready(None) => return self.ended(ready),
                 Poll::Pending if ready.len > 0 => return self.give(ready),
                 Poll::Pending => {
-                    if self.timer.as_mut().poll(cx).is_ready() {
-                        let why = format!("it was silent for {} s", self.idle.as_secs());
-                        return self.broken(&why, ready);
+                    if heard {
+                        self.silence.broken();
                     }
-                    return Poll::Pending;
+                    return self.wait(cx, ready);
                 }
+            }
+        }
+    }
+
+    /// The provider says nothing now.
+    fn wait(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut ready: Joined,
+    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        match std::task::ready!(self.silence.poll(cx)) {
+            Quiet::Ping => {
+                ready.push(Bytes::from_static(PING));
+                Poll::Ready(Some(Ok(Frame::data(ready.bytes()))))
+            }
+            Quiet::TooLong => {
+                let why = format!("it was silent for {} s", self.silence.limit().as_secs());
+                self.broken(&why, ready)
             }
         }
     }
 
     /// Hands bytes to the client; from now on the provider may be silent for a while again.
     fn give(&mut self, ready: Joined) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
-        self.timer.as_mut().reset(tokio::time::Instant::now() + self.idle);
+        self.silence.broken();
         self.running.relayed += ready.len as u64;
         Poll::Ready(Some(Ok(Frame::data(ready.bytes()))))
     }
 
     /// Reads bytes of the provider, and returns what of them goes on.
-    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, String> {
+    fn pass(&mut self, bytes: Bytes) -> Result<Bytes, (Bytes, String)> {
         match &mut self.way {
             Way::Whole(meter) => {
                 meter.feed(&bytes);
@@ -185,8 +213,14 @@ impl RelayBody {
             }),
             Way::Told(told) => {
                 let mut out = Vec::new();
-                told.translation.feed(&bytes, &mut out).map_err(|error| error.to_string())?;
-                Ok(out.into())
+                let fed = told.translation.feed(&bytes, &mut out);
+                told.events += memmem::find_iter(&out, b"\n\n").count() as u64;
+                // What was told before it failed stands.
+                let out = Bytes::from(out);
+                match fed {
+                    Ok(()) => Ok(out),
+                    Err(error) => Err((out, error.to_string())),
+                }
             }
         }
     }
@@ -215,7 +249,12 @@ impl RelayBody {
         let status = self.running.status.unwrap_or(0);
         let outcome = if failed || status >= 400 { Outcome::Failed } else { Outcome::Ok };
         self.running.relayed += ready.len as u64;
-        self.running.finish(outcome, usage, failed.then_some("the stream told of a failure"));
+        self.wrapping();
+        self.running.finish(
+            outcome,
+            usage.into(),
+            failed.then_some("the stream told of a failure"),
+        );
         self.done = true;
         match ready.len {
             0 => Poll::Ready(None),
@@ -245,17 +284,21 @@ impl RelayBody {
         why: &str,
         mut ready: Joined,
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        if self.has_ended() {
+            // It said all that there is to say, and then did not hang up properly.
+            return self.ended(ready);
+        }
         self.done = true;
         let message = format!("the provider {} broke off: {why}", self.running.route.provider);
-        let usage = self.usage();
         self.running.relayed += ready.len as u64;
-        self.running.finish(Outcome::Failed, usage, Some(why));
+        let used = self.used();
+        self.running.finish(Outcome::Failed, used, Some(why));
         match &mut self.way {
             Way::Whole(_) => return Poll::Ready(Some(Err(BrokenOff(why.to_owned())))),
-            Way::Stream(_) => {
-                ready.push(
-                    Trouble::BadGateway.event(self.client, &message, &self.request_id).into(),
-                );
+            Way::Stream(meter) => {
+                let event = Trouble::BadGateway.event(self.client, &message, &self.request_id);
+                ready.push(meter.torn().into());
+                ready.push(event.into());
             }
             Way::Told(told) => {
                 let mut out = Vec::new();
@@ -266,22 +309,51 @@ impl RelayBody {
         Poll::Ready(Some(Ok(Frame::data(ready.bytes()))))
     }
 
-    fn usage(&mut self) -> Option<Usage> {
-        match &mut self.way {
+    fn has_ended(&self) -> bool {
+        matches!(&self.way, Way::Stream(meter) if meter.ending() != Ending::Open)
+    }
+
+    /// Tells what a stream that has not come to its end used so far.
+    fn used(&mut self) -> Used {
+        self.wrapping();
+        let told = match &mut self.way {
             Way::Whole(meter) => meter.usage(),
             Way::Stream(meter) => meter.usage(),
             Way::Told(told) => told.translation.finish(&mut Vec::new()).usage,
+        };
+        match told {
+            Some(usage) if self.has_ended() => Used::Told(usage),
+            Some(usage) => Used::Partly(usage),
+            None => Used::Unknown,
         }
-        // Before any output was counted, the input alone says too little.
-        .filter(|usage| usage.output > 1 || self.running.relayed < 1_024)
+    }
+
+    /// Notes how much of what was told was no text of the model.
+    fn wrapping(&mut self) {
+        let events = match &self.way {
+            Way::Whole(_) => return,
+            Way::Stream(meter) => meter.events(),
+            Way::Told(told) => told.events,
+        };
+        let each = match self.client {
+            Dialect::Anthropic => 110,
+            Dialect::Responses => 180,
+            Dialect::Chat => 220,
+            Dialect::Gemini => 250,
+        };
+        // Hardly an event tells less than one token.
+        self.running.wrapping =
+            (events * each).min(self.running.relayed.saturating_sub(events * 4));
     }
 }
 
 impl Drop for RelayBody {
     fn drop(&mut self) {
         if !self.done {
-            let usage = self.usage();
-            self.running.finish(Outcome::Cancelled, usage, Some("the client went away"));
+            let (used, ended) = (self.used(), self.has_ended());
+            let outcome = if ended { Outcome::Ok } else { Outcome::Cancelled };
+            let why = (!ended).then_some("the client went away");
+            self.running.finish(outcome, used, why);
         }
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Route {
     pub(crate) known: Option<Arc<Model>>,
     pub(crate) dialect: Dialect,
     pub(crate) key: Option<Arc<Key>>,
+    /// Whether the client's own login of the provider is passed on, and pays.
+    pub(crate) own_login: bool,
 }
 
 impl Route {
@@ -138,20 +140,21 @@ fn with_keys(
 ) -> Vec<Route> {
     let provider = &config.providers[name];
     let Some(dialect) = provider.speaks(question.dialect) else { return Vec::new() };
-    let route = |key| Route {
+    let route = |key, own_login| Route {
         provider: name.to_owned(),
         model: model.to_owned(),
         known: config.registry.of(name, model).cloned(),
         dialect,
         key,
+        own_login,
     };
     if question.own_login && provider.subscription && dialect == question.dialect {
-        return vec![route(None)];
+        return vec![route(None, true)];
     }
     if provider.auth(dialect) == Auth::None {
-        return vec![route(None)];
+        return vec![route(None, false)];
     }
-    keys.of(name).iter().map(|key| route(Some(Arc::clone(key)))).collect()
+    keys.of(name).iter().map(|key| route(Some(Arc::clone(key)), false)).collect()
 }
 
 #[cfg(test)]

@@ -8,11 +8,33 @@ use godel_model::{CallEnd, CallStart, Outcome};
 use jiff::tz::TimeZone;
 
 use crate::board::Board;
+use crate::ledger::Ended;
 use crate::limits::Place;
 use crate::route::Route;
 
 /// How many bytes of text make a token, roughly.
 pub(crate) const BYTES_PER_TOKEN: u64 = 4;
+/// Below so many tokens of output a provider has hardly begun to count them.
+const COUNTED_MIN: u64 = 8;
+/// How much of an error is kept.
+const ERROR_MAX_CHARS: usize = 500;
+
+/// What is known of what an attempt used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Used {
+    /// The provider told all of it.
+    Told(Usage),
+    /// The provider told some of it, for it has not come to its end.
+    Partly(Usage),
+    /// Nobody told.
+    Unknown,
+}
+
+impl From<Option<Usage>> for Used {
+    fn from(told: Option<Usage>) -> Self {
+        told.map_or(Self::Unknown, Self::Told)
+    }
+}
 
 /// An attempt under way. When it is dropped before it was settled, its client went away.
 pub(crate) struct Running {
@@ -24,10 +46,9 @@ pub(crate) struct Running {
     first_byte: Option<Duration>,
     pub(crate) status: Option<u16>,
     input_estimate: u64,
-    /// How many bytes went to the client.
+    /// How many bytes went to the client, and how many of them were no text of the model.
     pub(crate) relayed: u64,
-    /// Whether the client's own login pays.
-    own_login: bool,
+    pub(crate) wrapping: u64,
 }
 
 /// What is known of an attempt when it begins.
@@ -35,7 +56,6 @@ pub(crate) struct Begin {
     pub(crate) start: CallStart,
     pub(crate) route: Route,
     pub(crate) input_estimate: u64,
-    pub(crate) own_login: bool,
 }
 
 impl Running {
@@ -50,7 +70,7 @@ impl Running {
             status: None,
             input_estimate: begin.input_estimate,
             relayed: 0,
-            own_login: begin.own_login,
+            wrapping: 0,
         }
     }
 
@@ -66,26 +86,31 @@ impl Running {
     }
 
     /// Ends an attempt that failed before anything went to the client.
-    pub(crate) fn failed(mut self, why: &str) -> Option<(CallStart, CallEnd)> {
+    pub(crate) fn failed(mut self, why: &str) -> Option<Ended> {
         let start = self.start.take()?;
         let end = self.end(Outcome::Failed, Some((Usage::default(), false)), Some(0), Some(why));
         self.count(&start, &end);
-        Some((start, end))
+        Some(self.board.ledger.ended(start, end))
     }
 
     /// Settles the attempt.
-    pub(crate) fn finish(&mut self, outcome: Outcome, usage: Option<Usage>, error: Option<&str>) {
+    pub(crate) fn finish(&mut self, outcome: Outcome, used: Used, error: Option<&str>) {
         let Some(start) = self.start.take() else { return };
-        let told = usage.map(|usage| (usage, false));
-        let guessed = || {
-            // Nobody told: what went in and out is estimated, and marked so.
-            let output = self.relayed / BYTES_PER_TOKEN;
-            let input =
-                if self.relayed > 0 || outcome == Outcome::Ok { self.input_estimate } else { 0 };
-            (Usage { input, output, ..Usage::default() }, true)
+        let (usage, estimated) = match used {
+            Used::Told(usage) => (usage, false),
+            Used::Partly(told) if told.output >= COUNTED_MIN => (told, true),
+            Used::Partly(told) => {
+                (Usage { output: told.output.max(self.output_estimate()), ..told }, true)
+            }
+            Used::Unknown => {
+                let (input, output) = (self.input_estimate, self.output_estimate());
+                (Usage { input, output, ..Usage::default() }, true)
+            }
         };
-        let (usage, estimated) = told.unwrap_or_else(guessed);
         let cost = self.cost(&start, &usage);
+        if cost.is_none() && !self.route.own_login {
+            self.board.tell_unpriced(&start.provider, &start.model);
+        }
         let end = self.end(outcome, Some((usage, estimated)), cost, error);
         if let Some(place) = &mut self.place {
             place.used(usage.input_all() + usage.output);
@@ -95,8 +120,13 @@ impl Running {
         self.place = None;
     }
 
+    /// About how many tokens went to the client.
+    fn output_estimate(&self) -> u64 {
+        self.relayed.saturating_sub(self.wrapping).div_ceil(BYTES_PER_TOKEN)
+    }
+
     fn cost(&self, start: &CallStart, usage: &Usage) -> Option<i64> {
-        if self.own_login {
+        if self.route.own_login {
             return None;
         }
         let day = start.at.to_zoned(TimeZone::UTC).date();
@@ -120,18 +150,23 @@ impl Running {
             cost,
             estimated,
             first_byte_micros: self.first_byte.map(|took| took.as_micros() as i64),
-            error: error.map(|error| error.chars().take(500).collect()),
+            error: error.map(|error| plain(error, ERROR_MAX_CHARS)),
         }
     }
 
     fn count(&self, start: &CallStart, end: &CallEnd) {
         let took = self.began.elapsed();
-        crate::metrics::ended(start, end, took);
+        crate::metrics::ended(start, end, (self.route.known.is_some(), took));
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.finish(Outcome::Cancelled, None, None);
+        self.finish(Outcome::Cancelled, Used::Unknown, Some("the client went away"));
     }
+}
+
+/// Returns the beginning of a text without what databases and terminals do not take.
+pub(crate) fn plain(text: &str, most: usize) -> String {
+    text.chars().filter(|c| !c.is_control()).take(most).collect()
 }

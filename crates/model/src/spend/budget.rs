@@ -234,17 +234,27 @@ impl Budget {
         Reserved::Held(amount)
     }
 
+    fn mark(&self) -> i64 {
+        let mark = i128::from(self.cap) * i128::from(self.warn_percent) / 100;
+        i64::try_from(mark).unwrap_or(i64::MAX)
+    }
+
+    /// Tells whether so much is spent that its owner was warned.
+    pub fn is_low(&self) -> bool {
+        self.spent >= self.mark()
+    }
+
     /// Gives back what was held, and counts what the call cost; tells the highest mark that was passed.
     pub fn settle(&mut self, held: i64, cost: i64) -> Option<Crossing> {
         let before = self.spent;
         self.held = self.held.saturating_sub(held).max(0);
         self.spent = self.spent.saturating_add(cost);
-        let mark = i64::try_from(i128::from(self.cap) * i128::from(self.warn_percent) / 100);
+        let mark = self.mark();
         let passed = |mark: i64| before < mark && self.spent >= mark;
         if passed(self.cap) {
             return Some(Crossing::Exceeded);
         }
-        mark.is_ok_and(passed).then_some(Crossing::Warning)
+        passed(mark).then_some(Crossing::Warning)
     }
 }
 

@@ -1,0 +1,157 @@
+//! What becomes of a provider's reply: it goes on while it comes, or is told as a whole.
+
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use godel_llm::translate::{Back, Place as Keeper};
+use godel_llm::{Dialect, ReplyMeter, StreamMeter};
+use godel_model::Outcome;
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+
+use crate::ask::Asked;
+use crate::attempt::Tried;
+use crate::failure::FailedKind;
+use crate::relay::{ProxyBody, RelayBody, Told, Way};
+use crate::route::Route;
+use crate::running::Running;
+use crate::silence::Silence;
+
+/// The largest reply that is told in another dialect as a whole.
+const REPLY_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// How long a client of Anthropic's dialect may hear nothing while its provider thinks.
+const PING_EVERY: Duration = Duration::from_secs(15);
+
+impl Asked<'_> {
+    /// Lets a reply go on to the client while it comes.
+    pub(crate) fn relay(
+        &self,
+        running: Running,
+        response: Response<Incoming>,
+        first: Bytes,
+        back: Option<Back>,
+    ) -> Response<ProxyBody> {
+        let (head, upstream) = response.into_parts();
+        let content_type = head.headers.get(CONTENT_TYPE).cloned();
+        let is_stream = content_type
+            .as_ref()
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        let route = &running.route;
+        let way = match back {
+            Some(back) => {
+                let keep = self.keep(route);
+                Way::Told(Box::new(Told { translation: back.stream(), keep, events: 0 }))
+            }
+            None if is_stream => {
+                Way::Stream(StreamMeter::new(route.dialect, !self.peek.include_usage))
+            }
+            None => Way::Whole(ReplyMeter::new(route.dialect)),
+        };
+        let idle = self.config.idle;
+        let (kind, ping) = match &way {
+            // A client that hears nothing for long gives up; in no other dialect is it so.
+            Way::Told(_) if self.target.dialect == Dialect::Anthropic => {
+                (Some(self.told_type()), Some(PING_EVERY.min(idle / 2)))
+            }
+            Way::Told(_) => (Some(self.told_type()), None),
+            _ => (content_type, None),
+        };
+        let body = RelayBody {
+            upstream,
+            first: Some(first),
+            way,
+            running,
+            client: self.target.dialect,
+            request_id: self.id.to_string(),
+            silence: Silence::new(idle, ping),
+            done: false,
+            remember: self.remember(),
+        };
+        let mut answer = Response::new(ProxyBody::from(body));
+        *answer.status_mut() = head.status;
+        if let Some(kind) = kind {
+            answer.headers_mut().insert(CONTENT_TYPE, kind);
+        }
+        answer
+    }
+
+    /// Returns what keeps the reply to be given again, if it was asked for.
+    fn remember(&self) -> Option<crate::relay::Remember> {
+        let (key, board) = (self.cache?, std::sync::Arc::clone(&self.board));
+        let config = self.config.cache;
+        Some(Box::new(move |body| board.cache.put(key, body, config, board.clock.now())))
+    }
+
+    fn told_type(&self) -> HeaderValue {
+        let array = self.target.dialect == Dialect::Gemini
+            && !self.parts.uri.query().unwrap_or_default().contains("alt=sse");
+        HeaderValue::from_static(if array { "application/json" } else { "text/event-stream" })
+    }
+
+    /// Returns what keeps what only the provider understands until the next turn.
+    fn keep(&self, route: &Route) -> crate::relay::Keep {
+        let (board, provider) = (std::sync::Arc::clone(&self.board), route.provider.clone());
+        let scope = self.who.purpose.tenant.to_string();
+        Box::new(move |keepsakes| {
+            let now = board.clock.now().as_second();
+            let mut all = board.keepsakes.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            for keepsake in keepsakes {
+                all.put(Keeper { scope: &scope, provider: &provider }, keepsake, now);
+            }
+        })
+    }
+
+    /// Tells a whole reply in the client's dialect.
+    pub(crate) async fn tell_whole(
+        &self,
+        mut running: Running,
+        response: Response<Incoming>,
+        first: Bytes,
+        back: &Back,
+    ) -> Tried {
+        let route = running.route.clone();
+        let whole = match rest_of(response.into_body(), first, self.config.idle).await {
+            Ok(whole) => whole,
+            Err(why) => {
+                let failed = self.failure(&route, FailedKind::Transient, &why);
+                return self.failed(running, failed);
+            }
+        };
+        match back.reply(&whole) {
+            Ok(answer) => {
+                (self.keep(&route))(answer.keepsakes);
+                running.relayed = answer.body.len() as u64;
+                running.finish(Outcome::Ok, answer.usage.into(), None);
+                let body = Bytes::from(answer.body);
+                if let Some(remember) = self.remember() {
+                    remember(body.clone());
+                }
+                let mut response = Response::new(ProxyBody::from(body));
+                let json = HeaderValue::from_static("application/json");
+                response.headers_mut().insert(CONTENT_TYPE, json);
+                Tried::Answered(response)
+            }
+            Err(error) => {
+                let failed = self.failure(&route, FailedKind::Transient, &error.to_string());
+                self.failed(running, failed)
+            }
+        }
+    }
+}
+
+/// Reads the rest of a reply; a provider may be silent for a while, but not for ever.
+async fn rest_of(mut body: Incoming, first: Bytes, idle: Duration) -> Result<Bytes, String> {
+    let mut whole = BytesMut::from(first);
+    loop {
+        let frame = tokio::time::timeout(idle, body.frame()).await;
+        let frame = frame.map_err(|_| format!("it was silent for {} s", idle.as_secs()))?;
+        let Some(frame) = frame else { return Ok(whole.freeze()) };
+        let Ok(bytes) = frame.map_err(|error| error.to_string())?.into_data() else { continue };
+        if whole.len() + bytes.len() > REPLY_MAX_BYTES {
+            return Err(format!("its reply has more than {REPLY_MAX_BYTES} bytes"));
+        }
+        whole.extend_from_slice(&bytes);
+    }
+}

@@ -1,0 +1,247 @@
+//! Why a provider did not answer, and what the client hears of it.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use godel_llm::Trouble;
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::{Response, StatusCode};
+use http_body_util::{BodyExt as _, Collected, Limited};
+use hyper::body::Incoming;
+
+use crate::ask::Asked;
+use crate::attempt::Tried;
+use crate::board::{Refusal, SHOULD_RETRY};
+use crate::health::Failure;
+use crate::relay::ProxyBody;
+use crate::route::Route;
+use crate::running::{Running, plain};
+
+/// How much of a failure is read.
+pub(crate) const FAILURE_MAX_BYTES: usize = 256 * 1024;
+/// How long the body of a failure may take.
+const FAILURE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How much of what a provider says is told.
+const MESSAGE_MAX_CHARS: usize = 1_000;
+/// For how long a provider is left alone that does not take our key.
+const BAD_KEY_SECONDS: u64 = 60;
+/// How long to wait if a provider wants that and does not say how long.
+const WAIT_SECONDS: u64 = 5;
+
+/// Why an attempt failed.
+#[derive(Debug)]
+pub(crate) struct Failed {
+    pub(crate) kind: FailedKind,
+    status: u16,
+    why: String,
+    body: Bytes,
+    content_type: Option<HeaderValue>,
+    retry_after: Option<u64>,
+    should_retry: Option<HeaderValue>,
+    /// Whether the client speaks the provider's dialect.
+    same: bool,
+    provider: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FailedKind {
+    /// Another provider, or a later try, may do better.
+    Transient,
+    /// The provider does not take our key.
+    Key,
+    /// The provider wants to be left alone.
+    Limited,
+    /// The request itself is refused; nobody would do better.
+    Request,
+}
+
+impl Asked<'_> {
+    pub(crate) fn failure(&self, route: &Route, kind: FailedKind, why: &str) -> Failed {
+        Failed {
+            kind,
+            status: 0,
+            why: plain(why, MESSAGE_MAX_CHARS),
+            body: Bytes::new(),
+            content_type: None,
+            retry_after: None,
+            should_retry: None,
+            same: route.dialect == self.target.dialect,
+            provider: route.provider.clone(),
+        }
+    }
+
+    /// Reads why a provider refused or failed.
+    pub(crate) async fn read_failure(&self, route: &Route, response: Response<Incoming>) -> Failed {
+        let (head, body) = response.into_parts();
+        let body = Limited::new(body, FAILURE_MAX_BYTES).collect();
+        let body = tokio::time::timeout(FAILURE_TIMEOUT, body).await;
+        let body = body.ok().and_then(Result::ok).map(Collected::to_bytes).unwrap_or_default();
+        // Some providers quote the key that they do not like.
+        let body = route.key.as_ref().map_or_else(|| body.clone(), |key| key.removed_from(&body));
+        let status = head.status.as_u16();
+        let kind = match status {
+            401 | 403 if !route.own_login => FailedKind::Key,
+            429 => FailedKind::Limited,
+            408 | 500..=599 => FailedKind::Transient,
+            _ => FailedKind::Request,
+        };
+        Failed {
+            status,
+            why: format!("{status} {}", message_of(&body)),
+            retry_after: hint(&head.headers, &body),
+            should_retry: head.headers.get(&SHOULD_RETRY).cloned(),
+            content_type: head.headers.get(CONTENT_TYPE).cloned(),
+            body,
+            ..self.failure(route, kind, "")
+        }
+    }
+
+    /// Ends an attempt that failed, and lets the provider's health know.
+    pub(crate) fn failed(&self, mut running: Running, failed: Failed) -> Tried {
+        let now = self.board.clock.now();
+        let (provider, key) = (running.route.provider.clone(), running.route.key_id());
+        let rest = match failed.kind {
+            FailedKind::Key => Some(BAD_KEY_SECONDS),
+            FailedKind::Limited => Some(failed.retry_after.unwrap_or(WAIT_SECONDS)),
+            FailedKind::Transient => failed.retry_after,
+            FailedKind::Request => None,
+        };
+        if failed.kind == FailedKind::Request {
+            self.board.health.answered(&provider, key);
+        } else if failed.status != 403 {
+            // What is forbidden is often one model only; the key is good for others.
+            let failure =
+                Failure { why: failed.why.clone(), rest, shut: failed.kind == FailedKind::Key };
+            if self.board.health.failed(&provider, key, &failure, now) {
+                self.board.tell_down(self.who.purpose.tenant, &provider, &failed.why);
+            }
+        }
+        let place = running.take_place();
+        let ended = running.failed(&failed.why);
+        Tried::Failed(Box::new(failed), ended, place)
+    }
+
+    /// Tells the client that nobody answered.
+    pub(crate) fn gave_up(
+        &self,
+        last: Option<Box<Failed>>,
+        routes: &[Route],
+    ) -> Result<Response<ProxyBody>, Refusal> {
+        let Some(failed) = last else {
+            let now = self.board.clock.now();
+            let wait = |route: &Route| {
+                self.board.health.opens_in(&route.provider, route.key_id(), now).unwrap_or(1)
+            };
+            let seconds = routes.iter().map(wait).min().unwrap_or(5);
+            let rests =
+                |route: &Route| self.board.health.is_resting(&route.provider, route.key_id(), now);
+            if routes.iter().all(rests) {
+                let why =
+                    format!("every provider of {:?} asked to be left alone for now", self.model);
+                return Err(Refusal::new(Trouble::RateLimited(seconds), why));
+            }
+            let why =
+                format!("every provider of {:?} is failing; it is tried again soon", self.model);
+            return Err(Refusal::new(Trouble::Overloaded(seconds), why));
+        };
+        let Failed { kind, status, provider, .. } = &*failed;
+        if *kind == FailedKind::Key {
+            let why = format!(
+                "the provider {provider} does not take this server's key; an admin sets another with \
+                 `godel secret set {provider}`"
+            );
+            return Err(Refusal::new(Trouble::BadGateway, why));
+        }
+        if failed.same && *status != 0 && !failed.body.is_empty() {
+            return Ok(passed_on(*failed));
+        }
+        let why = format!("the provider {provider} failed: {}", failed.why);
+        let trouble = match (kind, status) {
+            (FailedKind::Limited, _) => {
+                Trouble::RateLimited(failed.retry_after.unwrap_or(WAIT_SECONDS))
+            }
+            (FailedKind::Request, 402) => Trouble::Budget,
+            (FailedKind::Request, 404) => Trouble::NoModel,
+            (FailedKind::Request, 413) => Trouble::TooLarge,
+            (FailedKind::Request, _) => Trouble::Invalid,
+            (_, 504) => Trouble::Timeout,
+            _ => Trouble::Overloaded(failed.retry_after.unwrap_or(WAIT_SECONDS)),
+        };
+        // Clients look for these very words to make their context smaller.
+        let message = if *kind == FailedKind::Request { message_of(&failed.body) } else { why };
+        Err(Refusal::new(trouble, message))
+    }
+}
+
+/// Passes a refusal on as the provider wrote it, with the hint that clients wait for.
+fn passed_on(failed: Failed) -> Response<ProxyBody> {
+    let mut response = Response::new(ProxyBody::from(failed.body));
+    *response.status_mut() = StatusCode::from_u16(failed.status).unwrap_or(StatusCode::BAD_GATEWAY);
+    let headers = response.headers_mut();
+    let json = HeaderValue::from_static("application/json");
+    headers.insert(CONTENT_TYPE, failed.content_type.unwrap_or(json));
+    let wait = match failed.kind {
+        FailedKind::Limited => Some(failed.retry_after.unwrap_or(WAIT_SECONDS).max(1)),
+        _ => failed.retry_after,
+    };
+    if let Some(seconds) = wait {
+        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if let Some(should_retry) = failed.should_retry {
+        headers.insert(SHOULD_RETRY, should_retry);
+    }
+    response
+}
+
+/// Returns after how many seconds a provider wants to be asked again, in whichever way it says so.
+fn hint(headers: &HeaderMap, body: &[u8]) -> Option<u64> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|wait| *wait >= 0.0);
+    let header = |name: &str| crate::ask::header(headers, name).and_then(number);
+    let in_body = || {
+        let value: serde_json::Value = serde_json::from_slice(body).ok()?;
+        let error = value.get(0).unwrap_or(&value).get("error")?;
+        let mut details = error["details"].as_array()?.iter();
+        details.find_map(|detail| number(detail["retryDelay"].as_str()?.strip_suffix('s')?))
+    };
+    let seconds = header(RETRY_AFTER.as_str());
+    let seconds = seconds.or_else(|| header("retry-after-ms").map(|wait| wait / 1_000.0));
+    seconds.or_else(in_body).map(|wait| wait.ceil() as u64)
+}
+
+/// Returns what an error of any dialect says.
+fn message_of(body: &[u8]) -> String {
+    let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    let value = if value.is_array() { value[0].clone() } else { value };
+    let message = value["error"]["message"].as_str().or(value["message"].as_str());
+    let text =
+        message.map_or_else(|| String::from_utf8_lossy(body).into_owned(), ToOwned::to_owned);
+    plain(&text, MESSAGE_MAX_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hint_is_read_in_whichever_way_it_is_given() {
+        let of = |name: &'static str, value: &'static str, body: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, HeaderValue::from_static(value));
+            hint(&headers, body.as_bytes())
+        };
+        assert_eq!(of("retry-after", "7", ""), Some(7));
+        assert_eq!(of("retry-after", "0.3", ""), Some(1));
+        assert_eq!(of("retry-after-ms", "1500", ""), Some(2));
+        assert_eq!(of("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT", ""), None);
+        let google = r#"{"error":{"details":[{"@type":"x"},{"retryDelay":"25.5s"}]}}"#;
+        assert_eq!(of("x", "y", google), Some(26));
+        assert_eq!(of("x", "y", &format!("[{google}]")), Some(26));
+        assert_eq!(of("x", "y", r#"{"error":"no"}"#), None);
+    }
+
+    #[test]
+    fn what_a_provider_says_is_told_without_what_terminals_do_not_take() {
+        assert_eq!(message_of(br#"{"error":{"message":"a\u0000b\u001b[31m"}}"#), "ab[31m");
+        assert_eq!(message_of(b"plain"), "plain");
+    }
+}
