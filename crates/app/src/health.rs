@@ -44,7 +44,7 @@ pub async fn probe(app: &App, data_dir: &Path) -> Findings {
     let place = app.store.directory().unwrap_or_else(|| data_dir.to_owned());
     let (database, redis, disk) =
         tokio::join!(database(app), redis(app), disk(&place, app.config.disk));
-    let all = [Some(database), redis, Some(disk), backup(app)];
+    let all = [Some(database), redis, Some(disk), backup(app), models(app)];
     let probes: Vec<Probe> = all.into_iter().flatten().collect();
     Findings { health: overall(probes.iter().map(|probe| probe.verdict)), probes }
 }
@@ -89,6 +89,26 @@ fn backup(app: &App) -> Option<Probe> {
     let (health, message) = app.backups.health(app.clock.now())?;
     let verdict = Verdict { health, essential: false };
     Some(Probe { name: "backup", verdict, latency: start.elapsed(), message, free_bytes: None })
+}
+
+/// Tells which providers of models are failing; nothing before one was asked.
+fn models(app: &App) -> Option<Probe> {
+    let start = Instant::now();
+    let providers = app.switchboard.providers();
+    if providers.is_empty() {
+        return None;
+    }
+    let down: Vec<String> = providers
+        .into_iter()
+        .filter(|provider| provider.state == "down")
+        .map(|provider| provider.provider)
+        .collect();
+    let (health, message) = match down.is_empty() {
+        true => (Health::Healthy, None),
+        false => (Health::Degraded, Some(format!("these providers fail: {}", down.join(", ")))),
+    };
+    let verdict = Verdict { health, essential: false };
+    Some(Probe { name: "models", verdict, latency: start.elapsed(), message, free_bytes: None })
 }
 
 async fn disk(data_dir: &Path, marks: DiskMarks) -> Probe {

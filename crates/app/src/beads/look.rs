@@ -155,6 +155,7 @@ pub async fn ready(
         waiting.extend(kept.into_iter().map(|value| Placed { project, value, tag: None }));
     }
     ready.sort_by_key(|placed| (placed.value.priority, placed.value.created_at));
+    waiting.sort_by_key(|placed| (placed.value.row.priority, placed.value.row.created_at));
     ready.truncate(limit);
     waiting.truncate(limit);
     Ok(Queue { ready, waiting })

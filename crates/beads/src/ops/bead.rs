@@ -183,11 +183,9 @@ pub fn update(draft: &mut Draft<'_>, name: &str, changes: &Changes) -> Result<Be
     }
     check_metadata(&changes.metadata)?;
     if changes.metadata_whole {
-        let known = before.get("metadata").and_then(Value::as_object);
-        for (key, _) in known.into_iter().flatten() {
-            if !changes.metadata.contains_key(key) {
-                edit.remove("metadata", key);
-            }
+        let known = Bead::of(&before).metadata;
+        for key in known.keys().filter(|key| !changes.metadata.contains_key(*key)) {
+            edit.remove("metadata", key);
         }
     }
     for (key, value) in &changes.metadata {

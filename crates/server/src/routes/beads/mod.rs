@@ -253,7 +253,9 @@ pub(crate) async fn get(
     let tag = found.tag.unwrap_or_default();
     let etag = [(header::ETAG, format!("\"{tag}\""))];
     let known = Tags::of(&headers, &header::IF_NONE_MATCH).unwrap_or_default();
-    if known.is_some_and(|known| known.name_about(&tag)) {
+    // What git says of commits changes though the bead does not.
+    let settled = found.value.1.is_empty();
+    if settled && known.is_some_and(|known| known.name_about(&tag)) {
         return Ok((StatusCode::NOT_MODIFIED, etag).into_response());
     }
     let (bead, commits) = found.value;
