@@ -40,6 +40,7 @@ impl Asked<'_> {
         let (mut place, mut closing, mut last) = (Some(place), None, None::<Box<Failed>>);
         let mut attempt = 0;
         let mut first_provider: Option<String> = None;
+        let mut untold = None;
         let tries = routes.len().max(self.config.attempts as usize);
         for turn in 0..tries {
             let route = &routes[turn % routes.len()];
@@ -54,13 +55,22 @@ impl Asked<'_> {
             if pinned && self.has_state() {
                 continue;
             }
+            // Somebody else may have the words that this one lacks.
+            let told = match self.body_for(route) {
+                Ok(told) => told,
+                Err(refusal) => {
+                    untold.get_or_insert(refusal);
+                    continue;
+                }
+            };
             let now = self.board.clock.now();
             if !self.board.health.admits(&route.provider, route.key_id(), now) {
                 continue;
             }
             attempt += 1;
             first_provider.get_or_insert_with(|| route.provider.clone());
-            match self.attempt(route, attempt, &mut place, closing.take()).await? {
+            let after = closing.take();
+            match self.attempt((route, attempt), told, &mut place, after).await? {
                 Tried::Answered(response) => return Ok(response),
                 Tried::Failed(failed, ended, kept) => {
                     (closing, place) = (ended, kept);
@@ -73,7 +83,10 @@ impl Asked<'_> {
             }
         }
         drop(closing);
-        self.gave_up(last, &routes)
+        match (last, untold) {
+            (None, Some(refusal)) => Err(refusal),
+            (last, _) => self.gave_up(last, &routes),
+        }
     }
 
     /// Tells whether the same providers may be asked once more, and waits a little if so.
@@ -100,12 +113,11 @@ impl Asked<'_> {
 
     async fn attempt(
         &self,
-        route: &Route,
-        attempt: u32,
+        (route, attempt): (&Route, u32),
+        (body, back): (Bytes, Option<Back>),
         place: &mut MaybePlace,
         after: Option<Ended>,
     ) -> Result<Tried, Refusal> {
-        let (body, back) = self.body_for(route)?;
         let costs = self.costs(route);
         let now = self.board.clock.now();
         let id = if attempt == 1 { self.id } else { self.board.mint.id() };

@@ -10,6 +10,7 @@ mod beads;
 mod conventions;
 mod harness;
 mod health;
+mod models;
 mod openapi;
 mod otlp;
 mod projects;
