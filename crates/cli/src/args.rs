@@ -5,6 +5,7 @@ pub(crate) mod bead;
 pub(crate) mod convoy;
 mod flags;
 pub(crate) mod local;
+pub(crate) mod models;
 pub(crate) mod project;
 pub(crate) mod worktree;
 
@@ -28,6 +29,7 @@ pub(crate) use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
   godel status                 see how it is doing
   godel events tail 'agent:*'  watch what happens
   godel user list              see who has an account
+  godel cost                   see what models cost
   godel bead ready             see what can be done in this repository
   godel explain rate_limited   understand an error
 
@@ -172,6 +174,8 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
   godel audit verify"
     )]
     Audit(access::Audit),
+    #[command(flatten)]
+    Models(models::Models),
     /// Make, list, and remove worktrees of a repository, without losing work
     #[command(
         subcommand,

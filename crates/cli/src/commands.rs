@@ -3,6 +3,8 @@
 mod audit;
 mod backup;
 mod bead;
+mod budget;
+mod calls;
 mod completions;
 mod config;
 mod convoy;
@@ -16,16 +18,20 @@ pub(crate) mod local;
 mod login;
 mod lookup;
 mod memory;
+mod models;
 mod next;
 mod onboard;
 mod project;
+mod provider;
 mod reference;
 mod restore;
 mod secret;
 mod status;
 mod tenant;
+mod token;
 mod uninstall;
 mod up;
+mod usage;
 mod user;
 mod version;
 mod worktree;
@@ -55,6 +61,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Tenant(asked)) => tenant::run(context, asked).await,
         Some(Command::Secret(asked)) => secret::run(context, asked).await,
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
+        Some(Command::Models(asked)) => models::run(context, asked).await,
         Some(Command::Worktree(asked)) => worktree::run(context, asked).await,
         Some(Command::Events(Events::Tail { patterns, after, limit })) => {
             events::tail(context, patterns, after, limit).await

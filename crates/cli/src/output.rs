@@ -5,8 +5,8 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::builder::styling::{AnsiColor, Style};
 use clap::error::ErrorKind;
-use comfy_table::Table;
 use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
 use godel_model::{Report as _, code};
 use serde::Serialize;
 use serde_json::json;
@@ -89,6 +89,25 @@ impl Output {
         rows: Vec<[String; N]>,
     ) -> Result<()> {
         self.line(columns(Some(header), rows))
+    }
+
+    /// Writes rows in as many columns as there are names; those in `right` hold numbers.
+    pub(crate) fn numbers(
+        self,
+        header: Vec<String>,
+        rows: Vec<Vec<String>>,
+        right: std::ops::Range<usize>,
+    ) -> Result<()> {
+        let mut table = table(Some(header), rows);
+        for column in table.column_iter_mut().take(right.end).skip(right.start) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        self.line(table.trim_fmt())
+    }
+
+    /// Writes lines of comma-separated values.
+    pub(crate) fn csv(self, lines: &[Vec<String>]) -> Result<()> {
+        self.text(csv(lines))
     }
 
     /// Writes rows in columns; the last one is cut so that each row fits on a line of the terminal.
@@ -182,16 +201,38 @@ impl Output {
 }
 
 fn columns<const N: usize>(header: Option<[&str; N]>, rows: Vec<[String; N]>) -> String {
+    let header = header.map(|header| header.map(ToOwned::to_owned).to_vec());
+    table(header, rows.into_iter().map(Vec::from).collect()).trim_fmt()
+}
+
+fn table(header: Option<Vec<String>>, rows: Vec<Vec<String>>) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
     if let Some(header) = header {
         table.set_header(header);
     }
-    table.add_rows(rows.into_iter().map(|row| row.map(|cell| plain(&cell))));
+    table.add_rows(
+        rows.into_iter().map(|row| row.iter().map(|cell| plain(cell)).collect::<Vec<_>>()),
+    );
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
-    table.trim_fmt()
+    table
+}
+
+/// Writes values as RFC 4180 has it; a text that a table program would take for a formula gets a
+/// mark in front.
+fn csv(lines: &[Vec<String>]) -> String {
+    let field = |field: &String| {
+        let formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        let mark = if formula && field.parse::<f64>().is_err() { "'" } else { "" };
+        match field.contains([',', '"', '\n', '\r']) {
+            true => format!("\"{mark}{}\"", field.replace('"', "\"\"")),
+            false => format!("{mark}{field}"),
+        }
+    };
+    let line = |line: &Vec<String>| line.iter().map(field).collect::<Vec<_>>().join(",") + "\r\n";
+    lines.iter().map(line).collect()
 }
 
 /// What a title gets on the narrowest terminal.
@@ -288,6 +329,15 @@ mod tests {
     fn columns_are_aligned_without_blanks_at_the_end() {
         let rows = vec![["a".to_owned(), "b".to_owned()], ["long".to_owned(), String::new()]];
         assert_eq!(columns(Some(["X", "Y"]), rows), "X     Y\na     b\nlong");
+    }
+
+    #[test]
+    fn values_with_commas_quotes_and_formulas_stay_what_they_are() {
+        let line = ["a,b", "say \"x\"", "=1+1", "-1.5", "-x", "two\nlines", ""];
+        assert_eq!(
+            csv(&[line.map(ToOwned::to_owned).to_vec()]),
+            "\"a,b\",\"say \"\"x\"\"\",'=1+1,-1.5,'-x,\"two\nlines\",\r\n"
+        );
     }
 
     #[test]

@@ -86,6 +86,7 @@ const OTHERS: &str = "
 | `GODEL_KEY` | the API key that commands use; without it, `owner.key` in the data directory, which is sent to this machine only |
 | `GODEL_AGENT` | the name that whoever works on beads acts under, as `--by`; without it, `user.name` of git |
 | `GODEL_LEASE_TOKEN` | the token of a claim on a bead, as `--token` |
+| `GODEL_TOKEN` | by custom, the token of an agent; no command reads it |
 | `NO_COLOR` | no colours, as `--no-color` |
 ";
 

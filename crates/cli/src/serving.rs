@@ -1,6 +1,7 @@
 //! From settings to how a server runs.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use godel_app::backup::Schedule;
@@ -47,6 +48,7 @@ impl Loaded {
             return Err(self.exposed(config.listen));
         }
         config.backup = self.schedule()?;
+        config.providers = self.providers()?;
         config.durability = match settings.durability {
             Durability::Full => godel_store::Durability::Full,
             Durability::Relaxed => godel_store::Durability::Relaxed,
@@ -99,6 +101,7 @@ impl Loaded {
             "database.url" => json!(self.server()?.database_url().shown()),
             "redis.url" => json!(self.redis()?.map(|url| without_password(&url.0))),
             "otlp.endpoint" => json!(self.settings.otlp.endpoint.as_deref().map(without_password)),
+            "proxy.file" => json!(self.server()?.providers_file()),
             "master.key" => json!(self.settings.master.key.as_ref().map(|_| "(set)")),
             "rate.per_minute" => json!(limit()?.per_minute),
             "rate.burst" => json!(limit()?.burst),
@@ -213,6 +216,22 @@ impl Loaded {
             }
         };
         Ok(Some(text.parse::<DatabaseUrl>()?))
+    }
+
+    /// Returns the file of providers, if it is not the one in the data directory; it must be there.
+    fn providers(&self) -> Result<Option<PathBuf>> {
+        let Some(file) = &self.settings.proxy.file else {
+            return Ok(None);
+        };
+        let path = self.data.join(file);
+        if path.is_file() {
+            return Ok(Some(path));
+        }
+        Err(Error::config(
+            format!("`proxy.file` is no file: {} ({})", path.display(), self.origin("proxy.file")),
+            "make the file, or remove the setting: `proxy.toml` in the data directory is found by \
+             itself",
+        ))
     }
 
     /// Returns when backups are made.
@@ -362,6 +381,7 @@ mod tests {
             ("GODEL_BACKUP_EVERY", "0s", "`backup.every` is not a time"),
             ("GODEL_BACKUP_EVERY", "5m", "`backup.every` is set and `backup.dir` is not"),
             ("GODEL_BACKUP_KEEP", "0", "`backup.keep` cannot be 0"),
+            ("GODEL_PROXY_FILE", "p.toml", "`proxy.file` is no file: /nowhere/p.toml"),
             ("GODEL_REDIS_URL", "http://x", "`redis.url` begins neither with redis://"),
             ("GODEL_DATABASE_URL", "mysql://x", "the database address is not understood"),
             ("GODEL_DATABASE_URL_FILE", "/nowhere/url", "/nowhere/url could not be read"),

@@ -175,6 +175,7 @@ settings! {
         tls: Tls;
         database: Database;
         redis: Redis;
+        proxy: Proxy;
         log: Log;
         otlp: Otlp;
         rate: Rate;
@@ -223,6 +224,16 @@ settings! {
         /// several servers on one database then share their rate limits. It must be there at the
         /// start; if it goes away later, nothing is lost.
         url: Option<Secret> = None;
+    }
+}
+
+settings! {
+    /// Requests to models.
+    Proxy "proxy." {
+        /// The file that names providers of models, aliases, limits and policies; a relative path is
+        /// below the data directory. Without it, `proxy.toml` in the data directory, which need not be
+        /// there. It is read again when it changes.
+        file: Option<String> = None;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Amounts as people type them.
 
+use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp};
 
 /// The longest span that is meant: a hundred years.
@@ -29,6 +30,15 @@ impl<T> Cap<T> {
 /// A list of patterns of models; empty means all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Models(pub(crate) Vec<String>);
+
+/// What may be spent, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Allowance {
+    /// Millionths of a dollar.
+    pub(crate) micros: i64,
+    /// `total`, `daily` or `monthly`.
+    pub(crate) period: &'static str,
+}
 
 /// A point in time: so far from now, or at a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,6 +115,30 @@ pub(crate) fn dollars(text: &str) -> Result<Cap<u64>, String> {
         scaled(amount, 1_000_000, 6).filter(|micros| *micros > 0)
     };
     cap(text, read, "dollars, such as 5.00")
+}
+
+/// Reads an amount that is more than nothing, in millionths of a dollar.
+fn micros(text: &str) -> Option<i64> {
+    let amount = text.strip_prefix('$').unwrap_or(text);
+    let read = scaled(amount, 1_000_000, 6).filter(|micros| *micros > 0);
+    read.and_then(|micros| i64::try_from(micros).ok())
+}
+
+/// Reads an amount of money, in millionths of a dollar.
+pub(crate) fn money(text: &str) -> Result<i64, String> {
+    micros(text).ok_or_else(|| "write dollars, such as 5 or 0.50".to_owned())
+}
+
+/// Reads what may be spent and how often.
+pub(crate) fn allowance(text: &str) -> Result<Allowance, String> {
+    let (amount, period) = match text.split_once('/') {
+        None => (text, Some("total")),
+        Some((amount, "day")) => (amount, Some("daily")),
+        Some((amount, "month")) => (amount, Some("monthly")),
+        Some((amount, _)) => (amount, None),
+    };
+    let read = micros(amount).zip(period).map(|(micros, period)| Allowance { micros, period });
+    read.ok_or_else(|| "write dollars and how often: 200/month, 5/day, or 50 in all".to_owned())
 }
 
 /// Reads how long something may take, in minutes; a part of a minute counts as one.
@@ -224,6 +258,12 @@ pub(crate) fn when(text: &str) -> Result<When, String> {
     })
 }
 
+/// Reads a day.
+pub(crate) fn day(text: &str) -> Result<Date, String> {
+    let read = if text.len() == 10 { text.parse().ok() } else { None };
+    read.ok_or_else(|| "write a day such as 2026-11-01".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -275,6 +315,25 @@ mod tests {
     }
 
     #[test]
+    fn an_allowance_is_an_amount_and_how_often() {
+        let of = |micros, period| Ok(Allowance { micros, period });
+        assert_eq!(allowance("200/month"), of(200_000_000, "monthly"));
+        assert_eq!(allowance("$5/day"), of(5_000_000, "daily"));
+        assert_eq!(allowance("0.50"), of(500_000, "total"));
+        assert_eq!(money("$0.000001"), Ok(1));
+        for bad in ["", "0", "0/day", "-5", "5/week", "5/", "/day", "5 /day", "5/day/day", "five"] {
+            assert!(allowance(bad).is_err(), "{bad:?}");
+        }
+        for bad in ["", "0", "5/day", "1.0000001", "$", "$-1", "1e3"] {
+            assert!(money(bad).is_err(), "{bad:?}");
+        }
+        assert!(day("2026-11-01").is_ok());
+        for bad in ["", "7d", "2026-13-01", "2026-11-01T00:00:00", "1.11.2026", "2026-11-1"] {
+            assert!(day(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
     fn times_are_spans_dates_or_instants() {
         let now: Timestamp = "2026-06-02T08:30:00Z".parse().unwrap();
         let at = |text: &str| when(text).unwrap().time(now).to_string();
@@ -298,6 +357,7 @@ mod tests {
         fn no_text_breaks_a_parser(text in "\\PC{0,24}") {
             let readers = (budget(&text), rate(&text), count(&text), cpu(&text), memory(&text));
             let others = (models(&text), span(&text), lifetime(&text), when(&text));
+            let others = (others, money(&text), allowance(&text), day(&text));
             let shown = format!("{readers:?}{others:?}");
             prop_assert!(shown.len() > 10);
         }

@@ -40,6 +40,19 @@ impl Client {
         Ok(self.read::<Success<T>>(request).await?.data)
     }
 
+    /// Asks for something by a path and a query such as `limit=20`.
+    ///
+    /// # Errors
+    /// If the server cannot be reached or refuses.
+    pub async fn get<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> Result<T, ClientError> {
+        let request = self.request(Method::GET, path).query(query);
+        Ok(self.read::<Success<T>>(request).await?.data)
+    }
+
     /// Returns one page of a list by a query such as `limit=20`.
     ///
     /// # Errors
@@ -49,8 +62,7 @@ impl Client {
         path: &str,
         query: &[(&str, String)],
     ) -> Result<Page<T>, ClientError> {
-        let request = self.request(Method::GET, path).query(query);
-        Ok(self.read::<Success<Page<T>>>(request).await?.data)
+        self.get(path, query).await
     }
 
     /// Returns who this client is to the server.

@@ -4,6 +4,7 @@ mod data;
 mod database;
 mod machine;
 mod master;
+mod models;
 mod repository;
 mod server;
 
@@ -117,6 +118,7 @@ async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
             findings.push(database::schema(&store).await);
             findings.push(database::soundness(&store, running));
             findings.push(master::key(&context.data, &server, &store, running).await);
+            findings.push(models::providers(context, &server.providers_file(), running).await);
             findings.extend(database::redis(server.redis.as_ref()).await);
         }
         Err(error) => findings.push(Finding::failed("settings", &error)),

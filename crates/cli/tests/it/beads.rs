@@ -177,7 +177,9 @@ fn a_claim_has_one_holder_and_its_token_is_told_once() {
         .refused(4, &["held by bob until", "hint:", "bead_held"]);
     repo.godel(&["bead", "ready", "--claim"]).refused(4, &["no bead is ready", "not_ready"]);
     repo.godel(&["bead", "heartbeat", &id]).refused(2, &["GODEL_LEASE_TOKEN"]);
-    repo.godel(&["bead", "heartbeat", &id, "--token", "wrong"]).refused(4, &["lease_lost"]);
+    for wrong in ["wrong", "-wrong"] {
+        repo.godel(&["bead", "heartbeat", &id, "--token", wrong]).refused(4, &["lease_lost"]);
+    }
     let beat = repo.godel(&["bead", "heartbeat", &id, "--token", &token]).expect(0);
     assert!(beat.stdout.starts_with(&format!("{id} is held until ")), "{beat:?}");
     for command in [&["bead", "show", &id][..], &["bead", "status", &id], &["bead", "list"]] {

@@ -14,6 +14,7 @@ mod failures;
 mod home;
 mod leaks;
 mod machine;
+mod models;
 mod pages;
 mod people;
 mod repo;

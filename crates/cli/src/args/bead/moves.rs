@@ -13,7 +13,8 @@ pub(crate) struct Held {
     /// The bead
     pub(crate) id: String,
     /// The token of the claim [env: GODEL_LEASE_TOKEN]
-    #[arg(long, value_name = "TOKEN")]
+    // One in sixty-four begins with a hyphen.
+    #[arg(long, allow_hyphen_values = true, value_name = "TOKEN")]
     pub(crate) token: Option<String>,
 }
 

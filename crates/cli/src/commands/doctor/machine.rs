@@ -28,6 +28,7 @@ const OTHER_VARIABLES: &[&str] = &[
     "GODEL_KEY",
     "GODEL_AGENT",
     "GODEL_LEASE_TOKEN",
+    "GODEL_TOKEN",
 ];
 /// Beginnings of variables that tests use.
 const TEST_VARIABLES: &[&str] = &["GODEL_TEST_", "GODEL_TORTURE_", "GODEL_FUZZ_", "GODEL_BENCH_"];

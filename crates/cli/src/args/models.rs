@@ -1,0 +1,251 @@
+//! Commands about models: who may ask them, what that costs, and how much of it is allowed.
+
+use clap::{Args, Subcommand};
+use jiff::SignedDuration;
+use jiff::civil::Date;
+
+use crate::units::{self, Allowance, Models as ModelList, When};
+
+/// What to do with models.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Models {
+    /// Make, list and revoke the tokens by which agents ask models
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel token create ci --budget 5 --expires 8h
+  godel token list
+
+Agents and SDKs use a token as their API key, with /proxy of the server as their base URL. The keys of
+the providers stay on the server: `godel secret set anthropic`."
+    )]
+    Token(Token),
+    /// Set, list and delete limits of what may be spent
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel budget set tenant 200/month
+  godel budget set project:web 50/month --warn 75
+  godel budget list
+
+A request that a budget does not allow is refused before it is made."
+    )]
+    Budget(Budget),
+    /// Show what models were used for, in requests and tokens
+    #[command(after_help = "Examples:
+  godel usage
+  godel usage --since 7d --by day,model
+  godel usage --project web --by agent --csv > usage.csv
+
+A report is about whole days in UTC, and about the last 30 unless told otherwise. Each attempt to get
+an answer counts as a request. --json has ids where the table and --csv have names.")]
+    Usage(Report),
+    /// Show what models cost
+    #[command(after_help = "Examples:
+  godel cost
+  godel cost --convoy launch --by bead
+  godel cost --from 2026-11-01 --to 2026-11-30 --by project,user --csv > november.csv
+
+Sums are exact to a millionth of a dollar. What has no known price is counted and not added up.")]
+    Cost(Report),
+    /// List requests to models one by one, the newest first
+    #[command(after_help = "Examples:
+  godel calls
+  godel calls --agent builder-1 --since 1h
+  godel calls --limit 10000 --csv > calls.csv
+
+Each attempt to get an answer from a provider has a line of its own. Its outcome is ok, failed,
+cancelled (the client went away), lost (the server died; charged at its worst) or open (under way).")]
+    Calls {
+        #[command(flatten)]
+        narrow: Narrow,
+        /// Only since then: a span such as 1h, a date, or a time
+        #[arg(long, value_name = "TIME", value_parser = units::when)]
+        since: Option<When>,
+        /// List this many
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        limit: u32,
+        /// Write comma-separated values
+        #[arg(long, conflicts_with = "json")]
+        csv: bool,
+    },
+    /// See how the providers of models are doing
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel provider list"
+    )]
+    Provider(Provider),
+}
+
+/// What to do with the tokens of agents.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Token {
+    /// Make a token
+    #[command(after_help = "Examples:
+  godel token create ci --budget 5 --expires 8h
+  godel token create builder --project web --agent builder-1 --bead godel-a1b2c
+  godel token create cheap --models \"claude-haiku-*,gpt-5-nano\"
+  export GODEL_TOKEN=$(godel token create laptop)
+
+The token alone is on stdout. It is shown now and never again; the server keeps only a hash.")]
+    Create(NewToken),
+    /// List the tokens that work: your own, and those of all for admins and operators
+    #[command(after_help = "Examples:
+  godel token list
+  godel token list --all --json")]
+    List {
+        /// Also those that have ended
+        #[arg(long)]
+        all: bool,
+    },
+    /// End a token at once
+    #[command(after_help = "Examples:
+  godel token revoke ci
+  godel token revoke godel_at_Ab3x
+
+Other servers on the same database notice within five seconds.")]
+    Revoke {
+        /// The id, the beginning or the name of the token
+        token: String,
+    },
+}
+
+/// What a new token is to be.
+#[derive(Debug, Args)]
+pub(crate) struct NewToken {
+    /// The name, by which you find it again
+    pub(crate) name: String,
+    /// Work for this project, by name or id: its limits and budgets count
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+    /// Work as this agent: its limits and budgets count
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Work on this bead
+    #[arg(long, value_name = "ID")]
+    pub(crate) bead: Option<String>,
+    /// Work on this convoy
+    #[arg(long, value_name = "ID")]
+    pub(crate) convoy: Option<String>,
+    /// Ask only these models: "claude-*,gpt-*" [default: all]
+    #[arg(long, value_name = "MODELS", value_parser = units::models)]
+    pub(crate) models: Option<ModelList>,
+    /// Spend at most this much in all, in dollars
+    #[arg(long, value_name = "DOLLARS", value_parser = units::money)]
+    pub(crate) budget: Option<i64>,
+    /// Let it end after this time, such as 8h or 30d [default: never]
+    #[arg(long, value_name = "SPAN", value_parser = units::lifetime)]
+    pub(crate) expires: Option<SignedDuration>,
+}
+
+/// What to do with budgets.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Budget {
+    /// Set what may be spent
+    #[command(after_help = "Examples:
+  godel budget set tenant 200/month
+  godel budget set project:web 50/month --warn 75
+  godel budget set user:dev 5/day
+  godel budget set agent:builder-1 0.50/day
+  godel budget set bead:godel-a1b2c 3
+  godel budget set convoy:launch '$100'
+  godel budget set token:ci 10
+
+A scope is one word: what it is, a colon, and its name or id. It can have a budget for each day, one
+for each month (in UTC), and one in all; setting one again changes its limit. What was spent before
+counts, but for a token. All budgets that concern a request must allow it.")]
+    Set {
+        /// Whose spending: tenant, or project:, user:, agent:, bead:, convoy: or token: and a name
+        scope: String,
+        /// Dollars: 200/month, 5/day, or 0.50 in all
+        #[arg(value_name = "AMOUNT", value_parser = units::allowance)]
+        amount: Allowance,
+        /// Warn from this percentage on [default: 80, or what it was]
+        #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=100))]
+        warn: Option<u32>,
+    },
+    /// List budgets, and what is left of them
+    #[command(after_help = "Examples:
+  godel budget list
+  godel budget list --json
+
+HELD is set aside for requests under way, at what they cost at most; what they do not use comes back.")]
+    List,
+    /// Delete a budget: its scope may then spend without it
+    #[command(after_help = "Examples:
+  godel budget delete project:web
+  godel budget delete 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d
+
+A scope with several budgets needs the id, as `godel budget list` shows it.")]
+    Delete {
+        /// The id, or the scope as in the list
+        #[arg(value_name = "ID")]
+        budget: String,
+    },
+}
+
+/// Which requests are meant.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Narrow {
+    /// Only for this project, by name or id
+    #[arg(long, value_name = "NAME")]
+    pub(crate) project: Option<String>,
+    /// Only for this user, by name or id
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// Only by this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Only for this bead
+    #[arg(long, value_name = "ID")]
+    pub(crate) bead: Option<String>,
+    /// Only for this convoy
+    #[arg(long, value_name = "ID")]
+    pub(crate) convoy: Option<String>,
+    /// Only to this provider
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// Only to this model, as its provider calls it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+}
+
+/// By what a report can be split.
+pub(crate) const KINDS: [&str; 8] =
+    ["day", "provider", "model", "project", "user", "agent", "bead", "convoy"];
+
+/// What a report is about.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// The first day, such as 2026-11-01
+    #[arg(long, value_name = "DAY", value_parser = units::day)]
+    pub(crate) from: Option<Date>,
+    /// The last day [default: today]
+    #[arg(long, value_name = "DAY", value_parser = units::day)]
+    pub(crate) to: Option<Date>,
+    /// Since then: a span such as 7d, or a date
+    #[arg(long, value_name = "TIME", value_parser = units::when, conflicts_with = "from")]
+    pub(crate) since: Option<When>,
+    /// Split by these, with commas between [default: model]
+    #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = KINDS)]
+    pub(crate) by: Vec<String>,
+    #[command(flatten)]
+    pub(crate) narrow: Narrow,
+    /// Write comma-separated values
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) csv: bool,
+}
+
+/// What to do with providers.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Provider {
+    /// List the providers in the order in which they are asked
+    #[command(after_help = "Examples:
+  godel provider list
+  godel provider list --json
+
+A provider is up, unused since the server started, down (it failed too often and is left alone for a
+while) or on trial (one request is let through to see). The counts are of this server.")]
+    List,
+}

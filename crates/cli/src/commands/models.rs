@@ -1,0 +1,96 @@
+//! What the commands about models share: which requests are meant, and the names behind ids.
+
+use std::collections::HashMap;
+
+use godel_api::{Client, Project, User};
+
+use super::{budget, calls, lookup, provider, token, usage};
+use crate::args::models::{Models as Asked, Narrow};
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+
+/// Does what was asked for.
+pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
+    match asked {
+        Asked::Token(asked) => token::run(context, asked).await,
+        Asked::Budget(asked) => budget::run(context, asked).await,
+        Asked::Usage(report) => usage::run(context, &report, usage::In::Tokens).await,
+        Asked::Cost(report) => usage::run(context, &report, usage::In::Money).await,
+        Asked::Calls { narrow, since, limit, csv } => {
+            calls::run(context, &narrow, (since, limit), csv).await
+        }
+        Asked::Provider(asked) => provider::run(context, &asked).await,
+    }
+}
+
+/// A query as the server reads it.
+pub(super) type Query = Vec<(&'static str, String)>;
+
+/// Writes which requests are meant as the server reads it: projects and users by their ids.
+pub(super) async fn query(client: &Client, narrow: &Narrow) -> Result<Query> {
+    let mut query = Query::new();
+    let given = [
+        ("agent", &narrow.agent),
+        ("bead", &narrow.bead),
+        ("convoy", &narrow.convoy),
+        ("provider", &narrow.provider),
+        ("model", &narrow.model),
+    ];
+    query.extend(given.into_iter().filter_map(|(name, value)| Some((name, value.clone()?))));
+    if let Some(project) = &narrow.project {
+        query.push(("project", lookup::project(client, project).await?.id.to_string()));
+    }
+    if let Some(user) = &narrow.user {
+        query.push(("user", lookup::user(client, user).await?.id.to_string()));
+    }
+    Ok(query)
+}
+
+/// The names of projects and users by their ids.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    known: HashMap<String, String>,
+}
+
+impl Names {
+    /// Learns the names of all projects and users that the caller may see.
+    pub(super) async fn load(
+        context: &Context,
+        client: &Client,
+        projects: bool,
+        users: bool,
+    ) -> Result<Self> {
+        let mut names = Self::default();
+        if projects {
+            let all: Vec<Project> = lookup::all(context, client, "/api/v1/projects", None).await?;
+            names.known.extend(all.into_iter().map(|one| (one.id.to_string(), one.name)));
+        }
+        if users {
+            let me = client.me().await?;
+            // Only admins may look for others, and a question that is refused would be on record.
+            if me.role == "admin" && me.scopes.is_empty() {
+                let all: Vec<User> = lookup::all(context, client, "/api/v1/users", None).await?;
+                names.known.extend(all.into_iter().map(|one| (one.id.to_string(), one.name)));
+            } else if let Some(name) = me.actor.strip_prefix("user:") {
+                names.known.insert(me.user_id.to_string(), name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// Learns the name of something else.
+    pub(super) fn learn(&mut self, id: String, name: String) {
+        self.known.insert(id, name);
+    }
+
+    /// Returns the name, or what was given if none is known.
+    pub(super) fn of(&self, id: &str) -> String {
+        self.known.get(id).map_or_else(|| id.to_owned(), Clone::clone)
+    }
+
+    /// Returns the name behind an id, if there is one.
+    pub(super) fn maybe(&self, id: Option<impl ToString>) -> Option<String> {
+        id.map(|id| self.of(&id.to_string()))
+    }
+}

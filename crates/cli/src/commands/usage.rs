@@ -1,0 +1,229 @@
+//! `godel usage` and `godel cost`: what models were used for, and what that cost.
+
+use godel_api::{UsageReport, UsageRow, UsageTotals};
+use godel_model::{Clock as _, SystemClock};
+use jiff::tz::TimeZone;
+
+use super::models::{self, Names, Query};
+use crate::args::models::Report;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::locate;
+use crate::measure::{money, money_column, number, percent};
+use crate::output::{STRONG, styled};
+
+/// In what a report is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum In {
+    /// In requests and tokens.
+    Tokens,
+    /// In dollars.
+    Money,
+}
+
+/// Prints a report.
+pub(crate) async fn run(context: &Context, asked: &Report, told: In) -> Result<Exit> {
+    let by = kinds(&asked.by);
+    let found = locate::server(context).await?;
+    let mut query = models::query(&found.client, &asked.narrow).await?;
+    query.extend(days(asked));
+    query.push(("groupBy", by.join(",")));
+    let mut report: UsageReport = found.client.get("/proxy/v1/usage", &query).await?;
+    if context.output.is_json() {
+        context.output.value(&report)?;
+        return Ok(Exit::Done);
+    }
+    let has = |kind: &str| by.iter().any(|one| one == kind) && !report.rows.is_empty();
+    let names = Names::load(context, &found.client, has("project"), has("user")).await?;
+    if told == In::Money && by.first().is_none_or(|first| first != "day") {
+        report.rows.sort_by_key(|row| std::cmp::Reverse(row.totals.cost_micros));
+    }
+    let table = Table { by: &by, names: &names, report: &report };
+    if asked.csv {
+        context.output.csv(&table.csv())?;
+    } else {
+        table.print(context, told)?;
+    }
+    notes(context, &report.total);
+    Ok(Exit::Done)
+}
+
+/// Returns by what is split: each kind once, by model if none is named.
+fn kinds(asked: &[String]) -> Vec<String> {
+    let mut kinds: Vec<String> = Vec::new();
+    for kind in asked {
+        if !kinds.contains(kind) {
+            kinds.push(kind.clone());
+        }
+    }
+    if kinds.is_empty() { vec!["model".to_owned()] } else { kinds }
+}
+
+fn days(asked: &Report) -> Query {
+    let since = asked.since.map(|since| since.time(SystemClock.now()));
+    let since = since.map(|since| since.to_zoned(TimeZone::UTC).date());
+    let from = asked.from.or(since).map(|from| ("from", from.to_string()));
+    from.into_iter().chain(asked.to.map(|to| ("to", to.to_string()))).collect()
+}
+
+/// A report, and what is needed to write it.
+struct Table<'a> {
+    by: &'a [String],
+    names: &'a Names,
+    report: &'a UsageReport,
+}
+
+impl Table<'_> {
+    /// Returns what a row is about; what has none is written as `nothing`.
+    fn group(&self, row: &UsageRow, nothing: &str) -> Vec<String> {
+        let value = |kind: &String| match row.group.get(kind).map(String::as_str) {
+            None | Some("") => nothing.to_owned(),
+            Some(id) if kind == "project" || kind == "user" => self.names.of(id),
+            Some(value) => value.to_owned(),
+        };
+        self.by.iter().map(value).collect()
+    }
+
+    fn csv(&self) -> Vec<Vec<String>> {
+        let columns = [
+            "requests",
+            "failed",
+            "unpriced",
+            "estimated",
+            "inputTokens",
+            "cacheReadTokens",
+            "cacheWriteTokens",
+            "outputTokens",
+            "reasoningTokens",
+            "costMicros",
+        ];
+        let mut head = self.by.to_vec();
+        head.extend(columns.map(ToOwned::to_owned));
+        let mut lines = vec![head];
+        for row in &self.report.rows {
+            let mut line = self.group(row, "");
+            line.extend(counts(&row.totals).map(|count| count.to_string()));
+            line.push(row.totals.cost_micros.to_string());
+            lines.push(line);
+        }
+        lines
+    }
+
+    fn print(&self, context: &Context, told: In) -> Result<()> {
+        let UsageReport { from, to, total, rows, .. } = self.report;
+        let when = format!("{from} to {to} (UTC)");
+        let requests = match total.requests {
+            1 => "1 request".to_owned(),
+            count => format!("{} requests", number(count)),
+        };
+        let headline = match told {
+            In::Money => format!("{} for {requests}, {when}", money(total.cost_micros)),
+            In::Tokens => format!("{requests}, {when}"),
+        };
+        context.output.line(styled(STRONG, headline))?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        context.output.line("")?;
+        let unpriced = total.unpriced > 0;
+        let mut header: Vec<String> = self.by.iter().map(|kind| kind.to_uppercase()).collect();
+        let left = header.len();
+        header.extend(heads(told).iter().map(|head| (*head).to_owned()));
+        if unpriced {
+            header.push("NO PRICE".to_owned());
+        }
+        let costs = rows.iter().map(|row| row.totals.cost_micros).chain([total.cost_micros]);
+        let mut lines = Vec::new();
+        let sum = (vec!["total".to_owned()], total);
+        let groups = rows.iter().map(|row| (self.group(row, "-"), &row.totals));
+        // The total of money stands above already.
+        let sum = Some(sum).filter(|_| told == In::Tokens && rows.len() > 1);
+        for ((mut line, totals), cost) in groups.chain(sum).zip(money_column(costs)) {
+            line.resize(left, String::new());
+            let nothing_known = totals.unpriced > 0 && totals.unpriced == totals.requests;
+            let cost = if nothing_known { "-".to_owned() } else { cost };
+            let share = percent(totals.cost_micros, total.cost_micros);
+            let share = if nothing_known { "-".to_owned() } else { share };
+            line.extend(cells(told, totals, cost, share));
+            if unpriced {
+                line.push(number(totals.unpriced));
+            }
+            lines.push(line);
+        }
+        let end = header.len();
+        context.output.numbers(header, lines, left..end)
+    }
+}
+
+const fn heads(told: In) -> &'static [&'static str] {
+    match told {
+        In::Tokens => {
+            &["REQUESTS", "FAILED", "INPUT", "CACHE READ", "CACHE WRITE", "OUTPUT", "COST"]
+        }
+        In::Money => &["REQUESTS", "COST", "SHARE"],
+    }
+}
+
+fn cells(told: In, totals: &UsageTotals, cost: String, share: String) -> Vec<String> {
+    match told {
+        In::Money => vec![number(totals.requests), cost, share],
+        In::Tokens => vec![
+            number(totals.requests),
+            number(totals.failed),
+            number(totals.input_tokens),
+            number(totals.cache_read_tokens),
+            number(totals.cache_write_tokens),
+            number(totals.output_tokens),
+            cost,
+        ],
+    }
+}
+
+fn counts(totals: &UsageTotals) -> [u64; 9] {
+    [
+        totals.requests,
+        totals.failed,
+        totals.unpriced,
+        totals.estimated,
+        totals.input_tokens,
+        totals.cache_read_tokens,
+        totals.cache_write_tokens,
+        totals.output_tokens,
+        totals.reasoning_tokens,
+    ]
+}
+
+/// Says what a sum does not tell.
+fn notes(context: &Context, total: &UsageTotals) {
+    let have = |count: u64| match count {
+        1 => "1 request has".to_owned(),
+        count => format!("{} requests have", number(count)),
+    };
+    if total.unpriced > 0 {
+        context.output.note(format_args!(
+            "note: {} no known price (a subscription, or a model without one); it is not in the sums",
+            have(total.unpriced)
+        ));
+    }
+    if total.estimated > 0 {
+        let count = number(total.estimated);
+        context.output.note(format_args!(
+            "note: {count} of the requests are estimates, because no provider told what they used"
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_counts_once_and_models_unless_told_otherwise() {
+        let of = |kinds_: &[&str]| {
+            kinds(&kinds_.iter().map(|kind| (*kind).to_owned()).collect::<Vec<_>>())
+        };
+        assert_eq!(of(&[]), ["model"]);
+        assert_eq!(of(&["day", "agent", "day"]), ["day", "agent"]);
+    }
+}
