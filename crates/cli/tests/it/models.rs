@@ -330,3 +330,29 @@ fn the_file_of_providers_is_checked_before_anything_runs() {
     let parts = ["`proxy.file` is no file", "elsewhere.toml", "environment GODEL_PROXY_FILE"];
     home.run(&["up", "--listen", "127.0.0.1:0"]).refused(2, &parts);
 }
+
+/// Returns the blocks of TOML in a page.
+fn examples(page: &str) -> Vec<String> {
+    let path = format!("{}/../../docs/{page}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let blocks = text.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
+    blocks.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_examples_of_the_pages_are_understood() {
+    let home = Home::new();
+    let pages = ["how-to/models.md", "reference/proxy-toml.md"];
+    let all: Vec<String> = pages.into_iter().flat_map(examples).collect();
+    // Codex has a file of its own.
+    let ours: Vec<&String> = all.iter().filter(|text| !text.contains("model_provider")).collect();
+    assert!(ours.len() >= 5, "{ours:?}");
+    for text in ours {
+        let list = home.path().join("models.toml");
+        let is_list = text.starts_with("[[model]]");
+        std::fs::write(&list, if is_list { text } else { "" }).unwrap();
+        let text = if is_list { format!("models = {list:?}") } else { text.clone() };
+        let read = godel_proxy::Config::read(&text);
+        assert!(read.is_ok(), "{}: {text}", read.err().unwrap());
+    }
+}
