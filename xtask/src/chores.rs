@@ -20,7 +20,8 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
     println!("building the dashboard");
     web::install(&shop)?;
     web::build(&shop)?;
-    shop.shown(&mut shop.cargo(&["build", "--release", "--bin", "godel"]))?;
+    let programs = ["--bin", "godel", "--bin", "godel-scripted"];
+    shop.shown(shop.cargo(&["build", "--release"]).args(programs))?;
     let engines = engines(&shop)?;
     let mut command = shop.cargo(&["run", "--release", "--package", "godel-bench", "--"]);
     engines.tell(&mut command, &shop.godel("release"));

@@ -41,7 +41,7 @@ Usage: cargo xtask <chore> [options]
 Chores:
   test      Check everything: format, lints, tests on every database, dashboard, API fuzz, clients, browser
   demo      Show the product: a server, a login, and events that survive kill -9
-  bench     Measure; `cargo xtask bench server`, `backup`, `auth` or `beads` (further arguments go to the benchmark)
+  bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads` or `proxy` (further arguments go to the benchmark)
   torture   Crash the server and its databases again and again; `torture beads`: race and kill writers
   codegen   Write the generated files: OpenAPI, API types, reference pages
   dev       Run the server and the dashboard together; the pages follow your edits

@@ -1,4 +1,6 @@
 //! A load generator that costs little: hand-made HTTP/1.1 requests on kept connections.
+//!
+//! It is made for servers that it knows: of chunks it sees only the last one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,8 +24,18 @@ pub(crate) struct Http {
 struct Head {
     status: u16,
     bytes: usize,
-    body_bytes: usize,
+    body: Extent,
 }
+
+/// How far a body goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Bytes(usize),
+    Chunks,
+}
+
+/// The end of a body in chunks; the JSON inside of them has no such line.
+const LAST_CHUNK: &[u8] = b"\r\n0\r\n\r\n";
 
 /// An answer; the body is in the buffer of its connection.
 #[derive(Debug)]
@@ -51,15 +63,66 @@ impl Http {
             if head.is_none() {
                 head = read_head(&self.buffer)?;
             }
-            if let Some(Head { status, bytes, body_bytes }) = head
-                && self.buffer.len() >= bytes + body_bytes
-            {
-                let body = &self.buffer[bytes..bytes + body_bytes];
-                return Ok(Answer { status, body });
+            if let Some(Head { status, bytes, body }) = head {
+                let end = match body {
+                    Extent::Bytes(length) => bytes + length,
+                    Extent::Chunks if self.buffer.ends_with(LAST_CHUNK) => self.buffer.len(),
+                    Extent::Chunks => usize::MAX,
+                };
+                if self.buffer.len() >= end {
+                    let body = &self.buffer[bytes..end];
+                    return Ok(Answer { status, body });
+                }
             }
-            if self.stream.read_buf(&mut self.buffer).await.told(tried)? == 0 {
-                return Err(Error::new("the server closed the connection"));
+            self.read_more(tried).await?;
+        }
+    }
+
+    /// Sends a request and listens to its answer, whose status must be 200; bytes of the body are
+    /// handed over as they come, with the marks of chunks among them.
+    pub(crate) async fn listen(
+        &mut self,
+        request: &[u8],
+        mut heard: impl FnMut(&[u8]),
+    ) -> Result<()> {
+        let tried = "listen to the server";
+        self.stream.write_all(request).await.told(tried)?;
+        self.buffer.clear();
+        let head = loop {
+            self.read_more(tried).await?;
+            if let Some(head) = read_head(&self.buffer)? {
+                break head;
             }
+        };
+        if head.status != 200 {
+            let text = String::from_utf8_lossy(&self.buffer).into_owned();
+            return Err(Error::new(format!("the server answered {}: {text}", head.status)));
+        }
+        let (mut from, mut all) = (head.bytes, 0);
+        loop {
+            if self.buffer.len() > from {
+                heard(&self.buffer[from..]);
+            }
+            all += self.buffer.len() - from;
+            let ended = match head.body {
+                Extent::Bytes(length) => all >= length,
+                Extent::Chunks => self.buffer.ends_with(LAST_CHUNK),
+            };
+            if ended {
+                return Ok(());
+            }
+            // The mark of the end may come in two parts.
+            let kept = self.buffer.len().saturating_sub(LAST_CHUNK.len());
+            self.buffer.drain(..kept);
+            from = self.buffer.len();
+            self.read_more(tried).await?;
+        }
+    }
+
+    async fn read_more(&mut self, tried: &str) -> Result<()> {
+        match self.stream.read_buf(&mut self.buffer).await.told(tried)? {
+            0 => Err(Error::new("the server closed the connection")),
+            _ => Ok(()),
         }
     }
 
@@ -86,14 +149,18 @@ fn read_head(bytes: &[u8]) -> Result<Option<Head>> {
     let mut lines = text.split("\r\n");
     let first = lines.next().unwrap_or_default();
     let status = first.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let length = lines.find_map(|line| {
+    let extent = lines.find_map(|line| {
         let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse().ok())?
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => value.trim().parse().ok().map(Extent::Bytes),
+            "transfer-encoding" => Some(Extent::Chunks),
+            _ => None,
+        }
     });
     // An answer without a body need not tell its length.
-    let length = length.or((status == Some(204)).then_some(0));
-    match (status, length) {
-        (Some(status), Some(body_bytes)) => Ok(Some(Head { status, bytes: end + 4, body_bytes })),
+    let extent = extent.or((status == Some(204)).then_some(Extent::Bytes(0)));
+    match (status, extent) {
+        (Some(status), Some(body)) => Ok(Some(Head { status, bytes: end + 4, body })),
         _ => Err(Error::new(format!("an answer without status or length: {first}"))),
     }
 }
@@ -107,8 +174,13 @@ pub(crate) fn get(path: &str, key: Option<&str>) -> Vec<u8> {
 
 /// Writes a request with a JSON body.
 pub(crate) fn post(path: &str, key: &str, body: &str) -> Vec<u8> {
+    with_body("POST", path, key, body)
+}
+
+/// Writes a request with a JSON body and a method.
+pub(crate) fn with_body(method: &str, path: &str, key: &str, body: &str) -> Vec<u8> {
     format!(
-        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\n\
+        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {key}\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
@@ -167,8 +239,10 @@ mod tests {
         for cut in 0..whole.len() - 5 {
             assert_eq!(read_head(&whole[..cut]).unwrap(), None, "{cut}");
         }
-        let head = Head { status: 201, bytes: whole.len() - 5, body_bytes: 12 };
+        let head = Head { status: 201, bytes: whole.len() - 5, body: Extent::Bytes(12) };
         assert_eq!(read_head(whole).unwrap(), Some(head));
+        let chunks = read_head(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+        assert_eq!(chunks.unwrap().body, Extent::Chunks);
         assert!(read_head(b"HTTP/1.1 200 OK\r\n\r\n").is_err());
     }
 }

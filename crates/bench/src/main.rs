@@ -1,8 +1,8 @@
 //! The stopwatch: measures Godel against the bars it must meet.
 //!
-//! `godel-bench server` runs the release `godel` as a process of its own, loads it, and compares
-//! what it costs with a baseline of the same run or with a number that was promised. What each
-//! number means is told in `docs/benchmarks.md`.
+//! Each benchmark runs the release `godel` as a process of its own, loads it, and compares what it
+//! costs with a baseline of the same run or with a number that was promised. What each number means
+//! is told in `docs/benchmarks.md`.
 //!
 //! # Invariants
 //! - The server under test is the program that users get, with its limits and its durability on.
@@ -20,19 +20,21 @@ mod error;
 mod events;
 mod http;
 mod parts;
+mod pass;
 mod process;
 mod server;
 mod socket;
 mod stats;
 mod table;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
 use crate::error::Result;
-use crate::parts::{Bench, Part};
+use crate::parts::{Bench, Part, proxy};
 use crate::table::Table;
 
 /// Measure Godel
@@ -86,6 +88,23 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
         #[arg(long)]
         json: bool,
     },
+    /// Measure what the way of a request to a model costs
+    #[command(after_help = "Examples:
+  cargo xtask bench proxy
+  cargo xtask bench proxy cost latency
+  cargo xtask bench proxy growth ledger --long
+
+Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
+    Proxy {
+        /// Measure only these parts
+        parts: Vec<proxy::Part>,
+        /// Take 1,000,000 requests for `growth` and 10,000,000 rows for `ledger`
+        #[arg(long)]
+        long: bool,
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Make beads from many callers, and tell the rate: a part of `beads`
     #[command(hide = true)]
     BeadWriters {
@@ -97,6 +116,12 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
     BareRoute {
         /// The file
         file: PathBuf,
+    },
+    /// Pass requests on: what `proxy` compares with
+    #[command(hide = true)]
+    BareProxy {
+        /// The server that answers them
+        upstream: SocketAddr,
     },
 }
 
@@ -111,6 +136,9 @@ async fn main() -> ExitCode {
         Command::Backup { json } => Box::pin(measure(vec![Part::Backup], json)).await,
         Command::Auth { json } => Box::pin(measure(vec![Part::Auth], json)).await,
         Command::Beads { json } => Box::pin(measure(vec![Part::Beads], json)).await,
+        Command::Proxy { parts, long, json } => {
+            Box::pin(proxy::measure(parts, long)).await.map(|table| tell(&table, json))
+        }
         Command::BeadWriters { repository } => {
             parts::beads::writers::rate(&repository).map(|rate| {
                 println!("{rate}");
@@ -118,6 +146,7 @@ async fn main() -> ExitCode {
             })
         }
         Command::BareRoute { file } => bare::serve(&file).await.map(|()| ExitCode::SUCCESS),
+        Command::BareProxy { upstream } => pass::serve(upstream).await.map(|()| ExitCode::SUCCESS),
     };
     done.unwrap_or_else(|error| {
         eprintln!("error: {error}");
@@ -140,6 +169,10 @@ async fn measure(parts: Vec<Part>, json: bool) -> Result<ExitCode> {
         }
         table.add(part.to_string(), rows);
     }
+    Ok(tell(&table, json))
+}
+
+fn tell(table: &Table, json: bool) -> ExitCode {
     println!("{}", if json { table.json() } else { table.text() });
-    Ok(if table.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if table.is_met() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

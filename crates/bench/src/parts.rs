@@ -6,6 +6,7 @@ mod backup;
 pub(crate) mod beads;
 mod fanout;
 mod history;
+pub(crate) mod proxy;
 mod rest;
 mod sockets;
 mod start;
@@ -14,6 +15,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use godel_engines::{Binaries, Places, Postgres};
+use godel_testkit::Database;
 use tempfile::TempDir;
 
 use crate::error::{Error, Result, Told as _};
@@ -115,6 +118,43 @@ impl Bench {
 /// Returns the database of a data directory.
 fn database(folder: &Path) -> PathBuf {
     folder.join("godel.db")
+}
+
+/// An empty database in a PostgreSQL that is there or was started for it.
+#[derive(Debug)]
+struct Borrowed {
+    database: Database,
+    // Ends behind the database, which is dropped in it.
+    _started: Option<Postgres>,
+}
+
+impl Borrowed {
+    /// Makes one, if this machine has PostgreSQL.
+    fn find() -> Result<Option<Self>> {
+        let given = std::env::var("GODEL_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty());
+        let started = match given {
+            Some(_) => None,
+            None => tokio::task::block_in_place(|| {
+                let binaries = Binaries::find(&Places::from_env());
+                let found = binaries.postgres.is_some();
+                found.then(|| Postgres::start(&binaries)).transpose()
+            })
+            .told("start PostgreSQL")?,
+        };
+        let own = started.as_ref().map(|postgres| postgres.url("postgres"));
+        let Some(server) = given.or(own) else {
+            note("not measured on PostgreSQL: there is none on this machine");
+            return Ok(None);
+        };
+        let database = tokio::task::block_in_place(|| Database::postgres(server));
+        Ok(Some(Self { database, _started: started }))
+    }
+}
+
+/// Shows progress.
+#[expect(clippy::print_stderr, reason = "progress of a command line tool")]
+fn note(text: &str) {
+    eprintln!("  {text}");
 }
 
 /// Allows this process, and the servers it starts, enough open files.

@@ -31,16 +31,25 @@ pub(crate) struct Server {
 
 /// Returns the program under test.
 pub(crate) fn program() -> Result<PathBuf> {
-    let path = match std::env::var_os("GODEL_BENCH_BIN") {
+    beside("godel", "GODEL_BENCH_BIN")
+}
+
+/// Returns the scripted provider.
+pub(crate) fn provider() -> Result<PathBuf> {
+    beside("godel-scripted", "GODEL_BENCH_PROVIDER")
+}
+
+fn beside(name: &str, variable: &str) -> Result<PathBuf> {
+    let path = match std::env::var_os(variable) {
         Some(path) => PathBuf::from(path),
-        None => own_path()?.with_file_name("godel"),
+        None => own_path()?.with_file_name(name),
     };
     if path.is_file() {
         return Ok(path);
     }
-    Err(Error::new(format!("there is no program {}", path.display())).with_hint(
-        "run `cargo xtask bench server`, which builds it, or set GODEL_BENCH_BIN to its path",
-    ))
+    Err(Error::new(format!("there is no program {}", path.display())).with_hint(format!(
+        "run `cargo xtask bench ..`, which builds it, or set {variable} to its path"
+    )))
 }
 
 /// Returns the path of this program.
@@ -51,6 +60,15 @@ pub(crate) fn own_path() -> Result<PathBuf> {
 impl Server {
     /// Starts a server on a data directory and waits until it is ready.
     pub(crate) async fn start(program: &Path, data: &Path) -> Result<Self> {
+        Self::start_with(program, data, &[]).await
+    }
+
+    /// Starts a server with some variables in its environment.
+    pub(crate) async fn start_with(
+        program: &Path,
+        data: &Path,
+        variables: &[(&str, &str)],
+    ) -> Result<Self> {
         std::fs::create_dir_all(data).told(format_args!("make {}", data.display()))?;
         std::fs::write(data.join("godel.toml"), SETTINGS).told("write the settings")?;
         let log = File::create(data.join(LOG)).told("make a log file")?;
@@ -62,6 +80,7 @@ impl Server {
             }
         }
         command
+            .envs(variables.iter().copied())
             .args(["up", "--listen", "127.0.0.1:0", "--log-level", "warn"])
             .arg("--json")
             .arg("--data")

@@ -46,6 +46,12 @@ impl Row {
         self
     }
 
+    /// Makes it a number that is only told.
+    pub(crate) fn without_bar(mut self) -> Self {
+        self.bar = None;
+        self
+    }
+
     fn is_met(&self) -> Option<bool> {
         // What is no number at all (0 / 0) meets nothing.
         self.bar.map(|bar| bar.is_met(self.measured))

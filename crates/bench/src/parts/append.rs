@@ -10,12 +10,10 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use godel_engines::{Binaries, Places, Postgres};
 use godel_model::{TenantId, micros};
-use godel_testkit::Database;
 use rusqlite::{Connection, params};
 
-use super::{Bench, database};
+use super::{Bench, Borrowed, database};
 use crate::error::{Error, Result, Told as _};
 use crate::events::{Log, draft};
 use crate::process::own_cpu;
@@ -192,22 +190,8 @@ fn fsync_us(path: &Path) -> Result<f64> {
 
 /// Tells the same for PostgreSQL, if there is one.
 async fn on_postgres() -> Result<Vec<Row>> {
-    let given = std::env::var("GODEL_TEST_POSTGRES_URL").ok().filter(|url| !url.is_empty());
-    let started = match given {
-        Some(_) => None,
-        None => tokio::task::block_in_place(|| {
-            let binaries = Binaries::find(&Places::from_env());
-            let found = binaries.postgres.is_some();
-            found.then(|| Postgres::start(&binaries)).transpose()
-        })
-        .told("start PostgreSQL")?,
-    };
-    let own = started.as_ref().map(|postgres| postgres.url("postgres"));
-    let Some(server) = given.or(own) else {
-        eprintln!("  not measured on PostgreSQL: there is none on this machine");
-        return Ok(Vec::new());
-    };
-    let base = tokio::task::block_in_place(|| Database::postgres(server));
+    let Some(borrowed) = Borrowed::find()? else { return Ok(Vec::new()) };
+    let base = &borrowed.database;
     let log = Log::open(base.url()).await?;
     together(&log).await?;
     let mut rounds = Vec::new();

@@ -30,7 +30,7 @@ pub(super) struct Side<'a> {
 pub(super) struct Cost {
     /// Processor time of the server, in microseconds per request.
     pub(super) cpu_us: f64,
-    took: Duration,
+    pub(super) took: Duration,
 }
 
 impl<'a> Side<'a> {
