@@ -18,7 +18,7 @@ mod usage;
 
 pub use dialect::Dialect;
 pub use godel_model::Usage;
-pub use meter::{Ending, Passed, ReplyMeter, StreamMeter};
+pub use meter::{Ending, Passed, ReplyMeter, StreamMeter, text_bytes};
 pub use peek::{BadRequest, Edit, Peek, Routing};
 pub use registry::{Ability, BadList, Model, Price, Registry};
 pub use scan::{DEPTH_MAX, Member, NotJson, members};

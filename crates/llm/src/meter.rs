@@ -45,6 +45,7 @@ pub struct StreamMeter {
     usage: Option<Value>,
     ending: Ending,
     events: u64,
+    text_bytes: u64,
     /// Whether chat events that tell nothing but usage are left out.
     hide_usage: bool,
 }
@@ -62,6 +63,7 @@ impl StreamMeter {
             usage: None,
             ending: Ending::Open,
             events: 0,
+            text_bytes: 0,
             hide_usage,
         }
     }
@@ -156,6 +158,7 @@ impl StreamMeter {
     /// Reads a large event as far as its beginning and its end tell.
     fn large_event(&mut self, event: &[u8]) {
         self.events += 1;
+        self.text_bytes += HELD_MAX_BYTES as u64;
         let (head, end) = event.split_at(event.len().min(LARGE_HEAD_BYTES));
         let has = |part: &[u8], mark: &[u8]| memmem::find(part, mark).is_some();
         let proper = match self.dialect {
@@ -207,6 +210,7 @@ impl StreamMeter {
     /// Reads one event; tells whether it is to be left out.
     fn event(&mut self, event: &[u8]) -> bool {
         self.events += 1;
+        self.text_bytes += text_of_event(self.dialect, event);
         if !tells_something(self.dialect, event) {
             return false;
         }
@@ -312,6 +316,11 @@ impl StreamMeter {
         self.usage.as_ref().and_then(|told| read_usage(self.dialect, told))
     }
 
+    /// Counts the bytes of text of the model that passed, roughly.
+    pub fn text_bytes(&self) -> u64 {
+        self.text_bytes
+    }
+
     /// Counts the events that passed.
     pub fn events(&self) -> u64 {
         self.events
@@ -346,6 +355,29 @@ fn tells_something(dialect: Dialect, event: &[u8]) -> bool {
         Dialect::Gemini => &[b"usageMetadata", b"finishReason", b"\"error\"", b"blockReason"],
     };
     marks.iter().any(|mark| memmem::find(event, mark).is_some())
+}
+
+/// Counts the bytes of text of the model in some events, roughly.
+pub fn text_bytes(dialect: Dialect, mut events: &[u8]) -> u64 {
+    let mut sum = 0;
+    while let Some(end) = event_end(events) {
+        sum += text_of_event(dialect, &events[..end]);
+        events = &events[end..];
+    }
+    sum
+}
+
+/// What tells that an event has text in it, and how much is around the text; hardly one has less
+/// than a token.
+fn text_of_event(dialect: Dialect, event: &[u8]) -> u64 {
+    let (mark, around): (&[u8], usize) = match dialect {
+        Dialect::Anthropic => (b"_delta\"", 110),
+        Dialect::Responses => (b".delta\"", 180),
+        Dialect::Chat => (b"\"delta\"", 220),
+        Dialect::Gemini => (b"\"parts\"", 250),
+    };
+    let has = memmem::find(event, mark).is_some();
+    if has { event.len().saturating_sub(around).max(4) as u64 } else { 0 }
 }
 
 /// Returns the data of one event.

@@ -42,7 +42,7 @@ impl Asked<'_> {
         let way = match back {
             Some(back) => {
                 let keep = self.keep(route);
-                Way::Told(Box::new(Told { translation: back.stream(), keep, events: 0 }))
+                Way::Told(Box::new(Told { translation: back.stream(), keep, text: 0 }))
             }
             None if is_stream => {
                 Way::Stream(StreamMeter::new(route.dialect, !self.peek.include_usage))

@@ -213,7 +213,7 @@ impl From<PreferName> for Prefer {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct File {
-    providers: BTreeMap<String, toml::Table>,
+    providers: Named,
     aliases: BTreeMap<String, OneOrMore>,
     fallbacks: BTreeMap<String, Vec<String>>,
     prefer: PreferName,
@@ -232,7 +232,7 @@ struct File {
 impl Default for File {
     fn default() -> Self {
         Self {
-            providers: BTreeMap::new(),
+            providers: Named::default(),
             aliases: BTreeMap::new(),
             fallbacks: BTreeMap::new(),
             prefer: PreferName::default(),
@@ -247,6 +247,45 @@ impl Default for File {
             cache: CacheConfig::default(),
             keep_days: 90,
         }
+    }
+}
+
+/// Tables by name, in the order in which the file names them: it is the order in which they are asked.
+#[derive(Debug, Clone, Default)]
+struct Named(Vec<(String, toml::Table)>);
+
+impl Named {
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.0.iter().map(|(name, _)| name)
+    }
+
+    fn get(&self, name: &str) -> Option<&toml::Table> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, table)| table)
+    }
+}
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Tables;
+        impl<'de> serde::de::Visitor<'de> for Tables {
+            type Value = Named;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("tables")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<Named, A::Error> {
+                let mut named = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    named.push(entry);
+                }
+                Ok(Named(named))
+            }
+        }
+        deserializer.deserialize_map(Tables)
     }
 }
 
@@ -361,10 +400,9 @@ impl Config {
         let registry = Registry::with(models.transpose()?.as_deref())
             .map_err(|error| BadConfig(error.to_string()))?;
         // The user's own come first, and what the user says of a known one is put over it.
-        let mut order: Vec<String> = own.providers.keys().cloned().collect();
-        order.extend(
-            built_in.providers.keys().filter(|name| !own.providers.contains_key(*name)).cloned(),
-        );
+        let mut order: Vec<String> = own.providers.names().cloned().collect();
+        let known = built_in.providers.names();
+        order.extend(known.filter(|name| own.providers.get(name).is_none()).cloned());
         let mut providers = HashMap::new();
         for name in &order {
             let mut table = built_in.providers.get(name).cloned().unwrap_or_default();

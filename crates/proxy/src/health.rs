@@ -205,6 +205,20 @@ mod tests {
     }
 
     #[test]
+    fn a_provider_that_failed_gets_one_trial_and_is_up_again_when_that_works() {
+        let (health, ms) = (Health::default(), Duration::from_millis(1));
+        let failure = Failure { why: "500".to_owned(), rest: None, shut: false };
+        (0..4).for_each(|_| assert!(!health.failed("a", 1, &failure, at(0))));
+        assert!(health.failed("a", 1, &failure, at(0)) && !health.admits("a", 1, at(4)));
+        assert!(health.admits("a", 1, at(6)) && !health.admits("a", 1, at(6)), "one trial");
+        assert!(!health.failed("a", 1, &failure, at(6)), "that is no news");
+        assert!(!health.admits("a", 1, at(11)) && health.admits("a", 1, at(17)));
+        health.worked("a", 1, ms);
+        assert!(health.admits("a", 1, at(17)) && health.admits("a", 1, at(17)));
+        assert_eq!(health.all(at(17))[0].state, "up");
+    }
+
+    #[test]
     fn a_provider_with_one_good_key_is_up() {
         let health = Health::default();
         let failure = Failure { why: "500".to_owned(), rest: None, shut: false };

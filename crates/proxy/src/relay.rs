@@ -3,16 +3,14 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::running::{Running, Used};
+use crate::silence::{Quiet, Silence};
 use bytes::{Bytes, BytesMut};
 use godel_llm::translate::Relay as Translation;
-use godel_llm::{Dialect, Ending, Passed, ReplyMeter, StreamMeter, Trouble};
+use godel_llm::{Dialect, Ending, Passed, ReplyMeter, StreamMeter, Trouble, text_bytes};
 use godel_model::Outcome;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use memchr::memmem;
-
-use crate::running::{Running, Used};
-use crate::silence::{Quiet, Silence};
 
 /// Up to so many bytes that are there already go on together.
 const JOIN_MAX_BYTES: usize = 64 * 1024;
@@ -33,8 +31,8 @@ pub(crate) enum Way {
 pub(crate) struct Told {
     pub(crate) translation: Translation,
     pub(crate) keep: Keep,
-    /// How many events the client was told.
-    pub(crate) events: u64,
+    /// How many bytes of text the client was told.
+    pub(crate) text: u64,
 }
 
 /// What is done with what only the provider understands.
@@ -214,7 +212,7 @@ impl RelayBody {
             Way::Told(told) => {
                 let mut out = Vec::new();
                 let fed = told.translation.feed(&bytes, &mut out);
-                told.events += memmem::find_iter(&out, b"\n\n").count() as u64;
+                told.text += text_bytes(self.client, &out);
                 // What was told before it failed stands.
                 let out = Bytes::from(out);
                 match fed {
@@ -249,7 +247,7 @@ impl RelayBody {
         let status = self.running.status.unwrap_or(0);
         let outcome = if failed || status >= 400 { Outcome::Failed } else { Outcome::Ok };
         self.running.relayed += ready.len as u64;
-        self.wrapping();
+        self.count_text();
         self.running.finish(
             outcome,
             usage.into(),
@@ -315,7 +313,7 @@ impl RelayBody {
 
     /// Tells what a stream that has not come to its end used so far.
     fn used(&mut self) -> Used {
-        self.wrapping();
+        self.count_text();
         let told = match &mut self.way {
             Way::Whole(meter) => meter.usage(),
             Way::Stream(meter) => meter.usage(),
@@ -328,22 +326,13 @@ impl RelayBody {
         }
     }
 
-    /// Notes how much of what was told was no text of the model.
-    fn wrapping(&mut self) {
-        let events = match &self.way {
+    /// Notes how much of what was told was text of the model.
+    fn count_text(&mut self) {
+        self.running.relayed = match &self.way {
             Way::Whole(_) => return,
-            Way::Stream(meter) => meter.events(),
-            Way::Told(told) => told.events,
+            Way::Stream(meter) => meter.text_bytes(),
+            Way::Told(told) => told.text,
         };
-        let each = match self.client {
-            Dialect::Anthropic => 110,
-            Dialect::Responses => 180,
-            Dialect::Chat => 220,
-            Dialect::Gemini => 250,
-        };
-        // Hardly an event tells less than one token.
-        self.running.wrapping =
-            (events * each).min(self.running.relayed.saturating_sub(events * 4));
     }
 }
 

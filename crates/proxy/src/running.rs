@@ -46,9 +46,8 @@ pub(crate) struct Running {
     first_byte: Option<Duration>,
     pub(crate) status: Option<u16>,
     input_estimate: u64,
-    /// How many bytes went to the client, and how many of them were no text of the model.
+    /// How many bytes of text went to the client.
     pub(crate) relayed: u64,
-    pub(crate) wrapping: u64,
 }
 
 /// What is known of an attempt when it begins.
@@ -70,7 +69,6 @@ impl Running {
             status: None,
             input_estimate: begin.input_estimate,
             relayed: 0,
-            wrapping: 0,
         }
     }
 
@@ -122,7 +120,7 @@ impl Running {
 
     /// About how many tokens went to the client.
     fn output_estimate(&self) -> u64 {
-        self.relayed.saturating_sub(self.wrapping).div_ceil(BYTES_PER_TOKEN)
+        self.relayed.div_ceil(BYTES_PER_TOKEN)
     }
 
     fn cost(&self, start: &CallStart, usage: &Usage) -> Option<i64> {

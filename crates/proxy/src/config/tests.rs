@@ -41,7 +41,7 @@ fn what_the_user_says_is_put_over_what_is_known() {
     let config = Config::read(text).unwrap();
     assert_eq!(config.providers["openai"].base(Dialect::Chat), Some("http://127.0.0.1:9/v1"));
     assert_eq!(config.providers["openai"].env, ["OPENAI_API_KEY"]);
-    assert_eq!(config.order[..2], ["mine", "openai"]);
+    assert_eq!(config.order[..2], ["openai", "mine"], "as the file names them");
     assert_eq!(config.aliases["fast"], ["gpt-5-nano"]);
     assert_eq!(config.fallbacks["gpt-5"], ["claude-sonnet-5"]);
 }

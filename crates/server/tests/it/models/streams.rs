@@ -1,1 +1,124 @@
+//! A stream that breaks off never looks like one that has ended.
 
+use std::time::Duration;
+
+use godel_llm::Dialect;
+
+use super::world::{Asked, World, is_whole, says_error};
+
+const QUICK: &str = "attempts = 1\nidle_seconds = 1\nfirst_byte_seconds = 1";
+
+/// The providers through which a dialect is asked: one of its own and one of another.
+fn ways(dialect: Dialect) -> [&'static str; 2] {
+    ["m-1", if dialect == Dialect::Anthropic { "only-chat/m-1" } else { "only-anthropic/m-1" }]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whatever_breaks_off_ends_with_an_error_that_its_dialect_knows() {
+    let world = World::one(QUICK).await;
+    for dialect in Dialect::ALL {
+        for model in ways(dialect) {
+            for fault in ["reset-after=2", "eof-after=2", "error-after=2", "hang-after=2"] {
+                let prompt = format!("[[words 50]] [[fault {fault}]]");
+                let asked = Asked::new(dialect, &prompt).of(model).streamed();
+                // That there is a text at all means that the connection was not reset.
+                let (status, text) = world.say(&asked).await;
+                assert_eq!(status, 200, "{dialect} {model} {fault}: {text}");
+                assert!(!is_whole(dialect, &text), "{dialect} {model} {fault}: {text}");
+                assert!(says_error(dialect, &text), "{dialect} {model} {fault}: {text}");
+            }
+        }
+    }
+    for row in world.rows().await {
+        assert_eq!(row["outcome"], "failed", "{row}");
+        assert!(row["outputTokens"].as_u64().unwrap() < 30, "{row}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn however_a_stream_is_cut_up_it_arrives_whole() {
+    let world = World::one("").await;
+    for dialect in Dialect::ALL {
+        for model in ways(dialect) {
+            for fault in ["split=1", "crlf", "comments", "huge-event=10000000"] {
+                let prompt = format!("[[words 30]] [[usage input=9 output=8]] [[fault {fault}]]");
+                let asked = Asked::new(dialect, &prompt).of(model).streamed();
+                let (status, text) = world.say(&asked).await;
+                let start: String = text.chars().take(2_000).collect();
+                assert_eq!(status, 200, "{dialect} {model} {fault}: {start}");
+                assert!(
+                    is_whole(dialect, &text.replace("\r\n", "\n")),
+                    "{dialect} {model} {fault}: {start}"
+                );
+                if fault == "comments" && model != "m-1" {
+                    assert!(!text.lines().any(|line| line.starts_with(':')), "{text}");
+                }
+                if fault.starts_with("huge") {
+                    assert!(text.len() > 10_000_000, "{dialect} {model}: {}", text.len());
+                }
+            }
+        }
+    }
+    for row in world.rows().await {
+        let found = (&row["outcome"], &row["inputTokens"], &row["outputTokens"]);
+        assert_eq!(found, (&"ok".into(), &9.into(), &8.into()), "{row}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_malformed_is_not_told_as_if_it_were_whole() {
+    let world = World::one(QUICK).await;
+    for dialect in Dialect::ALL {
+        let asked = Asked::new(dialect, "[[words 30]] [[malformed]]").of(ways(dialect)[1]);
+        let (_, text) = world.say(&asked.streamed()).await;
+        assert!(!is_whole(dialect, &text) && says_error(dialect, &text), "{dialect}: {text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_reply_that_lies_or_is_empty_is_no_answer() {
+    let world = World::one(QUICK).await;
+    for dialect in Dialect::ALL {
+        for model in ways(dialect) {
+            let asked = Asked::new(dialect, "[[lie-length]]").of(model);
+            let answer = world.ask(&asked).send().await.unwrap();
+            let status = answer.status();
+            assert!(answer.text().await.is_err() || status.is_server_error(), "{dialect} {model}");
+            let (status, text) = world.say(&Asked::new(dialect, "[[empty]]").of(model)).await;
+            assert!(status >= 500, "{dialect} {model}: {status} {text}");
+            let (status, text) =
+                world.say(&Asked::new(dialect, "[[empty]]").of(model).streamed()).await;
+            assert!(status >= 500, "{dialect} {model}: {status} {text}");
+        }
+        // Five failures in a row would close the way for all.
+        for model in ways(dialect) {
+            assert_eq!(world.say(&Asked::new(dialect, "hi").of(model)).await.0, 200);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_hears_something_while_a_provider_is_silent() {
+    let world = World::one("idle_seconds = 1").await;
+    let prompt = "[[words 3]] [[pace 700]]";
+    let told = Asked::new(Dialect::Anthropic, prompt).of("only-chat/m-1").streamed();
+    let (_, text) = world.say(&told).await;
+    assert!(text.contains("event: ping") && is_whole(Dialect::Anthropic, &text), "{text}");
+    let told = Asked::new(Dialect::Gemini, prompt).of("only-chat/m-1").streamed();
+    let (_, text) = world.say(&told).await;
+    assert!(!text.contains("ping") && is_whole(Dialect::Gemini, &text), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_first_event_goes_on_at_once() {
+    let world = World::one("").await;
+    for dialect in Dialect::ALL {
+        for model in ways(dialect) {
+            let asked = Asked::new(dialect, "[[words 20]] [[pace 100]]").of(model).streamed();
+            let start = std::time::Instant::now();
+            let mut answer = world.ask(&asked).send().await.unwrap();
+            answer.chunk().await.unwrap().unwrap();
+            assert!(start.elapsed() < Duration::from_millis(900), "{dialect} {model}");
+        }
+    }
+}

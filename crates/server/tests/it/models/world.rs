@@ -313,3 +313,38 @@ pub(crate) async fn read_until(answer: &mut Response, mark: &str) -> String {
     }
     all
 }
+
+/// Everything that the server writes to its log.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Logs(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Logs {
+    /// Reads the log of this process from now on.
+    pub(crate) fn capture() -> Self {
+        let logs = Self::default();
+        let writer = logs.clone();
+        let levels = "trace,hyper=info,h2=info,rustls=info,reqwest=info,tokio_postgres=info";
+        tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_env_filter(levels)
+            .with_writer(move || writer.clone())
+            .try_init()
+            .unwrap();
+        logs
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
+    }
+}
+
+impl std::io::Write for Logs {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
