@@ -26,6 +26,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agent-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agent tokens
+         * @description By age, oldest first. Admins and operators see all of the tenant, others their own.
+         */
+        get: operations["listAgentTokens"];
+        put?: never;
+        /**
+         * Create an agent token
+         * @description The token itself is in this answer and never again. Agents and SDKs use it as their API key, with
+         *     `/proxy` of this server as their base URL.
+         */
+        post: operations["createAgentToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agent-tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an agent token
+         * @description It works no more at once; on other servers of the same database within five seconds.
+         */
+        delete: operations["revokeAgentToken"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -317,6 +362,48 @@ export interface paths {
         /** Give a bead back */
         post: operations["releaseBead"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List budgets
+         * @description All of them, by scope and period, with what is spent and held back now.
+         */
+        get: operations["listBudgets"];
+        /**
+         * Set a budget
+         * @description A scope has one budget for each period; setting it again changes its limit. What was spent before
+         *     it was set counts.
+         */
+        put: operations["setBudget"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove a budget */
+        delete: operations["deleteBudget"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1202,10 +1289,121 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/proxy/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List requests to models
+         * @description One entry for each attempt to get an answer from a provider, the newest first.
+         */
+        get: operations["listModelCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/proxy/v1/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List providers
+         * @description In the order in which they are asked, with how they are doing.
+         */
+        get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/proxy/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Report usage and cost
+         * @description Sums of all requests to models between two days, split by what is asked for. Sums agree to the
+         *     millionth of a dollar with the attempts that `/proxy/v1/audit` lists.
+         */
+        get: operations["reportUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A token by which an agent reaches models. */
+        AgentToken: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description What it is for. */
+            name: string;
+            /** @description The beginning of the token, by which a person recognises it. */
+            prefix: string;
+            /**
+             * Format: uuid
+             * @description On whose behalf models are asked.
+             */
+            userId: string;
+            /**
+             * Format: uuid
+             * @description The project whose work it does.
+             */
+            projectId?: string | null;
+            /** @description The agent that holds it. */
+            agent?: string | null;
+            /** @description The bead that is worked on. */
+            bead?: string | null;
+            /** @description The convoy of that bead. */
+            convoy?: string | null;
+            /** @description Which models may be asked, as patterns with `*`; none means all. */
+            models: string[];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expiresAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was revoked.
+             */
+            revokedAt?: string | null;
+        };
+        /** @description A token that was made just now. */
+        AgentTokenMade: components["schemas"]["AgentToken"] & {
+            /** @description The token itself, only in the answer that made it. */
+            token?: string | null;
+        };
         /** @description Who should work on a bead. */
         AssignBead: {
             /** @description The agent. */
@@ -1456,6 +1654,61 @@ export interface components {
              * @description When it was made.
              */
             createdAt: string;
+        };
+        /** @description A limit of what may be spent. Money is in millionths of a dollar. */
+        Budget: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /**
+             * @description Whose spending it limits: `tenant`, or `project:`, `user:`, `agent:`, `bead:`, `convoy:` or
+             *     `token:` and an id.
+             */
+            scope: string;
+            /** @description When it begins anew: `total` (never), `daily` or `monthly`, in UTC. */
+            period: string;
+            /**
+             * Format: int64
+             * @description What may be spent in a period.
+             */
+            capMicros: number;
+            /**
+             * Format: int32
+             * @description From how many percent on its owner is warned.
+             */
+            warnPercent: number;
+            /**
+             * Format: int64
+             * @description What is spent in the present period.
+             */
+            spentMicros: number;
+            /**
+             * Format: int64
+             * @description What is held back for requests under way.
+             */
+            heldMicros: number;
+            /**
+             * Format: date-time
+             * @description When the present period began.
+             */
+            startsAt: string;
+            /**
+             * Format: date-time
+             * @description When the next one begins.
+             */
+            endsAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+        };
+        /** @description All budgets of a tenant. */
+        BudgetList: {
+            /** @description By scope and period. */
+            items: components["schemas"]["Budget"][];
         };
         /** @description What this server can do. */
         Capabilities: {
@@ -1890,6 +2143,132 @@ export interface components {
              */
             timestamp: string;
         };
+        /** @description One attempt to get an answer from a provider. */
+        ModelCall: {
+            /**
+             * Format: uuid
+             * @description The id of the attempt.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The id of the request: that of its first attempt.
+             */
+            requestId: string;
+            /**
+             * Format: int32
+             * @description Counts the attempts of a request from 1.
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            timestamp: string;
+            /**
+             * Format: uuid
+             * @description On whose behalf.
+             */
+            userId: string;
+            /**
+             * Format: uuid
+             * @description For which project.
+             */
+            projectId?: string | null;
+            /** @description By which agent. */
+            agentId?: string | null;
+            /** @description For which bead. */
+            beadId?: string | null;
+            /** @description For which convoy. */
+            convoyId?: string | null;
+            /**
+             * Format: uuid
+             * @description With which token.
+             */
+            tokenId?: string | null;
+            /** @description By which name the client calls its session. */
+            session?: string | null;
+            /** @description The dialect of the client: `chat`, `responses`, `anthropic` or `gemini`. */
+            dialect: string;
+            /** @description The model that the client asked for. */
+            asked: string;
+            /** @description The provider. */
+            provider: string;
+            /** @description The model, as the provider calls it. */
+            model: string;
+            /** @description Whether the reply was streamed. */
+            streamed: boolean;
+            /** @description How it ended: `open`, `ok`, `failed`, `cancelled` or `lost`. */
+            outcome: string;
+            /** @description Whether there was an answer. */
+            success: boolean;
+            /**
+             * Format: int32
+             * @description The HTTP status of the provider.
+             */
+            status?: number | null;
+            /**
+             * Format: int64
+             * @description Input that no cache knew.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Input that was read from a cache.
+             */
+            cacheReadTokens: number;
+            /**
+             * Format: int64
+             * @description Input that was written to a cache.
+             */
+            cacheWriteTokens: number;
+            /**
+             * Format: int64
+             * @description All output, reasoning included.
+             */
+            outputTokens: number;
+            /**
+             * Format: int64
+             * @description How much of the output was reasoning.
+             */
+            reasoningTokens: number;
+            /**
+             * Format: double
+             * @description What it cost, in dollars; none if that is not known.
+             */
+            cost?: number | null;
+            /**
+             * Format: int64
+             * @description What it cost, in millionths of a dollar.
+             */
+            costMicros?: number | null;
+            /** @description Whether tokens and cost are an estimate. */
+            estimated: boolean;
+            /**
+             * Format: double
+             * @description How long the first byte took, in milliseconds.
+             */
+            firstByteMs?: number | null;
+            /**
+             * Format: double
+             * @description How long all of it took, in milliseconds.
+             */
+            latency?: number | null;
+            /** @description What went wrong. */
+            error?: string | null;
+        };
+        /** @description A page of attempts, the newest first. */
+        ModelCalls: {
+            /** @description The attempts. */
+            logs: components["schemas"]["ModelCall"][];
+            /**
+             * Format: int64
+             * @description How many there were ever, of those that fit.
+             */
+            total: number;
+            /** @description Where the next page begins, if there is one. */
+            next?: string | null;
+        };
         /** @description Where a bead should go. */
         MoveBead: {
             /** @description The status: open, in-progress, review or done. */
@@ -1902,6 +2281,34 @@ export interface components {
             token?: string | null;
             /** @description Though it is not earned; the reason is kept. */
             force?: boolean;
+        };
+        /** @description What a new token of an agent is to be. */
+        NewAgentToken: {
+            /** @description What it is for. */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The project whose work it does.
+             */
+            projectId?: string | null;
+            /** @description The agent that holds it. */
+            agent?: string | null;
+            /** @description The bead that is worked on. */
+            bead?: string | null;
+            /** @description The convoy of that bead. */
+            convoy?: string | null;
+            /** @description Which models may be asked, as patterns with `*`; none means all. */
+            models?: string[];
+            /**
+             * Format: int64
+             * @description What may be spent with it in all, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expiresAt?: string | null;
         };
         /** @description A bead to be made. */
         NewBead: {
@@ -2027,6 +2434,13 @@ export interface components {
             role: string;
             /** @description The projects the user works in; none means all. */
             projects?: string[];
+        };
+        /** @description One page of a list. */
+        Page_AgentToken: {
+            /** @description The items of this page. */
+            items: components["schemas"]["AgentToken"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
         };
         /** @description One page of a list. */
         Page_AuditEntry: {
@@ -2193,6 +2607,35 @@ export interface components {
              */
             expiresAt?: string | null;
         };
+        /** @description How a provider is doing. */
+        ProviderState: {
+            /** @description The provider. */
+            provider: string;
+            /** @description `unused`, `up`, `trial` (one request is let through to see) or `down`. */
+            state: string;
+            /**
+             * Format: double
+             * @description How long the first byte took lately, in milliseconds.
+             */
+            firstByteMs?: number | null;
+            /**
+             * Format: int64
+             * @description How many requests it answered since the server started.
+             */
+            worked: number;
+            /**
+             * Format: int64
+             * @description How many it did not.
+             */
+            failed: number;
+            /** @description What went wrong last. */
+            lastError?: string | null;
+        };
+        /** @description All providers of a server. */
+        ProviderStates: {
+            /** @description In the order in which they are asked. */
+            items: components["schemas"]["ProviderState"][];
+        };
         /** @description Whether the server can take requests. */
         Ready: {
             /** @description `ready` or `not_ready`. */
@@ -2285,6 +2728,36 @@ export interface components {
             csrfToken?: string | null;
             tokens?: components["schemas"]["Tokens"] | null;
         };
+        /** @description A limit that is to be set. */
+        SetBudget: {
+            /** @description Whose spending it limits. */
+            scope: string;
+            /** @description When it begins anew: `total`, `daily` or `monthly`. */
+            period: string;
+            /**
+             * Format: int64
+             * @description What may be spent in a period, in millionths of a dollar.
+             */
+            capMicros: number;
+            /**
+             * Format: int32
+             * @description From how many percent on its owner is warned; 80 unless given.
+             */
+            warnPercent?: number | null;
+        };
+        /** @description A successful answer. */
+        Success_AgentTokenMade: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description A token that was made just now. */
+            data: components["schemas"]["AgentToken"] & {
+                /** @description The token itself, only in the answer that made it. */
+                token?: string | null;
+            };
+        };
         /** @description A successful answer. */
         Success_AuditVerdict: {
             /**
@@ -2324,6 +2797,24 @@ export interface components {
                 /** @description Its commits, each checked against git. */
                 checkedCommits: components["schemas"]["CheckedCommit"][];
             };
+        };
+        /** @description A successful answer. */
+        Success_Budget: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Budget"];
+        };
+        /** @description A successful answer. */
+        Success_BudgetList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["BudgetList"];
         };
         /** @description A successful answer. */
         Success_Convoy: {
@@ -2426,6 +2917,24 @@ export interface components {
             };
         };
         /** @description A successful answer. */
+        Success_ModelCalls: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ModelCalls"];
+        };
+        /** @description A successful answer. */
+        Success_Page_AgentToken: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_AgentToken"];
+        };
+        /** @description A successful answer. */
         Success_Page_AuditEntry: {
             /**
              * @description Always `true`.
@@ -2507,6 +3016,15 @@ export interface components {
             data: components["schemas"]["Project"];
         };
         /** @description A successful answer. */
+        Success_ProviderStates: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ProviderStates"];
+        };
+        /** @description A successful answer. */
         Success_ReadyBeads: {
             /**
              * @description Always `true`.
@@ -2577,6 +3095,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Ticket"];
+        };
+        /** @description A successful answer. */
+        Success_UsageReport: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["UsageReport"];
         };
         /** @description A successful answer. */
         Success_User: {
@@ -2707,6 +3234,90 @@ export interface components {
             /** @description Gets the next pair at `/auth/refresh`, once. */
             refreshToken: string;
         };
+        /** @description What was used and what it cost. */
+        UsageReport: {
+            /** @description The first day, in UTC. */
+            from: string;
+            /** @description The last day. */
+            to: string;
+            /**
+             * Format: double
+             * @description What all of it cost, in dollars; `total.costMicros` is exact.
+             */
+            totalCost: number;
+            /** @description Everything together. */
+            total: components["schemas"]["UsageTotals"];
+            /** @description What it cost by provider, in dollars. */
+            byProvider: {
+                [key: string]: number;
+            };
+            /** @description What it cost by agent, in dollars. */
+            byAgent: {
+                [key: string]: number;
+            };
+            /** @description Split as it was asked for. */
+            rows: components["schemas"]["UsageRow"][];
+        };
+        /** @description One row of a report. */
+        UsageRow: components["schemas"]["UsageTotals"] & {
+            /** @description What the row is about: the kinds that were asked for, each with its value. */
+            group: {
+                [key: string]: string;
+            };
+        };
+        /** @description What some requests used and cost together. */
+        UsageTotals: {
+            /**
+             * Format: int64
+             * @description How many there were, attempts counted one by one.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description How many of them failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description How many of them have no known price; what they cost is not in the sum.
+             */
+            unpriced: number;
+            /**
+             * Format: int64
+             * @description How many of them are estimates, because the provider did not tell.
+             */
+            estimated: number;
+            /**
+             * Format: int64
+             * @description Input that no cache knew.
+             */
+            inputTokens: number;
+            /**
+             * Format: int64
+             * @description Input that was read from a cache.
+             */
+            cacheReadTokens: number;
+            /**
+             * Format: int64
+             * @description Input that was written to a cache.
+             */
+            cacheWriteTokens: number;
+            /**
+             * Format: int64
+             * @description All output, reasoning included.
+             */
+            outputTokens: number;
+            /**
+             * Format: int64
+             * @description How much of the output was reasoning.
+             */
+            reasoningTokens: number;
+            /**
+             * Format: int64
+             * @description What they cost, in millionths of a dollar.
+             */
+            costMicros: number;
+        };
         /** @description Somebody who has an account. */
         User: {
             /**
@@ -2782,6 +3393,110 @@ export interface operations {
                 content: {
                     "application/octet-stream": string;
                 };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listAgentTokens: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tokens */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_AgentToken"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createAgentToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes a repeated request harmless; the repeated answer has no token */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAgentToken"];
+            };
+        };
+        responses: {
+            /** @description The token */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AgentTokenMade"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    revokeAgentToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the token */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It works no more */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What went wrong, and what to do next */
             default: {
@@ -3507,6 +4222,98 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Success_Bead"];
                 };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listBudgets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The budgets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_BudgetList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    setBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetBudget"];
+            };
+        };
+        responses: {
+            /** @description The budget */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Budget"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the budget */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What went wrong, and what to do next */
             default: {
@@ -5438,6 +6245,137 @@ export interface operations {
                 };
                 content: {
                     "text/plain": string;
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listModelCalls: {
+        parameters: {
+            query?: {
+                /** @description How many: 1 to 1,000, 50 unless given. */
+                limit?: number;
+                /** @description Where the page begins: `next` of the page before. */
+                before?: string;
+                /** @description Only this provider. */
+                provider?: string;
+                /** @description Only this model. */
+                model?: string;
+                /** @description Only this project, by its id. */
+                project?: string;
+                /** @description Only this user, by its id. */
+                user?: string;
+                /** @description Only this agent. */
+                agent?: string;
+                /** @description Only this bead. */
+                bead?: string;
+                /** @description Only this convoy. */
+                convoy?: string;
+                /** @description `json` (the default) or `csv`. */
+                format?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of attempts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ModelCalls"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The providers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ProviderStates"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    reportUsage: {
+        parameters: {
+            query?: {
+                /** @description The first day, such as 2026-11-01; 30 days before the last one unless given. */
+                from?: string;
+                /** @description The last day; today in UTC unless given. */
+                to?: string;
+                /** @description By what it is split, with commas: day, provider, model, project, user, agent, bead, convoy. */
+                groupBy?: string;
+                /** @description Only this provider. */
+                provider?: string;
+                /** @description Only this model. */
+                model?: string;
+                /** @description Only this project, by its id. */
+                project?: string;
+                /** @description Only this user, by its id. */
+                user?: string;
+                /** @description Only this agent. */
+                agent?: string;
+                /** @description Only this bead. */
+                bead?: string;
+                /** @description Only this convoy. */
+                convoy?: string;
+                /** @description `json` (the default) or `csv`. */
+                format?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_UsageReport"];
                 };
             };
             /** @description What went wrong, and what to do next */
