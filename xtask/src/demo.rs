@@ -8,6 +8,7 @@ mod browser;
 mod crash;
 mod events;
 mod login;
+mod models;
 mod people;
 mod server;
 mod tls;
@@ -20,28 +21,30 @@ use crate::steps::web;
 use crate::tools;
 
 /// The acts, in order; the server of the first serves the others.
-const ACTS: [Act; 7] = [
+const ACTS: [Act; 8] = [
     Act { title: "A server of your own", play: server::play },
     Act { title: "A login: the link works once", play: login::play },
     Act { title: "People: invited, limited, on record", play: people::play },
     Act { title: "Events: everything that happens is written down", play: events::play },
     Act { title: "Beads: work that lives in git", play: beads::play },
+    Act { title: "Models: one token, every provider, each cent counted", play: models::play },
     Act { title: "kill -9: what was answered is kept", play: crash::play },
     Act { title: "TLS: nobody listens in", play: tls::play },
 ];
 
 struct Act {
     title: &'static str,
-    play: fn(&mut Stage) -> Result<()>,
+    play: fn(&mut Stage<'_>) -> Result<()>,
 }
 
 /// What the acts share.
-struct Stage {
+struct Stage<'s> {
+    shop: &'s Shop,
     godel: Godel,
     server: Option<Server>,
 }
 
-impl Stage {
+impl Stage<'_> {
     /// Starts the server, or starts it again, on the same data.
     fn raise(&mut self) -> Result<&Server> {
         self.raise_with(&[])
@@ -89,7 +92,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let data = shop.nursery.folder("demo")?.join("data");
     println!("  all data lives in {} and goes away at the end", data.display());
     println!("  (each command below also gets --data with that folder)");
-    let mut stage = Stage { godel: Godel::new(&shop, data), server: None };
+    let mut stage = Stage { shop: &shop, godel: Godel::new(&shop, data), server: None };
     for (number, act) in ACTS.iter().enumerate() {
         println!("\n{}. {}", number + 1, act.title);
         (act.play)(&mut stage)?;

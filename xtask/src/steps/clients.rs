@@ -239,6 +239,13 @@ impl Cast<'_> {
         let count = |name: &str| stats[name].as_u64().unwrap_or_default();
         let kept = count("seals_kept") > 0 && count("seals_broken") == 0;
         self.lines.push(line("provider: opaque state came back", kept, &stats.to_string()));
+        let (recorded, settled) = self.through.recorded()?;
+        let detail = format!("{recorded} on record");
+        self.lines.push(line(
+            "server: every request is on record and settled",
+            recorded > 100 && settled,
+            &detail,
+        ));
         let secret = self.through.kept_secrets(stage);
         self.lines.push(line("server: no key and no token in what it said", secret, ""));
         Ok(())

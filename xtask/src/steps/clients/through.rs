@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::Value;
+
 use crate::failure::{Result, Told};
 use crate::godel::{Godel, Server};
 use crate::shop::Shop;
@@ -35,8 +37,19 @@ impl Through {
             godel.call_fed(&["secret", "set", name], &key)?;
         }
         fs::remove_file(&key).told("remove the key of the provider")?;
-        let (base, token) = (format!("{}/proxy", server.url()), godel.key()?);
+        let made = godel.call(&["token", "create", "clients", "--agent", "clients", "--json"])?;
+        let made: Value = serde_json::from_str(&made).told("read the token that was made")?;
+        let text = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
+        let (base, token) = (text("baseUrl"), text("token"));
         Ok(Self { godel, server, base, token })
+    }
+
+    /// Tells what Godel has on record of the clients: as many attempts as the provider saw, none open.
+    pub(super) fn recorded(&self) -> Result<(u64, bool)> {
+        let report = self.godel.call(&["usage", "--by", "agent", "--json"])?;
+        let report: Value = serde_json::from_str(&report).told("read the usage")?;
+        let budgets = self.godel.call(&["calls", "--limit", "1000", "--json"])?;
+        Ok((report["total"]["requests"].as_u64().unwrap_or(0), !budgets.contains("\"open\"")))
     }
 
     /// Makes sure that no key and no token is in what the server has said.
