@@ -243,6 +243,7 @@ impl<'p> Asked<'p> {
                 first.as_ref() == Some(&(route.provider.clone(), route.model.clone()))
             });
         }
+        self.pin(&mut routes);
         if routes.is_empty() { Err(self.no_route(&NoRoute::Unknown)) } else { Ok(routes) }
     }
 

@@ -17,12 +17,12 @@ use crate::failure::{FAILURE_MAX_BYTES, Failed, FailedKind};
 use crate::ledger::Ended;
 use crate::limits::Place;
 use crate::relay::ProxyBody;
-use crate::route::Route;
+use crate::route::{Route, several};
 use crate::running::{Begin, Running, plain};
 use crate::upstream::Order;
 
 /// How much of a name is kept.
-const NAME_MAX_CHARS: usize = 200;
+pub(crate) const NAME_MAX_CHARS: usize = 200;
 
 /// What an attempt came to.
 pub(crate) enum Tried {
@@ -39,7 +39,6 @@ impl Asked<'_> {
     ) -> Result<Response<ProxyBody>, Refusal> {
         let (mut place, mut closing, mut last) = (Some(place), None, None::<Box<Failed>>);
         let mut attempt = 0;
-        let mut first_provider: Option<String> = None;
         let mut untold = None;
         let tries = routes.len().max(self.config.attempts as usize);
         for turn in 0..tries {
@@ -49,11 +48,6 @@ impl Asked<'_> {
             }
             if turn >= routes.len() && !self.may_retry(last.as_deref()).await {
                 break;
-            }
-            // What one provider keeps to itself must not reach another.
-            let pinned = first_provider.as_ref().is_some_and(|first| *first != route.provider);
-            if pinned && self.has_state() {
-                continue;
             }
             // Somebody else may have the words that this one lacks.
             let told = match self.body_for(route) {
@@ -68,10 +62,17 @@ impl Asked<'_> {
                 continue;
             }
             attempt += 1;
-            first_provider.get_or_insert_with(|| route.provider.clone());
             let after = closing.take();
             match self.attempt((route, attempt), told, &mut place, after).await? {
-                Tried::Answered(response) => return Ok(response),
+                Tried::Answered(response) => {
+                    if several(&routes)
+                        && let Some(session) = self.session()
+                    {
+                        let tenant = self.who.purpose.tenant;
+                        self.board.sessions.put(tenant, &session, &route.provider);
+                    }
+                    return Ok(response);
+                }
                 Tried::Failed(failed, ended, kept) => {
                     (closing, place) = (ended, kept);
                     let over = failed.kind == FailedKind::Request;
@@ -98,17 +99,6 @@ impl Asked<'_> {
         let pause = rand::random_range(100..400);
         tokio::time::sleep(Duration::from_millis(pause)).await;
         true
-    }
-
-    /// Tells whether the request carries what only one provider understands.
-    fn has_state(&self) -> bool {
-        let marks: &[&[u8]] = &[
-            b"\"encrypted_content\"",
-            b"\"signature\"",
-            b"\"thoughtSignature\"",
-            b"redacted_thinking",
-        ];
-        self.peek.continues || marks.iter().any(|mark| memmem::find(&self.body, mark).is_some())
     }
 
     async fn attempt(
@@ -142,14 +132,6 @@ impl Asked<'_> {
         let begin = Begin { start, route: route.clone(), input_estimate: self.input_estimate() };
         let running = Running::new(std::sync::Arc::clone(&self.board), begin, place.take());
         Ok(self.ask(running, body, back).await)
-    }
-
-    fn session(&self) -> Option<String> {
-        let headers = &self.parts.headers;
-        let names = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id"];
-        let named = names.iter().find_map(|name| crate::ask::header(headers, name));
-        let named = named.or(self.peek.session.as_deref());
-        named.map(|name| plain(name, NAME_MAX_CHARS))
     }
 
     /// Returns the request as the provider gets it, and how its reply is told to the client.

@@ -22,6 +22,7 @@ use crate::health::{Health, ProviderHealth};
 use crate::ledger::Ledger;
 use crate::limits::Gate;
 use crate::relay::ProxyBody;
+use crate::sessions::Sessions;
 use crate::target::{Target, Wish};
 use crate::upstream::Upstream;
 use crate::who::Who;
@@ -46,6 +47,7 @@ pub(crate) struct Board {
     pub(crate) upstream: Upstream,
     pub(crate) keepsakes: Mutex<Keepsakes>,
     pub(crate) cache: Cache,
+    pub(crate) sessions: Sessions,
     /// The models whose price is not known and that the log names.
     unpriced: Mutex<HashSet<(String, String)>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -87,6 +89,7 @@ impl Switchboard {
             upstream: Upstream::default(),
             keepsakes: Mutex::new(Keepsakes::new(KeepLimits::default())),
             cache,
+            sessions: Sessions::default(),
             unpriced: Mutex::default(),
             clock,
             mint,

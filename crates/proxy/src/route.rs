@@ -21,12 +21,19 @@ pub(crate) struct Route {
     pub(crate) key: Option<Arc<Key>>,
     /// Whether the client's own login of the provider is passed on, and pays.
     pub(crate) own_login: bool,
+    /// Which it is in the order of the settings, whoever fails now.
+    pub(crate) place: usize,
 }
 
 impl Route {
     pub(crate) fn key_id(&self) -> u64 {
         self.key.as_ref().map_or(0, |key| key.id)
     }
+}
+
+/// Tells whether more than one provider could answer.
+pub(crate) fn several(routes: &[Route]) -> bool {
+    routes.iter().any(|route| route.provider != routes[0].provider)
 }
 
 /// What decides over routes.
@@ -83,6 +90,9 @@ pub(crate) fn find(
     }
     if routes.is_empty() {
         return Err(keyless.map_or(NoRoute::Unknown, NoRoute::NoKey));
+    }
+    for (place, route) in routes.iter_mut().enumerate() {
+        route.place = place;
     }
     let today = now.to_zoned(TimeZone::UTC).date();
     let (input, output) = question.tokens;
@@ -147,6 +157,7 @@ fn with_keys(
         dialect,
         key,
         own_login,
+        place: 0,
     };
     if question.own_login && provider.subscription && dialect == question.dialect {
         return vec![route(None, true)];

@@ -11,7 +11,7 @@ use reqwest::Body;
 use super::world::{Asked, World, told};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
 }
@@ -56,7 +56,7 @@ async fn a_body_that_makes_no_sense_is_refused_in_every_dialect() {
             let (found, message) = refused(&world, dialect, body.to_vec(), None).await;
             assert_eq!((found, message.contains(says)), (status, true), "{dialect}: {message}");
         }
-        let bomb = gzip(&vec![b' '; 50 << 20]);
+        let bomb = gzip(&vec![b' '; 4 << 20]);
         assert_eq!(refused(&world, dialect, bomb, Some("gzip")).await.0, 413);
         assert_eq!(refused(&world, dialect, "{}", Some("gzip")).await.0, 400);
         let (status, message) = refused(&world, dialect, "{}", Some("zstd")).await;

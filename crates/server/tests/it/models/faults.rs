@@ -162,6 +162,16 @@ async fn what_one_provider_keeps_to_itself_is_not_sent_to_another() {
     let answer = world.ask(&Asked::new(Dialect::Responses, "hi")).json(&body).send().await.unwrap();
     assert!(answer.status().is_server_error());
     assert_eq!(world.stage.recorded().len(), 0, "nobody else saw it");
+    // A session that the second one began goes on with it, though the first works again.
+    let asked = Asked::new(Dialect::Anthropic, "hi");
+    let session = |body: &Value| world.ask(&asked).header("session-id", "s-1").json(body).send();
+    assert_eq!(session(&asked.body()).await.unwrap().status(), 200);
+    first.switch(Switch::well());
+    let mut body = asked.body();
+    body["messages"][0]["content"] = json!("an old \"signature\": in the text {\"signature\":1}");
+    body["metadata"] = json!({ "signature": "x" });
+    assert_eq!(session(&body).await.unwrap().status(), 200);
+    assert_eq!(world.stage.recorded().len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

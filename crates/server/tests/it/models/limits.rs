@@ -1,1 +1,116 @@
+//! How much may be used in a while, and by how many at once, on one server and on two.
 
+use std::time::Duration;
+
+use godel_app::vault::MasterKey;
+use godel_engines::{Binaries, Places, Redis};
+use godel_llm::Dialect;
+use godel_server::RedisUrl;
+use godel_testkit::{Database, postgres_url};
+use serde_json::Value;
+
+use super::world::{Asked, World, told};
+use crate::harness::{Running, server_with};
+
+fn hello() -> Asked<'static> {
+    Asked::new(Dialect::Chat, "[[usage input=1000 output=500]]")
+}
+
+async fn ask(world: &World, server: &Running) -> u16 {
+    let url = format!("{}{}", server.url, hello().path());
+    let asked = world.server.http.post(url).bearer_auth(&world.token).json(&hello().body());
+    asked.send().await.unwrap().status().as_u16()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_counted_and_it_is_told_when_there_are_more() {
+    let world = World::one("limits.agent = { per_minute = 6 }").await;
+    for left in (0..6).rev() {
+        let answer = world.ask(&hello()).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        assert_eq!(answer.headers()["x-ratelimit-remaining"], left.to_string().as_str());
+    }
+    for dialect in Dialect::ALL {
+        let answer = world.ask(&Asked::new(dialect, "hi")).send().await.unwrap();
+        assert_eq!(answer.status(), 429);
+        let wait: u64 = answer.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!((8..=10).contains(&wait), "one comes back every ten seconds: {wait}");
+        let text = answer.text().await.unwrap();
+        assert!(told(dialect, &text).1.contains("agent worker has used its 6 requests"), "{text}");
+        assert_eq!(text.contains(&format!("\"{wait}s\"")), dialect == Dialect::Gemini, "{text}");
+    }
+    assert_eq!(world.stage.recorded().len(), 6);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tokens_are_counted_as_the_provider_says() {
+    let world = World::one("limits.agent = { tokens_per_hour = 4000 }").await;
+    for _ in 0..3 {
+        assert_eq!(ask(&world, &world.server).await, 200);
+        world.settled().await;
+    }
+    let (status, text) = world.say(&hello()).await;
+    assert_eq!(status, 429);
+    assert!(text.contains("4000 tokens of this hour"), "{text}");
+    assert_eq!(world.stage.recorded().len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_so_many_go_on_at_once_and_who_leaves_makes_room() {
+    let world = World::one("limits.user = { concurrent = 2 }").await;
+    let slow = Asked::new(Dialect::Chat, "[[slow-first-byte=400]]");
+    let all = futures_util::future::join_all((0..6).map(|_| world.say(&slow))).await;
+    let served = all.iter().filter(|(status, _)| *status == 200).count();
+    assert_eq!(served, 2, "{all:?}");
+    // Clients that went away, and refusals by the provider, make room too.
+    for prompt in ["[[slow-first-byte=3000]]", "[[fault 400]]", "[[slow-first-byte=3000]]"] {
+        let asked = world.ask(&Asked::new(Dialect::Chat, prompt));
+        drop(asked.timeout(Duration::from_millis(150)).send().await);
+    }
+    world.settled().await;
+    let all = futures_util::future::join_all((0..2).map(|_| world.say(&slow))).await;
+    assert!(all.iter().all(|(status, _)| *status == 200), "{all:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_servers_share_a_limit_and_go_on_without_redis() {
+    if std::env::var("GODEL_TEST_REDIS_URL").is_err() {
+        assert!(std::env::var("CI").is_err(), "redis is missing: run `cargo xtask test`");
+        return;
+    }
+    let Some(postgres) = postgres_url() else { return };
+    let start = || Redis::start(&Binaries::find(&Places::from_env())).unwrap();
+    let mut redis = tokio::task::spawn_blocking(start).await.unwrap();
+    let (url, key) = (redis.url(), MasterKey::new([6; 32]));
+    let database = Database::postgres(postgres);
+    let shared = database.url();
+    let set_up = |config: &mut godel_server::Config| {
+        config.redis = Some(RedisUrl(url.clone()));
+        config.master_key = Some(key.clone());
+    };
+    let world = World::on(database, "limits.agent = { per_minute = 10 }", set_up).await;
+    let file = world.files.path().join("proxy.toml");
+    let second = server_with(|config| {
+        set_up(config);
+        config.database = Some(shared.clone());
+        config.providers = Some(file.clone());
+    })
+    .await;
+    let mut served = 0;
+    for _ in 0..8 {
+        for server in [&world.server, &second] {
+            served += u32::from(ask(&world, server).await == 200);
+        }
+    }
+    assert!((10..=12).contains(&served), "{served} of 16 were served with 10 a minute");
+    redis.kill().unwrap();
+    // From now on each counts for itself: what is left of its own.
+    let mut more = 0;
+    for server in [&world.server, &second].repeat(8) {
+        more += u32::from(ask(&world, server).await == 200);
+    }
+    assert!(more <= 10 && served + more <= 22, "{served} and {more}");
+    assert!(more >= 1, "nobody is shut out because Redis is gone");
+    let rows: Vec<Value> = world.rows().await;
+    assert_eq!(rows.len(), (served + more) as usize);
+}

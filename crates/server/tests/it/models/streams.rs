@@ -43,7 +43,9 @@ async fn however_a_stream_is_cut_up_it_arrives_whole() {
             for fault in ["split=1", "crlf", "comments", "huge-event=10000000"] {
                 let prompt = format!("[[words 30]] [[usage input=9 output=8]] [[fault {fault}]]");
                 let asked = Asked::new(dialect, &prompt).of(model).streamed();
+                let t0 = std::time::Instant::now();
                 let (status, text) = world.say(&asked).await;
+                eprintln!("TIME {dialect} {model} {fault} {:?}", t0.elapsed());
                 let start: String = text.chars().take(2_000).collect();
                 assert_eq!(status, 200, "{dialect} {model} {fault}: {start}");
                 assert!(
