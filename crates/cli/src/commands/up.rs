@@ -1,6 +1,9 @@
 //! `godel up`: runs the server.
 
+use std::path::Path;
+
 use godel_api::OWNER_KEY_FILE;
+use godel_app::spend;
 use godel_model::{Report as _, code};
 use godel_server::{Server, StartError, telemetry};
 use serde_json::json;
@@ -47,6 +50,7 @@ impl Signals {
 pub(crate) async fn run(context: &Context, flags: &SettingFlags) -> Result<Exit> {
     let loaded = context.settings(flags.flags())?;
     let config = loaded.server()?;
+    check_providers(&config.providers_file())?;
     let logs = telemetry::init(&loaded.telemetry())?;
     let mut signals = Signals::listen()?;
     let started = tokio::select! {
@@ -65,6 +69,14 @@ pub(crate) async fn run(context: &Context, flags: &SettingFlags) -> Result<Exit>
     };
     logs.shutdown();
     exit
+}
+
+/// Refuses a file of providers that makes no sense, by its name.
+fn check_providers(file: &Path) -> Result<()> {
+    let Err(error) = spend::load(file) else { return Ok(()) };
+    let (told, place) = (error.to_string(), file.display().to_string());
+    let message = if told.contains(&place) { told } else { format!("{place}: {told}") };
+    Err(Error::config(message, "docs/reference/proxy-toml.md describes the file of providers"))
 }
 
 /// Names the server that is in the way, if it is the one of the same data directory.

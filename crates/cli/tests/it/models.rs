@@ -325,7 +325,8 @@ fn the_file_of_providers_is_checked_before_anything_runs() {
     std::fs::write(&file, "[providers.house]\nkey = \"sk\"\n").unwrap();
     let doctor = home.run(&["doctor", "--listen", "127.0.0.1:0"]).expect(1).stdout;
     assert!(doctor.contains("FAIL  models") && doctor.contains("unknown field `key`"), "{doctor}");
-    home.run(&["up", "--listen", "127.0.0.1:0"]).refused(2, &["providers", "unknown field `key`"]);
+    home.run(&["up", "--listen", "127.0.0.1:0"])
+        .refused(2, &["proxy.toml: provider house", "unknown field `key`"]);
     let home = home.with("GODEL_PROXY_FILE", "elsewhere.toml");
     let parts = ["`proxy.file` is no file", "elsewhere.toml", "environment GODEL_PROXY_FILE"];
     home.run(&["up", "--listen", "127.0.0.1:0"]).refused(2, &parts);
