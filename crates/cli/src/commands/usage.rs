@@ -196,20 +196,20 @@ fn counts(totals: &UsageTotals) -> [u64; 9] {
 
 /// Says what a sum does not tell.
 fn notes(context: &Context, total: &UsageTotals) {
-    let have = |count: u64| match count {
-        1 => "1 request has".to_owned(),
-        count => format!("{} requests have", number(count)),
+    let count = |count: u64, (one, more): (&str, &str)| match count {
+        1 => format!("1 request {one}"),
+        count => format!("{} requests {more}", number(count)),
     };
     if total.unpriced > 0 {
         context.output.note(format_args!(
-            "note: {} no known price (a subscription, or a model without one); it is not in the sums",
-            have(total.unpriced)
+            "note: {} no known price (a subscription, or a model without one), so the sums lack it",
+            count(total.unpriced, ("has", "have"))
         ));
     }
     if total.estimated > 0 {
-        let count = number(total.estimated);
         context.output.note(format_args!(
-            "note: {count} of the requests are estimates, because no provider told what they used"
+            "note: {}, because no provider told what was used",
+            count(total.estimated, ("is an estimate", "are estimates"))
         ));
     }
 }
