@@ -66,6 +66,11 @@ impl Breaker {
         *self = Self::default();
     }
 
+    /// Notes that a try that was let through was not made, so that another may be.
+    pub fn untried(&mut self) {
+        self.trial_until = None;
+    }
+
     /// Notes that a try failed; tells whether it opened just now.
     pub fn failed(&mut self, now: Timestamp) -> bool {
         let state = self.state(now);

@@ -128,7 +128,10 @@ impl Asked<'_> {
         };
         let budgets = std::sync::Arc::clone(&self.who.budgets);
         let opened = self.board.ledger.open(start, costs.unwrap_or((0, 0)), budgets, after).await;
-        let start = opened.map_err(|refusal| refused(refusal, now))?;
+        let start = opened.map_err(|refusal| {
+            self.board.health.untried(&route.provider, route.key_id());
+            refused(refusal, now)
+        })?;
         let begin = Begin { start, route: route.clone(), input_estimate: self.input_estimate() };
         let running = Running::new(std::sync::Arc::clone(&self.board), begin, place.take());
         Ok(self.ask(running, body, back).await)

@@ -83,6 +83,13 @@ impl Health {
             Some(stand.first_byte_ms.map_or(took, |known| known + (took - known) * NEWEST));
     }
 
+    /// Notes that it was not asked after all.
+    pub(crate) fn untried(&self, provider: &str, key: u64) {
+        if let Some(stand) = self.lock().get_mut(&(provider.to_owned(), key)) {
+            stand.breaker.untried();
+        }
+    }
+
     /// Notes that it answered, if only to refuse.
     pub(crate) fn answered(&self, provider: &str, key: u64) {
         if let Some(stand) = self.lock().get_mut(&(provider.to_owned(), key)) {
@@ -211,6 +218,8 @@ mod tests {
         (0..4).for_each(|_| assert!(!health.failed("a", 1, &failure, at(0))));
         assert!(health.failed("a", 1, &failure, at(0)) && !health.admits("a", 1, at(4)));
         assert!(health.admits("a", 1, at(6)) && !health.admits("a", 1, at(6)), "one trial");
+        health.untried("a", 1);
+        assert!(health.admits("a", 1, at(6)), "the trial was not made");
         assert!(!health.failed("a", 1, &failure, at(6)), "that is no news");
         assert!(!health.admits("a", 1, at(11)) && health.admits("a", 1, at(17)));
         health.worked("a", 1, ms);

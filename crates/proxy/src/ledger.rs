@@ -85,13 +85,13 @@ impl Drop for Opened {
 /// An attempt that has ended and is written together with the next one, or else by its drop.
 pub(crate) struct Ended {
     ledger: Ledger,
-    closing: Option<Closing>,
+    closing: Option<Box<Closing>>,
 }
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        if let Some(Closing { start, end }) = self.closing.take() {
-            self.ledger.settle(start, end);
+        if let Some(closing) = self.closing.take() {
+            self.ledger.settle(closing.start, closing.end);
         }
     }
 }
@@ -213,7 +213,7 @@ impl Ledger {
     ) -> Result<CallStart, Refusal> {
         let stopping = || Refusal::Broken("the server is stopping".to_owned());
         let (tell, told) = oneshot::channel();
-        let after = after.and_then(|mut ended| ended.closing.take()).map(Box::new);
+        let after = after.and_then(|mut ended| ended.closing.take());
         let opening = Opening { start, worst, estimate, budgets, after };
         self.pending().openings.push((opening, tell));
         self.inner.wake.notify_one();
@@ -222,7 +222,7 @@ impl Ledger {
 
     /// Takes how an attempt ended, to be written together with the next one.
     pub(crate) fn ended(&self, start: CallStart, end: CallEnd) -> Ended {
-        Ended { ledger: self.clone(), closing: Some(Closing { start, end }) }
+        Ended { ledger: self.clone(), closing: Some(Box::new(Closing { start, end })) }
     }
 
     /// Writes how an attempt ended, soon; never waits and never fails.

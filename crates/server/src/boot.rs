@@ -151,6 +151,18 @@ pub struct Server {
     _lock: FileLock,
 }
 
+/// Opens the database, and Redis if there is one.
+async fn open_data(config: &Config) -> Result<(Store, Option<Hints>), StartError> {
+    let mut store_config = StoreConfig::new(config.database_url());
+    store_config.durability = config.durability;
+    let store = Store::open(&store_config).await?;
+    let hints = match &config.redis {
+        Some(url) => Some(Hints::connect(&url.0).await?),
+        None => None,
+    };
+    Ok((store, hints))
+}
+
 impl Server {
     /// Starts a server; when this returns, it is ready.
     ///
@@ -165,13 +177,7 @@ impl Server {
             .map_err(|cause| StartError::File { path: config.data_dir.clone(), cause })?;
         // First the lock and the data, then the address: two servers never touch the same data.
         let lock = FileLock::take(&config.data_dir.join(LOCK_FILE))?;
-        let mut store_config = StoreConfig::new(config.database_url());
-        store_config.durability = config.durability;
-        let store = Store::open(&store_config).await?;
-        let hints = match &config.redis {
-            Some(url) => Some(Hints::connect(&url.0).await?),
-            None => None,
-        };
+        let (store, hints) = open_data(&config).await?;
         let given = config.master_key.as_ref();
         let master = master::settle_master_key(given, &config.data_dir, &store).await?;
         let app = App::open(store, hints, Arc::new(SystemClock), config.app, &master).await?;

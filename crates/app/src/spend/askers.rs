@@ -15,11 +15,14 @@ const CACHE_MAX: usize = 20_000;
 /// Whom an answer is about: a secret and the project it was used for.
 pub(super) type Asker = (KeyHash, Option<String>);
 
+/// The versions of secrets by name.
+type Versions = Vec<(String, i64)>;
+
 #[derive(Debug, Default)]
 struct Known {
     askers: HashMap<Asker, (Arc<Who>, Timestamp)>,
     /// The versions of a tenant's secrets, and the keys in them.
-    keys: HashMap<TenantId, (Vec<(String, i64)>, Arc<Keys>)>,
+    keys: HashMap<TenantId, (Versions, Arc<Keys>)>,
     round: u64,
 }
 
@@ -73,12 +76,7 @@ impl Askers {
             .map(|(_, keys)| Arc::clone(keys))
     }
 
-    pub(super) fn put_keys(
-        &self,
-        tenant: TenantId,
-        versions: Vec<(String, i64)>,
-        keys: &Arc<Keys>,
-    ) {
+    pub(super) fn put_keys(&self, tenant: TenantId, versions: Versions, keys: &Arc<Keys>) {
         self.lock().keys.insert(tenant, (versions, Arc::clone(keys)));
     }
 

@@ -1,4 +1,5 @@
 //! Wire formats from the outside.
+#![cfg(test)]
 
 mod meter;
 mod translate;

@@ -40,12 +40,17 @@ async fn however_a_stream_is_cut_up_it_arrives_whole() {
     let world = World::one("").await;
     for dialect in Dialect::ALL {
         for model in ways(dialect) {
-            for fault in ["split=1", "crlf", "comments", "huge-event=10000000"] {
+            // Large ones take their time to be made, not to be passed on.
+            let huge = if model == "m-1" && dialect != Dialect::Responses {
+                10_000_000
+            } else {
+                2_000_000
+            };
+            let large = format!("huge-event={huge}");
+            for fault in ["split=1", "crlf", "comments", &large] {
                 let prompt = format!("[[words 30]] [[usage input=9 output=8]] [[fault {fault}]]");
                 let asked = Asked::new(dialect, &prompt).of(model).streamed();
-                let t0 = std::time::Instant::now();
                 let (status, text) = world.say(&asked).await;
-                eprintln!("TIME {dialect} {model} {fault} {:?}", t0.elapsed());
                 let start: String = text.chars().take(2_000).collect();
                 assert_eq!(status, 200, "{dialect} {model} {fault}: {start}");
                 assert!(
@@ -56,7 +61,7 @@ async fn however_a_stream_is_cut_up_it_arrives_whole() {
                     assert!(!text.lines().any(|line| line.starts_with(':')), "{text}");
                 }
                 if fault.starts_with("huge") {
-                    assert!(text.len() > 10_000_000, "{dialect} {model}: {}", text.len());
+                    assert!(text.len() > huge, "{dialect} {model}: {}", text.len());
                 }
             }
         }
