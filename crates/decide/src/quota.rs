@@ -23,6 +23,12 @@ impl Quota {
         self.per_minute.is_none() && self.per_hour.is_none() && self.per_day.is_none()
     }
 
+    /// Returns each window that is limited: its name, its length in milliseconds and its limit.
+    pub fn limits(&self) -> impl Iterator<Item = (&'static str, f64, u32)> + use<> {
+        let windows = WINDOW_NAMES.into_iter().zip(WINDOW_MS).zip(self.windows());
+        windows.filter_map(|((name, length), limit)| limit.map(|limit| (name, length, limit)))
+    }
+
     const fn windows(&self) -> [Option<u32>; WINDOWS] {
         [self.per_minute, self.per_hour, self.per_day]
     }

@@ -1,8 +1,8 @@
 //! How much each user, project and agent may use.
 //!
 //! The buckets are in memory, in shards with a lock each, so that callers do not wait for one
-//! another. With Redis several servers share the requests of a minute; without it, or when it does
-//! not answer, each server counts for itself: laxer for a while, never closed.
+//! another. With Redis several servers share them, but for how many go on at the same time; without
+//! it, or when it does not answer, each server counts for itself: laxer for a while, never closed.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_decide::{Left, Meterage, Quota, UsedUp};
 use godel_model::TenantId;
-use godel_store::hints::Hints;
+use godel_store::hints::{Hints, Share};
 use jiff::Timestamp;
 
 use crate::config::{LimitTable, Limits};
@@ -37,6 +37,8 @@ struct Stand {
     requests: Meterage,
     tokens: Meterage,
     open: u32,
+    /// How many tokens were used beyond those that were taken ahead, until Redis hears of it.
+    debt: f64,
 }
 
 type Shard = HashMap<Owner, Stand>;
@@ -67,6 +69,8 @@ pub(crate) struct Place {
     /// How many tokens were taken ahead, and whether it was told how many were used.
     taken: u64,
     told: bool,
+    /// Whether they were taken from what all servers share, too.
+    shared: bool,
     /// What is left of the tightest limit of requests.
     pub(crate) left: Option<Left>,
 }
@@ -103,6 +107,7 @@ impl Gate {
             owners: Vec::with_capacity(3),
             taken: tokens,
             told: false,
+            shared: false,
             left: None,
         };
         for (owner, limits) in owners(who, table) {
@@ -122,9 +127,12 @@ impl Gate {
                 (a, b) => a.or(b),
             };
         }
-        if let Err(refused) = self.share(&place, now).await {
-            place.undo(weight);
-            return Err(refused);
+        match self.share(&place, (weight, tokens), now).await {
+            Ok(shared) => place.shared = shared,
+            Err(refused) => {
+                place.undo(weight);
+                return Err(refused);
+            }
         }
         Ok(place)
     }
@@ -149,6 +157,7 @@ impl Gate {
             requests: Meterage::full(requests, now),
             tokens: Meterage::full(token_quota, now),
             open: 0,
+            debt: 0.0,
         });
         if let Some(most) = limits.concurrent.filter(|most| stand.open >= *most) {
             let why = format!("{} has {most} requests under way, as many as it may", owner.said());
@@ -165,35 +174,53 @@ impl Gate {
         Ok(left)
     }
 
-    /// Asks Redis for the requests of a minute, which all servers share.
-    async fn share(&self, place: &Place, now: Timestamp) -> Result<(), Refused> {
-        let Some(hints) = &self.hints else { return Ok(()) };
+    /// Asks Redis, whose buckets all servers share; tells whether it took its part.
+    async fn share(
+        &self,
+        place: &Place,
+        (weight, tokens): (u32, u64),
+        now: Timestamp,
+    ) -> Result<bool, Refused> {
+        let Some(hints) = &self.hints else { return Ok(false) };
+        if now.as_millisecond() < self.redis_again_ms.load(Ordering::Relaxed) {
+            return Ok(false);
+        }
+        let (mut shares, mut whose) = (Vec::new(), Vec::new());
         for (owner, limits) in &place.owners {
-            let Some(per_minute) = limits.per_minute else { continue };
-            if now.as_millisecond() < self.redis_again_ms.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            let caller = format!("models:{}:{}", owner.kind, owner.name);
-            match hints.take(owner.tenant, &caller, per_minute, per_minute).await {
-                Ok((true, _)) => {}
-                Ok((false, tokens)) => {
-                    let wait = (1.0 - tokens).max(0.0) * 60_000.0 / f64::from(per_minute.max(1));
-                    let used = UsedUp {
-                        limit: per_minute,
-                        window: "minute",
-                        retry_after_ms: wait.ceil() as u64,
-                    };
-                    return Err(owner.refused("requests", used));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "limits of models are not shared for some seconds");
-                    let again = now.as_millisecond() + REDIS_PAUSE_MS;
-                    self.redis_again_ms.store(again, Ordering::Relaxed);
-                    return Ok(());
+            let debt = self.debt(owner);
+            for (what, quota, amount, used) in [
+                ("requests", limits.requests(), f64::from(weight), 0.0),
+                ("tokens", limits.tokens(), tokens as f64, debt),
+            ] {
+                for (window, window_ms, limit) in quota.limits() {
+                    let name = format!("{}:{}:{what}:{window}", owner.kind, owner.name);
+                    shares.push(Share { name, limit, window_ms, amount, used });
+                    whose.push((owner, what, window, limit));
                 }
             }
         }
-        Ok(())
+        let Some((owner, ..)) = whose.first() else { return Ok(false) };
+        match hints.take_all(owner.tenant, &shares).await {
+            Ok(None) => Ok(true),
+            Ok(Some(lacking)) => {
+                let Some((owner, what, window, limit)) = whose.get(lacking.place) else {
+                    return Ok(false);
+                };
+                let retry_after_ms = lacking.wait_ms.ceil() as u64;
+                Err(owner.refused(what, UsedUp { limit: *limit, window, retry_after_ms }))
+            }
+            Err(error) => {
+                tracing::warn!(%error, "limits of models are not shared for some seconds");
+                let again = now.as_millisecond() + REDIS_PAUSE_MS;
+                self.redis_again_ms.store(again, Ordering::Relaxed);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Takes what somebody used and the other servers do not know of yet.
+    fn debt(&self, owner: &Owner) -> f64 {
+        self.shard(owner).get_mut(owner).map_or(0.0, |stand| std::mem::take(&mut stand.debt))
     }
 }
 
@@ -237,13 +264,15 @@ impl Place {
     /// Notes how many tokens were really used, instead of those that were taken ahead.
     pub(crate) fn used(&mut self, tokens: u64) {
         let more = tokens as f64 - self.taken as f64;
-        (self.taken, self.told) = (tokens, true);
+        let unshared = tokens as f64 - if self.shared { self.taken as f64 } else { 0.0 };
+        (self.taken, self.told, self.shared) = (tokens, true, true);
         for (owner, limits) in &self.owners {
             if limits.tokens() == Quota::default() {
                 continue;
             }
             if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
                 stand.tokens.charge(more);
+                stand.debt += unshared;
             }
         }
     }

@@ -28,11 +28,59 @@ const TAKE: &str = "
     redis.call('PEXPIRE', KEYS[1], math.ceil(burst / per_ms) + 1000)
     return { allowed and 1 or 0, tostring(tokens) }";
 
+/// Takes an amount of each of several buckets, or of none; what was used before counts in any case.
+const TAKE_ALL: &str = "
+    local time = redis.call('TIME')
+    local now = time[1] * 1000 + time[2] / 1000
+    local levels, lacks, longest = {}, 0, 0
+    for i = 1, #KEYS do
+        local limit, per_ms = tonumber(ARGV[4 * i - 3]), tonumber(ARGV[4 * i - 2])
+        local amount, used = tonumber(ARGV[4 * i - 1]), tonumber(ARGV[4 * i])
+        local kept = redis.call('HMGET', KEYS[i], 'tokens', 'at')
+        local tokens, at = tonumber(kept[1]) or limit, tonumber(kept[2]) or now
+        tokens = math.min(limit, tokens + math.max(0, now - at) * per_ms - used)
+        local wait = (math.min(amount, limit) - tokens) / per_ms
+        if wait > longest then lacks, longest = i, wait end
+        levels[i] = tokens
+    end
+    for i = 1, #KEYS do
+        local limit, per_ms = tonumber(ARGV[4 * i - 3]), tonumber(ARGV[4 * i - 2])
+        if lacks == 0 then levels[i] = levels[i] - tonumber(ARGV[4 * i - 1]) end
+        redis.call('HSET', KEYS[i], 'tokens', tostring(levels[i]), 'at', tostring(now))
+        redis.call('PEXPIRE', KEYS[i], math.ceil(math.max(0, limit - levels[i]) / per_ms) + 1000)
+    end
+    return { lacks, tostring(longest) }";
+
+/// What is taken of a bucket that several servers share.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Share {
+    /// The bucket.
+    pub name: String,
+    /// How much it holds, and gets anew in its window.
+    pub limit: u32,
+    /// Its window in milliseconds.
+    pub window_ms: f64,
+    /// How much is taken, if there is enough.
+    pub amount: f64,
+    /// How much was used before and not taken yet; less than nothing is given back.
+    pub used: f64,
+}
+
+/// A bucket that has too little.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lacking {
+    /// Which of those that were asked for.
+    pub place: usize,
+    /// After how many milliseconds there is enough.
+    pub wait_ms: f64,
+}
+
 /// A connection to Redis that comes back by itself.
 #[derive(Clone)]
 pub struct Hints {
     connection: ConnectionManager,
     take: std::sync::Arc<Script>,
+    take_all: std::sync::Arc<Script>,
 }
 
 impl std::fmt::Debug for Hints {
@@ -80,7 +128,8 @@ impl Hints {
             .set_number_of_retries(2);
         let connection =
             ConnectionManager::new_with_config(client, config).await.map_err(failed)?;
-        Ok(Self { connection, take: std::sync::Arc::new(Script::new(TAKE)) })
+        let (take, take_all) = (Script::new(TAKE).into(), Script::new(TAKE_ALL).into());
+        Ok(Self { connection, take, take_all })
     }
 
     /// Takes a token from a tenant's shared bucket: whether there was one, and how many are left.
@@ -106,6 +155,25 @@ impl Hints {
             .await
             .map_err(|cause| Error::Redis(cause.into()))?;
         Ok((allowed == 1, tokens.parse().unwrap_or_default()))
+    }
+
+    /// Takes of all of a tenant's shared buckets, or of none: then it tells which has too little.
+    ///
+    /// # Errors
+    /// If Redis does not answer; the caller then falls back to its own buckets.
+    pub async fn take_all(&self, tenant: TenantId, shares: &[Share]) -> Result<Option<Lacking>> {
+        let mut connection = self.connection.clone();
+        let mut call = self.take_all.prepare_invoke();
+        for share in shares {
+            call.key(format!("{{{tenant}}}:models:{}", share.name));
+            let limit = share.limit.max(1);
+            let per_ms = f64::from(limit) / share.window_ms.max(1.0);
+            call.arg(limit).arg(per_ms).arg(share.amount).arg(share.used);
+        }
+        let (lacks, wait): (usize, String) =
+            call.invoke_async(&mut connection).await.map_err(|cause| Error::Redis(cause.into()))?;
+        let wait_ms = wait.parse().unwrap_or_default();
+        Ok(lacks.checked_sub(1).map(|place| Lacking { place, wait_ms }))
     }
 
     /// Asks Redis for a sign of life and returns how long it took.

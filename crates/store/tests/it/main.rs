@@ -11,6 +11,7 @@ mod migrations;
 mod pages;
 mod projects;
 mod schema;
+mod spend;
 mod tail;
 mod tenancy;
 mod tls;
