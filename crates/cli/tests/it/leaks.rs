@@ -7,6 +7,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 
 use crate::home::{Home, Server};
 
@@ -163,11 +164,12 @@ async fn hand_out(watch: &mut Watch<'_>, owner: &str, link: &str) {
     watch.secret("an invitation", path.split_once("#token=").unwrap().1);
 }
 
-/// A provider that refuses every request, and repeats the key that came with it.
-async fn echo() -> String {
+/// A provider that refuses every request, and repeats the key that came with it; it ends with its task.
+async fn echo() -> (String, JoinSet<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(async move {
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let (mut request, mut some) = (Vec::new(), [0; 4096]);
             while !request.ends_with(b"}") {
@@ -186,7 +188,7 @@ async fn echo() -> String {
             stream.write_all(answer.as_bytes()).await.ok();
         }
     });
-    format!("http://{address}")
+    (format!("http://{address}"), tasks)
 }
 
 /// Asks models, of a provider that knows its key, and of one that repeats it.
@@ -194,7 +196,7 @@ async fn ask_models(watch: &mut Watch<'_>, owner: &str, home: &Home) {
     let provider = Scripted::start(Options::with_key(SECRET)).await.unwrap();
     let file = home.path().join("echo.key");
     std::fs::write(&file, watch.secret("a key in a file", ECHOED)).unwrap();
-    let (known, echo) = (provider.base_url(), echo().await);
+    let (known, (echo, _tasks)) = (provider.base_url(), echo().await);
     let settings = format!(
         "[providers.anthropic]\nanthropic = \"{known}\"\n[providers.echo]\nchat = \"{echo}/v1\"\n\
          prefixes = [\"echo-\"]\nkey_files = [{file:?}]\n"
