@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HOST};
+use hyper::header::{CONNECTION, HOST, HeaderValue};
 use hyper::http::uri::{Authority, Scheme};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -30,7 +30,10 @@ pub(crate) async fn serve(upstream: SocketAddr) -> Result<()> {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let mut builder = Client::builder(TokioExecutor::new());
-    let client: Connections = builder.pool_max_idle_per_host(IDLE_MAX).build(connector);
+    builder.pool_max_idle_per_host(IDLE_MAX).set_host(false).retry_canceled_requests(false);
+    let client: Connections = builder.build(connector);
+    let host = HeaderValue::try_from(authority.as_str()).told("understand the address")?;
+    let place = Place { client, authority, host };
     let listener = TcpListener::bind("127.0.0.1:0").await.told("listen")?;
     println!("{}", listener.local_addr().told("listen")?);
     std::io::stdout().flush().told("tell the address")?;
@@ -38,30 +41,40 @@ pub(crate) async fn serve(upstream: SocketAddr) -> Result<()> {
     loop {
         let (stream, _) = listener.accept().await.told("accept a connection")?;
         stream.set_nodelay(true).told("set up a connection")?;
-        connections.spawn(talk(stream, client.clone(), authority.clone()));
+        connections.spawn(talk(stream, place.clone()));
         while connections.try_join_next().is_some() {}
     }
 }
 
-async fn talk(stream: TcpStream, client: Connections, authority: Authority) {
-    let service = service_fn(move |request| pass(client.clone(), authority.clone(), request));
+async fn talk(stream: TcpStream, place: Place) {
+    let service = service_fn(move |request| place.clone().pass(request));
     if let Err(error) = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await
+        && !error.is_incomplete_message()
     {
         eprintln!("the bare proxy lost a connection: {error:?}");
     }
 }
 
-async fn pass(
+/// Where requests go.
+#[derive(Debug, Clone)]
+struct Place {
     client: Connections,
     authority: Authority,
-    mut request: Request<Incoming>,
-) -> std::result::Result<Response<Incoming>, ClientError> {
-    let mut parts = std::mem::take(request.uri_mut()).into_parts();
-    (parts.scheme, parts.authority) = (Some(Scheme::HTTP), Some(authority));
-    *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
-    request.headers_mut().remove(HOST);
-    request.headers_mut().remove(CONNECTION);
-    client.request(request).await
+    host: HeaderValue,
+}
+
+impl Place {
+    async fn pass(
+        self,
+        mut request: Request<Incoming>,
+    ) -> std::result::Result<Response<Incoming>, ClientError> {
+        let mut parts = std::mem::take(request.uri_mut()).into_parts();
+        (parts.scheme, parts.authority) = (Some(Scheme::HTTP), Some(self.authority));
+        *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
+        request.headers_mut().insert(HOST, self.host);
+        request.headers_mut().remove(CONNECTION);
+        self.client.request(request).await
+    }
 }
 
 /// A bare proxy in a process of its own.

@@ -29,6 +29,8 @@ struct Seen {
     /// Processor time of an event in microseconds.
     cpu_us: f64,
     memory_mb: f64,
+    /// What it had before the first stream.
+    before_mb: f64,
     /// By how much each event came later after the one before than it was sent.
     late: Samples,
 }
@@ -42,7 +44,9 @@ pub(super) async fn measure(stage: &Stage) -> Result<Vec<Row>> {
     let mut rows = vec![
         Row::told("server memory, 1,000 streams", godel.memory_mb, "MB")
             .bar(Bar::Below(MEMORY_MAX_MB)),
+        Row::told("server memory, none yet", godel.before_mb, "MB"),
         Row::told("server memory, 1,000 streams, bare", bare.memory_mb, "MB"),
+        Row::told("server memory, none yet, bare", bare.before_mb, "MB"),
         Row::told("CPU per event, 10,000 events/s", godel.cpu_us, "us"),
         Row::told("CPU per event, 10,000 events/s, bare", bare.cpu_us, "us"),
         Row::told("CPU per paced event, ratio to bare", godel.cpu_us / bare.cpu_us, "x"),
@@ -57,6 +61,11 @@ pub(super) async fn measure(stage: &Stage) -> Result<Vec<Row>> {
 }
 
 async fn run(front: &Front, process: Option<&Process>) -> Result<Seen> {
+    let memory = |process: Option<&Process>| {
+        let bytes = process.map(Process::resident_bytes).transpose()?;
+        Ok::<_, Error>(bytes.unwrap_or_default() as f64 / 1e6)
+    };
+    let before_mb = memory(process)?;
     let request: Arc<[u8]> = front.request(PACED, 1_024, true).into();
     let (begun, heard) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let mut streams = JoinSet::new();
@@ -78,16 +87,15 @@ async fn run(front: &Front, process: Option<&Process>) -> Result<Seen> {
     let before = heard.load(Ordering::Relaxed);
     tokio::time::sleep(WINDOW).await;
     let events = (heard.load(Ordering::Relaxed) - before) as f64;
-    let (mut cpu_us, mut memory_mb) = (0.0, 0.0);
+    let (mut cpu_us, memory_mb) = (0.0, memory(process)?);
     if let (Some(process), Some(before)) = (process, cpu) {
         cpu_us = process.cpu()?.since(&before).as_secs_f64() * 1e6 / events;
-        memory_mb = process.resident_bytes()? as f64 / 1e6;
     }
     let mut late = Vec::with_capacity(STREAMS * EVENTS);
     while let Some(done) = streams.join_next().await {
         late.extend(done.told("finish a stream")??);
     }
-    Ok(Seen { cpu_us, memory_mb, late: Samples::new(late) })
+    Ok(Seen { cpu_us, memory_mb, before_mb, late: Samples::new(late) })
 }
 
 /// Follows one stream; returns by how many nanoseconds each event was late.
