@@ -1,6 +1,8 @@
 //! What may be spent.
 
-use godel_model::{Budget, BudgetId, BudgetScope, Period, Project, Reach, micros};
+use godel_model::{
+    Budget, BudgetId, BudgetScope, Limits, Period, Project, ProjectChange, Reach, micros,
+};
 use godel_store::Tx;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -41,6 +43,7 @@ pub async fn set(
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         let budget = put(&app_, tx, scope.clone(), (period, cap, warn_percent), now)?;
+        lead_project(&app_, &call_, tx, &budget, Some(cap))?;
         let event = call_.event(&app_, "budget:set", &told(&budget), ("budgetId", budget.id));
         call_.tell(&app_, tx, event)?;
         Ok::<_, Error>(budget)
@@ -115,6 +118,32 @@ pub(crate) fn follow_project(
     Ok(())
 }
 
+/// Lets the limits of a project say what its monthly budget is: both are one thing.
+fn lead_project(
+    app: &App,
+    call: &Call,
+    tx: &mut Tx<'_>,
+    budget: &Budget,
+    cap: Option<i64>,
+) -> Result<()> {
+    let (BudgetScope::Project(id), Period::Monthly) = (&budget.scope, budget.period) else {
+        return Ok(());
+    };
+    let before = tx.projects().by_id(*id)?.ok_or(Error::NoProject(*id))?;
+    let monthly_budget_micros = cap.and_then(|cap| u64::try_from(cap).ok());
+    if before.limits.monthly_budget_micros == monthly_budget_micros {
+        return Ok(());
+    }
+    let limits = Limits { monthly_budget_micros, ..before.limits.clone() };
+    let change = ProjectChange { limits: Some(limits), ..ProjectChange::default() };
+    let after = before.changed(change, app.clock.now())?;
+    if !tx.projects().update(&after)? {
+        return Err(Error::ProjectVersion { id: *id, found: before.version + 1 });
+    }
+    let event = call.event(app, "project:update", &after, ("projectId", *id));
+    call.tell(app, tx, event)
+}
+
 /// Lists budgets, and where they stand.
 ///
 /// # Errors
@@ -147,6 +176,7 @@ pub async fn delete(app: &App, call: &Call, id: BudgetId) -> Result<()> {
         let found = tx.budgets().lock(call_.actor.tenant, id)?;
         let budget = found.ok_or(Error::NoBudget(id))?;
         tx.budgets().delete(id)?;
+        lead_project(&app_, &call_, tx, &budget, None)?;
         let event = call_.event(&app_, "budget:delete", &told(&budget), ("budgetId", id));
         call_.tell(&app_, tx, event)
     };

@@ -92,3 +92,33 @@ async fn projects_are_listed_by_name_and_by_age() {
         failure(server.get(&other_order).await, 400, "invalid_cursor").await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_monthly_budget_of_a_project_is_one_thing_wherever_it_is_set() {
+    for server in servers().await {
+        let new = json!({ "name": "pay", "limits": { "monthlyBudgetMicros": 5_000_000 } });
+        let project = data(server.post("/api/v1/projects", new).await, StatusCode::CREATED).await;
+        let id = project["id"].as_str().unwrap();
+        let path = format!("/api/v1/projects/{id}");
+        let budgets = async || {
+            let found = data(server.get("/api/v1/budgets").await, StatusCode::OK).await;
+            found["items"].as_array().unwrap().clone()
+        };
+        assert_eq!(budgets().await[0]["capMicros"], 5_000_000);
+        let set = json!({ "scope": format!("project:{id}"), "period": "monthly", "capMicros": 7_000_000 });
+        let set = server.request(Method::PUT, "/api/v1/budgets").json(&set).send().await.unwrap();
+        let set = data(set, StatusCode::OK).await;
+        let project = data(server.get(&path).await, StatusCode::OK).await;
+        assert_eq!(project["limits"]["monthlyBudgetMicros"], 7_000_000);
+        // A change of something else leaves it.
+        let patch = server.request(Method::PATCH, &path).json(&json!({ "description": "x" }));
+        data(patch.send().await.unwrap(), StatusCode::OK).await;
+        assert_eq!(budgets().await[0]["capMicros"], 7_000_000);
+        let gone = format!("/api/v1/budgets/{}", set["id"].as_str().unwrap());
+        let gone = server.request(Method::DELETE, &gone).send().await.unwrap();
+        assert_eq!(gone.status(), StatusCode::NO_CONTENT);
+        let project = data(server.get(&path).await, StatusCode::OK).await;
+        assert_eq!(project["limits"]["monthlyBudgetMicros"], json!(null));
+        assert!(budgets().await.is_empty());
+    }
+}
