@@ -1,6 +1,8 @@
 //! What was made up for a client must not reach a provider of the client's own dialect, which would
 //! refuse it: a session may move from a provider that is told to one that is passed through.
 
+use memchr::memmem;
+
 use super::json::Json;
 use crate::Dialect;
 
@@ -26,9 +28,7 @@ pub fn without_made_up(dialect: Dialect, body: &[u8]) -> Option<Vec<u8>> {
         Dialect::Anthropic => SIGNATURE,
         Dialect::Gemini => CARRIER,
     };
-    if !contains(body, mark.as_bytes()) {
-        return None;
-    }
+    memmem::find(body, mark.as_bytes())?;
     let mut body = Json::parse(body).ok()?;
     let changed = match dialect {
         Dialect::Chat => false,
@@ -39,19 +39,6 @@ pub fn without_made_up(dialect: Dialect, body: &[u8]) -> Option<Vec<u8>> {
         Dialect::Gemini => of_gemini(&mut body),
     };
     changed.then(|| body.to_bytes())
-}
-
-fn contains(body: &[u8], mark: &[u8]) -> bool {
-    let first = mark.first().copied().unwrap_or_default();
-    let mut rest = body;
-    while let Some(place) = rest.iter().position(|byte| *byte == first) {
-        rest = &rest[place..];
-        if rest.starts_with(mark) {
-            return true;
-        }
-        rest = &rest[1..];
-    }
-    false
 }
 
 fn of_anthropic(body: &mut Json) -> bool {
