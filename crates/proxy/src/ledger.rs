@@ -26,6 +26,8 @@ const ALIVE_SECS: i64 = 60;
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
 /// How many lost attempts are settled at once.
 const LOST_AT_ONCE: usize = 200;
+/// How many attempts are looked for of which it is not known whether they were written.
+const UNSURE_MAX: usize = 1_000;
 /// How often an event is written anew before it is given up.
 const EVENT_TRIES: u32 = 3;
 /// Of how many used-up budgets it is remembered that they were told of.
@@ -110,6 +112,8 @@ struct Pending {
     again: VecDeque<Closing>,
     /// Whether such a one is next.
     again_next: bool,
+    /// What may have been written although the database said that it failed.
+    unsure: Vec<(TenantId, CallId)>,
     closed: bool,
 }
 
@@ -294,6 +298,10 @@ impl Ledger {
         if !pending.closed {
             let ended = batch.openings.iter().filter_map(|opening| opening.after.as_deref());
             pending.again.extend(batch.closings.iter().chain(ended).cloned());
+            let begun = batch.openings.iter().map(|opening| &opening.start);
+            let begun = begun.map(|start| (start.purpose.tenant, start.id));
+            let room = UNSURE_MAX.saturating_sub(pending.unsure.len());
+            pending.unsure.extend(begun.take(room));
             let events = batch.events.iter().filter(|(.., tries)| *tries < EVENT_TRIES);
             let events = events.map(|(tenant, event, tries)| (*tenant, event.clone(), tries + 1));
             pending.events.extend(events);
@@ -331,13 +339,22 @@ impl Ledger {
         let now = inner.clock.now();
         let later = |secs| now.saturating_add(SignedDuration::from_secs(secs)).unwrap_or(now);
         let (until, long_ago) = (later(ALIVE_SECS), later(-10 * ALIVE_SECS));
+        let unsure = std::mem::take(&mut self.pending().unsure);
+        let looked_for = unsure.clone();
         let work = move |tx: &mut Tx<'_>| {
             tx.calls().alive(inner.node, until)?;
             if alone {
                 tx.calls().forget_others(inner.node)?;
             }
             let lost = tx.calls().dead(now, LOST_AT_ONCE)?;
-            let closings = lost.into_iter().map(|record| lost_call(record, now)).collect();
+            let mut closings: Vec<Closing> =
+                lost.into_iter().map(|record| lost_call(record, now)).collect();
+            for (tenant, id) in &looked_for {
+                let found = tx.calls().by_id(*tenant, *id)?;
+                if let Some(CallRecord { start, end: None }) = found {
+                    closings.push(Closing { start, end: unasked(now) });
+                }
+            }
             let batch = Batch { openings: Vec::new(), closings, events: Vec::new() };
             batch.write(tx, &inner, now)?;
             if batch.closings.is_empty() {
@@ -345,7 +362,11 @@ impl Ledger {
             }
             Ok::<_, godel_store::Error>(batch.closings.len())
         };
-        Ok(self.inner.store.write(Scope::System, work).await?.value)
+        let written = self.inner.store.write(Scope::System, work).await;
+        if written.is_err() {
+            self.pending().unsure.extend(unsure);
+        }
+        Ok(written?.value)
     }
 
     /// Says that this server is gone, so that nobody waits for it.

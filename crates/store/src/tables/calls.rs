@@ -29,6 +29,12 @@ statements! {
              input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
              cost, estimated, first_byte, ended_at, error
          FROM model_call WHERE tenant = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
+    BY_ID = "call_by_id":
+        "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
+             client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
+             input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
+             cost, estimated, first_byte, ended_at, error
+         FROM model_call WHERE tenant = $1 AND id = $2";
     DEAD = "call_dead":
         "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
              client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
@@ -132,6 +138,16 @@ impl Calls<'_, '_> {
         let limit = Param::Int(i64::try_from(limit).unwrap_or(i64::MAX));
         let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Uuid(before), limit];
         self.tx.conn.query(&PAGE_DOWN, &params, read)
+    }
+
+    /// Finds an attempt of a tenant.
+    ///
+    /// # Errors
+    /// If the database fails, or the scope is another tenant.
+    pub fn by_id(&mut self, tenant: TenantId, id: CallId) -> Result<Option<CallRecord>> {
+        self.tx.reaches(tenant)?;
+        let params = [Param::Uuid(tenant.uuid()), Param::Uuid(id.uuid())];
+        self.tx.conn.first(&BY_ID, &params, read)
     }
 
     /// Finds attempts that are open and whose server is not alive any more.

@@ -76,6 +76,8 @@ async fn an_attempt_is_settled_once_and_reads_as_it_was_written() {
         let rows = rows.unwrap();
         assert_eq!((rows.len(), &rows[0].start), (1, &call), "{}", world.engine);
         assert_eq!(rows[0].end, Some(end(42)));
+        let found = write(&world, move |tx| tx.calls().by_id(tenant, id)).await;
+        assert_eq!(found.as_ref(), Some(&rows[0]), "{}", world.engine);
         let other = world.new_tenant("other").await;
         let rows = world.store.read(Scope::Tenant(other), |tx| tx.calls().before(None, 10)).await;
         assert_eq!(rows.unwrap().len(), 0, "{}", world.engine);
