@@ -3,7 +3,9 @@
 //! Nothing is decoded but the few events that tell something: those that name usage, and those that
 //! end the stream.
 
-use memchr::memmem;
+use std::sync::LazyLock;
+
+use memchr::memmem::{self, Finder};
 use serde_json::Value;
 
 use crate::Dialect;
@@ -338,23 +340,65 @@ pub enum Passed {
     Instead(Vec<u8>),
 }
 
+/// What is looked for in each event; to build a search costs more than to search.
+struct Marks {
+    usage: Finder<'static>,
+    finish: Finder<'static>,
+    error: Finder<'static>,
+    /// What makes an event of each dialect worth reading.
+    of: [Vec<Finder<'static>>; 4],
+    /// What tells that an event of each dialect has text in it.
+    text: [Finder<'static>; 4],
+}
+
+static MARKS: LazyLock<Marks> = LazyLock::new(|| {
+    let all = |marks: &[&'static str]| marks.iter().map(|mark| Finder::new(*mark)).collect();
+    Marks {
+        usage: Finder::new("\"usage\":"),
+        finish: Finder::new("\"finish_reason\":"),
+        error: Finder::new("\"error\""),
+        of: [
+            Vec::new(),
+            all(&["response.completed", "response.incomplete", "response.failed", "\"error\""]),
+            all(&["message_", "\"error\""]),
+            all(&["usageMetadata", "finishReason", "\"error\"", "blockReason"]),
+        ],
+        text: ["\"delta\"", ".delta\"", "_delta\"", "\"parts\""].map(Finder::new),
+    }
+});
+
+const fn place(dialect: Dialect) -> usize {
+    match dialect {
+        Dialect::Chat => 0,
+        Dialect::Responses => 1,
+        Dialect::Anthropic => 2,
+        Dialect::Gemini => 3,
+    }
+}
+
 /// Tells by a look at the bytes whether an event may be one that matters.
 fn tells_something(dialect: Dialect, event: &[u8]) -> bool {
-    let marks: &[&[u8]] = match dialect {
-        Dialect::Chat => &[
-            b"[DONE]",
-            b"\"usage\"",
-            b"\"finish_reason\":\"",
-            b"\"finish_reason\": \"",
-            b"\"error\"",
-        ],
-        Dialect::Responses => {
-            &[b"response.completed", b"response.incomplete", b"response.failed", b"\"error\""]
-        }
-        Dialect::Anthropic => &[b"message_", b"\"error\""],
-        Dialect::Gemini => &[b"usageMetadata", b"finishReason", b"\"error\"", b"blockReason"],
+    let marks = &*MARKS;
+    if dialect != Dialect::Chat {
+        return marks.of[place(dialect)].iter().any(|mark| mark.find(event).is_some());
+    }
+    // With usage asked for, every event has `"usage":null` and `"finish_reason":null`.
+    let has = |mark: &Finder<'_>, wanted: u8| {
+        mark.find_iter(event).any(|at| {
+            let rest = event[at + mark.needle().len()..].trim_ascii_start();
+            rest.first() == Some(&wanted)
+        })
     };
-    marks.iter().any(|mark| memmem::find(event, mark).is_some())
+    is_done(event)
+        || has(&marks.finish, b'"')
+        || has(&marks.usage, b'{')
+        || marks.error.find(event).is_some()
+}
+
+/// Tells whether an event is the last one of a chat.
+fn is_done(event: &[u8]) -> bool {
+    let data = event.strip_prefix(b"data:").map(<[u8]>::trim_ascii_start);
+    data.map_or_else(|| memmem::find(event, b"[DONE]").is_some(), |data| data.starts_with(b"[DONE]"))
 }
 
 /// Counts the bytes of text of the model in some events, roughly.
@@ -370,13 +414,13 @@ pub fn text_bytes(dialect: Dialect, mut events: &[u8]) -> u64 {
 /// What tells that an event has text in it, and how much is around the text; hardly one has less
 /// than a token.
 fn text_of_event(dialect: Dialect, event: &[u8]) -> u64 {
-    let (mark, around): (&[u8], usize) = match dialect {
-        Dialect::Anthropic => (b"_delta\"", 110),
-        Dialect::Responses => (b".delta\"", 180),
-        Dialect::Chat => (b"\"delta\"", 220),
-        Dialect::Gemini => (b"\"parts\"", 250),
+    let around: usize = match dialect {
+        Dialect::Anthropic => 110,
+        Dialect::Responses => 180,
+        Dialect::Chat => 220,
+        Dialect::Gemini => 250,
     };
-    let has = memmem::find(event, mark).is_some();
+    let has = MARKS.text[place(dialect)].find(event).is_some();
     if has { event.len().saturating_sub(around).max(4) as u64 } else { 0 }
 }
 

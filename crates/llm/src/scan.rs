@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr2, memchr3};
+use memchr::{memchr, memchr3};
 
 /// How deep values may be nested.
 pub const DEPTH_MAX: usize = 200;
@@ -93,12 +93,16 @@ fn string_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
     if bytes.get(at) != Some(&b'"') {
         return Err(NotJson::Broken);
     }
-    let mut at = at + 1;
-    while let Some(step) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
-        if bytes[at + step] == b'"' {
-            return Ok(at + step + 1);
+    let start = at + 1;
+    let mut from = start;
+    // Text of programs is full of escapes, and few of them are quotes.
+    while let Some(step) = bytes.get(from..).and_then(|rest| memchr(b'"', rest)) {
+        let quote = from + step;
+        let before = bytes[start..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
+        if before % 2 == 0 {
+            return Ok(quote + 1);
         }
-        at += step + 2;
+        from = quote + 1;
     }
     Err(NotJson::Broken)
 }

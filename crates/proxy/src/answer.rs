@@ -14,7 +14,7 @@ use hyper::body::Incoming;
 use crate::ask::Asked;
 use crate::attempt::Tried;
 use crate::failure::FailedKind;
-use crate::relay::{ProxyBody, RelayBody, Told, Way};
+use crate::relay::{Joined, ProxyBody, RelayBody, Told, Way};
 use crate::route::Route;
 use crate::running::Running;
 use crate::silence::Silence;
@@ -67,6 +67,8 @@ impl Asked<'_> {
             request_id: self.id.to_string(),
             silence: Silence::new(idle, ping),
             done: false,
+            waiting: Joined::default(),
+            looked: false,
             remember: self.remember(),
         };
         let mut answer = Response::new(ProxyBody::from(body));

@@ -254,6 +254,9 @@ impl Ledger {
                 continue;
             }
             self.write(next).await;
+            // Those who were just answered, and those who came meanwhile, get their turn first: the
+            // next batch is larger then.
+            tokio::task::yield_now().await;
         }
     }
 

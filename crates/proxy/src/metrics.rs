@@ -1,9 +1,13 @@
 //! Metrics of the switchboard; models that nobody knows share one label, so labels are bounded.
 
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use godel_model::{CallEnd, CallStart};
-use metrics::{Unit, counter, describe_counter, describe_histogram, histogram};
+use godel_model::{CallEnd, CallStart, Outcome};
+use metrics::{
+    Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram,
+};
 
 const REQUESTS: &str = "godel_llm_requests_total";
 const TOKENS: &str = "godel_llm_tokens_total";
@@ -11,6 +15,10 @@ const COST: &str = "godel_llm_cost_micro_dollars_total";
 const DURATION: &str = "godel_llm_request_duration_seconds";
 const FIRST_BYTE: &str = "godel_llm_first_byte_seconds";
 const REFUSED: &str = "godel_llm_refused_total";
+
+const OUTCOMES: [Outcome; 5] =
+    [Outcome::Open, Outcome::Ok, Outcome::Failed, Outcome::Cancelled, Outcome::Lost];
+const KINDS: [&str; 4] = ["input", "cache_read", "cache_write", "output"];
 
 /// Says what the metrics mean.
 pub fn describe() {
@@ -22,31 +30,65 @@ pub fn describe() {
     describe_counter!(REFUSED, "requests that were refused before a provider was asked, by reason");
 }
 
-pub(crate) fn ended(start: &CallStart, end: &CallEnd, (known, took): (bool, Duration)) {
-    let model = if known { start.model.clone() } else { "other".to_owned() };
-    let labels = [("provider", start.provider.clone()), ("model", model)];
-    let mut with_outcome = labels.to_vec();
-    with_outcome.push(("outcome", end.outcome.as_str().to_owned()));
-    counter!(REQUESTS, &with_outcome).increment(1);
-    for (kind, tokens) in [
-        ("input", end.usage.input),
-        ("cache_read", end.usage.cache_read),
-        ("cache_write", end.usage.cache_write_5m + end.usage.cache_write_1h),
-        ("output", end.usage.output),
-    ] {
-        if tokens > 0 {
-            let mut with_kind = labels.to_vec();
-            with_kind.push(("kind", kind.to_owned()));
-            counter!(TOKENS, &with_kind).increment(tokens);
+/// The metrics of one model of a provider, found once: to find them costs more than to count.
+struct Counted {
+    outcomes: [Counter; 5],
+    tokens: [Counter; 4],
+    cost: Counter,
+    duration: Histogram,
+    first_byte: Histogram,
+}
+
+impl Counted {
+    fn new(provider: &str, model: &str) -> Self {
+        let (provider, model) = (provider.to_owned(), model.to_owned());
+        let labels = || [("provider", provider.clone()), ("model", model.clone())];
+        let with = |name: &'static str, label: &'static str, value: &str| {
+            let mut all = labels().to_vec();
+            all.push((label, value.to_owned()));
+            counter!(name, &all)
+        };
+        Self {
+            outcomes: OUTCOMES.map(|outcome| with(REQUESTS, "outcome", outcome.as_str())),
+            tokens: KINDS.map(|kind| with(TOKENS, "kind", kind)),
+            cost: counter!(COST, &labels()),
+            duration: histogram!(DURATION, "provider" => provider.clone()),
+            first_byte: histogram!(FIRST_BYTE, "provider" => provider.clone()),
         }
     }
-    if let Some(cost) = end.cost.and_then(|cost| u64::try_from(cost).ok()).filter(|cost| *cost > 0)
-    {
-        counter!(COST, &labels).increment(cost);
+}
+
+/// By provider, then by model.
+type All = HashMap<String, HashMap<String, Arc<Counted>>>;
+
+static ALL: LazyLock<RwLock<All>> = LazyLock::new(RwLock::default);
+
+fn counted(provider: &str, model: &str) -> Arc<Counted> {
+    let known = ALL.read().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(provider).and_then(|models| models.get(model)) {
+        return Arc::clone(found);
     }
-    histogram!(DURATION, "provider" => start.provider.clone()).record(took);
+    drop(known);
+    let mut known = ALL.write().unwrap_or_else(PoisonError::into_inner);
+    let models = known.entry(provider.to_owned()).or_default();
+    let found = models.entry(model.to_owned());
+    Arc::clone(found.or_insert_with(|| Arc::new(Counted::new(provider, model))))
+}
+
+pub(crate) fn ended(start: &CallStart, end: &CallEnd, (known, took): (bool, Duration)) {
+    let counted = counted(&start.provider, if known { &start.model } else { "other" });
+    let place = OUTCOMES.iter().position(|outcome| *outcome == end.outcome).unwrap_or(0);
+    counted.outcomes[place].increment(1);
+    let usage = &end.usage;
+    let written = usage.cache_write_5m + usage.cache_write_1h;
+    let tokens = [usage.input, usage.cache_read, written, usage.output];
+    for (counter, tokens) in counted.tokens.iter().zip(tokens) {
+        counter.increment(tokens);
+    }
+    counted.cost.increment(end.cost.and_then(|cost| u64::try_from(cost).ok()).unwrap_or(0));
+    counted.duration.record(took);
     if let Some(first) = end.first_byte_micros {
-        histogram!(FIRST_BYTE, "provider" => start.provider.clone()).record(first as f64 / 1e6);
+        counted.first_byte.record(first as f64 / 1e6);
     }
 }
 

@@ -77,6 +77,10 @@ pub(crate) struct RelayBody {
     pub(crate) request_id: String,
     pub(crate) silence: Silence,
     pub(crate) done: bool,
+    /// Bytes that go on together with what may come in a moment.
+    pub(crate) waiting: Joined,
+    /// Whether it was looked once more.
+    pub(crate) looked: bool,
     /// What keeps a whole reply to be given again.
     pub(crate) remember: Option<Remember>,
 }
@@ -132,7 +136,7 @@ impl RelayBody {
         if self.done {
             return Poll::Ready(None);
         }
-        let mut ready = Joined::default();
+        let mut ready = std::mem::take(&mut self.waiting);
         if let Some(first) = self.first.take() {
             match self.pass(first) {
                 Ok(bytes) => ready.push(bytes),
@@ -161,6 +165,11 @@ impl RelayBody {
                 }
                 Poll::Ready(Some(Err(error))) => return self.broken(&error.to_string(), ready),
                 Poll::Ready(None) => return self.ended(ready),
+                Poll::Pending if ready.len > 0 && self.may_join(&ready) => {
+                    self.waiting = ready;
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
+                }
                 Poll::Pending if ready.len > 0 => return self.give(ready),
                 Poll::Pending => {
                     if heard {
@@ -170,6 +179,14 @@ impl RelayBody {
                 }
             }
         }
+    }
+
+    /// Tells whether to look once more before little is handed on: what a provider sends in one
+    /// burst comes event by event, and each that goes on alone costs as much as many.
+    fn may_join(&mut self, ready: &Joined) -> bool {
+        let little = ready.len < JOIN_MAX_BYTES / 4 && !matches!(self.way, Way::Whole(_));
+        let first_look = !std::mem::replace(&mut self.looked, true);
+        little && first_look
     }
 
     /// The provider says nothing now.
@@ -192,6 +209,7 @@ impl RelayBody {
 
     /// Hands bytes to the client; from now on the provider may be silent for a while again.
     fn give(&mut self, ready: Joined) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+        self.looked = false;
         self.silence.broken();
         self.running.relayed += ready.len as u64;
         Poll::Ready(Some(Ok(Frame::data(ready.bytes()))))
@@ -349,7 +367,7 @@ impl Drop for RelayBody {
 
 /// Bytes that go on together.
 #[derive(Default)]
-struct Joined {
+pub(crate) struct Joined {
     first: Bytes,
     more: BytesMut,
     len: usize,

@@ -120,6 +120,7 @@ pub(crate) fn find(
 fn homes<'c>(config: &'c Config, name: &str, only: Option<&str>) -> Vec<(&'c str, String)> {
     let named =
         name.split_once('/').filter(|(provider, _)| config.order.iter().any(|p| p == provider));
+    let known = config.registry.named(name);
     let mut found = Vec::new();
     for provider_name in &config.order {
         let provider = &config.providers[provider_name];
@@ -128,7 +129,7 @@ fn homes<'c>(config: &'c Config, name: &str, only: Option<&str>) -> Vec<(&'c str
             Some(only) => provider_name == only,
             None => {
                 own.is_some()
-                    || config.registry.of(provider_name, name).is_some()
+                    || known.iter().any(|model| model.provider == *provider_name)
                     || provider.prefixes.iter().any(|prefix| name.starts_with(prefix.as_str()))
                     || named.is_some_and(|(first, _)| first == provider_name)
             }
