@@ -398,7 +398,10 @@ fn tells_something(dialect: Dialect, event: &[u8]) -> bool {
 /// Tells whether an event is the last one of a chat.
 fn is_done(event: &[u8]) -> bool {
     let data = event.strip_prefix(b"data:").map(<[u8]>::trim_ascii_start);
-    data.map_or_else(|| memmem::find(event, b"[DONE]").is_some(), |data| data.starts_with(b"[DONE]"))
+    data.map_or_else(
+        || memmem::find(event, b"[DONE]").is_some(),
+        |data| data.starts_with(b"[DONE]"),
+    )
 }
 
 /// Counts the bytes of text of the model in some events, roughly.

@@ -1,6 +1,7 @@
 //! Taking a body in: never more than allowed, packed or not.
 
 use std::io::Read as _;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use godel_llm::Trouble;
@@ -11,6 +12,9 @@ use http_body::Body;
 use http_body_util::BodyExt as _;
 
 use crate::board::Refusal;
+
+/// How long what is too large is still listened to.
+const DRAIN_TIME: Duration = Duration::from_secs(10);
 
 /// Reads a whole body of at most `max` bytes, unpacked.
 pub(crate) async fn read_body<B>(
@@ -27,6 +31,7 @@ where
         Refusal::new(Trouble::TooLarge, why)
     };
     if body.size_hint().lower() > max as u64 {
+        drain(body, max).await;
         return Err(too_large());
     }
     let (mut first, mut more) = (Bytes::new(), BytesMut::new());
@@ -36,6 +41,8 @@ where
         })?;
         let Ok(bytes) = frame.into_data() else { continue };
         if first.len() + more.len() + bytes.len() > max {
+            drop((first, more));
+            drain(body, max).await;
             return Err(too_large());
         }
         if first.is_empty() {
@@ -62,6 +69,26 @@ where
             Err(Refusal::new(Trouble::Invalid, why))
         }
     }
+}
+
+/// Takes what is still sent, within reason, and forgets it: a client that is cut off while it sends
+/// never reads why.
+async fn drain<B>(mut body: B, max: usize)
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let taken = async {
+        let mut left = max.saturating_mul(4);
+        while let Some(Ok(frame)) = body.frame().await {
+            let length = frame.data_ref().map_or(0, Bytes::len);
+            match left.checked_sub(length) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    // Who takes longer than this has stopped sending.
+    tokio::time::timeout(DRAIN_TIME, taken).await.ok();
 }
 
 /// Unpacks; nothing if it would be too large.

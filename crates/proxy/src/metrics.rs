@@ -5,9 +5,7 @@ use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use godel_model::{CallEnd, CallStart, Outcome};
-use metrics::{
-    Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram,
-};
+use metrics::{Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
 
 const REQUESTS: &str = "godel_llm_requests_total";
 const TOKENS: &str = "godel_llm_tokens_total";
