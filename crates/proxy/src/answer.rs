@@ -7,14 +7,14 @@ use godel_llm::translate::{Back, Place as Keeper};
 use godel_llm::{Dialect, ReplyMeter, StreamMeter};
 use godel_model::Outcome;
 use http::Response;
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 
 use crate::ask::Asked;
 use crate::attempt::Tried;
 use crate::failure::FailedKind;
-use crate::relay::{Joined, ProxyBody, RelayBody, Told, Way};
+use crate::relay::{Joined, ProxyBody, RelayBody, Told, Way, json};
 use crate::route::Route;
 use crate::running::Running;
 use crate::silence::Silence;
@@ -35,9 +35,7 @@ impl Asked<'_> {
     ) -> Response<ProxyBody> {
         let (head, upstream) = response.into_parts();
         let content_type = head.headers.get(CONTENT_TYPE).cloned();
-        let is_stream = content_type
-            .as_ref()
-            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        let is_stream = is_stream(&head.headers);
         let route = &running.route;
         let way = match back {
             Some(back) => {
@@ -130,10 +128,7 @@ impl Asked<'_> {
                 if let Some(remember) = self.remember() {
                     remember(body.clone());
                 }
-                let mut response = Response::new(ProxyBody::from(body));
-                let json = HeaderValue::from_static("application/json");
-                response.headers_mut().insert(CONTENT_TYPE, json);
-                Tried::Answered(response)
+                Tried::Answered(json(body))
             }
             Err(error) => {
                 let failed = self.failure(&route, FailedKind::Transient, &error.to_string());
@@ -141,6 +136,12 @@ impl Asked<'_> {
             }
         }
     }
+}
+
+/// Tells whether a reply comes as server-sent events.
+pub(crate) fn is_stream(headers: &HeaderMap) -> bool {
+    let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    kind.is_some_and(|kind| kind.starts_with(b"text/event-stream"))
 }
 
 /// Reads the rest of a reply; a provider may be silent for a while, but not for ever.

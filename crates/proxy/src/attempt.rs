@@ -7,16 +7,16 @@ use godel_llm::translate::{self, Ask, Back, Place as Keeper, Thinks};
 use godel_llm::{Dialect, Edit, Ending, StreamMeter, Trouble};
 use godel_model::CallStart;
 use http::Response;
-use http::header::{CONTENT_TYPE, HeaderValue};
 use http_body_util::{BodyExt as _, Limited};
 use memchr::memmem;
 
+use crate::answer::is_stream;
 use crate::ask::{Asked, MaybePlace, refused};
 use crate::board::Refusal;
 use crate::failure::{FAILURE_MAX_BYTES, Failed, FailedKind};
 use crate::ledger::Ended;
 use crate::limits::Place;
-use crate::relay::ProxyBody;
+use crate::relay::{ProxyBody, json};
 use crate::route::{Route, several};
 use crate::running::{Begin, Running, plain};
 use crate::upstream::Order;
@@ -215,9 +215,7 @@ impl Asked<'_> {
             return None;
         }
         let body = Limited::new(response.into_body(), FAILURE_MAX_BYTES).collect().await.ok()?;
-        let mut answer = Response::new(body.to_bytes().into());
-        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Some(answer)
+        Some(json(body.to_bytes()))
     }
 
     async fn ask(&self, mut running: Running, body: Bytes, back: Option<Back>) -> Tried {
@@ -261,7 +259,9 @@ impl Asked<'_> {
                 return self.failed(running, failed);
             }
         };
-        if let Some(why) = told_failure(route.dialect, &first) {
+        if is_stream(response.headers())
+            && let Some(why) = told_failure(&route, &first)
+        {
             let failed = self.failure(&route, FailedKind::Transient, &why);
             return self.failed(running, failed);
         }
@@ -274,10 +274,13 @@ impl Asked<'_> {
 }
 
 /// Returns why a stream has failed whose first event says so: nothing went to the client yet.
-fn told_failure(dialect: Dialect, first: &[u8]) -> Option<String> {
+fn told_failure(route: &Route, first: &Bytes) -> Option<String> {
     memmem::find(first, b"error")?;
-    let mut meter = StreamMeter::new(dialect, false);
+    let mut meter = StreamMeter::new(route.dialect, false);
     meter.feed(first);
-    let failed = meter.ending() == Ending::Failed && meter.events() == 1;
-    failed.then(|| format!("its stream began with a failure: {}", String::from_utf8_lossy(first)))
+    if meter.ending() != Ending::Failed || meter.events() != 1 {
+        return None;
+    }
+    let said = route.without_key(first);
+    Some(format!("its stream began with a failure: {}", String::from_utf8_lossy(&said)))
 }

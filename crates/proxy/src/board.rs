@@ -21,7 +21,7 @@ use crate::config::Config;
 use crate::health::{Health, ProviderHealth};
 use crate::ledger::Ledger;
 use crate::limits::Gate;
-use crate::relay::ProxyBody;
+use crate::relay::{ProxyBody, json};
 use crate::sessions::Sessions;
 use crate::target::{Target, Wish};
 use crate::upstream::Upstream;
@@ -186,10 +186,9 @@ fn answer(refusal: &Refusal, dialect: Dialect, parts: &Parts, id: CallId) -> Res
 fn written(refusal: &Refusal, dialect: Dialect, codex: bool, id: CallId) -> Response<ProxyBody> {
     let told = refusal.trouble.answer(dialect, &refusal.message, &id.to_string(), codex);
     crate::metrics::refused(reason(refusal.trouble));
-    let mut response = Response::new(Bytes::from(told.body).into());
+    let mut response = json(Bytes::from(told.body));
     *response.status_mut() = StatusCode::from_u16(told.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(seconds) = told.retry_after {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
@@ -227,11 +226,8 @@ fn name(response: &mut Response<ProxyBody>, id: CallId) {
 /// Codex tries a WebSocket first; any other answer makes it wait for seconds or give up.
 fn no_sockets() -> Response<ProxyBody> {
     let body = r#"{"error":{"message":"use POST; WebSockets are not spoken here","type":"invalid_request_error","param":null,"code":null}}"#;
-    let mut response = Response::new(Bytes::from_static(body.as_bytes()).into());
+    let mut response = json(Bytes::from_static(body.as_bytes()));
     *response.status_mut() = StatusCode::UPGRADE_REQUIRED;
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
 

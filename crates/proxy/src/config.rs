@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use godel_decide::{Prefer, Quota};
@@ -329,8 +330,9 @@ pub struct Config {
     pub prefer: Prefer,
     /// What everybody may use.
     pub limits: LimitTable,
-    /// The models.
-    pub registry: Registry,
+    /// The models; what comes with the program is read when it is first asked for, because many
+    /// servers never ask a model.
+    registry: OnceLock<Registry>,
     /// What is done with requests that look like something.
     pub policies: Vec<Policy>,
     /// Whether keys of the server's environment and files serve every tenant.
@@ -371,7 +373,7 @@ impl Default for Config {
             fallbacks: HashMap::new(),
             prefer: Prefer::default(),
             limits: LimitTable::default(),
-            registry: Registry::default(),
+            registry: OnceLock::new(),
             policies: Vec::new(),
             share_keys: false,
             body_max_bytes: 0,
@@ -385,6 +387,12 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Returns the models.
+    pub fn registry(&self) -> &Registry {
+        // A test makes sure that what comes with the program can be read.
+        self.registry.get_or_init(|| Registry::with(None).unwrap_or_default())
+    }
+
     /// Reads the file of the user over what comes with the program.
     ///
     /// # Errors
@@ -397,8 +405,13 @@ impl Config {
             std::fs::read_to_string(path)
                 .map_err(|cause| BadConfig(format!("{} cannot be read: {cause}", path.display())))
         });
-        let registry = Registry::with(models.transpose()?.as_deref())
-            .map_err(|error| BadConfig(error.to_string()))?;
+        let registry = match models.transpose()? {
+            Some(own) => {
+                let read = Registry::with(Some(&own));
+                OnceLock::from(read.map_err(|error| BadConfig(error.to_string()))?)
+            }
+            None => OnceLock::new(),
+        };
         // The user's own come first, and what the user says of a known one is put over it.
         let mut order: Vec<String> = own.providers.names().cloned().collect();
         let known = built_in.providers.names();

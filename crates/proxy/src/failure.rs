@@ -76,8 +76,7 @@ impl Asked<'_> {
         let body = Limited::new(body, FAILURE_MAX_BYTES).collect();
         let body = tokio::time::timeout(FAILURE_TIMEOUT, body).await;
         let body = body.ok().and_then(Result::ok).map(Collected::to_bytes).unwrap_or_default();
-        // Some providers quote the key that they do not like.
-        let body = route.key.as_ref().map_or_else(|| body.clone(), |key| key.removed_from(&body));
+        let body = route.without_key(&body);
         let status = head.status.as_u16();
         let kind = match status {
             401 | 403 if !route.own_login => FailedKind::Key,

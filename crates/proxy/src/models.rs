@@ -5,12 +5,11 @@ use std::collections::BTreeSet;
 use bytes::Bytes;
 use godel_llm::{Dialect, Model, Trouble};
 use http::Response;
-use http::header::{self, HeaderValue};
 use serde_json::{Value, json};
 
 use crate::board::{Board, Refusal};
 use crate::config::Auth;
-use crate::relay::ProxyBody;
+use crate::relay::{self, ProxyBody};
 use crate::who::Who;
 
 impl Board {
@@ -34,7 +33,7 @@ impl Board {
             seen.insert(alias.clone());
             listed.push((alias.clone(), None));
         }
-        for model in config.registry.all() {
+        for model in config.registry().all() {
             if reachable(&model.provider)
                 && who.may_ask(&model.name)
                 && seen.insert(model.name.clone())
@@ -57,10 +56,7 @@ impl Board {
                 told(dialect, &found.0, found.1)
             }
         };
-        let mut response = Response::new(Bytes::from(body.to_string()).into());
-        let json = HeaderValue::from_static("application/json");
-        response.headers_mut().insert(header::CONTENT_TYPE, json);
-        Ok(response)
+        Ok(relay::json(Bytes::from(body.to_string())))
     }
 }
 

@@ -9,6 +9,8 @@ use bytes::{Bytes, BytesMut};
 use godel_llm::translate::Relay as Translation;
 use godel_llm::{Dialect, Ending, Passed, ReplyMeter, StreamMeter, Trouble, text_bytes};
 use godel_model::Outcome;
+use http::Response;
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
@@ -63,6 +65,14 @@ impl From<Bytes> for ProxyBody {
     fn from(bytes: Bytes) -> Self {
         Self { inner: Inner::Full(Some(bytes).filter(|bytes| !bytes.is_empty())) }
     }
+}
+
+/// Answers with a JSON document.
+pub(crate) fn json(body: Bytes) -> Response<ProxyBody> {
+    let mut response = Response::new(ProxyBody::from(body));
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
 }
 
 /// Bytes of a provider on their way to a client.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use godel_decide::{Candidate, Prefer, order};
 use godel_llm::{Ability, Dialect, Model};
 use jiff::Timestamp;
@@ -26,6 +27,11 @@ pub(crate) struct Route {
 }
 
 impl Route {
+    /// Returns what a provider says without our key: some quote the one that they do not like.
+    pub(crate) fn without_key(&self, said: &Bytes) -> Bytes {
+        self.key.as_ref().map_or_else(|| said.clone(), |key| key.removed_from(said))
+    }
+
     pub(crate) fn key_id(&self) -> u64 {
         self.key.as_ref().map_or(0, |key| key.id)
     }
@@ -120,7 +126,7 @@ pub(crate) fn find(
 fn homes<'c>(config: &'c Config, name: &str, only: Option<&str>) -> Vec<(&'c str, String)> {
     let named =
         name.split_once('/').filter(|(provider, _)| config.order.iter().any(|p| p == provider));
-    let known = config.registry.named(name);
+    let known = config.registry().named(name);
     let mut found = Vec::new();
     for provider_name in &config.order {
         let provider = &config.providers[provider_name];
@@ -154,7 +160,7 @@ fn with_keys(
     let route = |key, own_login| Route {
         provider: name.to_owned(),
         model: model.to_owned(),
-        known: config.registry.of(name, model).cloned(),
+        known: config.registry().of(name, model).cloned(),
         dialect,
         key,
         own_login,

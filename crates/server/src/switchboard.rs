@@ -18,13 +18,16 @@ use hyper::body::Incoming;
 use crate::guard::{Peer, check_host, origin_of};
 use crate::state::Shared;
 
+/// The header for clients that bring a login of the provider in the usual one.
+const OWN_TOKEN: &str = "x-godel-token";
+
 /// Tells whether a request is one for models.
 pub(crate) fn is_for_models<B>(request: &Request<B>) -> bool {
     is_model_path(request.uri().path())
 }
 
 /// Serves a request to a model.
-pub(crate) async fn serve(shared: &Shared, request: Request<Incoming>) -> Response<Body> {
+pub(crate) async fn serve(shared: &Shared, mut request: Request<Incoming>) -> Response<Body> {
     let board = &shared.app.switchboard;
     if let Err(error) = check_host(&shared.entrance, &request) {
         let refusal = Refusal::new(Trouble::Forbidden, error.message);
@@ -37,9 +40,19 @@ pub(crate) async fn serve(shared: &Shared, request: Request<Incoming>) -> Respon
         let origin = origin_of(request.headers(), request.extensions().get::<Peer>());
         identify(shared, &request, &origin).await
     };
+    keep_own(request.headers_mut());
     match who {
         Ok(who) => board.call(who, request).await.map(Body::new),
         Err(refusal) => board.refuse(&request, &refusal).map(Body::new),
+    }
+}
+
+/// Beside a token in our own header, the usual one may hold a login of the provider, which is passed
+/// on. One of ours never is, whoever it belongs to.
+fn keep_own(headers: &mut HeaderMap) {
+    let ours = bearer(headers).is_some_and(|token| read(token, headers).is_some());
+    if ours && headers.contains_key(OWN_TOKEN) {
+        headers.remove(header::AUTHORIZATION);
     }
 }
 
@@ -92,13 +105,10 @@ fn refusal(error: Error) -> Refusal {
 /// Returns what is shown, in whichever of the ways that clients have.
 fn shown_token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    if let Some(token) = text("x-godel-token") {
+    if let Some(token) = text(OWN_TOKEN) {
         return Some(token.to_owned());
     }
-    let bearer = text(header::AUTHORIZATION.as_str()).and_then(|value| value.split_once(' '));
-    let bearer = bearer.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
-    let named = bearer.map(|(_, token)| token.trim());
-    let named = named.or_else(|| text("x-api-key")).or_else(|| text("x-goog-api-key"));
+    let named = bearer(headers).or_else(|| text("x-api-key")).or_else(|| text("x-goog-api-key"));
     let in_query = || {
         query
             .into_iter()
@@ -106,6 +116,12 @@ fn shown_token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
             .find_map(|pair| pair.strip_prefix("key="))
     };
     named.or_else(in_query).filter(|token| !token.is_empty()).map(ToOwned::to_owned)
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, token) = value.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
 fn read(text: &str, headers: &HeaderMap) -> Option<Shown> {
@@ -145,6 +161,28 @@ mod tests {
         assert_eq!(of("authorization", "Basic t1"), None);
         assert_eq!(shown_token(&HeaderMap::new(), Some("alt=sse&key=t1")).as_deref(), Some("t1"));
         assert_eq!(shown_token(&HeaderMap::new(), Some("alt=sse")), None);
+    }
+
+    #[test]
+    fn no_credential_of_ours_is_passed_on_as_a_login() {
+        let jwt = "Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2ln";
+        let agent = format!("Bearer godel_at_{}", "a".repeat(43));
+        let key = format!("bearer godel_sk_{}", "a".repeat(43));
+        for (shown, stays) in [
+            (jwt, false),
+            (agent.as_str(), false),
+            (key.as_str(), false),
+            ("Bearer sk-ant-oat01-x", true),
+            ("Bearer eyJhbGciOiJSUzI1NiJ9.e30.c2ln", true),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::AUTHORIZATION, HeaderValue::from_str(shown).unwrap());
+            keep_own(&mut headers);
+            assert!(headers.contains_key(header::AUTHORIZATION), "it is how {shown} is shown");
+            headers.insert(OWN_TOKEN, HeaderValue::from_static("godel_at_1"));
+            keep_own(&mut headers);
+            assert_eq!(headers.contains_key(header::AUTHORIZATION), stays, "{shown}");
+        }
     }
 
     #[test]

@@ -26,69 +26,30 @@ const GEMINI: &str = "gemini-2.5-pro";
 
 /// The checks of each SDK: the script, the model, and what is different with it.
 const PYTHON_SDKS: [Sdk; 13] = [
-    Sdk::new("openai_sdk.py", GPT, &[]),
-    Sdk::new("anthropic_sdk.py", CLAUDE, &[]),
-    Sdk::new("google_sdk.py", GEMINI, &[]),
+    Sdk::new("openai_sdk.py", GPT),
+    Sdk::new("anthropic_sdk.py", CLAUDE),
+    Sdk::new("google_sdk.py", GEMINI),
     // What the client's dialect says is told to a provider of another one.
-    Sdk::new("openai_sdk.py", CLAUDE, TOLD),
-    Sdk::new("openai_sdk.py", GEMINI, TOLD_GEMINI),
-    Sdk::new("openai_sdk.py", "chatonly", TOLD),
-    Sdk::new("openai_sdk.py", "responsesonly", TOLD),
-    Sdk::new("anthropic_sdk.py", GPT, TOLD_CHAT),
-    Sdk::new("anthropic_sdk.py", GEMINI, TOLD_GEMINI),
-    Sdk::new("anthropic_sdk.py", "responsesonly", TOLD),
-    Sdk::new("google_sdk.py", GPT, TOLD_CHAT),
-    Sdk::new("google_sdk.py", CLAUDE, TOLD),
-    Sdk::new("google_sdk.py", "responsesonly", TOLD),
+    Sdk::told("openai_sdk.py", CLAUDE, &[]),
+    Sdk::told("openai_sdk.py", GEMINI, NO_CACHE_WRITE),
+    Sdk::told("openai_sdk.py", "chatonly", &[]),
+    Sdk::told("openai_sdk.py", "responsesonly", &[]),
+    Sdk::told("anthropic_sdk.py", GPT, NO_THOUGHTS),
+    Sdk::told("anthropic_sdk.py", GEMINI, NO_CACHE_WRITE),
+    Sdk::told("anthropic_sdk.py", "responsesonly", &[]),
+    Sdk::told("google_sdk.py", GPT, NO_THOUGHTS),
+    Sdk::told("google_sdk.py", CLAUDE, &[]),
+    Sdk::told("google_sdk.py", "responsesonly", &[]),
 ];
-/// What does not depend on the provider is checked once.
-const TOLD: &[&str] = &[
-    "--told",
-    "--without",
-    "models",
-    "--without",
-    "refused key",
-    "--without",
-    "rate limit",
-    "--without",
-    "missing model",
-];
+/// Checks that do not depend on the provider, and are made once.
+const MADE_ONCE: [&str; 4] = ["models", "refused key", "rate limit", "missing model"];
 /// Gemini does not tell what it wrote to its cache.
-const TOLD_GEMINI: &[&str] = &[
-    "--told",
-    "--no-cache-write",
-    "--without",
-    "models",
-    "--without",
-    "refused key",
-    "--without",
-    "rate limit",
-    "--without",
-    "missing model",
-];
+const NO_CACHE_WRITE: &[&str] = &["--no-cache-write"];
 /// Chat Completions tell no thoughts.
-const TOLD_CHAT: &[&str] = &[
-    "--told",
-    "--without",
-    "models",
-    "--without",
-    "refused key",
-    "--without",
-    "rate limit",
-    "--without",
-    "missing model",
-    "--without",
-    "thinking",
-    "--without",
-    "thinking tools",
-    "--without",
-    "thinking tools stream",
-];
-const NODE_SDKS: [Sdk; 3] = [
-    Sdk::new("openai.js", GPT, &[]),
-    Sdk::new("anthropic.js", CLAUDE, &[]),
-    Sdk::new("google.js", GEMINI, &[]),
-];
+const NO_THOUGHTS: &[&str] =
+    &["--without", "thinking", "--without", "thinking tools", "--without", "thinking tools stream"];
+const NODE_SDKS: [Sdk; 3] =
+    [Sdk::new("openai.js", GPT), Sdk::new("anthropic.js", CLAUDE), Sdk::new("google.js", GEMINI)];
 /// Each agent program, how it talks, and with which model.
 const AGENTS: [(&str, &str, &str); 13] = [
     ("claude", "", CLAUDE),
@@ -110,16 +71,22 @@ const AGENTS: [(&str, &str, &str); 13] = [
 struct Sdk {
     script: &'static str,
     model: &'static str,
+    /// Whether a provider of another dialect answers.
+    told: bool,
     further: &'static [&'static str],
 }
 
 impl Sdk {
-    const fn new(
+    const fn new(script: &'static str, model: &'static str) -> Self {
+        Self { script, model, told: false, further: &[] }
+    }
+
+    const fn told(
         script: &'static str,
         model: &'static str,
         further: &'static [&'static str],
     ) -> Self {
-        Self { script, model, further }
+        Self { script, model, told: true, further }
     }
 }
 
@@ -210,6 +177,9 @@ impl Cast<'_> {
     }
 
     fn sdk(&mut self, command: &mut Command, sdk: &Sdk) {
+        if sdk.told {
+            command.arg("--told").args(MADE_ONCE.iter().flat_map(|check| ["--without", check]));
+        }
         command.args(sdk.further);
         self.perform(command, sdk.model, &format!("{}-{}", sdk.script, sdk.model));
     }

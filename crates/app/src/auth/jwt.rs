@@ -14,6 +14,8 @@ use sha2::Sha256;
 use crate::{Error, Result};
 
 const HEADER: &str = r#"{"alg":"HS256","typ":"JWT"}"#;
+/// The header as it stands in front of every token of ours.
+const PREFIX: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.";
 const ISSUER: &str = "godel";
 const AUDIENCE: &str = "godel-api";
 /// The longest token that is looked at.
@@ -78,9 +80,11 @@ pub(crate) fn sign(key: &[u8; 32], claims: &Claims) -> String {
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
-/// Tells whether a text looks like a token.
+/// Tells whether a text looks like a token of ours; those of others begin with other headers.
 pub(crate) fn is_token(text: &str) -> bool {
-    text.len() <= TOKEN_MAX_BYTES && text.bytes().filter(|byte| *byte == b'.').count() == 2
+    text.len() <= TOKEN_MAX_BYTES
+        && text.starts_with(PREFIX)
+        && text.bytes().filter(|byte| *byte == b'.').count() == 2
 }
 
 /// Reads a token.
@@ -125,6 +129,15 @@ mod tests {
 
     fn now() -> Timestamp {
         "2026-01-15T10:30:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn a_token_is_known_by_its_beginning() {
+        assert_eq!(PREFIX, format!("{}.", URL_SAFE_NO_PAD.encode(HEADER)));
+        assert!(is_token(&sign(&KEY, &claims())));
+        // A login of somebody else's program.
+        let other = URL_SAFE_NO_PAD.encode(r#"{"alg":"RS256","typ":"JWT"}"#);
+        assert!(!is_token(&format!("{other}.e30.c2ln")));
     }
 
     fn claims() -> Claims {
