@@ -20,8 +20,9 @@ const REFS_MAX: usize = 16;
 
 /// Namespaces whose events are facts of Godel's own state; nobody may publish them from outside.
 const RESERVED_NAMESPACES: &[&str] = &[
-    "audit", "auth", "bead", "budget", "convoy", "key", "memory", "project", "provider", "secret",
-    "server", "system", "tenant", "user",
+    "audit", "auth", "bead", "budget", "convoy", "key", "memory", "pool", "project", "provider",
+    "schedule", "secret", "server", "system", "task", "team", "tenant", "user", "worker",
+    "workflow",
 ];
 
 /// A position in a tenant's log: 1, 2, 3 and so on, without a gap, in commit order.

@@ -76,4 +76,16 @@ typed_id! {
     BudgetId;
     /// One token by which an agent reaches models.
     TokenId;
+    /// One task of the queue.
+    TaskId;
+    /// One worker that takes tasks.
+    WorkerId;
+    /// One task that comes again and again.
+    ScheduleId;
+    /// One run of a workflow.
+    RunId;
+    /// One workflow.
+    WorkflowId;
+    /// One team.
+    TeamId;
 }

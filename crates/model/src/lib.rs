@@ -26,6 +26,7 @@ mod project;
 mod report;
 mod spend;
 mod state;
+mod task;
 mod tenant;
 mod user;
 
@@ -38,7 +39,10 @@ pub use clock::{Clock, SystemClock, TestClock, from_micros, micros};
 pub use code::Code;
 pub use event::{Event, EventType, Metadata, NewEvent, Payload, Seq, Source};
 pub use filter::EventFilter;
-pub use id::{BudgetId, CallId, EventId, KeyId, ProjectId, SessionId, TenantId, TokenId, UserId};
+pub use id::{
+    BudgetId, CallId, EventId, KeyId, ProjectId, RunId, ScheduleId, SessionId, TaskId, TeamId,
+    TenantId, TokenId, UserId, WorkerId, WorkflowId,
+};
 pub use key::{AgentToken, ApiKey, KeyHash, LoginToken};
 pub use limits::Limits;
 pub use mint::Mint;
@@ -52,5 +56,10 @@ pub use spend::{
     Usage, UsageKey, UsageSum,
 };
 pub use state::{Illegal, TenantState};
+pub use task::{
+    Attempt, AttemptEnd, Capability, Lane, Mood, NewSchedule, NewTask, Owner, Placement, Pool,
+    PoolName, PoolSettings, RetryPolicy, Schedule, Task, TaskPriority, TaskState, Worker,
+    WorkerStatus,
+};
 pub use tenant::Tenant;
 pub use user::{User, UserStatus};

@@ -51,6 +51,10 @@ pub use tables::idempotency::{Claim, Receipt};
 pub use tables::keys::KeyRecord;
 pub use tables::secrets::{DataKeyRecord, SecretRecord};
 pub use tables::sessions::SessionRecord;
+pub use tables::tasks::{
+    Closing, Depth, Done, Ending, Enqueued, Fence, Found, Head, Lease, News, Next, Settled, Spot,
+    TaskFilter,
+};
 pub use tables::tokens::{Purpose, TokenRecord};
 pub use tail::{Batch, Gap, Tail};
 pub use tx::Tx;

@@ -30,6 +30,7 @@ static KNOWN: &[Migration] = migrations! {
     3 "people";
     4 "beads";
     5 "spend";
+    6 "queue";
 };
 
 /// Returns all migrations that this binary knows, in order.

@@ -23,8 +23,8 @@ pub(crate) struct Statement {
 ///
 /// Parameters are `$1`, `$2`, .. and must first appear in this order (SQLite numbers them so).
 macro_rules! statements {
-    ($($constant:ident = $name:literal: $sql:literal;)+) => {
-        $(static $constant: crate::statement::Statement =
+    ($($constant:ident = $name:literal: $sql:expr;)+) => {
+        $(pub(super) static $constant: crate::statement::Statement =
             crate::statement::Statement { name: $name, sqlite: $sql, postgres: $sql };)+
         pub(crate) static ALL: &[&crate::statement::Statement] = &[$(&$constant),+];
     };
@@ -162,6 +162,19 @@ impl Conn<'_> {
                 .map(|row| map(&Row::Postgres(row)))
                 .collect(),
         }
+    }
+
+    /// Runs a statement that changes rows, and maps each one that it returns.
+    pub(crate) fn change<T>(
+        &mut self,
+        statement: &'static Statement,
+        params: &[Param<'_>],
+        map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        if let Self::Sqlite(_, wrote) = self {
+            *wrote = true;
+        }
+        self.query(statement, params, map)
     }
 
     /// Runs a query that finds one row at most.

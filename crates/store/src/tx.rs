@@ -1,6 +1,7 @@
 //! A visible transaction.
 
 use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
+use jiff::Timestamp;
 
 use crate::statement::Conn;
 use crate::tables::agent_tokens::AgentTokens;
@@ -12,15 +13,19 @@ use crate::tables::devices::Devices;
 use crate::tables::events::Events;
 use crate::tables::idempotency::Idempotency;
 use crate::tables::keys::Keys;
+use crate::tables::pools::Pools;
 use crate::tables::projects::Projects;
+use crate::tables::schedules::Schedules;
 use crate::tables::secrets::Secrets;
 use crate::tables::sessions::Sessions;
 use crate::tables::shelves::Shelves;
 use crate::tables::snapshots::Snapshots;
+use crate::tables::tasks::Tasks;
 use crate::tables::tenants::Tenants;
 use crate::tables::tokens::Tokens;
 use crate::tables::usage::UsageSums;
 use crate::tables::users::Users;
+use crate::tables::workers::Workers;
 use crate::{Error, Result, Scope};
 
 /// A transaction inside one scope: all of it is committed, or nothing.
@@ -216,5 +221,37 @@ impl<'c> Tx<'c> {
     /// Requests that must be carried out once at most.
     pub fn idempotency(&mut self) -> Idempotency<'_, 'c> {
         Idempotency { tx: self }
+    }
+
+    /// The queue.
+    pub fn tasks(&mut self) -> Tasks<'_, 'c> {
+        Tasks { tx: self }
+    }
+
+    /// Where tasks wait, and how.
+    pub fn pools(&mut self) -> Pools<'_, 'c> {
+        Pools { tx: self }
+    }
+
+    /// Who takes tasks.
+    pub fn workers(&mut self) -> Workers<'_, 'c> {
+        Workers { tx: self }
+    }
+
+    /// Tasks that come again and again.
+    pub fn schedules(&mut self) -> Schedules<'_, 'c> {
+        Schedules { tx: self }
+    }
+
+    /// Returns the time by which leases and delays are judged: that of the database where several
+    /// servers share one, else the one that is given.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn clock(&mut self, own: Timestamp) -> Result<Timestamp> {
+        match &mut self.conn {
+            Conn::Sqlite(..) => Ok(own),
+            Conn::Postgres(session) => session.clock(),
+        }
     }
 }

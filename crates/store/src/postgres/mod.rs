@@ -126,9 +126,11 @@ pub(crate) fn check_statements(url: &str) -> Result<usize> {
         ("idempotency_notes", append::NOTE),
         ("stream_heads", follower::HEADS),
         ("transaction_status", lane::STATUS),
+        ("clock", session::CLOCK),
     ];
+    let own = own.into_iter().chain(crate::tables::tasks::ONLY_POSTGRES.iter().copied());
     let shared = crate::tables::statements().map(|statement| (statement.name, statement.postgres));
-    let all: Vec<_> = own.into_iter().chain(shared).collect();
+    let all: Vec<_> = own.chain(shared).collect();
     all.iter().try_for_each(|(name, text)| session.check(name, text))?;
     Ok(all.len())
 }

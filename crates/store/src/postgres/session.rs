@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use godel_model::from_micros;
+use jiff::Timestamp;
 use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::types::ToSql;
@@ -17,6 +19,9 @@ use crate::statement::{Param, Statement};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long data may wait for the other side's kernel before the connection counts as broken.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The time at which a statement runs, not the one at which its transaction began.
+pub(super) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 
 /// A connection that works under the role of the application.
 pub(crate) struct Session {
@@ -109,7 +114,7 @@ impl Session {
         self.query_raw(statement.name, statement.postgres, &params)
     }
 
-    pub(super) fn query_raw(
+    pub(crate) fn query_raw(
         &mut self,
         name: &'static str,
         text: &'static str,
@@ -129,6 +134,14 @@ impl Session {
         let prepared = self.prepare(statement.name, statement.postgres)?;
         let result = self.client.execute(&prepared, &params);
         result.map_err(|cause| self.failed(statement.name, cause))
+    }
+
+    /// Returns the time of the database, in microseconds.
+    pub(crate) fn clock(&mut self) -> Result<Timestamp> {
+        let rows = self.query_raw("clock", CLOCK, &[])?;
+        let found = rows.first().map(|row| row.try_get::<_, i64>(0));
+        let micros = found.transpose().map_err(|cause| self.failed("clock", cause))?;
+        Ok(from_micros(micros.unwrap_or_default()))
     }
 
     /// Lets the server check a statement.

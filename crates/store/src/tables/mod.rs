@@ -9,15 +9,19 @@ pub(crate) mod devices;
 pub(crate) mod events;
 pub(crate) mod idempotency;
 pub(crate) mod keys;
+pub(crate) mod pools;
 pub(crate) mod projects;
+pub(crate) mod schedules;
 pub(crate) mod secrets;
 pub(crate) mod sessions;
 pub(crate) mod shelves;
 pub(crate) mod snapshots;
+pub(crate) mod tasks;
 pub(crate) mod tenants;
 pub(crate) mod tokens;
 pub(crate) mod usage;
 pub(crate) mod users;
+pub(crate) mod workers;
 
 use crate::statement::Statement;
 
@@ -34,15 +38,23 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         events::ALL,
         idempotency::ALL,
         keys::ALL,
+        pools::ALL,
         projects::ALL,
+        schedules::ALL,
         secrets::ALL,
         sessions::ALL,
         shelves::ALL,
         snapshots::ALL,
+        tasks::HOT,
+        tasks::READ,
+        tasks::ROWS,
+        tasks::UPKEEP,
         tenants::ALL,
         tokens::ALL,
         usage::ALL,
         users::ALL,
+        workers::ALL,
+        workers::HOT,
     ]
     .into_iter()
     .flatten()

@@ -13,5 +13,6 @@ mod projects;
 mod schema;
 mod spend;
 mod tail;
+mod tasks;
 mod tenancy;
 mod tls;

@@ -1,0 +1,14 @@
+DROP TABLE task_news;
+DROP TABLE schedule;
+DROP TABLE worker;
+DROP TABLE task_deadline;
+DROP TABLE attempt;
+DROP TABLE outcome;
+DROP TABLE lease;
+DROP TABLE dependency;
+DROP TABLE blocked;
+DROP TABLE delayed;
+DROP TABLE ready;
+DROP TABLE task;
+DROP TABLE lane;
+DROP TABLE pool;

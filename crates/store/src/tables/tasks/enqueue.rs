@@ -1,0 +1,153 @@
+//! Adding tasks.
+
+use godel_model::{Lane, Task, TaskId, TaskState, TenantId, UserId, micros};
+use jiff::Timestamp;
+
+use super::rows::{self, Rows};
+use super::{Enqueued, Spot, Tasks, hot, state};
+use crate::statement::{Conn, Param};
+use crate::{Error, Result};
+
+impl Tasks<'_, '_> {
+    /// Adds tasks, each with its line; what cannot be added is told, and hinders no other.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn enqueue(&mut self, batch: &[(Task, Lane)], now: Timestamp) -> Result<Vec<Enqueued>> {
+        let tenant = self.tenant()?;
+        if let Conn::Postgres(session) = &mut self.tx.conn
+            && batch.iter().all(|(task, _)| is_plain(task, now))
+        {
+            return hot::enqueue(session, tenant, batch, now);
+        }
+        let mut rows = Rows { conn: &mut self.tx.conn, tenant };
+        batch.iter().map(|(task, lane)| rows.enqueue(task, lane, now)).collect()
+    }
+
+    /// Adds tasks that others wait for: nobody else changes who waits for whom until the commit.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn lock_graph(&mut self, alone: bool) -> Result<()> {
+        let tenant = self.tenant()?;
+        match &mut self.tx.conn {
+            // SQLite has one writer.
+            Conn::Sqlite(..) => Ok(()),
+            Conn::Postgres(session) => hot::lock_graph(session, tenant, alone),
+        }
+    }
+}
+
+/// Tells whether a task can be handed out at once.
+pub(super) fn is_plain(task: &Task, now: Timestamp) -> bool {
+    let asked = &task.asked;
+    asked.after.is_empty() && asked.deadline.is_none() && asked.start_at.is_none_or(|at| at <= now)
+}
+
+/// Returns what goes with a task from its first place on.
+pub(super) fn first_spot(task: &Task, lane: &Lane) -> Spot {
+    Spot {
+        task: task.id,
+        lane: lane.clone(),
+        priority: task.asked.priority,
+        attempt: 0,
+        last: task.asked.retry.max_attempts,
+    }
+}
+
+/// Writes down what was asked for.
+pub(super) fn asked_text(task: &Task) -> Result<String> {
+    serde_json::to_string(&task.asked)
+        .map_err(|cause| Error::Unreadable { what: "task", cause: cause.into() })
+}
+
+/// What a parent that is not there any more, or will not succeed, means for a child.
+enum Hindrance {
+    Missing(TaskId),
+    Failed(TaskId),
+}
+
+impl Rows<'_, '_> {
+    fn enqueue(&mut self, task: &Task, lane: &Lane, now: Timestamp) -> Result<Enqueued> {
+        if let Some(known) = self.by_key(task)? {
+            return Ok(Enqueued::Known(known));
+        }
+        let mut parents = task.asked.after.clone();
+        parents.sort_unstable();
+        parents.dedup();
+        let waits = match self.open_parents(&parents)? {
+            Ok(waits) => waits,
+            Err(Hindrance::Missing(parent)) => return Ok(Enqueued::NoParent(parent)),
+            Err(Hindrance::Failed(parent)) => return Ok(Enqueued::ParentFailed(parent)),
+        };
+        self.insert(task, lane)?;
+        let spot = first_spot(task, lane);
+        for parent in &parents {
+            let own = Param::Uuid(self.tenant.uuid());
+            let params = [own, Param::Uuid(parent.uuid()), Param::Uuid(task.id.uuid())];
+            self.conn.execute(&rows::DEPENDENCY_INSERT, &params)?;
+        }
+        if let Some(deadline) = task.asked.deadline {
+            let own = Param::Uuid(self.tenant.uuid());
+            let params = [own, Param::Int(micros(deadline)), Param::Uuid(task.id.uuid())];
+            self.conn.execute(&rows::DEADLINE_INSERT, &params)?;
+        }
+        if waits > 0 {
+            self.put_blocked(&spot, waits, task.asked.start_at)?;
+            return Ok(Enqueued::New(spot, TaskState::Blocked));
+        }
+        let state = self.put_waiting(&spot, task.asked.start_at, now)?;
+        Ok(Enqueued::New(spot, state))
+    }
+
+    fn by_key(&mut self, task: &Task) -> Result<Option<TaskId>> {
+        let Some(key) = &task.asked.key else { return Ok(None) };
+        let params = [Param::Uuid(self.tenant.uuid()), Param::Text(key)];
+        self.conn.first(&rows::TASK_BY_IDEM, &params, |row| Ok(TaskId::from_uuid(row.uuid(0)?)))
+    }
+
+    /// Counts the parents that have not succeeded yet.
+    fn open_parents(&mut self, parents: &[TaskId]) -> Result<Result<usize, Hindrance>> {
+        let mut open = 0;
+        for parent in parents {
+            let params = [Param::Uuid(self.tenant.uuid()), Param::Uuid(parent.uuid())];
+            let ended =
+                self.conn.first(&rows::OUTCOME_STATE, &params, |row| state(&row.text(0)?))?;
+            match ended {
+                Some(TaskState::Succeeded) => {}
+                Some(_) => return Ok(Err(Hindrance::Failed(*parent))),
+                None if self.conn.first(&rows::TASK_EXISTS, &params, |_| Ok(()))?.is_none() => {
+                    return Ok(Err(Hindrance::Missing(*parent)));
+                }
+                None => open += 1,
+            }
+        }
+        Ok(Ok(open))
+    }
+
+    fn insert(&mut self, task: &Task, lane: &Lane) -> Result<()> {
+        note_lane(self.conn, self.tenant, lane)?;
+        let (text, asked) = (asked_text(task)?, &task.asked);
+        let owner = asked.owner.as_ref();
+        let params = [
+            Param::Uuid(self.tenant.uuid()),
+            Param::Uuid(task.id.uuid()),
+            Param::Text(lane.as_str()),
+            Param::Int(asked.priority.tier()),
+            Param::Text(&text),
+            Param::from(asked.key.as_deref()),
+            Param::from(owner.map(|owner| owner.kind.as_str())),
+            Param::from(owner.map(|owner| owner.id.as_str())),
+            Param::from(owner.map(|owner| owner.part.as_str())),
+            Param::from(task.created_by.map(UserId::uuid)),
+            Param::Int(micros(task.created_at)),
+        ];
+        self.conn.execute(&rows::TASK_INSERT, &params).map(drop)
+    }
+}
+
+/// Notes that a line exists.
+pub(super) fn note_lane(conn: &mut Conn<'_>, tenant: TenantId, lane: &Lane) -> Result<()> {
+    let params = [Param::Uuid(tenant.uuid()), Param::Text(lane.pool()), Param::Text(lane.as_str())];
+    conn.execute(&rows::LANE_INSERT, &params).map(drop)
+}

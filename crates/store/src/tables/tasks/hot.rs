@@ -1,0 +1,236 @@
+//! What happens to every task, on PostgreSQL: one round trip for a whole batch.
+
+use std::collections::HashMap;
+
+use godel_model::{
+    Lane, Payload, Task, TaskId, TaskState, TenantId, UserId, WorkerId, from_micros, micros,
+};
+use jiff::Timestamp;
+use postgres::types::ToSql;
+use uuid::Uuid;
+
+use super::enqueue::{asked_text, first_spot};
+use super::{Done, Enqueued, Head, Lease, Settled, Spot, claim};
+use crate::postgres::session::Session;
+use crate::statement::{Row, Statement};
+use crate::{Error, Result};
+
+const ENQUEUE: &str = "
+    WITH asked AS (
+        SELECT * FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+                             $7::text[], $8::text[], $9::text[], $10::uuid[], $11::bigint[],
+                             $12::bigint[], $13::text[])
+            AS a (id, lane, tier, asked, idem, owner_kind, owner, owner_part, person, created_at,
+                  last, pool)
+    ), lanes AS (
+        INSERT INTO lane (tenant, pool, name) SELECT DISTINCT $1::uuid, pool, lane FROM asked
+        WHERE NOT EXISTS (SELECT FROM lane l
+                          WHERE l.tenant = $1 AND l.pool = asked.pool AND l.name = asked.lane)
+        ON CONFLICT DO NOTHING
+    ), made AS (
+        INSERT INTO task (tenant, id, lane, tier, asked, idem, owner_kind, owner, owner_part,
+                          person, created_at)
+        SELECT $1, id, lane, tier, asked, idem, owner_kind, owner, owner_part, person, created_at
+        FROM asked ON CONFLICT (tenant, idem) WHERE idem IS NOT NULL DO NOTHING
+        RETURNING id
+    )
+    INSERT INTO ready (tenant, lane, tier, at, task, attempt, last)
+    SELECT $1, a.lane, a.tier, $14, a.id, 0, a.last FROM asked a JOIN made ON made.id = a.id
+    RETURNING task";
+
+const BY_IDEM: &str = "SELECT idem, id FROM task WHERE tenant = $1 AND idem = ANY($2::text[])";
+
+const HAND_OUT: &str = "
+    WITH given AS (
+        SELECT * FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+                             $7::bigint[], $8::uuid[], $9::bigint[], $10::bigint[])
+            AS g (task, lane, tier, at, attempt, last, worker, started_at, ends_at)
+    ), gone AS (
+        DELETE FROM ready r USING given g
+        WHERE r.tenant = $1 AND r.lane = g.lane AND r.tier = g.tier AND r.at = g.at
+          AND r.task = g.task
+        RETURNING r.task
+    )
+    INSERT INTO lease (tenant, task, attempt, last, lane, tier, worker, started_at, ends_at)
+    SELECT $1, g.task, g.attempt, g.last, g.lane, g.tier, g.worker, g.started_at, g.ends_at
+    FROM given g JOIN gone ON gone.task = g.task RETURNING task";
+
+const SUCCEED: &str = "
+    WITH said AS (
+        SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::text[])
+            AS s (task, attempt, worker, result)
+    ), gone AS (
+        DELETE FROM lease l USING said s
+        WHERE l.tenant = $1 AND l.task = s.task AND l.attempt = s.attempt AND l.worker = s.worker
+        RETURNING l.task, l.lane, l.tier, l.attempt, l.last, l.worker, l.started_at, s.result
+    ), noted AS (
+        INSERT INTO outcome (tenant, task, state, lane, tier, attempt, worker, started_at, at, result)
+        SELECT $1, task, 'succeeded', lane, tier, attempt, worker, started_at, $6, result FROM gone
+    ), told AS (
+        INSERT INTO task_news (tenant, task, owner_kind, owner, part, state, at)
+        SELECT $1, t.id, t.owner_kind, t.owner, t.owner_part, 'succeeded', $6
+        FROM gone JOIN task t ON t.tenant = $1 AND t.id = gone.task WHERE t.owner IS NOT NULL
+        ON CONFLICT (tenant, owner_kind, owner, task)
+        DO UPDATE SET state = EXCLUDED.state, at = EXCLUDED.at
+    )
+    SELECT task, lane, tier, attempt, last, started_at,
+           EXISTS (SELECT FROM dependency d WHERE d.tenant = $1 AND d.parent = gone.task)
+    FROM gone";
+
+const PROMOTE: &str = "
+    WITH gone AS (
+        DELETE FROM delayed WHERE tenant = $1 AND task = ANY($2::uuid[])
+        RETURNING task, lane, tier, attempt, last
+    )
+    INSERT INTO ready (tenant, lane, tier, at, task, attempt, last)
+    SELECT $1, lane, tier, $3, task, attempt, last FROM gone
+    RETURNING task, lane, tier, attempt, last";
+
+const LOCK_SHARED: &str = "SELECT pg_advisory_xact_lock_shared($1)";
+const LOCK_ALONE: &str = "SELECT pg_advisory_xact_lock($1)";
+
+/// The statements that only PostgreSQL has, by name.
+pub(crate) static ONLY_POSTGRES: &[(&str, &str)] = &[
+    ("task_enqueue", ENQUEUE),
+    ("task_by_idems", BY_IDEM),
+    ("task_hand_out", HAND_OUT),
+    ("task_succeed", SUCCEED),
+    ("task_promote", PROMOTE),
+    ("graph_lock_shared", LOCK_SHARED),
+    ("graph_lock_alone", LOCK_ALONE),
+];
+
+/// The statements that differ between the engines.
+pub(crate) static HOT: &[&Statement] = &[&claim::HEADS];
+
+/// Adds tasks that can be handed out at once.
+pub(super) fn enqueue(
+    session: &mut Session,
+    tenant: TenantId,
+    batch: &[(Task, Lane)],
+    now: Timestamp,
+) -> Result<Vec<Enqueued>> {
+    let texts = batch.iter().map(|(task, _)| asked_text(task)).collect::<Result<Vec<_>>>()?;
+    let asked: Vec<_> = batch.iter().map(|(task, _)| &task.asked).collect();
+    let ids: Vec<Uuid> = batch.iter().map(|(task, _)| task.id.uuid()).collect();
+    let lanes: Vec<&str> = batch.iter().map(|(_, lane)| lane.as_str()).collect();
+    let tiers: Vec<i64> = asked.iter().map(|asked| asked.priority.tier()).collect();
+    let idems: Vec<_> = asked.iter().map(|asked| asked.key.as_deref()).collect();
+    let owner = |read: fn(&godel_model::Owner) -> &str| -> Vec<Option<&str>> {
+        asked.iter().map(|asked| asked.owner.as_ref().map(read)).collect()
+    };
+    let kinds = owner(|owner| &owner.kind);
+    let owners = owner(|owner| &owner.id);
+    let parts = owner(|owner| &owner.part);
+    let people: Vec<Option<Uuid>> =
+        batch.iter().map(|(task, _)| task.created_by.map(UserId::uuid)).collect();
+    let times: Vec<i64> = batch.iter().map(|(task, _)| micros(task.created_at)).collect();
+    let lasts: Vec<i64> = asked.iter().map(|asked| asked.retry.max_attempts.into()).collect();
+    let pools: Vec<&str> = batch.iter().map(|(_, lane)| lane.pool()).collect();
+    let (own, at) = (tenant.uuid(), micros(now));
+    let params: [&(dyn ToSql + Sync); 14] = [
+        &own, &ids, &lanes, &tiers, &texts, &idems, &kinds, &owners, &parts, &people, &times,
+        &lasts, &pools, &at,
+    ];
+    let made = session.query_raw("task_enqueue", ENQUEUE, &params)?;
+    if made.len() == batch.len() {
+        return Ok(batch.iter().map(|(task, lane)| new(task, lane)).collect());
+    }
+    let made: Vec<Uuid> =
+        made.iter().map(|row| Row::Postgres(row).uuid(0)).collect::<Result<_>>()?;
+    let rows = session.query_raw("task_by_idems", BY_IDEM, &[&own, &idems])?;
+    let mut known = HashMap::new();
+    for row in &rows {
+        let row = Row::Postgres(row);
+        known.insert(row.text(0)?, TaskId::from_uuid(row.uuid(1)?));
+    }
+    let outcome = |(task, lane): &(Task, Lane)| {
+        if made.contains(&task.id.uuid()) {
+            return Ok(new(task, lane));
+        }
+        let found = task.asked.key.as_ref().and_then(|key| known.get(key));
+        found.map(|id| Enqueued::Known(*id)).ok_or_else(|| Error::Unavailable(None))
+    };
+    batch.iter().map(outcome).collect()
+}
+
+fn new(task: &Task, lane: &Lane) -> Enqueued {
+    Enqueued::New(first_spot(task, lane), TaskState::Ready)
+}
+
+/// Hands tasks out that this transaction has locked.
+pub(super) fn hand_out(
+    session: &mut Session,
+    tenant: TenantId,
+    given: &[(Head, WorkerId)],
+    leases: &[Lease],
+) -> Result<()> {
+    let spots = || leases.iter().map(|lease| &lease.spot);
+    let tasks: Vec<Uuid> = spots().map(|spot| spot.task.uuid()).collect();
+    let lanes: Vec<&str> = spots().map(|spot| spot.lane.as_str()).collect();
+    let tiers: Vec<i64> = spots().map(|spot| spot.priority.tier()).collect();
+    let times: Vec<i64> = given.iter().map(|(head, _)| micros(head.at)).collect();
+    let attempts: Vec<i64> = spots().map(|spot| spot.attempt.into()).collect();
+    let lasts: Vec<i64> = spots().map(|spot| spot.last.into()).collect();
+    let workers: Vec<Uuid> = leases.iter().map(|lease| lease.worker.uuid()).collect();
+    let starts: Vec<i64> = leases.iter().map(|lease| micros(lease.started_at)).collect();
+    let ends: Vec<Option<i64>> = leases.iter().map(|lease| lease.ends_at.map(micros)).collect();
+    let own = tenant.uuid();
+    let params: [&(dyn ToSql + Sync); 10] =
+        [&own, &tasks, &lanes, &tiers, &times, &attempts, &lasts, &workers, &starts, &ends];
+    let moved = session.query_raw("task_hand_out", HAND_OUT, &params)?;
+    if moved.len() == leases.len() {
+        return Ok(());
+    }
+    let cause = "a task is not where it was found".into();
+    Err(Error::Unreadable { what: "queue", cause })
+}
+
+/// Settles tasks that were done.
+pub(super) fn succeed(
+    session: &mut Session,
+    tenant: TenantId,
+    batch: &[Done],
+    now: Timestamp,
+) -> Result<Vec<Option<Settled>>> {
+    let tasks: Vec<Uuid> = batch.iter().map(|done| done.fence.task.uuid()).collect();
+    let attempts: Vec<i64> = batch.iter().map(|done| done.fence.attempt.into()).collect();
+    let workers: Vec<Uuid> = batch.iter().map(|done| done.fence.worker.uuid()).collect();
+    let results: Vec<Option<&str>> =
+        batch.iter().map(|done| done.result.as_ref().map(Payload::as_str)).collect();
+    let (own, at) = (tenant.uuid(), micros(now));
+    let params: [&(dyn ToSql + Sync); 6] = [&own, &tasks, &attempts, &workers, &results, &at];
+    let mut settled = HashMap::new();
+    for row in &session.query_raw("task_succeed", SUCCEED, &params)? {
+        let has_children = row
+            .try_get(6)
+            .map_err(|cause| Error::Unreadable { what: "column", cause: cause.into() })?;
+        let row = Row::Postgres(row);
+        let spot = super::rows::spot(&row)?;
+        let started_at = from_micros(row.int(5)?);
+        settled.insert(spot.task, Settled { spot, started_at, has_children });
+    }
+    // One that says it twice in a batch is heard once.
+    Ok(batch.iter().map(|done| settled.remove(&done.fence.task)).collect())
+}
+
+/// Lets delayed tasks be handed out.
+pub(super) fn promote(
+    session: &mut Session,
+    tenant: TenantId,
+    tasks: &[TaskId],
+    now: Timestamp,
+) -> Result<Vec<Spot>> {
+    let ids: Vec<Uuid> = tasks.iter().map(|task| task.uuid()).collect();
+    let params: [&(dyn ToSql + Sync); 3] = [&tenant.uuid(), &ids, &micros(now)];
+    let rows = session.query_raw("task_promote", PROMOTE, &params)?;
+    rows.iter().map(|row| super::rows::spot(&Row::Postgres(row))).collect()
+}
+
+/// Keeps others from changing who waits for whom (`alone`), or from doing so alone.
+pub(super) fn lock_graph(session: &mut Session, tenant: TenantId, alone: bool) -> Result<()> {
+    let text = if alone { LOCK_ALONE } else { LOCK_SHARED };
+    let name = if alone { "graph_lock_alone" } else { "graph_lock_shared" };
+    let key = (tenant.uuid().as_u128() & u128::from(u64::MAX >> 1)) as i64;
+    session.query_raw(name, text, &[&key]).map(drop)
+}

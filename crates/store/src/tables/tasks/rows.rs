@@ -1,0 +1,330 @@
+//! The rows of the queue one by one: what is rare, and all of SQLite.
+
+use godel_model::{Lane, TaskId, TaskPriority, TaskState, TenantId, WorkerId, from_micros, micros};
+use jiff::Timestamp;
+
+use super::{Closing, Ending, Fence, Lease, Spot, count};
+use crate::Result;
+use crate::statement::{Conn, Param, Row, statements};
+
+statements! {
+    TASK_INSERT = "task_insert":
+        "INSERT INTO task (tenant, id, lane, tier, asked, idem, owner_kind, owner, owner_part,
+                           person, created_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    TASK_BY_IDEM = "task_by_idem": "SELECT id FROM task WHERE tenant = $1 AND idem = $2";
+    TASK_EXISTS = "task_exists": "SELECT 1 FROM task WHERE tenant = $1 AND id = $2";
+    TASK_BY_ID = "task_by_id":
+        "SELECT asked, created_at, person FROM task WHERE tenant = $1 AND id = $2";
+    TASK_DELETE = "task_delete": "DELETE FROM task WHERE tenant = $1 AND id = $2";
+    LANE_INSERT = "lane_insert":
+        "INSERT INTO lane (tenant, pool, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+    LANES = "lane_list": "SELECT name FROM lane WHERE tenant = $1 AND pool = $2 ORDER BY name";
+    READY_INSERT = "ready_insert":
+        "INSERT INTO ready (tenant, lane, tier, at, task, attempt, last)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    READY_TAKE = "ready_take":
+        "DELETE FROM ready WHERE tenant = $1 AND task = $2
+         RETURNING task, lane, tier, attempt, last";
+    READY_DELETE = "ready_delete":
+        "DELETE FROM ready WHERE tenant = $1 AND lane = $2 AND tier = $3 AND at = $4 AND task = $5";
+    READY_AGED = "ready_aged":
+        "SELECT task, at FROM ready
+         WHERE tenant = $1 AND lane = $2 AND tier = $3 AND at <= $4 ORDER BY at, task LIMIT $5";
+    DELAYED_INSERT = "delayed_insert":
+        "INSERT INTO delayed (tenant, task, due_at, lane, tier, attempt, last)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)";
+    DELAYED_TAKE = "delayed_take":
+        "DELETE FROM delayed WHERE tenant = $1 AND task = $2
+         RETURNING task, lane, tier, attempt, last";
+    BLOCKED_INSERT = "blocked_insert":
+        "INSERT INTO blocked (tenant, task, lane, tier, attempt, last, waits, start_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    BLOCKED_TAKE = "blocked_take":
+        "DELETE FROM blocked WHERE tenant = $1 AND task = $2
+         RETURNING task, lane, tier, attempt, last, start_at";
+    BLOCKED_LESS = "blocked_less":
+        "UPDATE blocked SET waits = waits - 1 WHERE tenant = $1 AND task = $2 RETURNING waits";
+    RAISE_DELAYED = "delayed_raise":
+        "UPDATE delayed SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4";
+    RAISE_BLOCKED = "blocked_raise":
+        "UPDATE blocked SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4";
+    RAISE_LEASE = "lease_raise":
+        "UPDATE lease SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4";
+    READY_TIER = "ready_tier":
+        "SELECT lane, tier, at, attempt, last FROM ready WHERE tenant = $1 AND task = $2";
+    DEPENDENCY_INSERT = "dependency_insert":
+        "INSERT INTO dependency (tenant, parent, child) VALUES ($1, $2, $3)";
+    CHILDREN = "dependency_children":
+        "SELECT child FROM dependency WHERE tenant = $1 AND parent = $2 ORDER BY child";
+    PARENTS = "dependency_parents":
+        "SELECT parent FROM dependency WHERE tenant = $1 AND child = $2 ORDER BY parent";
+    DEPENDENCIES_DELETE = "dependency_delete":
+        "DELETE FROM dependency WHERE tenant = $1 AND child = $2";
+    LEASE_INSERT = "lease_insert":
+        "INSERT INTO lease (tenant, task, attempt, last, lane, tier, worker, started_at, ends_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    LEASE_TAKE = "lease_take":
+        "DELETE FROM lease WHERE tenant = $1 AND task = $2 AND attempt = $3 AND worker = $4
+         RETURNING task, lane, tier, attempt, last, worker, started_at, ends_at, progress, cancel";
+    LEASE_BY_TASK = "lease_by_task":
+        "SELECT task, lane, tier, attempt, last, worker, started_at, ends_at, progress, cancel
+         FROM lease WHERE tenant = $1 AND task = $2";
+    LEASES_OF_WORKER = "leases_of_worker":
+        "SELECT task, lane, tier, attempt, last, worker, started_at, ends_at, progress, cancel
+         FROM lease WHERE tenant = $1 AND worker = $2 ORDER BY task";
+    LEASES_LATE = "leases_late":
+        "SELECT tenant, task, attempt, worker FROM lease
+         WHERE ends_at IS NOT NULL AND ends_at <= $1 ORDER BY ends_at LIMIT $2";
+    LEASE_PROGRESS = "lease_progress":
+        "UPDATE lease SET progress = $1
+         WHERE tenant = $2 AND task = $3 AND attempt = $4 AND worker = $5
+         RETURNING task, lane, tier, attempt, last, worker, started_at, ends_at, progress, cancel";
+    LEASE_CANCEL = "lease_cancel":
+        "UPDATE lease SET cancel = $1 WHERE tenant = $2 AND task = $3 AND cancel IS NULL";
+    OUTCOME_INSERT = "outcome_insert":
+        "INSERT INTO outcome (tenant, task, state, lane, tier, attempt, worker, started_at, at,
+                              result, error, because)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    OUTCOME_STATE = "outcome_state": "SELECT state FROM outcome WHERE tenant = $1 AND task = $2";
+    OUTCOME_TAKE = "outcome_take":
+        "DELETE FROM outcome WHERE tenant = $1 AND task = $2 AND state = $3
+         RETURNING task, lane, tier, attempt";
+    OUTCOMES_BECAUSE = "outcome_because":
+        "SELECT o.task FROM dependency d JOIN outcome o ON o.tenant = d.tenant AND o.task = d.child
+         WHERE d.tenant = $1 AND d.parent = $2 AND o.state = 'cancelled' AND o.because = $3
+         ORDER BY o.task";
+    OUTCOME_DELETE = "outcome_delete": "DELETE FROM outcome WHERE tenant = $1 AND task = $2";
+    OUTCOMES_OLD = "outcome_old":
+        "SELECT task, at FROM outcome WHERE tenant = $1 AND task > $2 ORDER BY task LIMIT $3";
+    ATTEMPT_INSERT = "attempt_insert":
+        "INSERT INTO attempt (tenant, task, number, worker, started_at, ended_at, ending, error)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+    ATTEMPTS = "attempt_list":
+        "SELECT number, worker, started_at, ended_at, ending, error FROM attempt
+         WHERE tenant = $1 AND task = $2 ORDER BY number";
+    ATTEMPTS_DELETE = "attempt_delete": "DELETE FROM attempt WHERE tenant = $1 AND task = $2";
+    DEADLINE_INSERT = "task_deadline_insert":
+        "INSERT INTO task_deadline (tenant, at, task) VALUES ($1, $2, $3)";
+    DEADLINE_DELETE = "task_deadline_delete":
+        "DELETE FROM task_deadline WHERE tenant = $1 AND task = $2";
+    DEADLINES_DUE = "task_deadline_due":
+        "SELECT tenant, task FROM task_deadline WHERE at <= $1 ORDER BY at LIMIT $2";
+    NEWS_INSERT = "task_news_insert":
+        "INSERT INTO task_news (tenant, task, owner_kind, owner, part, state, at)
+         SELECT tenant, id, owner_kind, owner, owner_part, $1, $2 FROM task
+         WHERE tenant = $3 AND id = $4 AND owner IS NOT NULL
+         ON CONFLICT (tenant, owner_kind, owner, task) DO UPDATE SET state = EXCLUDED.state, at = EXCLUDED.at";
+    NEXT_DUE = "delayed_next": "SELECT MIN(due_at) FROM delayed";
+}
+
+/// A transaction's connection and the tenant whose rows it touches.
+pub(super) struct Rows<'r, 'c> {
+    pub(super) conn: &'r mut Conn<'c>,
+    pub(super) tenant: TenantId,
+}
+
+impl Rows<'_, '_> {
+    fn own(&self) -> Param<'static> {
+        Param::Uuid(self.tenant.uuid())
+    }
+
+    pub(super) fn put_ready(&mut self, spot: &Spot, at: Timestamp) -> Result<()> {
+        let params = [
+            self.own(),
+            Param::Text(spot.lane.as_str()),
+            Param::Int(spot.priority.tier()),
+            Param::Int(micros(at)),
+            Param::Uuid(spot.task.uuid()),
+            Param::Int(spot.attempt.into()),
+            Param::Int(spot.last.into()),
+        ];
+        self.conn.execute(&READY_INSERT, &params).map(drop)
+    }
+
+    pub(super) fn put_delayed(&mut self, spot: &Spot, due: Timestamp) -> Result<()> {
+        let params = [
+            self.own(),
+            Param::Uuid(spot.task.uuid()),
+            Param::Int(micros(due)),
+            Param::Text(spot.lane.as_str()),
+            Param::Int(spot.priority.tier()),
+            Param::Int(spot.attempt.into()),
+            Param::Int(spot.last.into()),
+        ];
+        self.conn.execute(&DELAYED_INSERT, &params).map(drop)
+    }
+
+    /// Puts a task where it waits for its time, or where it can be had if that has come.
+    pub(super) fn put_waiting(
+        &mut self,
+        spot: &Spot,
+        due: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<TaskState> {
+        match due {
+            Some(due) if due > now => self.put_delayed(spot, due).map(|()| TaskState::Delayed),
+            _ => self.put_ready(spot, now).map(|()| TaskState::Ready),
+        }
+    }
+
+    pub(super) fn put_blocked(
+        &mut self,
+        spot: &Spot,
+        waits: usize,
+        start_at: Option<Timestamp>,
+    ) -> Result<()> {
+        let params = [
+            self.own(),
+            Param::Uuid(spot.task.uuid()),
+            Param::Text(spot.lane.as_str()),
+            Param::Int(spot.priority.tier()),
+            Param::Int(spot.attempt.into()),
+            Param::Int(spot.last.into()),
+            Param::Int(waits as i64),
+            start_at.map_or(Param::Null, |at| Param::Int(micros(at))),
+        ];
+        self.conn.execute(&BLOCKED_INSERT, &params).map(drop)
+    }
+
+    pub(super) fn put_lease(&mut self, lease: &Lease) -> Result<()> {
+        let spot = &lease.spot;
+        let params = [
+            self.own(),
+            Param::Uuid(spot.task.uuid()),
+            Param::Int(spot.attempt.into()),
+            Param::Int(spot.last.into()),
+            Param::Text(spot.lane.as_str()),
+            Param::Int(spot.priority.tier()),
+            Param::Uuid(lease.worker.uuid()),
+            Param::Int(micros(lease.started_at)),
+            lease.ends_at.map_or(Param::Null, |at| Param::Int(micros(at))),
+        ];
+        self.conn.execute(&LEASE_INSERT, &params).map(drop)
+    }
+
+    /// Takes a task away from where it waits.
+    pub(super) fn take_waiting(&mut self, task: TaskId) -> Result<Option<(Spot, TaskState)>> {
+        let params = [self.own(), Param::Uuid(task.uuid())];
+        for (statement, state) in [
+            (&READY_TAKE, TaskState::Ready),
+            (&DELAYED_TAKE, TaskState::Delayed),
+            (&BLOCKED_TAKE, TaskState::Blocked),
+        ] {
+            let found = self.conn.change(statement, &params, spot)?;
+            if let Some(spot) = found.into_iter().next() {
+                return Ok(Some((spot, state)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes a task out of its worker's hands, if that is still the one.
+    pub(super) fn take_lease(&mut self, fence: Fence) -> Result<Option<Lease>> {
+        let params = [
+            self.own(),
+            Param::Uuid(fence.task.uuid()),
+            Param::Int(fence.attempt.into()),
+            Param::Uuid(fence.worker.uuid()),
+        ];
+        Ok(self.conn.change(&LEASE_TAKE, &params, lease)?.into_iter().next())
+    }
+
+    pub(super) fn lease(&mut self, task: TaskId) -> Result<Option<Lease>> {
+        self.conn.first(&LEASE_BY_TASK, &[self.own(), Param::Uuid(task.uuid())], lease)
+    }
+
+    pub(super) fn ids(
+        &mut self,
+        statement: &'static crate::statement::Statement,
+        task: TaskId,
+    ) -> Result<Vec<TaskId>> {
+        let params = [self.own(), Param::Uuid(task.uuid())];
+        self.conn.query(statement, &params, |row| Ok(TaskId::from_uuid(row.uuid(0)?)))
+    }
+
+    /// Notes the end of a task that did not succeed.
+    pub(super) fn close(
+        &mut self,
+        spot: &Spot,
+        held: Option<&Lease>,
+        closing: Closing<'_>,
+    ) -> Result<()> {
+        let Closing { state, error, because, at } = closing;
+        let params = [
+            self.own(),
+            Param::Uuid(spot.task.uuid()),
+            Param::Text(state.as_str()),
+            Param::Text(spot.lane.as_str()),
+            Param::Int(spot.priority.tier()),
+            Param::Int(spot.attempt.into()),
+            held.map_or(Param::Null, |lease| Param::Uuid(lease.worker.uuid())),
+            held.map_or(Param::Null, |lease| Param::Int(micros(lease.started_at))),
+            Param::Int(micros(at)),
+            Param::Null,
+            Param::Text(error),
+            Param::from(because.map(TaskId::uuid)),
+        ];
+        self.conn.execute(&OUTCOME_INSERT, &params)?;
+        self.tell_owner(spot.task, state, at)
+    }
+
+    pub(super) fn drop_deadline(&mut self, task: TaskId) -> Result<()> {
+        let params = [self.own(), Param::Uuid(task.uuid())];
+        self.conn.execute(&DEADLINE_DELETE, &params).map(drop)
+    }
+
+    /// Leaves word for what the task belongs to, if it does.
+    pub(super) fn tell_owner(
+        &mut self,
+        task: TaskId,
+        state: TaskState,
+        at: Timestamp,
+    ) -> Result<()> {
+        let params = [
+            Param::Text(state.as_str()),
+            Param::Int(micros(at)),
+            self.own(),
+            Param::Uuid(task.uuid()),
+        ];
+        self.conn.execute(&NEWS_INSERT, &params).map(drop)
+    }
+
+    /// Notes how an attempt ended.
+    pub(super) fn note_attempt(&mut self, lease: &Lease, ending: Ending<'_>) -> Result<()> {
+        let params = [
+            self.own(),
+            Param::Uuid(lease.spot.task.uuid()),
+            Param::Int(lease.spot.attempt.into()),
+            Param::Uuid(lease.worker.uuid()),
+            Param::Int(micros(lease.started_at)),
+            Param::Int(micros(ending.at)),
+            Param::Text(ending.how.as_str()),
+            Param::Text(ending.error),
+        ];
+        self.conn.execute(&ATTEMPT_INSERT, &params).map(drop)
+    }
+}
+
+/// Reads `task, lane, tier, attempt, last`.
+pub(super) fn spot(row: &Row<'_>) -> Result<Spot> {
+    Ok(Spot {
+        task: TaskId::from_uuid(row.uuid(0)?),
+        lane: Lane::from_stored(row.text(1)?),
+        priority: TaskPriority::from_tier(row.int(2)?),
+        attempt: count(row.int(3)?),
+        last: count(row.int(4)?),
+    })
+}
+
+/// Reads a spot and `worker, started_at, ends_at, progress, cancel`.
+pub(super) fn lease(row: &Row<'_>) -> Result<Lease> {
+    Ok(Lease {
+        spot: spot(row)?,
+        worker: WorkerId::from_uuid(row.uuid(5)?),
+        started_at: from_micros(row.int(6)?),
+        ends_at: row.opt_int(7)?.map(from_micros),
+        progress: row.opt_text(8)?,
+        cancel: row.opt_text(9)?,
+    })
+}

@@ -1,0 +1,144 @@
+//! What workers say of their tasks.
+
+use godel_model::{AttemptEnd, TaskId, TaskState, WorkerId, micros};
+use jiff::Timestamp;
+
+use super::rows::{self, Rows};
+use super::{Closing, Done, Ending, Fence, Lease, Settled, Spot, Tasks, hot};
+use crate::Result;
+use crate::statement::{Conn, Param};
+
+/// What became of a task whose attempt did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// It is tried again at a time.
+    Again(Timestamp),
+    /// It was tried as often as allowed.
+    Dead,
+    /// It was to be stopped anyway.
+    Cancelled,
+}
+
+impl Tasks<'_, '_> {
+    /// Settles tasks that were done; `None` for those that are not in that worker's hands any more.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn succeed(&mut self, batch: &[Done], now: Timestamp) -> Result<Vec<Option<Settled>>> {
+        let tenant = self.tenant()?;
+        if let Conn::Postgres(session) = &mut self.tx.conn {
+            return hot::succeed(session, tenant, batch, now);
+        }
+        let mut rows = Rows { conn: &mut self.tx.conn, tenant };
+        batch.iter().map(|done| rows.succeed(done, now)).collect()
+    }
+
+    /// Ends an attempt that did not succeed: the task is tried again, or is over.
+    ///
+    /// `pause` is how long it waits before the next attempt. `None` if the task is not in that
+    /// worker's hands any more.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn fail(
+        &mut self,
+        fence: Fence,
+        ending: Ending<'_>,
+        pause: impl FnOnce(&Lease) -> Timestamp,
+    ) -> Result<Option<(Lease, Next)>> {
+        let tenant = self.tenant()?;
+        let mut rows = Rows { conn: &mut self.tx.conn, tenant };
+        let Some(lease) = rows.take_lease(fence)? else { return Ok(None) };
+        let stopped = lease.cancel.as_deref();
+        let how = if stopped.is_some() { AttemptEnd::Cancelled } else { ending.how };
+        rows.note_attempt(&lease, Ending { how, ..ending })?;
+        let closing = |state, error| Closing { state, error, because: None, at: ending.at };
+        let next = if let Some(why) = stopped {
+            rows.close(&lease.spot, Some(&lease), closing(TaskState::Cancelled, why))?;
+            Next::Cancelled
+        } else if ending.how == AttemptEnd::Released {
+            // What was not begun does not count.
+            let spot = Spot { last: lease.spot.last + 1, ..lease.spot.clone() };
+            rows.put_ready(&spot, ending.at)?;
+            Next::Again(ending.at)
+        } else if lease.spot.attempt >= lease.spot.last {
+            rows.close(&lease.spot, Some(&lease), closing(TaskState::Dead, ending.error))?;
+            Next::Dead
+        } else {
+            let due = pause(&lease);
+            rows.put_waiting(&lease.spot, Some(due), ending.at)?;
+            Next::Again(due)
+        };
+        Ok(Some((lease, next)))
+    }
+
+    /// Notes how far a task is; `None` if it is not in that worker's hands any more.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn progress(&mut self, fence: Fence, text: &str) -> Result<Option<Lease>> {
+        let params = [
+            Param::Text(text),
+            Param::Uuid(self.tenant()?.uuid()),
+            Param::Uuid(fence.task.uuid()),
+            Param::Int(fence.attempt.into()),
+            Param::Uuid(fence.worker.uuid()),
+        ];
+        let found = self.tx.conn.change(&rows::LEASE_PROGRESS, &params, rows::lease)?;
+        Ok(found.into_iter().next())
+    }
+
+    /// Lists what a worker has in its hands.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn held_by(&mut self, worker: WorkerId) -> Result<Vec<Lease>> {
+        let params = [Param::Uuid(self.tenant()?.uuid()), Param::Uuid(worker.uuid())];
+        self.tx.conn.query(&rows::LEASES_OF_WORKER, &params, rows::lease)
+    }
+
+    /// Returns the task in a worker's hands.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn lease(&mut self, task: TaskId) -> Result<Option<Lease>> {
+        let tenant = self.tenant()?;
+        Rows { conn: &mut self.tx.conn, tenant }.lease(task)
+    }
+
+    /// Asks for a running task to be stopped; `false` if it does not run, or was asked before.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn ask_to_stop(&mut self, task: TaskId, why: &str) -> Result<bool> {
+        let own = Param::Uuid(self.tenant()?.uuid());
+        let params = [Param::Text(why), own, Param::Uuid(task.uuid())];
+        Ok(self.tx.conn.execute(&rows::LEASE_CANCEL, &params)? == 1)
+    }
+}
+
+impl Rows<'_, '_> {
+    fn succeed(&mut self, done: &Done, now: Timestamp) -> Result<Option<Settled>> {
+        let Some(lease) = self.take_lease(done.fence)? else { return Ok(None) };
+        let spot = lease.spot;
+        let own = Param::Uuid(self.tenant.uuid());
+        let params = [
+            own,
+            Param::Uuid(spot.task.uuid()),
+            Param::Text(TaskState::Succeeded.as_str()),
+            Param::Text(spot.lane.as_str()),
+            Param::Int(spot.priority.tier()),
+            Param::Int(spot.attempt.into()),
+            Param::Uuid(lease.worker.uuid()),
+            Param::Int(micros(lease.started_at)),
+            Param::Int(micros(now)),
+            Param::from(done.result.as_ref().map(godel_model::Payload::as_str)),
+            Param::Null,
+            Param::Null,
+        ];
+        self.conn.execute(&rows::OUTCOME_INSERT, &params)?;
+        self.tell_owner(spot.task, TaskState::Succeeded, now)?;
+        let has_children = !self.ids(&rows::CHILDREN, spot.task)?.is_empty();
+        Ok(Some(Settled { spot, started_at: lease.started_at, has_children }))
+    }
+}
