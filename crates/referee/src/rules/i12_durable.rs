@@ -1,0 +1,83 @@
+//! I12, the durability line: everything that was answered is there, after a power cut too, and is as
+//! it was answered.
+
+use crate::life::Step;
+use crate::moment::Moment;
+use crate::record::Event;
+use crate::verdict::{Finding, Rule, Verdict};
+use crate::world::{Done, Fact, TaskNo, World};
+
+/// An answer and its event tell of the same time and the same wait.
+pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
+    let task = moment.task();
+    let matching = |fact: &&Fact| is_told(fact, moment.step, moment.event);
+    for fact in task.facts.iter().filter(matching) {
+        verdict.look(Rule::I12);
+        let apart = fact.at.is_some_and(|at| at.abs_diff(moment.event.at) > skew(moment.world));
+        // A dead task waits for nothing.
+        let delay = fact.delay.filter(|_| moment.step == Step::Failed);
+        let waits = delay.is_some_and(|delay| Some(delay) != moment.event.delay_us);
+        // Several replays are told one by one; only the first of them is meant here.
+        if (apart && fact.done != Done::Replayed) || waits {
+            let message = format!(
+                "the {} was answered with another time or wait than the log tells",
+                fact.done.name()
+            );
+            verdict.note(Rule::I12, Finding::of(&task.id, &[fact.line, moment.line], message));
+        }
+    }
+}
+
+/// Forgets the answers that an event tells of.
+pub(crate) fn forget(world: &mut World, no: TaskNo, step: Step, event: &Event) {
+    let facts = &mut world[no].facts;
+    if step == Step::Replayed {
+        if let Some(first) = facts.iter().position(|fact| is_told(fact, step, event)) {
+            facts.remove(first);
+        }
+    } else {
+        facts.retain(|fact| !is_told(fact, step, event));
+    }
+}
+
+/// No answer is left without an event, and no accepted task without a row.
+pub(crate) fn at_end(world: &World, verdict: &mut Verdict) {
+    let cut = |line: u64| if line < world.cut { " before the cut" } else { "" };
+    for task in &world.tasks {
+        for fact in &task.facts {
+            let of = match fact.attempt {
+                0 => String::new(),
+                attempt => format!(" of attempt {attempt}"),
+            };
+            let (name, cut) = (fact.done.name(), cut(fact.line));
+            let message = format!("its {name}{of} was answered{cut} and is not in the log");
+            verdict.expect(Rule::I12, false, || Finding::of(&task.id, &[fact.line], message));
+        }
+    }
+    for asked in world.asked.iter().filter(|asked| asked.accepted > 0) {
+        let Some(task) = asked.task.map(|task| &world[task]) else { continue };
+        verdict.expect(Rule::I12, task.stored.is_some() && task.life.place.is_some(), || {
+            let cut = cut(asked.accepted);
+            let message = format!("was accepted{cut} and is not in both the tables and the log");
+            Finding::of(&task.id, &[asked.accepted, world.cut], message)
+        });
+    }
+}
+
+fn is_told(fact: &Fact, step: Step, event: &Event) -> bool {
+    let same = fact.attempt == event.attempt.unwrap_or_default();
+    match fact.done {
+        Done::Claimed => step == Step::Started && same,
+        Done::Completed => step == Step::Succeeded && same,
+        Done::Failed => matches!(step, Step::Failed | Step::Dead) && same,
+        // The last attempt of a task may be told by its death alone.
+        Done::Expired => matches!(step, Step::Lost | Step::Dead) && same,
+        Done::Cancelled => step == Step::Cancelled,
+        Done::Replayed => step == Step::Replayed,
+        Done::Progressed => false,
+    }
+}
+
+fn skew(world: &World) -> u64 {
+    world.begin.skew.unsigned_abs()
+}

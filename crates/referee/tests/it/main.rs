@@ -1,0 +1,10 @@
+//! The referee is right: it accepts all that a right queue leaves, and catches each wrong one.
+
+#![cfg(test)]
+
+mod chance;
+mod driver;
+mod dump;
+mod model;
+mod mutant;
+mod queue;
