@@ -105,6 +105,8 @@ pub struct Begin {
     pub engine_keys: Vec<String>,
     /// Whether order within a tier is not promised.
     pub any_order_in_tier: bool,
+    /// Whether there are workers that keep no record of what they ask.
+    pub unseen_workers: bool,
 }
 
 /// What a client asks for.

@@ -103,8 +103,7 @@ impl Tables {
         let no = world.task_no(&row.task);
         let key = row.key.as_deref();
         let ask = key.map(|key| world.ask_no(tenant, key));
-        let prefixes = &world.begin.engine_keys;
-        let by_engine = key.is_some_and(|key| prefixes.iter().any(|own| key.starts_with(own)));
+        let by_engine = key.is_some_and(|key| world.is_engine_key(key));
         i01_loss::stored(world, verdict, (no, ask), line);
         let known = world[no].asked;
         if let Some(ask) = ask {

@@ -224,6 +224,11 @@ impl World {
         stored.or_else(|| self.ask_of(task).map(|asked| asked.tenant))
     }
 
+    /// Whether the server may ask for such a key itself.
+    pub(crate) fn is_engine_key(&self, key: &str) -> bool {
+        self.begin.engine_keys.iter().any(|own| key.starts_with(own))
+    }
+
     /// The first parent that the log has not seen succeed.
     pub(crate) fn awaited(&self, task: TaskNo) -> Option<TaskNo> {
         let done = |parent: &TaskNo| self[*parent].life.place == Some(Place::Done);

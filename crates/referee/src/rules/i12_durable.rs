@@ -7,18 +7,23 @@ use crate::record::Event;
 use crate::verdict::{Finding, Rule, Verdict};
 use crate::world::{Done, Fact, TaskNo, World};
 
+/// How far the time in an answer may be from that of its event, if both are read for themselves.
+const APART_US: u64 = 1_000_000;
+
 /// An answer and its event tell of the same time and the same wait.
 pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
     let task = moment.task();
     let matching = |fact: &&Fact| is_told(fact, moment.step, moment.event);
+    let limit = APART_US.saturating_add(moment.world.begin.skew.unsigned_abs());
     for fact in task.facts.iter().filter(matching) {
         verdict.look(Rule::I12);
-        let apart = fact.at.is_some_and(|at| at.abs_diff(moment.event.at) > skew(moment.world));
+        // The others may be answered again long after they were done.
+        let at = fact.at.filter(|_| matches!(fact.done, Done::Claimed | Done::Expired));
+        let apart = at.is_some_and(|at| at.abs_diff(moment.event.at) > limit);
         // A dead task waits for nothing.
         let delay = fact.delay.filter(|_| moment.step == Step::Failed);
         let waits = delay.is_some_and(|delay| Some(delay) != moment.event.delay_us);
-        // Several replays are told one by one; only the first of them is meant here.
-        if (apart && fact.done != Done::Replayed) || waits {
+        if apart || waits {
             let message = format!(
                 "the {} was answered with another time or wait than the log tells",
                 fact.done.name()
@@ -76,8 +81,4 @@ fn is_told(fact: &Fact, step: Step, event: &Event) -> bool {
         Done::Replayed => step == Step::Replayed,
         Done::Progressed => false,
     }
-}
-
-fn skew(world: &World) -> u64 {
-    world.begin.skew.unsigned_abs()
 }

@@ -7,4 +7,6 @@ mod driver;
 mod dump;
 mod model;
 mod mutant;
+mod program;
 mod queue;
+mod stories;
