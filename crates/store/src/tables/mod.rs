@@ -45,7 +45,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         sessions::ALL,
         shelves::ALL,
         snapshots::ALL,
-        tasks::HOT,
+        tasks::CLAIM,
         tasks::READ,
         tasks::ROWS,
         tasks::UPKEEP,
@@ -54,7 +54,6 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         usage::ALL,
         users::ALL,
         workers::ALL,
-        workers::HOT,
     ]
     .into_iter()
     .flatten()

@@ -8,7 +8,7 @@ use godel_model::{
 use jiff::Timestamp;
 use uuid::Uuid;
 
-use crate::statement::{Param, Row, Statement, statements};
+use crate::statement::{Param, Row, statements};
 use crate::{Error, Result, Tx};
 
 statements! {
@@ -39,19 +39,6 @@ statements! {
     TRIM = "worker_trim": "DELETE FROM worker WHERE gone = 1 AND expires_at < $1";
     LIVE = "worker_live": "SELECT COUNT(*) FROM worker WHERE tenant = $1 AND gone = 0";
 }
-
-// Whoever hands a task out sees the worker alive until the commit, so that nobody takes away what
-// it has in the same moment.
-static LOCK: Statement = Statement {
-    name: "worker_lock",
-    sqlite: "SELECT id, name, pool, capabilities, capacity, mood, error, person, registered_at,
-                    seen_at, expires_at, gone
-             FROM worker WHERE tenant = $1 AND id = $2 AND gone = 0",
-    postgres: "SELECT id, name, pool, capabilities, capacity, mood, error, person, registered_at,
-                      seen_at, expires_at, gone
-               FROM worker WHERE tenant = $1 AND id = $2 AND gone = 0 FOR SHARE",
-};
-pub(crate) static HOT: &[&Statement] = &[&LOCK];
 
 /// The workers of a tenant, or of all tenants.
 pub struct Workers<'t, 'c> {
@@ -91,15 +78,6 @@ impl Workers<'_, '_> {
     pub fn by_id(&mut self, id: WorkerId) -> Result<Option<Worker>> {
         let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Uuid(id.uuid())];
         self.tx.conn.first(&BY_ID, &params, read)
-    }
-
-    /// Finds a worker that lives, and keeps it alive until this transaction ends.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub fn lock(&mut self, id: WorkerId) -> Result<Option<Worker>> {
-        let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Uuid(id.uuid())];
-        self.tx.conn.first(&LOCK, &params, read)
     }
 
     /// Lists workers before an id, the newest first.

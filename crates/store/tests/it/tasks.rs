@@ -1,8 +1,8 @@
 //! The queue: each task is in one place, and only who has it may say anything of it.
 
 use godel_model::{
-    AttemptEnd, Lane, Mint, NewTask, Payload, PoolName, Task, TaskId, TaskPriority, TaskState,
-    WorkerId,
+    AttemptEnd, Lane, Mint, Mood, NewTask, Payload, PoolName, Task, TaskId, TaskPriority,
+    TaskState, UserId, Worker, WorkerId,
 };
 use godel_store::{
     Closing, Done, Ending, Enqueued, Fence, Lease, Next, Scope, Settled, TaskFilter, Tx,
@@ -29,6 +29,22 @@ fn worker() -> WorkerId {
     WorkerId::from_uuid(Uuid::from_u128(7))
 }
 
+fn somebody() -> Worker {
+    Worker {
+        id: worker(),
+        name: "somebody".parse().unwrap(),
+        pool: PoolName::default(),
+        capabilities: ["gpu".parse().unwrap()].into(),
+        capacity: 9,
+        mood: Mood::Active,
+        error: None,
+        user: UserId::from_uuid(Uuid::nil()),
+        registered_at: at(0),
+        seen_at: at(0),
+        expires_at: at(30),
+    }
+}
+
 async fn write<T: Send + 'static>(
     world: &World,
     work: impl Fn(&mut Tx<'_>) -> godel_store::Result<T> + Send + Sync + 'static,
@@ -42,9 +58,12 @@ async fn add(world: &World, tasks: Vec<(Task, Lane)>) -> Vec<Enqueued> {
 
 async fn claim(world: &World, limit: usize) -> Vec<Lease> {
     write(world, move |tx| {
-        let lanes = tx.tasks().lanes(&PoolName::default())?;
-        let heads = tx.tasks().heads(&lanes, limit)?;
-        let given: Vec<_> = heads.into_iter().map(|head| (head, worker())).collect();
+        let (_, lanes) = tx.tasks().pool(&PoolName::default())?;
+        let heads = tx.tasks().heads(&lanes.iter().collect::<Vec<_>>(), limit)?;
+        let given: Vec<_> = heads.into_iter().map(|head| (head, worker())).take(limit).collect();
+        if tx.workers().by_id(worker())?.is_none() {
+            tx.workers().insert(&somebody())?;
+        }
         tx.tasks().hand_out(&given, at(1))
     })
     .await
@@ -273,5 +292,26 @@ async fn what_is_over_for_long_is_removed_and_the_rest_stays() {
         assert!(removed == 3 && last.is_some(), "{}", world.engine);
         let all = write(&world, |tx| tx.tasks().page(&TaskFilter::default(), None, 9)).await;
         assert_eq!(all.len(), 2);
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_handed_to_a_worker_that_is_gone() {
+    for world in worlds().await {
+        add(&world, vec![task(asked("one")), task(asked("two"))]).await;
+        let lease = claim(&world, 1).await.remove(0);
+        let read = write(&world, |tx| tx.workers().by_id(worker())).await.unwrap();
+        assert_eq!(read, somebody());
+        let early = write(&world, |tx| tx.workers().bury(worker(), at(9), at(29))).await;
+        assert!(!early, "it lives until 30");
+        let expired = |second| move |tx: &mut Tx<'_>| tx.workers().expired(at(second), 9);
+        assert!(world.store.read(Scope::System, expired(29)).await.unwrap().is_empty());
+        let found = world.store.read(Scope::System, expired(30)).await.unwrap();
+        assert_eq!(found, [(world.tenant, worker())]);
+        assert!(write(&world, |tx| tx.workers().bury(worker(), at(31), at(30))).await);
+        assert!(!write(&world, |tx| tx.workers().touch(worker(), at(31), at(61))).await);
+        assert!(claim(&world, 1).await.is_empty(), "{}", world.engine);
+        let held = write(&world, |tx| tx.tasks().held_by(worker())).await;
+        assert_eq!(held, [lease]);
     }
 }

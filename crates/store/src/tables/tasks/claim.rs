@@ -1,76 +1,96 @@
 //! Handing tasks out.
 
-use godel_model::{Lane, PoolName, TaskId, WorkerId, from_micros, micros};
+use godel_model::{Lane, PoolName, PoolSettings, TaskId, WorkerId, from_micros, micros};
 use jiff::{SignedDuration, Timestamp};
 
+use super::enqueue::note_lane;
 use super::rows::{self, Rows};
 use super::{Head, Lease, Spot, Tasks, asked, hot};
-use crate::statement::{Conn, Param, Row, Statement};
+use crate::statement::{Conn, Param, Row, statements};
 use crate::{Error, Result};
 
-// The heads of one line. PostgreSQL locks them, and passes over what another server hands out.
-pub(super) static HEADS: Statement = Statement {
-    name: "ready_heads",
-    sqlite: "SELECT r.task, r.lane, r.tier, r.attempt, r.last, r.at, t.asked, t.created_at
-             FROM ready r JOIN task t ON t.tenant = r.tenant AND t.id = r.task
-             WHERE r.tenant = $1 AND r.lane = $2 ORDER BY r.tier, r.at, r.task LIMIT $3",
-    postgres: "SELECT r.task, r.lane, r.tier, r.attempt, r.last, r.at, t.asked, t.created_at
-               FROM ready r JOIN task t ON t.tenant = r.tenant AND t.id = r.task
-               WHERE r.tenant = $1 AND r.lane = $2 ORDER BY r.tier, r.at, r.task LIMIT $3
-               FOR UPDATE OF r SKIP LOCKED",
-};
+statements! {
+    POOL_VIEW = "pool_view":
+        "SELECT l.name, p.settings FROM lane l
+         LEFT JOIN pool p ON p.tenant = l.tenant AND p.name = l.pool
+         WHERE l.tenant = $1 AND l.pool = $2 ORDER BY l.name";
+    HEADS = "ready_heads":
+        "SELECT r.task, r.lane, r.tier, r.attempt, r.last, r.at, t.asked, t.created_at
+         FROM ready r JOIN task t ON t.tenant = r.tenant AND t.id = r.task
+         WHERE r.tenant = $1 AND r.lane = $2 ORDER BY r.tier, r.at, r.task LIMIT $3";
+    WORKER_LIVES = "worker_lives":
+        "SELECT 1 FROM worker WHERE tenant = $1 AND id = $2 AND gone = 0";
+}
 
 impl Tasks<'_, '_> {
-    /// Lists the lines of a pool.
+    /// Lists the lines of a pool, and tells how it works.
     ///
     /// # Errors
     /// If the database fails.
-    pub fn lanes(&mut self, pool: &PoolName) -> Result<Vec<Lane>> {
+    pub fn pool(&mut self, pool: &PoolName) -> Result<(PoolSettings, Vec<Lane>)> {
         let params = [Param::Uuid(self.tenant()?.uuid()), Param::Text(pool.as_str())];
-        self.tx.conn.query(&rows::LANES, &params, |row| Ok(Lane::from_stored(row.text(0)?)))
+        let found =
+            self.tx.conn.query(&POOL_VIEW, &params, |row| Ok((row.text(0)?, row.opt_text(1)?)))?;
+        let settings = match found.first().and_then(|(_, settings)| settings.as_deref()) {
+            Some(text) => serde_json::from_str(text)
+                .map_err(|cause| Error::Unreadable { what: "pool", cause: cause.into() })?,
+            None => PoolSettings::default(),
+        };
+        Ok((settings, found.into_iter().map(|(lane, _)| Lane::from_stored(lane)).collect()))
     }
 
-    /// Returns the most urgent tasks of some lines, the oldest first, and keeps them for this
-    /// transaction.
+    /// Returns the most urgent tasks of some lines, of each up to a limit, the oldest first, and
+    /// keeps them for this transaction.
     ///
     /// # Errors
     /// If the database fails.
-    pub fn heads<'l>(
-        &mut self,
-        lanes: impl IntoIterator<Item = &'l Lane>,
-        limit: usize,
-    ) -> Result<Vec<Head>> {
-        let own = Param::Uuid(self.tenant()?.uuid());
+    pub fn heads(&mut self, lanes: &[&Lane], limit: usize) -> Result<Vec<Head>> {
+        let tenant = self.tenant()?;
+        if let Conn::Postgres(session) = &mut self.tx.conn {
+            return hot::heads(session, tenant, lanes, limit);
+        }
         let mut heads = Vec::new();
-        let mut sorted = true;
         for lane in lanes {
-            sorted = heads.is_empty();
+            let own = Param::Uuid(tenant.uuid());
             let params = [own, Param::Text(lane.as_str()), Param::Int(limit as i64)];
             heads.extend(self.tx.conn.query(&HEADS, &params, head)?);
         }
-        if !sorted {
+        if lanes.len() > 1 {
             heads.sort_by_key(|head| (head.spot.priority, head.at, head.spot.task));
-            heads.truncate(limit);
         }
         Ok(heads)
     }
 
-    /// Hands heads out, each to its worker: the attempt is counted now, so that a task that kills
-    /// its worker comes to an end.
+    /// Hands heads out, each to its worker, unless that is gone: the attempt is counted now, so that
+    /// a task that kills its worker comes to an end.
     ///
     /// # Errors
     /// If the database fails.
     pub fn hand_out(&mut self, given: &[(Head, WorkerId)], now: Timestamp) -> Result<Vec<Lease>> {
         let tenant = self.tenant()?;
-        let leases: Vec<Lease> = given.iter().map(|(head, to)| lease(head, *to, now)).collect();
+        let mut leases: Vec<Lease> = given.iter().map(|(head, to)| lease(head, *to, now)).collect();
         if let Conn::Postgres(session) = &mut self.tx.conn {
-            hot::hand_out(session, tenant, given, &leases)?;
+            let moved = hot::hand_out(session, tenant, given, &leases)?;
+            leases.retain(|lease| moved.contains(&lease.spot.task));
             return Ok(leases);
         }
+        let mut workers: Vec<WorkerId> = given.iter().map(|(_, worker)| *worker).collect();
+        workers.sort_unstable();
+        workers.dedup();
+        let own = Param::Uuid(tenant.uuid());
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
-        for ((head, _), lease) in given.iter().zip(&leases) {
-            rows.drop_ready(&head.spot, head.at)?;
-            rows.put_lease(lease)?;
+        for worker in workers {
+            let params = [own, Param::Uuid(worker.uuid())];
+            if rows.conn.first(&WORKER_LIVES, &params, |_| Ok(()))?.is_none() {
+                leases.retain(|lease| lease.worker != worker);
+            }
+        }
+        for lease in &leases {
+            let head = given.iter().find(|(head, _)| head.spot.task == lease.spot.task);
+            if let Some((head, _)) = head {
+                rows.drop_ready(&head.spot, head.at)?;
+                rows.put_lease(lease)?;
+            }
         }
         Ok(leases)
     }
@@ -84,6 +104,7 @@ impl Tasks<'_, '_> {
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
         let Some((spot, _)) = rows.take_waiting(task)? else { return Ok(None) };
         let spot = Spot { lane: lane.clone(), ..spot };
+        note_lane(rows.conn, tenant, lane)?;
         rows.put_ready(&spot, now)?;
         Ok(Some(spot))
     }
@@ -97,7 +118,7 @@ fn lease(head: &Head, worker: WorkerId, now: Timestamp) -> Lease {
     Lease { spot, worker, started_at: now, ends_at, progress: None, cancel: None }
 }
 
-fn head(row: &Row<'_>) -> Result<Head> {
+pub(super) fn head(row: &Row<'_>) -> Result<Head> {
     Ok(Head {
         spot: rows::spot(row)?,
         at: from_micros(row.int(5)?),

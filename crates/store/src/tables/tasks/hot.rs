@@ -1,6 +1,6 @@
 //! What happens to every task, on PostgreSQL: one round trip for a whole batch.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use godel_model::{
     Lane, Payload, Task, TaskId, TaskState, TenantId, UserId, WorkerId, from_micros, micros,
@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::enqueue::{asked_text, first_spot};
 use super::{Done, Enqueued, Head, Lease, Settled, Spot, claim};
 use crate::postgres::session::Session;
-use crate::statement::{Row, Statement};
+use crate::statement::Row;
 use crate::{Error, Result};
 
 const ENQUEUE: &str = "
@@ -40,11 +40,28 @@ const ENQUEUE: &str = "
 
 const BY_IDEM: &str = "SELECT idem, id FROM task WHERE tenant = $1 AND idem = ANY($2::text[])";
 
+const HEADS: &str = "
+    SELECT h.task, h.lane, h.tier, h.attempt, h.last, h.at, t.asked, t.created_at
+    FROM unnest($2::text[]) AS w (lane)
+    CROSS JOIN LATERAL (
+        SELECT task, lane, tier, attempt, last, at FROM ready r
+        WHERE r.tenant = $1 AND r.lane = w.lane ORDER BY r.tier, r.at, r.task LIMIT $3
+        FOR UPDATE SKIP LOCKED
+    ) AS h
+    JOIN task t ON t.tenant = $1 AND t.id = h.task
+    ORDER BY h.tier, h.at, h.task";
+
+// Whoever hands a task out sees the worker alive until the commit, so that nobody takes away what it
+// has in the same moment.
 const HAND_OUT: &str = "
-    WITH given AS (
-        SELECT * FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+    WITH alive AS (
+        SELECT id FROM worker WHERE tenant = $1 AND id = ANY($8::uuid[]) AND gone = 0
+        ORDER BY id FOR SHARE
+    ), given AS (
+        SELECT g.* FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
                              $7::bigint[], $8::uuid[], $9::bigint[], $10::bigint[])
             AS g (task, lane, tier, at, attempt, last, worker, started_at, ends_at)
+        JOIN alive ON alive.id = g.worker
     ), gone AS (
         DELETE FROM ready r USING given g
         WHERE r.tenant = $1 AND r.lane = g.lane AND r.tier = g.tier AND r.at = g.at
@@ -93,15 +110,13 @@ const LOCK_ALONE: &str = "SELECT pg_advisory_xact_lock($1)";
 pub(crate) static ONLY_POSTGRES: &[(&str, &str)] = &[
     ("task_enqueue", ENQUEUE),
     ("task_by_idems", BY_IDEM),
+    ("task_heads", HEADS),
     ("task_hand_out", HAND_OUT),
     ("task_succeed", SUCCEED),
     ("task_promote", PROMOTE),
     ("graph_lock_shared", LOCK_SHARED),
     ("graph_lock_alone", LOCK_ALONE),
 ];
-
-/// The statements that differ between the engines.
-pub(crate) static HOT: &[&Statement] = &[&claim::HEADS];
 
 /// Adds tasks that can be handed out at once.
 pub(super) fn enqueue(
@@ -164,7 +179,7 @@ pub(super) fn hand_out(
     tenant: TenantId,
     given: &[(Head, WorkerId)],
     leases: &[Lease],
-) -> Result<()> {
+) -> Result<HashSet<TaskId>> {
     let spots = || leases.iter().map(|lease| &lease.spot);
     let tasks: Vec<Uuid> = spots().map(|spot| spot.task.uuid()).collect();
     let lanes: Vec<&str> = spots().map(|spot| spot.lane.as_str()).collect();
@@ -179,11 +194,20 @@ pub(super) fn hand_out(
     let params: [&(dyn ToSql + Sync); 10] =
         [&own, &tasks, &lanes, &tiers, &times, &attempts, &lasts, &workers, &starts, &ends];
     let moved = session.query_raw("task_hand_out", HAND_OUT, &params)?;
-    if moved.len() == leases.len() {
-        return Ok(());
-    }
-    let cause = "a task is not where it was found".into();
-    Err(Error::Unreadable { what: "queue", cause })
+    moved.iter().map(|row| Ok(TaskId::from_uuid(Row::Postgres(row).uuid(0)?))).collect()
+}
+
+/// Returns the heads of some lines, and locks them.
+pub(super) fn heads(
+    session: &mut Session,
+    tenant: TenantId,
+    lanes: &[&Lane],
+    limit: usize,
+) -> Result<Vec<Head>> {
+    let lanes: Vec<&str> = lanes.iter().map(|lane| lane.as_str()).collect();
+    let params: [&(dyn ToSql + Sync); 3] = [&tenant.uuid(), &lanes, &(limit as i64)];
+    let rows = session.query_raw("task_heads", HEADS, &params)?;
+    rows.iter().map(|row| claim::head(&Row::Postgres(row))).collect()
 }
 
 /// Settles tasks that were done.

@@ -18,7 +18,8 @@ use godel_model::{
 };
 use jiff::Timestamp;
 
-pub(crate) use hot::{HOT, ONLY_POSTGRES};
+pub(crate) use claim::ALL as CLAIM;
+pub(crate) use hot::ONLY_POSTGRES;
 pub(crate) use read::ALL as READ;
 pub use read::{Depth, Found, TaskFilter};
 pub(crate) use rows::ALL as ROWS;

@@ -19,7 +19,6 @@ statements! {
     TASK_DELETE = "task_delete": "DELETE FROM task WHERE tenant = $1 AND id = $2";
     LANE_INSERT = "lane_insert":
         "INSERT INTO lane (tenant, pool, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
-    LANES = "lane_list": "SELECT name FROM lane WHERE tenant = $1 AND pool = $2 ORDER BY name";
     READY_INSERT = "ready_insert":
         "INSERT INTO ready (tenant, lane, tier, at, task, attempt, last)
          VALUES ($1, $2, $3, $4, $5, $6, $7)";
