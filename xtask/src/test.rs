@@ -8,11 +8,11 @@ use crate::options::{Clients, Options};
 use crate::provision;
 use crate::report::{Done, Report, print_failure};
 use crate::shop::Shop;
-use crate::steps::{cargo, clients, e2e, fuzz, web};
+use crate::steps::{cargo, clients, e2e, fuzz, secrets, web};
 use crate::tools;
 
 /// Every step with the steps whose result it uses, in the order they run.
-const STEPS: [(&str, &[&str]); 15] = [
+const STEPS: [(&str, &[&str]); 16] = [
     ("tools", &[]),
     ("services", &[]),
     ("python", &["services"]),
@@ -24,6 +24,7 @@ const STEPS: [(&str, &[&str]); 15] = [
     ("clippy", &[]),
     ("build", &[]),
     ("tests", &["services", "build"]),
+    ("secrets", &["services", "build", "tests"]),
     ("doc-tests", &[]),
     ("fuzz", &["services", "python", "build"]),
     ("clients", &["services", "build"]),
@@ -108,6 +109,7 @@ impl Plan {
             let engines = Engines::start(&binaries)?;
             plain(cargo::tests(shop, &engines))
         })?;
+        self.step(report, "secrets", || plain(secrets::nowhere(shop)))?;
         self.step(report, "doc-tests", || plain(cargo::doc_tests(shop)))?;
         self.step(report, "fuzz", || plain(fuzz::api(shop, python.as_ref())))?;
         self.step(report, "clients", || plain(clients::real(shop, wanted)))?;

@@ -1,5 +1,7 @@
 //! The part of the server that is for the test, not for its client.
 
+use std::collections::BTreeMap;
+
 use hyper::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,6 +21,8 @@ pub struct Switch {
     pub times: Option<u32>,
     /// The keys that are accepted from now on.
     pub keys: Option<Vec<String>>,
+    /// Headers that every answer has from now on.
+    pub headers: Option<BTreeMap<String, String>>,
 }
 
 impl Switch {
@@ -35,6 +39,12 @@ impl Switch {
     /// Changes the keys that are accepted.
     pub fn keys<K: Into<String>>(keys: impl IntoIterator<Item = K>) -> Self {
         Self { keys: Some(keys.into_iter().map(Into::into).collect()), ..Self::default() }
+    }
+
+    /// Puts headers on every answer.
+    pub fn headers<const N: usize>(headers: [(&str, &str); N]) -> Self {
+        let named = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Self { headers: Some(named.into()), ..Self::default() }
     }
 }
 

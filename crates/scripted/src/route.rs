@@ -81,8 +81,11 @@ pub(crate) async fn answer(stage: &Stage, line: Arc<Line>, request: Request<Inco
     let (number, ending) = stage.book(|book| book.keep(recorded));
     let held = Held(Some(Arc::clone(&ending)));
     let scene = Scene { stage, line, ending, body };
-    let answer = scene.play(&parts, target).await;
+    let mut answer = scene.play(&parts, target).await;
     held.hand_over();
+    for (name, value) in stage.headers() {
+        answer.headers_mut().insert(name, value);
+    }
     let status = answer.status().as_u16();
     stage.book(|book| book.answered(number, status));
     stage.count(|stats| {
@@ -120,7 +123,9 @@ impl Scene<'_> {
         }
         if !admitted(self.stage, parts, dialect) {
             self.stage.count(|stats| stats.strangers += 1);
-            return self.refuse(dialect, &Refusal::new(401, "this key is not one of mine"));
+            // Some providers quote the key that they do not like.
+            let why = format!("this key is not one of mine: {}", shown(parts).join(" "));
+            return self.refuse(dialect, &Refusal::new(401, why));
         }
         let fault = self.stage.server_fault();
         if let Some(answer) = self.fail(dialect, fault.as_ref()).await {
@@ -395,6 +400,16 @@ fn admitted(stage: &Stage, parts: &Parts, dialect: Dialect) -> bool {
         Dialect::Gemini => google.or(query),
     };
     proper.is_some() && shown.into_iter().flatten().all(|key| stage.knows(key))
+}
+
+/// Every key that a request shows.
+fn shown(parts: &Parts) -> Vec<&str> {
+    let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
+    let bearer = header("authorization").map(|text| text.strip_prefix("Bearer ").unwrap_or(text));
+    [bearer, header("x-api-key"), header("x-goog-api-key"), query_key(parts)]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn query_key(parts: &Parts) -> Option<&str> {

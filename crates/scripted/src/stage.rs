@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
+use hyper::header::{HeaderName, HeaderValue};
+
 use crate::bench::Lane;
 use crate::control::Switch;
 use crate::dialect::Dialect;
@@ -38,6 +40,8 @@ struct Inner {
     fault: Option<(Fault, Option<u32>)>,
     /// How often the fault of a prompt has happened.
     counted: HashMap<String, u32>,
+    /// What every answer has on it.
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Stage {
@@ -68,6 +72,12 @@ impl Stage {
         if let Some(keys) = switch.keys {
             *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys.into_iter().collect();
         }
+        if let Some(headers) = switch.headers {
+            let read = |(name, value): (String, String)| {
+                Some((name.parse().ok()?, HeaderValue::try_from(value).ok()?))
+            };
+            self.inner().headers = headers.into_iter().filter_map(read).collect();
+        }
         if let Some(fault) = switch.fault {
             let times = switch.times;
             self.inner().fault = fault.map(|fault| {
@@ -75,6 +85,11 @@ impl Stage {
                 (fault, times)
             });
         }
+    }
+
+    /// What every answer has on it.
+    pub(crate) fn headers(&self) -> Vec<(HeaderName, HeaderValue)> {
+        self.inner().headers.clone()
     }
 
     /// Takes the fault of the whole server, if it happens now.

@@ -8,6 +8,7 @@ use crate::engines::Engines;
 use crate::failure::{Failure, Result};
 use crate::report::Done;
 use crate::shop::Shop;
+use crate::steps::secrets;
 use crate::tools;
 
 /// Checks the format of all Rust code.
@@ -40,6 +41,7 @@ pub(crate) fn tests(shop: &Shop, engines: &Engines) -> Result<Done> {
     };
     let mut command = shop.cargo(arguments);
     engines.tell(&mut command, &shop.godel("debug"));
+    command.env(secrets::VARIABLE, secrets::clear(shop)?);
     let output = shop.captured("tests", &mut command)?;
     let read = if nextest { counts::of_nextest } else { counts::of_cargo_test };
     counted(read(&output))

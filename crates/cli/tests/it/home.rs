@@ -116,6 +116,20 @@ impl Home {
     }
 }
 
+impl Drop for Home {
+    /// Leaves what the servers of this home logged where `cargo xtask test` looks for secrets.
+    fn drop(&mut self) {
+        let log = self.log();
+        let folder = std::env::var_os("GODEL_TEST_EMITTED").filter(|folder| !folder.is_empty());
+        if let Some(folder) = folder.filter(|_| !log.is_empty()) {
+            let home = self.path().file_name().unwrap_or_default().to_string_lossy();
+            let name = PathBuf::from(folder).join(format!("{home}.log"));
+            std::fs::create_dir_all(name.parent().unwrap()).unwrap();
+            std::fs::write(name, log).unwrap();
+        }
+    }
+}
+
 /// Returns a free address that stays free while its server is down: its port is below those that
 /// the system gives to outgoing connections.
 pub(crate) fn lasting_address() -> String {

@@ -12,14 +12,14 @@ use tokio::task::JoinSet;
 use crate::home::{Home, Server};
 
 /// A database password that no server asks for; it must not appear all the same.
-const DATABASE_PASSWORD: &str = "dbpass-7f3kq9";
+const DATABASE_PASSWORD: &str = "dbpass-leakcanary-7f3kq9";
 const PASSWORD: &str = "correct horse battery 91";
-const SECRET: &str = "sk-ant-api03-zebra-quagga-0042";
+const SECRET: &str = "sk-ant-api03-leakcanary-0042";
 
 /// The key of a provider that repeats it in its answers.
-const ECHOED: &str = "sk-echo-giraffe-7731-0815";
+const ECHOED: &str = "sk-echo-leakcanary-7731-0815";
 /// The login of an agent program at its own provider.
-const LOGIN: &str = "sk-ant-oat01-okapi-5519-2204";
+const LOGIN: &str = "sk-ant-oat01-leakcanary-5519-2204";
 
 /// A server, everything it was told or told in confidence, and everything that it emitted.
 struct Watch<'a> {

@@ -10,7 +10,7 @@ use crate::home::{Answer, Home, Server};
 use crate::people::{developer, piped};
 
 const PATIENCE: Duration = Duration::from_secs(20);
-const PROVIDER_KEY: &str = "sk-scripted-zebra-0042";
+const PROVIDER_KEY: &str = "sk-scripted-leakcanary-0042";
 
 /// A server with one provider that does what it is told, and a model of it with a price.
 struct World {

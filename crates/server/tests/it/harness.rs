@@ -11,6 +11,8 @@ use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
+use crate::emitted::{self, Ear, Logs};
+
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 /// A running server with its owner's key.
@@ -24,6 +26,8 @@ pub(crate) struct Running {
     stop: CancellationToken,
     task: Option<JoinHandle<()>>,
     pub(crate) data: TempDir,
+    _ear: Option<Ear>,
+    _store: emitted::Store,
     _database: Database,
 }
 
@@ -55,6 +59,7 @@ impl Running {
     /// Stops the server, lets something happen, and starts it again on the same data.
     pub(crate) async fn again(mut self, meanwhile: impl FnOnce()) -> Self {
         self.stop().await;
+        drop(self._store);
         meanwhile();
         Self::at(self._database, self.data, &|_| {}).await
     }
@@ -63,9 +68,13 @@ impl Running {
         let mut config = Config::new(data.path().to_owned(), "127.0.0.1:0".parse().unwrap());
         config.database = Some(database.url());
         change(&mut config);
+        if emitted::directory().is_some() {
+            Logs::capture();
+        }
         let server = Server::start(config).await.unwrap();
-        let (url, login_link) =
-            (server.url().to_owned(), server.login_link().unwrap_or_default().to_owned());
+        let login_link = server.login_link().unwrap_or_default().to_owned();
+        let ear = Ear::before(server.url(), emitted::directory()).await;
+        let url = ear.as_ref().map_or_else(|| server.url().to_owned(), |ear| ear.url.clone());
         let key = std::fs::read_to_string(data.path().join("owner.key")).unwrap().trim().to_owned();
         let (app, stop) = (server.app().clone(), CancellationToken::new());
         let signal = stop.clone();
@@ -78,6 +87,7 @@ impl Running {
             .no_proxy()
             .build()
             .unwrap();
+        let stored = app.store.url().clone();
         Self {
             engine: database.url().engine(),
             url,
@@ -88,6 +98,8 @@ impl Running {
             stop,
             task: Some(task),
             data,
+            _ear: ear,
+            _store: emitted::Store(stored),
             _database: database,
         }
     }

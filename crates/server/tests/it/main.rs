@@ -8,6 +8,7 @@ mod backup;
 mod bad_input;
 mod beads;
 mod conventions;
+mod emitted;
 mod harness;
 mod health;
 mod models;

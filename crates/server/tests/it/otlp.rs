@@ -29,6 +29,7 @@ async fn collect(listener: TcpListener, spans: Arc<Mutex<Vec<Value>>>) {
                 }
             }
         };
+        crate::emitted::keep("spans", body.as_bytes());
         let export: Value = serde_json::from_str(&body).unwrap();
         assert!(body.contains("\"godel\""), "{body}");
         for resource in export["resourceSpans"].as_array().unwrap() {

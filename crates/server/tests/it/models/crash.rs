@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::world::{Asked, World, files, providers, read_until, stage, told};
+use crate::emitted::{self, Ear};
 use crate::harness::data;
 
 const HOME: &str = "GODEL_TEST_CRASH_HOME";
@@ -26,6 +27,9 @@ async fn a_server_to_be_killed() {
     let mut config = godel_server::Config::new(home.join("data"), "127.0.0.1:0".parse().unwrap());
     config.database = std::env::var(DATABASE).ok().map(|url| url.parse().unwrap());
     config.providers = Some(home.join("proxy.toml"));
+    if emitted::directory().is_some() {
+        emitted::Logs::capture();
+    }
     let server = godel_server::Server::start(config).await.unwrap();
     std::fs::write(home.join("url"), server.url()).unwrap();
     server.run_until(std::future::pending::<()>()).await.unwrap();
@@ -33,7 +37,7 @@ async fn a_server_to_be_killed() {
 
 struct Process {
     child: Child,
-    url: String,
+    ear: Ear,
     key: String,
 }
 
@@ -59,7 +63,8 @@ impl Process {
             tokio::time::sleep(Duration::from_millis(20)).await;
         };
         let key = std::fs::read_to_string(home.path().join("data/owner.key")).unwrap();
-        Self { child, url, key: key.trim().to_owned() }
+        let ear = Ear::before(&url, emitted::directory()).await.unwrap();
+        Self { child, ear, key: key.trim().to_owned() }
     }
 
     fn kill(mut self) {
@@ -69,7 +74,8 @@ impl Process {
 
     async fn ask(&self, method: Method, path: &str, body: Option<Value>) -> reqwest::Response {
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let request = http.request(method, format!("{}{path}", self.url)).bearer_auth(&self.key);
+        let request =
+            http.request(method, format!("{}{path}", self.ear.url)).bearer_auth(&self.key);
         match body {
             Some(body) => request.json(&body).send().await.unwrap(),
             None => request.send().await.unwrap(),

@@ -58,7 +58,7 @@ async fn a_refusal_of_the_request_passes_as_it_is() {
 async fn a_key_that_is_not_taken_is_our_trouble_and_the_next_key_is_used() {
     let logs = Logs::capture();
     let world = World::one("").await;
-    secret(&world, "stage", "sk-dead-key-0123456789").await;
+    secret(&world, "stage", "sk-dead-leakcanary-0123456789").await;
     for dialect in Dialect::ALL {
         let (status, text) = world.say(&Asked::new(dialect, "[[say hello]]")).await;
         assert_eq!(status, 200, "{dialect}: {text}");
@@ -67,7 +67,7 @@ async fn a_key_that_is_not_taken_is_our_trouble_and_the_next_key_is_used() {
     assert_eq!((&rows[0]["status"], &rows[0]["costMicros"]), (&json!(401), &json!(0)));
     assert_eq!(rows.len(), 5, "the dead key is not tried again for a while");
     assert_eq!((&rows[1]["requestId"], &rows[1]["attempt"]), (&rows[0]["requestId"], &json!(2)));
-    world.stage.switch(Switch::keys(["sk-other"]));
+    world.stage.switch(Switch::keys(["sk-other-leakcanary-01"]));
     for dialect in Dialect::ALL {
         let (status, text) = world.say(&Asked::new(dialect, "hi")).await;
         assert!(matches!(status, 502 | 503 | 529), "{dialect}: {status} {text}");

@@ -106,9 +106,9 @@ async fn set(world: &World, value: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_is_replaced_under_load_and_no_request_fails() {
     let world = Arc::new(World::one("limits.agent = {}").await);
-    world.stage.switch(Switch::keys(["sk-old-000000000000", "sk-new-000000000000"]));
+    world.stage.switch(Switch::keys(["sk-old-leakcanary-00", "sk-new-leakcanary-00"]));
     // The key of the file is none of these, so only the secret works.
-    set(&world, "sk-old-000000000000").await;
+    set(&world, "sk-old-leakcanary-00").await;
     let stop = Arc::new(AtomicBool::new(false));
     let load = |world: Arc<World>, stop: Arc<AtomicBool>| async move {
         let mut statuses = Vec::new();
@@ -120,9 +120,9 @@ async fn a_key_is_replaced_under_load_and_no_request_fails() {
     let tasks: Vec<_> =
         (0..4).map(|_| tokio::spawn(load(Arc::clone(&world), Arc::clone(&stop)))).collect();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    set(&world, "sk-new-000000000000").await;
+    set(&world, "sk-new-leakcanary-00").await;
     tokio::time::sleep(Duration::from_millis(100)).await;
-    world.stage.switch(Switch::keys(["sk-new-000000000000"]));
+    world.stage.switch(Switch::keys(["sk-new-leakcanary-00"]));
     tokio::time::sleep(Duration::from_millis(300)).await;
     stop.store(true, Ordering::Relaxed);
     for task in tasks {

@@ -163,9 +163,10 @@ async fn a_login_of_the_client_does_not_pay_for_our_key() {
     world.budget("tenant", 1_000_000).await;
     let url = format!("{}{}", world.server.url, hello().path());
     let sneaky = world.server.http.post(url).json(&hello().body());
-    let sneaky = sneaky.header("x-godel-token", &world.token).bearer_auth("my-own-login");
+    let sneaky =
+        sneaky.header("x-godel-token", &world.token).bearer_auth("my-own-leakcanary-login");
     assert_eq!(sneaky.send().await.unwrap().status(), 200);
     assert_eq!(world.rows().await[0]["costMicros"], 20, "it was our key, so it is charged");
     let asked = &world.stage.recorded()[0];
-    assert!(!format!("{:?}", asked.headers).contains("my-own-login"));
+    assert!(!format!("{:?}", asked.headers).contains("my-own-leakcanary-login"));
 }

@@ -13,8 +13,10 @@ use tempfile::TempDir;
 
 use crate::harness::{Running, data};
 
+pub(crate) use crate::emitted::Logs;
+
 /// A key of the provider that must never be seen anywhere else.
-pub(crate) const KEY: &str = "sk-provider-0123456789abcdef";
+pub(crate) const KEY: &str = "sk-leakcanary-0123456789abcdef";
 
 /// What the models of the stage cost: dollars for a million tokens, so micro-dollars for one.
 const MODELS: &str = r#"
@@ -312,39 +314,4 @@ pub(crate) async fn read_until(answer: &mut Response, mark: &str) -> String {
         all.push_str(&String::from_utf8_lossy(&chunk));
     }
     all
-}
-
-/// Everything that the server writes to its log.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Logs(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
-
-impl Logs {
-    /// Reads the log of this process from now on.
-    pub(crate) fn capture() -> Self {
-        let logs = Self::default();
-        let writer = logs.clone();
-        let levels = "trace,hyper=info,h2=info,rustls=info,reqwest=info,tokio_postgres=info";
-        tracing_subscriber::fmt()
-            .with_ansi(false)
-            .with_env_filter(levels)
-            .with_writer(move || writer.clone())
-            .try_init()
-            .unwrap();
-        logs
-    }
-
-    pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(&self.0.lock().unwrap()).into_owned()
-    }
-}
-
-impl std::io::Write for Logs {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
 }
