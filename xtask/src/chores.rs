@@ -51,8 +51,10 @@ fn torture_beads(options: &Options) -> Result<()> {
     const RACES_PER_CAMPAIGN: u32 = 20;
     let shop = Shop::open(options.verbose)?;
     let run = |test: &str, name: &str, value: String| {
-        let start = ["test", "--package", "godel-beads", "--test", "it", "--", "--exact", test];
-        shop.shown(shop.cargo(&start).env(name, value))
+        let start = ["test", "--quiet", "--package", "godel-beads", "--test", "it"];
+        // They tell how far they are.
+        let rest = ["--", "--exact", "--nocapture", test];
+        shop.shown(shop.cargo(&[&start[..], &rest].concat()).env(name, value))
     };
     println!("{} races of 64 processes for one bead", options.rounds);
     let race = "claims::one_of_many_processes_wins";
@@ -63,6 +65,8 @@ fn torture_beads(options: &Options) -> Result<()> {
         let kill = "crashes::many_writers_that_are_killed_at_random_lose_nothing_that_was_answered";
         run(kill, "GODEL_WRITERS", "50".to_owned())?;
     }
+    println!("{} races, each with one winner", options.rounds);
+    println!("{campaigns} times 50 writers, and nothing that was answered is lost");
     Ok(())
 }
 

@@ -59,7 +59,9 @@ impl Pack {
             move |cause| Error::write(&path, cause)
         };
         disk.make_dir(folder).map_err(failed(folder))?;
-        let fresh = |ending: &str| folder.join(format!("tmp_pack_godel_{name}.{ending}"));
+        // Names without an ending: git reads whatever ends as an index does, be it half written, and
+        // clears away what begins like this once it is old.
+        let fresh = |what: &str| folder.join(format!("tmp_{what}_godel_{name}"));
         let (fresh_pack, fresh_index) = (fresh("pack"), fresh("idx"));
         let pack = disk.write(&fresh_pack, &pack).map_err(failed(&fresh_pack))?;
         fault("pack-written");

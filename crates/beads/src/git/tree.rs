@@ -55,6 +55,11 @@ impl Tree {
         }
     }
 
+    fn remove(&mut self, name: &str) -> bool {
+        let found = self.find(name).ok();
+        found.map(|at| self.entries.remove(at)).is_some()
+    }
+
     /// Returns the bytes that git stores, in git's order: a folder sorts as if it ended in `/`.
     fn bytes(&self) -> Vec<u8> {
         let mut order: Vec<usize> = (0..self.entries.len()).collect();
@@ -112,6 +117,15 @@ impl Trees {
         let (folder, name) = split(path);
         self.folder(repository, folder)?.set(name, EntryKind::Blob, id);
         self.changed.insert(folder.to_owned());
+        Ok(())
+    }
+
+    /// Takes away what is at a path.
+    pub(crate) fn remove(&mut self, repository: &gix::Repository, path: &str) -> Result<()> {
+        let (folder, name) = split(path);
+        if self.folder(repository, folder)?.remove(name) {
+            self.changed.insert(folder.to_owned());
+        }
         Ok(())
     }
 

@@ -92,7 +92,7 @@ pub fn create(draft: &mut Draft<'_>, new: &NewBead) -> Result<Bead> {
         Some(id) => id.parse()?,
         None => draft.bead_id()?,
     };
-    let birth = format!("{:032x}", u128::from_be_bytes(draft.mint().bytes::<16>()));
+    let birth = draft.birth();
     let mut document = draft.fresh(Class::Bead, id.as_str(), &birth);
     let by = draft.by().to_owned();
     let mut edit = document.complete();

@@ -53,7 +53,7 @@ pub fn create_convoy(draft: &mut Draft<'_>, new: &NewConvoy) -> Result<Convoy> {
         None => draft.convoy_id()?,
     };
     let beads = resolve(draft, &new.beads)?;
-    let birth = format!("{:032x}", u128::from_be_bytes(draft.mint().bytes::<16>()));
+    let birth = draft.birth();
     let mut document = draft.fresh(Class::Convoy, id.as_str(), &birth);
     let by = draft.by().to_owned();
     let mut edit = document.complete();

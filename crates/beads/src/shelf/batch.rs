@@ -6,7 +6,7 @@ use gix::ObjectId;
 use gix::object::Kind;
 use godel_model::NodeId;
 
-use super::{Act, Draft, Job, Shelf, Tip, format_bytes, path_of};
+use super::{Act, Draft, Job, Shelf, Tip, history, path_of};
 use crate::Result;
 use crate::doc::{Class, Document};
 use crate::git::{Pack, Trees};
@@ -94,10 +94,7 @@ impl<'a> Batch<'a> {
     /// Makes a commit of what was changed since the last one.
     fn seal(&mut self) -> Result<()> {
         let repository = &self.shelf.repository;
-        if self.trees.get(repository, "format")?.is_none() {
-            let blob = self.pack.add(Kind::Blob, format_bytes())?;
-            self.trees.set(repository, "format", blob)?;
-        }
+        self.shelf.leave_format_unsaid(&mut self.trees)?;
         for ((class, id), (document, blob)) in std::mem::take(&mut self.documents) {
             self.pack.add(Kind::Blob, document.to_bytes())?;
             self.trees.set(repository, &path_of(class, &id), blob)?;
@@ -131,22 +128,21 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// Tells in the words of a diary what was done, with a trailer for each act.
+/// Tells in the words of a diary what was done, with a trailer for each act that needs one.
 fn message(acts: &[Act]) -> String {
     let mut text = match acts {
-        [] => "upkeep\n".to_owned(),
+        [] => return "upkeep\n".to_owned(),
+        [act] if history::is_plain(act) => return format!("{}\n", act.line),
         [act] => format!("{}\n", act.line),
         [first, ..] => {
             let lines: Vec<&str> = acts.iter().map(|act| act.line.as_str()).collect();
             format!("{} and {} more\n\n{}\n", first.line, acts.len() - 1, lines.join("\n"))
         }
     };
-    if !acts.is_empty() {
-        text.push('\n');
-    }
+    text.push('\n');
     for act in acts {
         let by = act.by.replace(['\n', '\r'], " ");
-        text.push_str(&format!("{}: {} {} {by}\n", super::history::TRAILER, act.event, act.id));
+        text.push_str(&format!("{}: {} {} {by}\n", history::TRAILER, act.event, act.id));
     }
     text
 }

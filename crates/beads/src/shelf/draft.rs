@@ -126,6 +126,11 @@ impl Draft<'_> {
         found.ok_or_else(|| Error::NotFound { what: "convoy", name: name.to_owned() })
     }
 
+    /// Makes what tells a new document apart from another with the same id, made in another clone.
+    pub(crate) fn birth(&self) -> String {
+        format!("{:016x}", u64::from_be_bytes(self.mint().bytes::<8>()))
+    }
+
     /// Begins a new document.
     pub(crate) fn fresh(&self, class: Class, id: &str, birth: &str) -> Document {
         Document::new(class, id, birth, self.now(), self.node)

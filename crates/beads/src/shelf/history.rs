@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use gix::ObjectId;
+use godel_model::{BeadId, ConvoyId};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -13,6 +14,28 @@ use crate::{Error, Result};
 
 /// The trailer that names an act: event, id, and who did it.
 pub(crate) const TRAILER: &str = "Godel-Act";
+
+/// Events that a subject alone can tell: `<id> <the word after the colon>`, and then anything.
+///
+/// A commit of one such act has no trailer, which would say all of it a second time.
+const PLAIN: [&str; 16] = [
+    "bead:assigned",
+    "bead:claimed",
+    "bead:commented",
+    "bead:created",
+    "bead:deferred",
+    "bead:deleted",
+    "bead:linked",
+    "bead:moved",
+    "bead:released",
+    "bead:unlinked",
+    "bead:updated",
+    "convoy:archived",
+    "convoy:completed",
+    "convoy:created",
+    "convoy:deleted",
+    "convoy:updated",
+];
 
 /// The trailer of a merge that Godel made; one without it is looked at again.
 pub(crate) const MERGE: &str = "Godel-Merge";
@@ -52,15 +75,10 @@ impl Shelf {
             text.push_str(&format!("parent {parent}\n"));
         }
         let seconds = self.now().as_second();
-        let author = acts.first().map_or("godel", |act| act.by.as_str());
+        let author = author(acts.first().map_or("", |act| act.by.as_str()));
         let email = self.repository.config_snapshot().string("user.email");
-        let email = email.map_or_else(|| "godel@localhost".to_owned(), |email| email.to_string());
-        let clean = |text: &str| -> String {
-            let text = text.chars().filter(|char| !matches!(char, '<' | '>' | '\n' | '\0' | '\r'));
-            text.collect::<String>().trim().to_owned()
-        };
-        let (author, email) = (clean(author), clean(&email));
-        let author = if author.is_empty() { "godel" } else { &author };
+        let email =
+            email.map_or_else(|| "godel@localhost".to_owned(), |email| clean(&email.to_string()));
         text.push_str(&format!("author {author} <{email}> {seconds} +0000\n"));
         text.push_str(&format!("committer godel <{email}> {seconds} +0000\n\n{message}"));
         text.into_bytes()
@@ -121,12 +139,11 @@ impl Shelf {
         let message = commit.message_raw_sloppy().to_string();
         let seconds = commit.time().map_err(|cause| Error::git("read", cause))?.seconds;
         let at = Timestamp::from_second(seconds).unwrap_or(Timestamp::UNIX_EPOCH);
-        // Trailers are the last paragraph; what looks like one elsewhere was written by somebody.
-        let last = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
-        let acts = last.lines().filter_map(|line| {
-            let mut parts = line.strip_prefix(TRAILER)?.strip_prefix(": ")?.splitn(3, ' ');
-            Some((parts.next()?, parts.next()?, parts.next().unwrap_or_default()))
-        });
+        let author = commit.author().map_err(|cause| Error::git("read", cause))?.name.to_string();
+        let acts = match plain(&message) {
+            Some((event, of)) => vec![(event, of, author.as_str())],
+            None => trailers(&message),
+        };
         let subject = message.lines().next().unwrap_or_default();
         // An import tells of thousands at once.
         let mut lines = HashMap::new();
@@ -135,7 +152,7 @@ impl Shelf {
                 lines.entry(first).or_insert(line);
             }
         }
-        let entries = acts.map(|(event, of, by)| {
+        let entries = acts.into_iter().map(|(event, of, by)| {
             let told = lines.get(of).copied();
             Entry {
                 commit: id.to_string(),
@@ -194,6 +211,50 @@ impl Shelf {
         }
         Ok(Some(at))
     }
+}
+
+/// Tells whether the subject and the author of a commit tell all of an act.
+pub(super) fn is_plain(act: &Act) -> bool {
+    plain(&act.line) == Some((&act.event, &act.id)) && author(&act.by) == act.by
+}
+
+/// Reads event and id out of a message that is nothing but a subject.
+fn plain(message: &str) -> Option<(&str, &str)> {
+    let subject = message.strip_suffix('\n').unwrap_or(message);
+    if subject.contains('\n') {
+        return None;
+    }
+    let (id, done) = subject.split_once(' ')?;
+    let noun = if id.parse::<BeadId>().is_ok() {
+        "bead"
+    } else {
+        id.parse::<ConvoyId>().ok().map(|_| "convoy")?
+    };
+    let word = done.split(|char: char| !char.is_ascii_lowercase()).next()?;
+    let event = PLAIN.into_iter().find(|event| event.split_once(':') == Some((noun, word)))?;
+    Some((event, id))
+}
+
+/// Reads event, id and who did it out of the trailers of a message.
+fn trailers(message: &str) -> Vec<(&str, &str, &str)> {
+    // They are the last paragraph; what looks like one elsewhere was written by somebody.
+    let last = message.trim_end().rsplit("\n\n").next().unwrap_or_default();
+    let acts = last.lines().filter_map(|line| {
+        let mut parts = line.strip_prefix(TRAILER)?.strip_prefix(": ")?.splitn(3, ' ');
+        Some((parts.next()?, parts.next()?, parts.next().unwrap_or_default()))
+    });
+    acts.collect()
+}
+
+/// Returns the name of an author as a commit can hold it.
+fn author(by: &str) -> String {
+    let name = clean(by);
+    if name.is_empty() { "godel".to_owned() } else { name }
+}
+
+fn clean(text: &str) -> String {
+    let text = text.chars().filter(|char| !matches!(char, '<' | '>' | '\n' | '\0' | '\r'));
+    text.collect::<String>().trim().to_owned()
 }
 
 /// A change of one document by one commit, for whoever follows along.

@@ -141,6 +141,7 @@ impl<'a> Merging<'a> {
         parents: &[ObjectId],
         message: &str,
     ) -> Result<(Finished, Merged)> {
+        self.shelf.leave_format_unsaid(&mut self.trees)?;
         let tree = self.trees.write(&self.shelf.repository, &mut self.pack)?;
         let bytes = self.shelf.commit_bytes(tree, parents, message, &[]);
         let commit = self.pack.add(Kind::Commit, bytes)?;

@@ -25,12 +25,21 @@ pub use merge::Merged;
 pub use write::Job;
 
 use crate::doc::Class;
-use crate::git::{Disk, Place, Reference, STATE, Tree, Trees, blob_id, read_object};
+use crate::git::{Disk, Place, Reference, STATE, Tree, Trees, read_object};
 use crate::index::Index;
 use crate::{Error, Result};
 
 /// The newest format of the tree that this version writes.
 pub const FORMAT: u32 = 1;
+
+/// The format of a tree that does not say which it has.
+const UNSAID_FORMAT: u32 = 1;
+
+/// The file that says which format a tree has.
+///
+/// The first format need not be said: the root is written anew with each change, and each entry of it
+/// costs its whole name in every one of them. Earlier versions said it, and may do so again.
+const FORMAT_FILE: &str = "format";
 
 /// The branch's name among those that were fetched with a clone.
 const CLONED: &str = "refs/remotes/origin/godel/state";
@@ -186,39 +195,40 @@ impl Shelf {
     /// Returns the format of the tree of a tip.
     fn format_at(&mut self, tip: Tip) -> Result<u32> {
         let mut trees = self.trees(Some(tip))?;
-        let blob = trees.get(&self.repository, "format");
+        let blob = trees.get(&self.repository, FORMAT_FILE);
         self.known = Some((tip.commit, trees));
         self.format_in(blob?)
     }
 
     /// Returns the format of a tree.
     pub(crate) fn format(&self, tree: ObjectId) -> Result<u32> {
-        self.format_in(Tree::read(&self.repository, tree)?.get("format"))
+        self.format_in(Tree::read(&self.repository, tree)?.get(FORMAT_FILE))
     }
 
     fn format_in(&self, blob: Option<ObjectId>) -> Result<u32> {
-        let Some(blob) = blob else { return Ok(FORMAT) };
-        // The usual one is known by its name and need not be read.
-        if blob == blob_id(self.repository.object_hash(), &format_bytes())? {
-            return Ok(FORMAT);
-        }
+        let Some(blob) = blob else { return Ok(UNSAID_FORMAT) };
         let bytes = self.blob(blob)?;
         let text = String::from_utf8_lossy(&bytes);
         text.trim().parse().map_err(|_| Error::Damaged {
-            path: "format".to_owned(),
+            path: FORMAT_FILE.to_owned(),
             why: "it is not a number".to_owned(),
         })
+    }
+
+    /// Takes away what an earlier version said about the format, if it goes without saying; whoever
+    /// writes a tree does so, so that clones of any version end with the same bytes.
+    fn leave_format_unsaid(&self, trees: &mut Trees) -> Result<()> {
+        let said = trees.get(&self.repository, FORMAT_FILE)?;
+        if said.is_some() && self.format_in(said)? == UNSAID_FORMAT {
+            trees.remove(&self.repository, FORMAT_FILE)?;
+        }
+        Ok(())
     }
 
     /// Returns the bytes of a file.
     pub(crate) fn blob(&self, id: ObjectId) -> Result<Vec<u8>> {
         read_object(&self.repository, id)
     }
-}
-
-/// Returns what the file with the format says.
-fn format_bytes() -> Vec<u8> {
-    format!("{FORMAT}\n").into_bytes()
 }
 
 /// Returns where a document is in the tree.

@@ -108,6 +108,9 @@ fn ready_is_what_nothing_holds_up_by_priority_then_age() {
     assert_eq!(ids(&mut again), ids(&mut shelf));
 }
 
+/// After how many races of a long run somebody wants to know how far it is.
+const TOLD_EVERY: usize = 50;
+
 /// Acts as one of many processes that race; run by [`one_of_many_processes_wins`].
 #[test]
 fn racer() {
@@ -147,6 +150,10 @@ fn one_of_many_processes_wins() {
             .collect();
         let count = |word: &str| said.iter().filter(|said| said.contains(word)).count();
         assert_eq!((count("won"), count("lost")), (1, racers - 1), "{said:?}");
+        let done = round + 1;
+        if rounds > TOLD_EVERY && (done % TOLD_EVERY == 0 || done == rounds) {
+            println!("{done} of {rounds} races, one winner each");
+        }
     }
     repo.git(&["fsck", "--strict"]);
 }

@@ -8,6 +8,7 @@ mod crashes;
 mod full_disk;
 mod life;
 mod merges;
+mod older;
 mod places;
 mod power_cut;
 mod reviewed;

@@ -86,7 +86,8 @@ fn a_newer_format_can_be_read_and_is_not_written() {
     let side = repo.path.parent().unwrap().join("side");
     repo.git(&["worktree", "add", "-q", side.to_str().unwrap(), "godel/state"]);
     std::fs::write(side.join("format"), "99\n").unwrap();
-    git(&side, &["commit", "-qam", "from tomorrow"]);
+    git(&side, &["add", "format"]);
+    git(&side, &["commit", "-qm", "from tomorrow"]);
     assert_eq!(repo.shelf().ready(5).unwrap()[0].id, bead.id);
     let before = repo.git(&["rev-parse", "godel/state"]);
     let new = godel_beads::ops::NewBead { title: "x".to_owned(), ..Default::default() };
