@@ -3,6 +3,26 @@
 //! Times are whole microseconds. `at` of a client's record is the client's clock and only informs;
 //! every other time is the database's. What comes first in the file happened first: an `invoke` is
 //! written before the request leaves, an answer after it has arrived.
+//!
+//! Events about tasks, and where they lead from and to:
+//!
+//! | `kind` | From | To |
+//! |---|---|---|
+//! | `task:queued` | nowhere | blocked if a parent is not done, else delayed or ready |
+//! | `task:ready` | blocked, delayed | ready |
+//! | `task:started` | ready | leased; `attempt` is one more than ever before |
+//! | `task:progress` | leased | leased |
+//! | `task:succeeded` | leased | done |
+//! | `task:failed` | leased | delayed for `delay_us`, or ready without |
+//! | `task:lost` | leased | delayed for `delay_us`, or ready without |
+//! | `task:dead` | anything that has not ended | dead |
+//! | `task:cancelled` | anything that has not ended | cancelled |
+//! | `task:replayed` | dead | as when it was queued; attempts are counted on |
+//!
+//! A last attempt that fails is told by `task:dead` alone; one that is lost, by `task:dead` with or
+//! without a `task:lost` before it. The descendants of a task that is dead or cancelled become dead or
+//! cancelled, each with an event of its own. A task that waits for its parents and then for its time
+//! has one `task:ready`, at the end. Other kinds only take up their position in the log.
 
 use serde::{Deserialize, Serialize};
 

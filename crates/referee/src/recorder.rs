@@ -20,6 +20,8 @@ pub struct Recorder {
 
 struct Shared {
     next: AtomicU64,
+    tasks: AtomicU64,
+    events: AtomicU64,
     clock: Box<dyn Fn() -> i64 + Send + Sync>,
     sink: Mutex<Sink>,
 }
@@ -69,7 +71,8 @@ impl Recorder {
         let start = Instant::now();
         let clock = move || i64::try_from(start.elapsed().as_micros()).unwrap_or(i64::MAX);
         let sink = Mutex::new(Sink { to, failed: None });
-        let shared = Shared { next: AtomicU64::new(first), clock: Box::new(clock), sink };
+        let [next, tasks, events] = [first, 0, 0].map(AtomicU64::new);
+        let shared = Shared { next, tasks, events, clock: Box::new(clock), sink };
         Self { shared: Arc::new(shared) }
     }
 
@@ -115,9 +118,21 @@ impl Recorder {
         self.write(&Record::Drained { at: self.now() });
     }
 
-    /// Writes a piece of what the server ended with.
+    /// Writes a piece of what the server ended with: all tasks before all events.
     pub fn dump(&self, dump: Dump) {
+        match &dump {
+            Dump::Task(_) => self.shared.tasks.fetch_add(1, Ordering::Relaxed),
+            Dump::Event(_) => self.shared.events.fetch_add(1, Ordering::Relaxed),
+            _ => 0,
+        };
         self.write(&Record::Dump(dump));
+    }
+
+    /// Writes that the dump is whole, with the number of what this recorder and its clones dumped.
+    pub fn dump_end(&self) {
+        let [tasks, events] =
+            [&self.shared.tasks, &self.shared.events].map(|count| count.load(Ordering::Relaxed));
+        self.write(&Record::Dump(Dump::End { tasks, events }));
     }
 
     /// Writes a record as it is.

@@ -127,6 +127,8 @@ pub(crate) struct World {
     pub(crate) cut: u64,
     /// The line at which the queue was said to be dry, or 0.
     pub(crate) drained: u64,
+    /// Who waits for whom, from above.
+    pub(crate) children: HashMap<TaskNo, Vec<TaskNo>>,
     /// Whether somebody replayed by a filter.
     pub(crate) replay_any: bool,
     ids: HashMap<Arc<str>, TaskNo>,

@@ -31,6 +31,11 @@ pub(crate) fn join(world: &mut World, verdict: &mut Verdict) {
             world[no].parents = parents.into();
         }
     }
+    for no in world.task_nos() {
+        for parent in world[no].parents.clone() {
+            world.children.entry(parent).or_default().push(no);
+        }
+    }
 }
 
 /// A child that is handed out has parents that somebody said to have succeeded.
@@ -51,6 +56,9 @@ pub(crate) fn handed_out(world: &World, verdict: &mut Verdict, (no, claim): (Tas
 /// A child is promoted and started only when it waits for nobody.
 pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
     let (world, task) = (moment.world, moment.task());
+    if moment.step == Step::Replayed {
+        reached(moment, verdict);
+    }
     if task.parents.is_empty() || !matches!(moment.step, Step::Ready | Step::Started) {
         return;
     }
@@ -67,6 +75,19 @@ pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
     }
     if moment.step == Step::Started && waited && awaited.is_none() {
         verdict.note(Rule::I9, moment.finding("started without being promoted"));
+    }
+}
+
+/// A task that is replayed was dead, so no child of it is left, unless it was replayed before it.
+fn reached(moment: &Moment<'_>, verdict: &mut Verdict) {
+    let children = moment.world.children.get(&moment.no).into_iter().flatten();
+    for child in children.map(|child| &moment.world[*child]) {
+        let life = &child.life;
+        let replayed = life.fresh && life.epoch > 0;
+        verdict.expect(Rule::I9, life.place.is_none() || life.is_over() || replayed, || {
+            let message = format!("went on while its parent {} was dead", moment.task().id);
+            Finding::of(&child.id, &[life.line, moment.task().life.line, moment.line], message)
+        });
     }
 }
 

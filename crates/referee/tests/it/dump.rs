@@ -9,8 +9,7 @@ use crate::mutant::Mutant;
 use crate::queue::name;
 
 pub(crate) fn write(driver: &mut Driver) {
-    let tasks = write_tasks(driver);
-    let mut events = 0;
+    write_tasks(driver);
     for (tenant, mut log) in std::mem::take(&mut driver.queue.disk.logs) {
         // Two commits in another order than their numbers.
         let swap = (1..log.len()).find(|at| log[*at].at > log[at - 1].at + 100);
@@ -22,16 +21,14 @@ pub(crate) fn write(driver: &mut Driver) {
         }
         let head = log.last().map_or(0, |event: &Event| event.seq);
         driver.recorder.dump(Dump::Log { tenant, head });
-        events += log.len() as u64;
         for event in log {
             driver.recorder.dump(Dump::Event(event));
         }
     }
-    driver.recorder.dump(Dump::End { tasks, events });
+    driver.recorder.dump_end();
 }
 
-fn write_tasks(driver: &mut Driver) -> u64 {
-    let mut count = 0;
+fn write_tasks(driver: &mut Driver) {
     let mut depths = BTreeMap::new();
     for no in 0..driver.queue.disk.tasks.len() {
         if driver.queue.is_gone(no) {
@@ -56,14 +53,11 @@ fn write_tasks(driver: &mut Driver) -> u64 {
         *depths.entry((row.pool.clone(), row.tier, row.place)).or_insert(0) += 1;
         if no % 10 == 3 && driver.queue.teeth.bite(Mutant::TwoPlaces) {
             driver.recorder.dump(Dump::Task(row.clone()));
-            count += 1;
         }
         driver.recorder.dump(Dump::Task(row));
-        count += 1;
     }
     for ((pool, tier, place), count) in depths {
         let off = u64::from(driver.queue.teeth.bite(Mutant::DepthOff));
         driver.recorder.dump(Dump::Depth(Depth { pool, tier, place, count: count + off }));
     }
-    count
 }
