@@ -1,0 +1,6 @@
+//! The engine by examples, by properties over any workflow and any order of answers, and by cost.
+
+mod cost;
+mod examples;
+mod properties;
+mod stage;
