@@ -14,6 +14,7 @@ mod placement;
 mod quota;
 mod retention;
 mod routing;
+pub mod team;
 pub mod workflow;
 
 pub use admission::{Admission, Bucket, Limit, Tier};

@@ -50,18 +50,23 @@ impl StepView<'_> {
 /// The values that an expression names, and how large they are.
 fn gather(found: &[Reference], scope: &dyn Scope) -> Result<(Map<String, Value>, usize), String> {
     let mut names = Map::new();
+    let mut inputs = Map::new();
     let mut steps = Map::new();
     let mut bytes = 0;
     for reference in found {
         match reference {
-            Reference::Inputs(_) | Reference::AllInputs => {
-                if !names.contains_key("inputs") {
-                    bytes += scope.input_bytes();
-                    names.insert(
-                        "inputs".to_owned(),
-                        Value::Object(scope.inputs().as_ref().clone()),
-                    );
+            Reference::Inputs(name) => {
+                // An input that is not there is left out, so that it counts as undefined.
+                if let Some(value) = scope.inputs().get(name) {
+                    bytes += size_of(value);
+                    inputs.insert(name.clone(), value.clone());
                 }
+                names.entry("inputs").or_insert_with(|| Value::Object(Map::new()));
+            }
+            Reference::AllInputs => {
+                bytes += scope.input_bytes();
+                inputs.extend(scope.inputs().as_ref().clone());
+                names.entry("inputs").or_insert_with(|| Value::Object(Map::new()));
             }
             Reference::Step(id) => {
                 let view = scope.step(id).ok_or_else(|| format!("there is no step `{id}`"))?;
@@ -75,8 +80,23 @@ fn gather(found: &[Reference], scope: &dyn Scope) -> Result<(Map<String, Value>,
             }
         }
     }
+    if let Some(place) = names.get_mut("inputs") {
+        *place = Value::Object(inputs);
+    }
     if !steps.is_empty() {
         names.insert("steps".to_owned(), Value::Object(steps));
     }
     Ok((names, bytes))
+}
+
+/// How many bytes a value has, about as many as it has as JSON.
+fn size_of(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 8,
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| size_of(item) + 1).sum::<usize>() + 2,
+        Value::Object(entries) => {
+            entries.iter().map(|(key, value)| key.len() + size_of(value) + 4).sum::<usize>() + 2
+        }
+    }
 }

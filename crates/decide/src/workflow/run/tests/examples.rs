@@ -325,3 +325,38 @@ fn rows_of_another_workflow_are_refused() {
     let wrong = crate::workflow::Run::restore(plan, row, [(StepIndex(4), Default::default())]);
     assert_eq!(wrong.unwrap_err().step, StepIndex(4));
 }
+
+#[test]
+fn what_is_skipped_counts_as_done_unless_a_step_says_otherwise() {
+    let text = "
+name: x
+steps:
+  - { id: first, when: 'false' }
+  - { id: goes-on, dependsOn: [first] }
+  - { id: skips-too, dependsOn: [first], ifSkipped: skip }
+  - { id: and-after, dependsOn: [skips-too, goes-on] }
+";
+    let mut stage = Stage::new(text, json!({}));
+    stage.say(Input::Start);
+    assert_eq!(stage.state("skips-too"), StepState::Skipped);
+    assert_eq!(stage.state("goes-on"), StepState::Running);
+    stage.play();
+    assert_eq!(stage.state("and-after"), StepState::Succeeded);
+    assert_eq!(stage.run.state(), RunState::Completed);
+}
+
+#[test]
+fn what_is_already_being_done_again_is_called_off_and_begun_anew() {
+    // The failure of `a` does not count, so `b` runs when `a` is to be done anew.
+    let text = "name: x\nsteps: [{ id: a, onError: continue }, { id: b, dependsOn: [a] }]";
+    let mut stage = Stage::new(text, json!({}));
+    stage.say(Input::Start);
+    stage.answer(Pending::Task(StepIndex(0), 0), Fate::Fails);
+    assert_eq!(stage.state("b"), StepState::Running);
+    let effects = stage.say(Input::RetryFrom { steps: vec![stage.at("a")] });
+    assert!(effects.contains(&Effect::CancelTask { step: StepIndex(1), round: 0 }));
+    assert_eq!((stage.state("a"), stage.state("b")), (StepState::Running, StepState::Pending));
+    stage.play();
+    assert_eq!(stage.run.counts().tolerated, 0);
+    assert_eq!(stage.run.state(), RunState::Completed);
+}
