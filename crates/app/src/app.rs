@@ -14,6 +14,7 @@ use crate::auth::password::Passwords;
 use crate::auth::throttle::{FAILURES_PER_MINUTE, Throttle};
 use crate::backup::Backups;
 use crate::beads::Shelves;
+use crate::queue::Desks;
 use crate::rates::Rates;
 use crate::spend::Askers;
 use crate::vault::{MasterKey, Vault};
@@ -83,6 +84,8 @@ pub struct App {
     pub backups: Arc<Backups>,
     /// Where requests to models are connected.
     pub switchboard: Switchboard,
+    /// Where tasks are added, handed out and reported.
+    pub desks: Arc<Desks>,
     pub(crate) shelves: Arc<Shelves>,
     pub(crate) askers: Arc<Askers>,
     /// What writes to the end, when all others have stopped.
@@ -115,10 +118,13 @@ impl App {
         let vault = Vault::open(&store, master, mint, clock.as_ref()).await?;
         let rates = Arc::new(Rates::new(config.rates.limit, hints.clone()));
         let switchboard = Switchboard::new(store.clone(), hints.clone(), Arc::clone(&clock), mint);
+        let last = Crew::default();
+        let desks = Desks::new(store.clone(), Arc::clone(&clock), mint, last.clone());
         Ok(Self {
             switchboard,
+            desks: Arc::new(desks),
             askers: Arc::default(),
-            last: Crew::default(),
+            last,
             store,
             hints,
             clock,

@@ -4,6 +4,8 @@ use godel_model::{
     BudgetId, Code, EventId, Invalid, KeyId, Need, ProjectId, Report, Seq, TenantId, TokenId, code,
 };
 
+use crate::queue::QueueError;
+
 /// The result of a use case.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -126,6 +128,9 @@ pub enum Error {
     /// A project has no repository.
     #[error("project {0} has no repository")]
     NoRepository(ProjectId),
+    /// Something cannot be done with tasks, workers or schedules.
+    #[error(transparent)]
+    Queue(#[from] QueueError),
     /// Something is wrong with beads.
     #[error(transparent)]
     Beads(godel_beads::Error),
@@ -168,6 +173,7 @@ impl Report for Error {
             Self::Disagreement { .. } => code::DATABASE_CORRUPT,
             Self::NoRepository(_) => code::NO_REPOSITORY,
             Self::Beads(error) => error.code(),
+            Self::Queue(error) => error.code(),
             Self::Store(error) => error.code(),
         }
     }
@@ -175,6 +181,7 @@ impl Report for Error {
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Invalid(invalid) => return invalid.hint(),
+            Self::Queue(error) => return error.hint(),
             Self::Store(error) => return error.hint(),
             Self::Beads(error) => return error.hint(),
             Self::NoRepository(_) => "give it one: godel project update NAME --repository PATH",

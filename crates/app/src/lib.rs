@@ -25,6 +25,7 @@ pub mod integrity;
 pub mod keys;
 mod once;
 pub mod projects;
+pub mod queue;
 mod rates;
 pub mod retention;
 pub mod secrets;

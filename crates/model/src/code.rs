@@ -105,6 +105,20 @@ codes! {
     TOKEN_NOT_FOUND = "token_not_found", NotFound;
     /// There is no such budget.
     BUDGET_NOT_FOUND = "budget_not_found", NotFound;
+    /// There is no such task.
+    TASK_NOT_FOUND = "task_not_found", NotFound;
+    /// The task is not in a state in which this can be done.
+    TASK_STATE = "task_state", Conflict;
+    /// The task would wait for one that will not succeed.
+    DEPENDENCY_FAILED = "dependency_failed", Conflict;
+    /// The worker does not have this attempt of the task any more.
+    TASK_LEASE_LOST = "task_lease_lost", Conflict;
+    /// There is no such worker, or it was silent for too long.
+    WORKER_NOT_FOUND = "worker_not_found", NotFound;
+    /// There is no such schedule.
+    SCHEDULE_NOT_FOUND = "schedule_not_found", NotFound;
+    /// Another schedule has this name.
+    SCHEDULE_NAME_TAKEN = "schedule_name_taken", Conflict;
     /// There is no such secret.
     SECRET_NOT_FOUND = "secret_not_found", NotFound;
     /// No page explains this code.

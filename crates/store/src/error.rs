@@ -166,6 +166,21 @@ pub enum Error {
     Redis(#[source] Cause),
 }
 
+impl Error {
+    /// Says the same to one more of those who waited for the same commit.
+    #[must_use]
+    pub fn again(&self) -> Self {
+        match self {
+            Self::CommitUnknown(_) => Self::CommitUnknown(None),
+            Self::DiskFull => Self::DiskFull,
+            Self::Corrupt(why) => Self::Corrupt(why.clone()),
+            Self::Duplicate => Self::Duplicate,
+            Self::Closed => Self::Closed,
+            other => Self::Unavailable(Some(other.to_string().into())),
+        }
+    }
+}
+
 impl Report for Error {
     fn code(&self) -> Code {
         match self {

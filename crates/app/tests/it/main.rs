@@ -6,6 +6,7 @@ mod backup;
 mod first_line;
 mod integrity;
 mod once;
+mod queue;
 mod retention;
 mod stage;
 mod vault;

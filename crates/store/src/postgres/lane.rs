@@ -11,7 +11,6 @@ use super::append::{append, append_acts, note};
 use super::follower::Bell;
 use super::session::Session;
 use crate::chain::Seal;
-use crate::error::Cause;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
 use crate::statement::Conn;
@@ -334,11 +333,6 @@ fn append_all(session: &mut Session, ran: &mut Ran, seal: &Seal, first: &str) ->
 fn fail_all(jobs: Vec<Box<dyn Job>>, error: &Error) {
     tracing::error!(error = %error, cause = ?std::error::Error::source(error), "a commit failed");
     for job in jobs {
-        job.finish(Err(match error {
-            Error::CommitUnknown(_) => Error::CommitUnknown(None),
-            Error::DiskFull => Error::DiskFull,
-            Error::Duplicate => Error::Duplicate,
-            other => Error::Unavailable(Some(Cause::from(other.to_string()))),
-        }));
+        job.finish(Err(error.again()));
     }
 }

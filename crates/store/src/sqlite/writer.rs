@@ -362,11 +362,7 @@ impl Iterator for Arriving<'_> {
 fn fail_all(jobs: impl IntoIterator<Item = Box<dyn Job>>, error: &Error) {
     tracing::error!(error = %error, cause = ?std::error::Error::source(error), "a commit failed");
     for job in jobs {
-        job.finish(Err(match error {
-            Error::DiskFull => Error::DiskFull,
-            Error::Corrupt(why) => Error::Corrupt(why.clone()),
-            other => Error::Unavailable(Some(other.to_string().into())),
-        }));
+        job.finish(Err(error.again()));
     }
 }
 

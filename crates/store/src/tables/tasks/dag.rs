@@ -66,15 +66,15 @@ impl Tasks<'_, '_> {
     ///
     /// # Errors
     /// If the database fails.
-    pub fn raise_ancestors(&mut self, task: TaskId, priority: TaskPriority) -> Result<Vec<TaskId>> {
+    pub fn raise_ancestors(&mut self, task: TaskId, priority: TaskPriority) -> Result<Vec<Spot>> {
         let tenant = self.tenant()?;
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
         let (mut below, mut raised) = (vec![task], Vec::new());
         while let Some(child) = below.pop() {
             for parent in rows.ids(&rows::PARENTS, child)? {
                 // What is already as urgent had everything behind it raised when it came.
-                if rows.raise(parent, priority)? {
-                    raised.push(parent);
+                if let Some(spot) = rows.raise(parent, priority)? {
+                    raised.push(spot);
                     below.push(parent);
                 }
             }
@@ -124,13 +124,14 @@ impl Rows<'_, '_> {
         Ok(Some((spot, state)))
     }
 
-    /// Makes a task more urgent; `false` if it is over, or is as urgent already.
-    pub(super) fn raise(&mut self, task: TaskId, priority: TaskPriority) -> Result<bool> {
+    /// Makes a task more urgent; `None` if it is over, or is as urgent already.
+    pub(super) fn raise(&mut self, task: TaskId, priority: TaskPriority) -> Result<Option<Spot>> {
         let (own, id) = (Param::Uuid(self.tenant.uuid()), Param::Uuid(task.uuid()));
         let tier = Param::Int(priority.tier());
         for statement in [&rows::RAISE_DELAYED, &rows::RAISE_BLOCKED, &rows::RAISE_LEASE] {
-            if self.conn.execute(statement, &[tier, own, id, tier])? == 1 {
-                return Ok(true);
+            let raised = self.conn.change(statement, &[tier, own, id, tier], rows::spot)?;
+            if let Some(spot) = raised.into_iter().next() {
+                return Ok(Some(spot));
             }
         }
         let found = self.conn.first(&rows::READY_TIER, &[own, id], |row| {
@@ -146,10 +147,11 @@ impl Rows<'_, '_> {
         match found {
             Some((spot, at)) if spot.priority > priority => {
                 self.drop_ready(&spot, at)?;
-                self.put_ready(&Spot { priority, ..spot }, at)?;
-                Ok(true)
+                let spot = Spot { priority, ..spot };
+                self.put_ready(&spot, at)?;
+                Ok(Some(spot))
             }
-            _ => Ok(false),
+            _ => Ok(None),
         }
     }
 

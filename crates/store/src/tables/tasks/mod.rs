@@ -127,6 +127,8 @@ pub struct Ending<'a> {
     pub error: &'a str,
     /// When.
     pub at: Timestamp,
+    /// Whether another attempt makes no sense.
+    pub fatal: bool,
 }
 
 /// The end of a task that did not succeed.

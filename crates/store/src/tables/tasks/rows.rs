@@ -28,7 +28,7 @@ statements! {
     READY_DELETE = "ready_delete":
         "DELETE FROM ready WHERE tenant = $1 AND lane = $2 AND tier = $3 AND at = $4 AND task = $5";
     READY_AGED = "ready_aged":
-        "SELECT task, at FROM ready
+        "SELECT task, lane, tier, attempt, last, at FROM ready
          WHERE tenant = $1 AND lane = $2 AND tier = $3 AND at <= $4 ORDER BY at, task LIMIT $5";
     DELAYED_INSERT = "delayed_insert":
         "INSERT INTO delayed (tenant, task, due_at, lane, tier, attempt, last)
@@ -45,11 +45,14 @@ statements! {
     BLOCKED_LESS = "blocked_less":
         "UPDATE blocked SET waits = waits - 1 WHERE tenant = $1 AND task = $2 RETURNING waits";
     RAISE_DELAYED = "delayed_raise":
-        "UPDATE delayed SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4";
+        "UPDATE delayed SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4
+         RETURNING task, lane, tier, attempt, last";
     RAISE_BLOCKED = "blocked_raise":
-        "UPDATE blocked SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4";
+        "UPDATE blocked SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4
+         RETURNING task, lane, tier, attempt, last";
     RAISE_LEASE = "lease_raise":
-        "UPDATE lease SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4";
+        "UPDATE lease SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4
+         RETURNING task, lane, tier, attempt, last";
     READY_TIER = "ready_tier":
         "SELECT lane, tier, at, attempt, last FROM ready WHERE tenant = $1 AND task = $2";
     DEPENDENCY_INSERT = "dependency_insert":
@@ -80,7 +83,8 @@ statements! {
          WHERE tenant = $2 AND task = $3 AND attempt = $4 AND worker = $5
          RETURNING task, lane, tier, attempt, last, worker, started_at, ends_at, progress, cancel";
     LEASE_CANCEL = "lease_cancel":
-        "UPDATE lease SET cancel = $1 WHERE tenant = $2 AND task = $3 AND cancel IS NULL";
+        "UPDATE lease SET cancel = $1, ends_at = $2
+         WHERE tenant = $3 AND task = $4 AND cancel IS NULL";
     OUTCOME_INSERT = "outcome_insert":
         "INSERT INTO outcome (tenant, task, state, lane, tier, attempt, worker, started_at, at,
                               result, error, because)

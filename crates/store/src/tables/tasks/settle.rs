@@ -61,7 +61,7 @@ impl Tasks<'_, '_> {
             let spot = Spot { last: lease.spot.last + 1, ..lease.spot.clone() };
             rows.put_ready(&spot, ending.at)?;
             Next::Again(ending.at)
-        } else if lease.spot.attempt >= lease.spot.last {
+        } else if ending.fatal || lease.spot.attempt >= lease.spot.last {
             rows.close(&lease.spot, Some(&lease), closing(TaskState::Dead, ending.error))?;
             Next::Dead
         } else {
@@ -106,13 +106,14 @@ impl Tasks<'_, '_> {
         Rows { conn: &mut self.tx.conn, tenant }.lease(task)
     }
 
-    /// Asks for a running task to be stopped; `false` if it does not run, or was asked before.
+    /// Asks for a running task to be stopped, by a time at the latest; `false` if it does not run,
+    /// or was asked before.
     ///
     /// # Errors
     /// If the database fails.
-    pub fn ask_to_stop(&mut self, task: TaskId, why: &str) -> Result<bool> {
+    pub fn ask_to_stop(&mut self, task: TaskId, why: &str, until: Timestamp) -> Result<bool> {
         let own = Param::Uuid(self.tenant()?.uuid());
-        let params = [Param::Text(why), own, Param::Uuid(task.uuid())];
+        let params = [Param::Text(why), Param::Int(micros(until)), own, Param::Uuid(task.uuid())];
         Ok(self.tx.conn.execute(&rows::LEASE_CANCEL, &params)? == 1)
     }
 }

@@ -1,7 +1,7 @@
 //! What time does to tasks.
 
 use godel_model::{Lane, TaskId, TaskPriority, TaskState, TenantId, WorkerId, from_micros, micros};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::rows::{self, Rows};
 use super::{Fence, Spot, Tasks, count, hot};
@@ -23,8 +23,14 @@ statements! {
          WHERE tenant = $1 AND owner_kind = $2 AND owner = $3 AND task = $4 AND state = $5";
     DEPENDENCIES_OF_PARENT_DELETE = "dependency_of_parent_delete":
         "DELETE FROM dependency WHERE tenant = $1 AND parent = $2";
+    END_BY = "lease_end_by":
+        "UPDATE lease SET ends_at = $1, last = attempt WHERE tenant = $2 AND task = $3";
+    SHIFT = "lease_shift": "UPDATE lease SET ends_at = ends_at + $1 WHERE ends_at IS NOT NULL";
     IS_OVER = "task_is_over": "SELECT state, at FROM outcome WHERE tenant = $1 AND task = $2";
 }
+
+/// How many tasks of a line rise at once.
+const AGED_AT_ONCE: i64 = 500;
 
 /// What became of a task that belongs to something.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -123,7 +129,8 @@ impl Tasks<'_, '_> {
         Rows { conn: &mut self.tx.conn, tenant }.drop_deadline(task)
     }
 
-    /// Raises tasks of a line that have waited since before a time by one tier; returns them.
+    /// Raises tasks of a line that have waited for so long by one tier, in which they have just
+    /// come then; returns them.
     ///
     /// # Errors
     /// If the database fails.
@@ -131,29 +138,51 @@ impl Tasks<'_, '_> {
         &mut self,
         lane: &Lane,
         from: TaskPriority,
-        before: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<TaskId>> {
+        now: Timestamp,
+        age: SignedDuration,
+    ) -> Result<Vec<Spot>> {
         let tenant = self.tenant()?;
-        let to = TaskPriority::from_tier(from.tier() - 1);
+        let priority = TaskPriority::from_tier(from.tier() - 1);
+        let before = now.saturating_sub(age).unwrap_or(Timestamp::UNIX_EPOCH);
         let params = [
             Param::Uuid(tenant.uuid()),
             Param::Text(lane.as_str()),
             Param::Int(from.tier()),
             Param::Int(micros(before)),
-            Param::Int(limit as i64),
+            Param::Int(AGED_AT_ONCE),
         ];
+        let old = self.tx.conn.query(&rows::READY_AGED, &params, |row| {
+            Ok((rows::spot(row)?, from_micros(row.int(5)?)))
+        })?;
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
-        let old = rows
-            .conn
-            .query(&rows::READY_AGED, &params, |row| Ok(TaskId::from_uuid(row.uuid(0)?)))?;
         let mut raised = Vec::with_capacity(old.len());
-        for task in old {
-            if rows.raise(task, to)? {
-                raised.push(task);
-            }
+        for (spot, at) in old {
+            rows.drop_ready(&spot, at)?;
+            let spot = Spot { priority, ..spot };
+            rows.put_ready(&spot, at.saturating_add(age).unwrap_or(now))?;
+            raised.push(spot);
         }
         Ok(raised)
+    }
+
+    /// Lets a running task have no more attempts, and end this one at a time.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn end_by(&mut self, task: TaskId, at: Timestamp) -> Result<()> {
+        let own = Param::Uuid(self.tenant()?.uuid());
+        let params = [Param::Int(micros(at)), own, Param::Uuid(task.uuid())];
+        self.tx.conn.execute(&END_BY, &params).map(drop)
+    }
+
+    /// Moves the ends of all attempts, because the clock was set.
+    ///
+    /// # Errors
+    /// If the database fails, or the scope is one tenant.
+    pub fn shift(&mut self, by: SignedDuration) -> Result<()> {
+        self.tx.system()?;
+        let by = i64::try_from(by.as_micros()).unwrap_or_default();
+        self.tx.conn.execute(&SHIFT, &[Param::Int(by)]).map(drop)
     }
 
     /// Removes tasks that ended before a time, from behind an id on; returns how many, and the last

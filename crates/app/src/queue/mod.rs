@@ -1,0 +1,27 @@
+//! The queue: what is to be done, and who does it.
+//!
+//! Everything that happens to tasks of a tenant goes over its [`desk`]: what arrived while the last
+//! transaction was on its way to the disk is one transaction, in which workers report, tasks are
+//! added, and those who wait for work get it.
+//!
+//! # Invariants
+//! - What was answered is on disk.
+//! - Delivery is at least once; each change of a task's state happens once, fenced by its attempt.
+//! - At the moment of handing out, no more urgent task of the pool that somebody who waits could do
+//!   is left behind. Nothing is handed out in advance.
+
+pub mod dead;
+mod desk;
+mod error;
+pub mod pools;
+pub mod schedules;
+pub mod tasks;
+mod tell;
+mod turn;
+mod upkeep;
+pub mod workers;
+
+pub use desk::{Desk, Desks};
+pub use error::QueueError;
+pub use turn::{Add, Added, Ask, Batch, Given, Said, Say, Turn, TurnError};
+pub use upkeep::{Keeper, start};

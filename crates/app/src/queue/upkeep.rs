@@ -1,0 +1,387 @@
+//! What time does to the queue: workers that fall silent, attempts that take too long, tasks whose
+//! time has come.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use godel_model::{AttemptEnd, EventFilter, TaskId, TaskPriority, TaskState, TenantId, WorkerId};
+use godel_store::{Closing, DatabaseUrl, Error as StoreError, Fence, Scope, Tx};
+use jiff::{SignedDuration, Timestamp};
+use uuid::Uuid;
+
+use super::desk::Desk;
+use super::schedules;
+use super::tell::{Author, More, Teller};
+use super::turn::{Outside, end_attempt, end_descendants};
+use super::workers::{self, LIVES};
+use crate::{App, Crew, Result};
+
+/// How often everything is looked at where this server alone works on the database.
+const LOOK_ALONE: Duration = Duration::from_secs(1);
+/// How often where several do: a wake-up that was lost costs no more than this.
+const LOOK_SHARED_MS: u64 = 200;
+/// How often workers that were heard of are noted.
+const NOTE_EVERY: Duration = Duration::from_secs(3);
+/// How often waiting tasks are looked at for ageing.
+const AGE_EVERY: Duration = Duration::from_secs(5);
+/// How often old tasks are removed.
+const TRIM_EVERY: Duration = Duration::from_secs(600);
+/// How long tasks that are over are kept.
+const KEEP: SignedDuration = SignedDuration::from_hours(24 * 30);
+/// How many of a kind are taken care of in one transaction.
+const AT_ONCE: usize = 500;
+/// From when on two clocks count as having gone apart.
+const JUMP: SignedDuration = SignedDuration::from_secs(5);
+
+/// Keeps the queue going.
+#[derive(Debug)]
+pub struct Keeper {
+    app: App,
+    /// What both clocks said at the last look.
+    clocks: (Timestamp, Instant),
+    noted: Instant,
+    aged: Instant,
+    trimmed: Option<Instant>,
+    trim_from: HashMap<TenantId, TaskId>,
+}
+
+/// Lets the workers that were there before live on for a while, and then keeps the queue going.
+///
+/// # Errors
+/// If the database fails.
+pub async fn start(app: &App, crew: &Crew) -> Result<()> {
+    let alone = matches!(app.store.url(), DatabaseUrl::Sqlite(_));
+    if alone {
+        // Nobody could be heard while the server was away.
+        workers::grace(app).await?;
+    }
+    let (mut keeper, stopping, app_) = (Keeper::new(app.clone()), crew.stopping(), app.clone());
+    crew.spawn(async move {
+        loop {
+            let look = if alone {
+                LOOK_ALONE
+            } else {
+                let spread = u64::from(app_.mint.bytes::<1>()[0]) * LOOK_SHARED_MS / 255;
+                Duration::from_millis(LOOK_SHARED_MS / 2 + spread)
+            };
+            let until = keeper.until_due(look).await;
+            tokio::select! {
+                () = tokio::time::sleep(until) => {}
+                () = app_.desks.changed() => {}
+                () = stopping.cancelled() => break,
+            }
+            if let Err(error) = keeper.look().await {
+                tracing::warn!(%error, "the queue could not be looked after; it is tried again");
+                tokio::time::sleep(LOOK_ALONE).await;
+            }
+        }
+        app_.desks.close();
+    });
+    if !alone {
+        let (app, crew_) = (app.clone(), crew.clone());
+        crew.spawn(async move { follow(&app, &crew_).await });
+    }
+    Ok(())
+}
+
+/// Wakes desks where somebody waits when another server has added something.
+async fn follow(app: &App, crew: &Crew) {
+    let stopping = crew.stopping();
+    let mut followed: HashMap<TenantId, ()> = HashMap::new();
+    while tokio::time::timeout(LOOK_ALONE, stopping.cancelled()).await.is_err() {
+        for desk in app.desks.all() {
+            if desk.has_parked() && followed.insert(desk.tenant(), ()).is_none() {
+                let (app, stopping) = (app.clone(), crew.stopping());
+                crew.spawn(async move {
+                    tokio::select! {
+                        () = wake_on_news(&app, &desk) => {}
+                        () = stopping.cancelled() => {}
+                    }
+                });
+            }
+        }
+    }
+}
+
+async fn wake_on_news(app: &App, desk: &Arc<Desk>) {
+    let ready = ["task:queued", "task:ready", "task:replayed", "task:released", "pool:resumed"];
+    let patterns = ready.iter().filter_map(|kind| kind.parse().ok()).collect();
+    let filter = EventFilter::new(patterns, BTreeMap::new()).unwrap_or_else(|_| EventFilter::all());
+    loop {
+        let tail = app.store.tail(desk.tenant(), None, filter.clone()).await;
+        let Ok(mut tail) = tail else {
+            tokio::time::sleep(LOOK_ALONE).await;
+            continue;
+        };
+        loop {
+            tail.ready().await;
+            tail.skip_to(tail.head());
+            if desk.has_parked() {
+                desk.wake();
+            }
+        }
+    }
+}
+
+impl Keeper {
+    /// Makes one that has not looked yet.
+    pub fn new(app: App) -> Self {
+        let now = Instant::now();
+        let clocks = (app.clock.now(), now);
+        let (noted, aged) = (now, now);
+        Self { app, clocks, noted, aged, trimmed: None, trim_from: HashMap::new() }
+    }
+
+    /// Returns how long it is until the next task is due, at most `look`.
+    async fn until_due(&self, look: Duration) -> Duration {
+        let due = self.app.store.read(Scope::System, |tx| {
+            let due = tx.tasks().next_due()?;
+            Ok::<_, StoreError>(due.map(|due| (due, tx.clock(Timestamp::UNIX_EPOCH))))
+        });
+        let Ok(Some((due, database))) = due.await else { return look };
+        let now = match database {
+            Ok(now) if now > Timestamp::UNIX_EPOCH => now,
+            _ => self.app.clock.now(),
+        };
+        let left = due.duration_since(now);
+        Duration::try_from(left).unwrap_or_default().min(look)
+    }
+
+    /// Does everything that is due.
+    ///
+    /// # Errors
+    /// If the database fails; what was done is done.
+    pub async fn look(&mut self) -> Result<()> {
+        self.watch_clocks().await?;
+        if self.noted.elapsed() >= NOTE_EVERY {
+            self.noted = Instant::now();
+            workers::note_all(&self.app).await?;
+        }
+        self.bury_silent().await?;
+        self.stop_late().await?;
+        self.promote().await?;
+        self.end_useless().await?;
+        schedules::make_due(&self.app).await?;
+        if self.aged.elapsed() >= AGE_EVERY {
+            self.aged = Instant::now();
+            self.age().await?;
+        }
+        if self.trimmed.is_none_or(|at| at.elapsed() >= TRIM_EVERY) {
+            self.trimmed = Some(Instant::now());
+            self.trim().await?;
+        }
+        for desk in self.app.desks.all() {
+            if desk.has_parked() {
+                desk.wake();
+            }
+        }
+        Ok(())
+    }
+
+    /// Does not take a clock that was set for time that has passed.
+    async fn watch_clocks(&mut self) -> Result<()> {
+        let (wall, steady) = (self.app.clock.now(), Instant::now());
+        let passed = SignedDuration::try_from(steady - self.clocks.1).unwrap_or_default();
+        let jump = wall.duration_since(self.clocks.0) - passed;
+        self.clocks = (wall, steady);
+        let alone = matches!(self.app.store.url(), DatabaseUrl::Sqlite(_));
+        if alone && jump.abs() > JUMP {
+            tracing::warn!(seconds = jump.as_secs(), "the clock was set; leases go on as before");
+            workers::shift(&self.app, jump).await?;
+        }
+        Ok(())
+    }
+
+    async fn system<T: Send + 'static>(
+        &self,
+        work: impl FnMut(&mut Tx<'_>) -> std::result::Result<T, StoreError> + Send + 'static,
+    ) -> Result<T> {
+        Ok(self.app.store.read(Scope::System, work).await?)
+    }
+
+    /// Gives what silent workers had to others.
+    async fn bury_silent(&self) -> Result<()> {
+        let now = self.app.clock.now();
+        let silent = self.system(move |tx| {
+            let now = tx.clock(now)?;
+            tx.workers().expired(now, AT_ONCE)
+        });
+        for (tenant, worker) in silent.await? {
+            workers::bury(&self.app, tenant, worker, AttemptEnd::Lost, None).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends attempts that take longer than allowed.
+    async fn stop_late(&self) -> Result<()> {
+        let now = self.app.clock.now();
+        let late = self.system(move |tx| {
+            let now = tx.clock(now)?;
+            tx.tasks().late(now, AT_ONCE)
+        });
+        for (tenant, fence) in late.await? {
+            self.end(tenant, fence, AttemptEnd::Timeout, "it took longer than allowed").await?;
+        }
+        Ok(())
+    }
+
+    async fn end(
+        &self,
+        tenant: TenantId,
+        fence: Fence,
+        how: AttemptEnd,
+        error: &'static str,
+    ) -> Result<()> {
+        let outside = outside(&self.app);
+        let work = move |tx: &mut Tx<'_>| {
+            let outside = Outside { now: tx.clock(outside.now)?, ..outside };
+            tx.tasks().lock_graph(false)?;
+            let author = Author::default();
+            let teller = Teller { mint: outside.mint, now: outside.now, author: &author };
+            end_attempt(tx, fence, (how, error, false), (outside, teller)).map(drop)
+        };
+        self.app.store.write(Scope::Tenant(tenant), work).await?;
+        Ok(())
+    }
+
+    /// Lets tasks whose time has come be handed out.
+    async fn promote(&self) -> Result<()> {
+        loop {
+            let now = self.app.clock.now();
+            let due = self.system(move |tx| {
+                let now = tx.clock(now)?;
+                tx.tasks().due(now, AT_ONCE)
+            });
+            let due = due.await?;
+            let (found, mint) = (due.len(), self.app.mint);
+            for (tenant, tasks) in by_tenant(due) {
+                let work = move |tx: &mut Tx<'_>| {
+                    let now = tx.clock(now)?;
+                    let author = Author::default();
+                    let teller = Teller { mint, now, author: &author };
+                    for spot in tx.tasks().promote(&tasks, now)? {
+                        teller.tell(tx, "task:ready", &spot, &More::default())?;
+                    }
+                    Ok::<_, StoreError>(())
+                };
+                self.app.store.write(Scope::Tenant(tenant), work).await?;
+                self.app.desks.of(tenant).wake();
+            }
+            if found < AT_ONCE {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Ends tasks that are of no use any more and were not begun.
+    async fn end_useless(&self) -> Result<()> {
+        let (now, mint) = (self.app.clock.now(), self.app.mint);
+        let past = self.system(move |tx| {
+            let now = tx.clock(now)?;
+            tx.tasks().past_deadline(now, AT_ONCE)
+        });
+        for (tenant, task) in past.await? {
+            let work = move |tx: &mut Tx<'_>| {
+                let now = tx.clock(now)?;
+                tx.tasks().lock_graph(false)?;
+                let error = "its deadline has passed";
+                let closing = Closing { state: TaskState::Dead, error, because: None, at: now };
+                let closed = tx.tasks().close_waiting(task, closing)?;
+                // One that runs is ended with its attempt.
+                tx.tasks().drop_deadline(task)?;
+                let Some(spot) = closed else { return tx.tasks().end_by(task, now) };
+                let author = Author::default();
+                let teller = Teller { mint, now, author: &author };
+                let more = More { error: Some(error), ..More::default() };
+                teller.tell(tx, "task:dead", &spot, &more)?;
+                end_descendants(tx, task, now, teller)
+            };
+            self.app.store.write(Scope::Tenant(tenant), work).await?;
+        }
+        Ok(())
+    }
+
+    /// Raises what has waited for long, where a pool wants it.
+    async fn age(&self) -> Result<()> {
+        let (now, mint) = (self.app.clock.now(), self.app.mint);
+        for (tenant, pool) in self.system(|tx| tx.pools().all()).await? {
+            let Some(seconds) = pool.settings.ageing_seconds else { continue };
+            let work = move |tx: &mut Tx<'_>| {
+                let now = tx.clock(now)?;
+                let age = SignedDuration::from_secs(seconds.into());
+                let author = Author::default();
+                let teller = Teller { mint, now, author: &author };
+                let (_, lanes) = tx.tasks().pool(&pool.name)?;
+                for lane in lanes {
+                    for from in [TaskPriority::High, TaskPriority::Medium, TaskPriority::Low] {
+                        for spot in tx.tasks().age(&lane, from, now, age)? {
+                            teller.tell(tx, "task:raised", &spot, &More::default())?;
+                        }
+                    }
+                }
+                Ok::<_, StoreError>(())
+            };
+            self.app.store.write(Scope::Tenant(tenant), work).await?;
+        }
+        Ok(())
+    }
+
+    /// Removes tasks that are over for long, a piece at a time.
+    async fn trim(&mut self) -> Result<()> {
+        let before = self.app.clock.now().saturating_sub(KEEP).unwrap_or(Timestamp::UNIX_EPOCH);
+        let tenants = self.system(|tx| tx.tenants().list()).await?;
+        for tenant in tenants {
+            let from = self.trim_from.remove(&tenant.id);
+            let mut from = from.unwrap_or(TaskId::from_uuid(Uuid::nil()));
+            loop {
+                let work = move |tx: &mut Tx<'_>| tx.tasks().trim(before, from, AT_ONCE);
+                let written = self.app.store.write(Scope::Tenant(tenant.id), work).await?;
+                let (removed, seen) = written.value;
+                let Some(seen) = seen else { break };
+                from = seen;
+                // What is younger than what is removed comes behind it.
+                if removed == 0 {
+                    break;
+                }
+            }
+        }
+        let work = move |tx: &mut Tx<'_>| tx.workers().trim(before);
+        self.app.store.write(Scope::System, work).await?;
+        Ok(())
+    }
+}
+
+/// Returns what a turn needs from outside.
+pub(super) fn outside(app: &App) -> Outside {
+    let chance = f64::from(app.mint.bytes::<1>()[0]) / 255.0;
+    Outside { mint: app.mint, now: app.clock.now(), chance }
+}
+
+/// Returns until when a worker that was heard of now is believed to live.
+pub(super) fn lives_until(now: Timestamp) -> Timestamp {
+    now.saturating_add(LIVES).unwrap_or(now)
+}
+
+fn by_tenant<T>(all: Vec<(TenantId, T)>) -> BTreeMap<TenantId, Vec<T>> {
+    let mut sorted: BTreeMap<TenantId, Vec<T>> = BTreeMap::new();
+    for (tenant, one) in all {
+        sorted.entry(tenant).or_default().push(one);
+    }
+    sorted
+}
+
+/// Ends everything that a worker has.
+pub(super) fn end_held(
+    tx: &mut Tx<'_>,
+    worker: WorkerId,
+    (how, error): (AttemptEnd, &str),
+    (outside, teller): (Outside, Teller<'_>),
+) -> std::result::Result<(), StoreError> {
+    for lease in tx.tasks().held_by(worker)? {
+        let spot = &lease.spot;
+        let fence = Fence { task: spot.task, attempt: spot.attempt, worker };
+        end_attempt(tx, fence, (how, error, false), (outside, teller))?;
+    }
+    Ok(())
+}
