@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::workflow::limits::{CONCURRENCY_MAX, NAME_MAX_CHARS};
+use crate::workflow::{Illegal, Input};
 
 /// Items of one team.
 pub const ITEMS_MAX: usize = 10_000;
@@ -224,6 +225,18 @@ impl TeamSpec {
             check(is_role(&role.name), format!("`{}` cannot be the name of a role", role.name));
         }
         wrong
+    }
+
+    /// Changes how many agents work at once, and returns what the run is to be told.
+    ///
+    /// # Errors
+    /// If no team can have that size; then nothing has changed.
+    pub fn scale(&mut self, size: u32) -> Result<Input, Illegal> {
+        if !(1..=SIZE_MAX).contains(&size) {
+            return Err(Illegal::BadScale { wanted: size, max: SIZE_MAX });
+        }
+        self.size = size;
+        Ok(Input::Scale { max_concurrency: size })
     }
 
     /// Returns who joins results.

@@ -249,6 +249,21 @@ fn an_agent_that_failed_is_retried_replaced_or_waited_for() {
 }
 
 #[test]
+fn a_team_that_grows_has_more_at_work() {
+    let mut spec = team(Strategy::Parallel, 20);
+    spec.size = 2;
+    let planned = plan(&spec, &Finished::new(), now()).unwrap();
+    let id = RunId::from_uuid("01890000-0000-7000-8000-000000000003".parse().unwrap());
+    let compiled = Arc::new(Plan::new(planned.definition).unwrap());
+    let mut run = Run::new(compiled, id, Map::new(), 0).unwrap();
+    run.apply(Input::Start, now()).unwrap();
+    assert_eq!(run.counts().running, 2);
+    run.apply(spec.scale(7).unwrap(), now()).unwrap();
+    assert_eq!((run.counts().running, spec.size), (7, 7));
+    assert!(spec.scale(0).is_err() && spec.size == 7);
+}
+
+#[test]
 fn budget_and_deadline_are_watched() {
     let mut spec = team(Strategy::Parallel, 1);
     assert_eq!(bounds(&spec, i64::MAX, now()), Bounds::Within);

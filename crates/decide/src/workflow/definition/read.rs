@@ -26,8 +26,8 @@ pub(super) struct Defaults {
     pub(super) retry: Option<RetryPolicy>,
     /// How many workflows are around this one.
     pub(super) depth: u32,
-    /// The names of this workflow and those around it.
-    pub(super) within: Vec<String>,
+    /// The name of the outermost workflow, under which it is stored.
+    pub(super) within: Option<String>,
 }
 
 /// Something that is named in a condition or template, and where.
@@ -106,7 +106,7 @@ fn read_defaults(
         on_error: step::on_error(fields, out).unwrap_or(around.on_error),
         retry: step::retry(fields, "retryPolicy", out).or(around.retry),
         depth: around.depth,
-        within: around.within.iter().cloned().chain(name.map(str::to_owned)).collect(),
+        within: around.within.clone().or_else(|| name.map(str::to_owned)),
     }
 }
 

@@ -279,7 +279,7 @@ fn workflow(
         WorkflowRef::Inline(Box::new(definition))
     } else {
         let name = fields.name("workflow", out)?;
-        if defaults.within.contains(&name) {
+        if defaults.within.as_ref() == Some(&name) {
             let message = format!("`{id}` runs the workflow that it is in");
             out.add(Mistake::Recursion, entry.value.at, message);
         }

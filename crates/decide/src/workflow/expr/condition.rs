@@ -1,5 +1,6 @@
 //! Conditions: CEL, with what it may cost bounded before it runs.
 
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr};
@@ -41,8 +42,8 @@ pub(in super::super) fn holds(text: &str, scope: &dyn Scope) -> Result<bool, Str
         return Err(format!("it would take too long over {bytes} bytes"));
     }
     let mut context = Context::with_env(Arc::clone(&ENVIRONMENT));
-    for (name, value) in &names {
-        context.add_variable(name, value).map_err(|error| error.to_string())?;
+    for (name, value) in names {
+        context.add_variable_from_value(name, to_cel(value));
     }
     match cel::Value::resolve(&expression, &context) {
         Ok(cel::Value::Bool(holds)) => Ok(holds),
@@ -76,6 +77,27 @@ fn shorten(text: String) -> String {
     match text.char_indices().nth(300) {
         Some((end, _)) => format!("{}..", &text[..end]),
         None => text,
+    }
+}
+
+/// Whole numbers are signed ones as far as they fit, so that they go together with those that are
+/// written in conditions.
+fn to_cel(value: Value) -> cel::Value {
+    match value {
+        Value::Null => cel::Value::Null,
+        Value::Bool(flag) => cel::Value::Bool(flag),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => cel::Value::Int(whole),
+            (None, Some(whole)) => cel::Value::UInt(whole),
+            (None, None) => cel::Value::Float(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(text) => cel::Value::from(text),
+        Value::Array(items) => cel::Value::from(items.into_iter().map(to_cel).collect::<Vec<_>>()),
+        Value::Object(entries) => {
+            let entries: HashMap<String, cel::Value> =
+                entries.into_iter().map(|(key, value)| (key, to_cel(value))).collect();
+            cel::Value::from(entries)
+        }
     }
 }
 

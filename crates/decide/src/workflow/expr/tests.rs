@@ -97,6 +97,10 @@ fn a_condition_is_true_or_false_or_an_error() {
         ("steps['build-all'].output >= 8", false),
         ("has(steps.build.output.absent)", false),
         ("steps.build.state == 'succeeded'", true),
+        ("inputs.n + 1 == 4 && inputs.n % 2 == 1 && double(inputs.n) > 2.5", true),
+        ("steps.build.output.files.map(f, f * 2)[2] == 6", true),
+        ("inputs.none == null", true),
+        ("inputs == inputs && inputs.list.size() == 2", true),
         ("size(inputs.list) == 2 && 'a' in inputs.list", true),
         ("inputs.name.startsWith('a') ? true : false", true),
     ] {
