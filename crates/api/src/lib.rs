@@ -21,7 +21,9 @@ mod projects;
 mod spend;
 mod sse;
 mod system;
+mod tasks;
 mod users;
+mod workers;
 
 pub use audit::{AuditEntry, AuditVerdict};
 pub use auth::{
@@ -57,7 +59,16 @@ pub use spend::{
 };
 pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;
+pub use tasks::{
+    AssignTask, CancelTask, NewSchedule, NewTask, NewTasks, Pool, PoolList, PoolPatch, QueueDepth,
+    QueueDepthRow, ReplayDead, Replayed, Schedule, SchedulePatch, Task, TaskAnswer, TaskAttempt,
+    TaskDetail, TaskMade, TaskRetry, TasksMade,
+};
 pub use users::{
     Invitation, NewTenant, NewUser, Tenant, TenantInvitation, TenantPatch, User, UserExport,
     UserPatch,
+};
+pub use workers::{
+    ClaimTasks, CompleteTask, FailTask, GivenTask, GivenTasks, HeldTask, NewWorker, ProgressTask,
+    ReleaseTask, SpawnTask, TaskSaid, Worker, WorkerBeat, WorkerDetail, WorkerPatch,
 };

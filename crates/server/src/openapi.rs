@@ -34,6 +34,7 @@ pub(crate) fn base() -> OpenApi {
             ("users", "Who has an account"),
             ("keys", "How programs are known"),
             ("models", "Asking models: tokens of agents, budgets, usage and cost"),
+            ("queue", "What is to be done, and who does it"),
             ("secrets", "What work needs and nobody sees"),
             ("audit", "Who did what"),
             ("tenants", "Who shares the server"),

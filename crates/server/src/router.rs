@@ -14,6 +14,7 @@ use utoipa_axum::routes;
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::beads::moves;
+use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::{
     admin, audit, auth, beads, convoys, device, events, health, keys, projects, secrets, spend,
     stream, system, tenants, usage, users,
@@ -35,6 +36,33 @@ fn open_api() -> OpenApiRouter<Shared> {
         .routes(routes!(health::ready))
         .routes(routes!(health::capabilities))
         .routes(routes!(web::openapi))
+}
+
+/// The paths of the queue.
+fn queue_api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(tasks::list, tasks::create))
+        .routes(routes!(tasks::create_all))
+        .routes(routes!(tasks::get))
+        .routes(routes!(tasks::cancel))
+        .routes(routes!(tasks::retry))
+        .routes(routes!(tasks::assign))
+        .routes(routes!(reports::complete))
+        .routes(routes!(reports::fail))
+        .routes(routes!(reports::progress))
+        .routes(routes!(reports::release))
+        .routes(routes!(reports::spawn))
+        .routes(routes!(pools::queue_depth))
+        .routes(routes!(pools::list))
+        .routes(routes!(pools::update))
+        .routes(routes!(dead::list))
+        .routes(routes!(dead::replay))
+        .routes(routes!(schedules::list, schedules::create))
+        .routes(routes!(schedules::get, schedules::update, schedules::delete))
+        .routes(routes!(workers::list, workers::register))
+        .routes(routes!(workers::get, workers::update, workers::leave))
+        .routes(routes!(workers::beat))
+        .routes(routes!(workers::claim))
 }
 
 /// The paths of the API behind the guard.
@@ -75,6 +103,7 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(spend::revoke_token))
         .routes(routes!(spend::list_budgets, spend::set_budget))
         .routes(routes!(spend::delete_budget))
+        .merge(queue_api())
         .routes(routes!(audit::list))
         .routes(routes!(audit::verify))
         .routes(routes!(tenants::list, tenants::create))

@@ -51,9 +51,16 @@ fn created(id: TaskId, added: Added) -> Created {
 #[instrument(level = "debug", name = "app.tasks.create", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn create(app: &App, call: &Call, asked: NewTask) -> Result<Created> {
     call.may("task", "create", Reach::Own)?;
-    let add = add(app, call, asked, None)?;
+    let add = add(app, call, asked.clone(), None)?;
     let id = add.task.id;
     let added = app.desks.of(call.actor.tenant).add(add).await?;
+    if let Added::Known(known) = added {
+        let find = move |tx: &mut Tx<'_>| tx.tasks().find(known);
+        let found = app.store.read(call.scope(), find).await.map_err(Error::Store)?;
+        if found.is_some_and(|found| found.task.asked != asked) {
+            return Err(Error::OnceKeyReused);
+        }
+    }
     Ok(created(id, added))
 }
 

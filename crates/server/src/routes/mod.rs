@@ -11,6 +11,7 @@ pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod projects;
+pub(crate) mod queue;
 pub(crate) mod secrets;
 pub(crate) mod spend;
 pub(crate) mod stream;

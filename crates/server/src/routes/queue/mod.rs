@@ -1,0 +1,9 @@
+//! The queue: tasks, pools, dead letters, schedules and workers.
+
+pub(crate) mod dead;
+pub(crate) mod pools;
+mod read;
+pub(crate) mod reports;
+pub(crate) mod schedules;
+pub(crate) mod tasks;
+pub(crate) mod workers;
