@@ -81,6 +81,9 @@ impl Clients {
             What::Progress(Lease { task, attempt }) => {
                 Asks::Ack(Done::Progressed, fenced(world, task, *attempt))
             }
+            What::Release(Lease { task, attempt }) => {
+                Asks::Ack(Done::Released, fenced(world, task, *attempt))
+            }
             What::Cancel { task } => {
                 let task = world.task_no(task);
                 world[task].cancels += 1;
@@ -154,6 +157,7 @@ impl Clients {
                     world[fenced.task].facts.push(fact);
                 }
             }
+            Asks::Cancel(_) if answer.stopping => {}
             Asks::Cancel(task) => {
                 world[task].facts.push(plain(Done::Cancelled, line, answer.at));
             }
@@ -215,7 +219,7 @@ pub(crate) fn expire(world: &mut World, line: u64, lease: &Lease, at: i64) {
 fn handed_out(world: &mut World, verdict: &mut Verdict, (task, fact): (TaskNo, Fact), since: u64) {
     i03_attempts::handed_out(&world[task], verdict, &fact);
     i05_fence::handed_out(world, verdict, (task, &fact));
-    i06_final::handed_out(&world[task], verdict, (&fact, since));
+    i06_final::handed_out(world, verdict, (task, &fact), since);
     i09_dag::handed_out(world, verdict, (task, &fact));
     let known = &mut world[task];
     if fact.attempt >= known.newest.0 {

@@ -6,12 +6,14 @@ use crate::record::{Event, Place};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     Queued,
+    Delayed,
     Ready,
     Started,
     Progress,
     Succeeded,
     Failed,
     Lost,
+    Released,
     Dead,
     Cancelled,
     Replayed,
@@ -22,12 +24,14 @@ impl Step {
     pub(crate) fn of(kind: &str) -> Option<Self> {
         Some(match kind.strip_prefix("task:")? {
             "queued" => Self::Queued,
+            "delayed" => Self::Delayed,
             "ready" => Self::Ready,
             "started" => Self::Started,
             "progress" => Self::Progress,
             "succeeded" => Self::Succeeded,
             "failed" => Self::Failed,
             "lost" => Self::Lost,
+            "released" => Self::Released,
             "dead" => Self::Dead,
             "cancelled" => Self::Cancelled,
             "replayed" => Self::Replayed,
@@ -45,8 +49,10 @@ pub(crate) struct Life {
     pub(crate) attempt: u32,
     /// How often it was replayed.
     pub(crate) epoch: u32,
-    /// How many attempts there were before this epoch.
-    pub(crate) earlier: u32,
+    /// How many attempts do not count: those of earlier epochs, and those that were not begun.
+    pub(crate) uncounted: u32,
+    /// How often it was promoted before its time.
+    pub(crate) hurried: u32,
     /// The time before which it must not run.
     pub(crate) due: Option<i64>,
     /// When its last lease ended.
@@ -65,6 +71,11 @@ impl Life {
         (self.place == Some(Place::Leased)).then_some(self.attempt)
     }
 
+    /// Whether a promotion now would be before its time.
+    pub(crate) fn is_early(&self, at: i64) -> bool {
+        self.due.is_some_and(|due| at < due)
+    }
+
     /// Whether it has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.place.is_some_and(Place::is_terminal)
@@ -72,17 +83,19 @@ impl Life {
 
     /// Follows a step wherever it leads, lawful or not, so that one error is told once.
     ///
-    /// `waits` says that parents have not succeeded yet, `delay` how long it must wait.
+    /// `waits` says whether parents have not succeeded yet, and until when it must wait.
     pub(crate) fn follow(&mut self, step: Step, event: &Event, line: u64, waits: Waits) {
-        let delay = waits.delay.filter(|delay| *delay > 0);
+        let due = waits.due.filter(|due| *due > event.at);
         if self.place == Some(Place::Leased) && step != Step::Progress {
             self.free_since = Some(event.at);
         }
         match step {
             Step::Progress => return,
+            Step::Delayed => self.place = Some(Place::Delayed),
             Step::Ready => {
+                self.hurried += u32::from(self.is_early(event.at));
                 self.place = Some(Place::Ready);
-                self.fresh = false;
+                (self.due, self.fresh) = (None, false);
             }
             Step::Started => {
                 self.place = Some(Place::Leased);
@@ -92,9 +105,9 @@ impl Life {
             Step::Succeeded => self.place = Some(Place::Done),
             Step::Dead => self.place = Some(Place::Dead),
             Step::Cancelled => self.place = Some(Place::Cancelled),
-            Step::Queued | Step::Failed | Step::Lost | Step::Replayed => {
-                self.due = delay.map(|delay| event.at.saturating_add(delay));
-                self.place = Some(match (waits.parents, delay) {
+            Step::Queued | Step::Failed | Step::Lost | Step::Released | Step::Replayed => {
+                self.due = due;
+                self.place = Some(match (waits.parents, due) {
                     (true, _) => Place::Blocked,
                     (false, Some(_)) => Place::Delayed,
                     (false, None) => Place::Ready,
@@ -102,9 +115,13 @@ impl Life {
                 self.fresh = matches!(step, Step::Queued | Step::Replayed);
             }
         }
-        if step == Step::Replayed {
-            self.epoch += 1;
-            self.earlier = self.attempt;
+        match step {
+            Step::Released => self.uncounted += 1,
+            Step::Replayed => {
+                self.epoch += 1;
+                self.uncounted = self.attempt;
+            }
+            _ => {}
         }
         self.line = line;
     }
@@ -114,5 +131,6 @@ impl Life {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Waits {
     pub(crate) parents: bool,
-    pub(crate) delay: Option<i64>,
+    /// The time that it waits for, if that is to come.
+    pub(crate) due: Option<i64>,
 }

@@ -9,20 +9,23 @@
 //! | `kind` | From | To |
 //! |---|---|---|
 //! | `task:queued` | nowhere | blocked if a parent is not done, else delayed or ready |
+//! | `task:delayed` | blocked | delayed: its parents are done, its time has not come |
 //! | `task:ready` | blocked, delayed | ready |
 //! | `task:started` | ready | leased; `attempt` is one more than ever before |
 //! | `task:progress` | leased | leased |
 //! | `task:succeeded` | leased | done |
 //! | `task:failed` | leased | delayed for `delay_us`, or ready without |
 //! | `task:lost` | leased | delayed for `delay_us`, or ready without |
+//! | `task:released` | leased | ready; this attempt does not count towards `max_attempts` |
 //! | `task:dead` | anything that has not ended | dead |
 //! | `task:cancelled` | anything that has not ended | cancelled |
-//! | `task:replayed` | dead | as when it was queued; attempts are counted on |
+//! | `task:replayed` | dead, cancelled | as when it was queued; attempts are counted on |
 //!
 //! A last attempt that fails is told by `task:dead` alone; one that is lost, by `task:dead` with or
-//! without a `task:lost` before it. The descendants of a task that is dead or cancelled become dead or
-//! cancelled, each with an event of its own. A task that waits for its parents and then for its time
-//! has one `task:ready`, at the end. Other kinds only take up their position in the log.
+//! without a `task:lost` before it; if it was asked to stop, by `task:cancelled` instead of either. The
+//! descendants of a task that is dead or cancelled become dead or cancelled, each with an event of its
+//! own, and may be replayed with it. A `replay` of a delayed task promotes it before its time. Other
+//! kinds only take up their position in the log.
 
 use serde::{Deserialize, Serialize};
 
@@ -166,17 +169,19 @@ pub enum What {
     },
     /// An attempt tells how far it is.
     Progress(Lease),
+    /// An attempt that was not begun goes back and does not count.
+    Release(Lease),
     /// A node is alive.
     Heartbeat {
         /// Which one.
         node: String,
     },
-    /// Stop a task and all that wait for it.
+    /// Stop a task and all that wait for it; the answer holds `stopping` if it runs.
     Cancel {
         /// Which one.
         task: String,
     },
-    /// Give a dead task its attempts again.
+    /// Give a task that is dead or cancelled its attempts again, or a delayed one its next at once.
     Replay {
         /// Which one; none means many by a filter.
         task: Option<String>,
@@ -208,9 +213,12 @@ pub struct Ask {
     pub parents: Vec<String>,
     /// How many attempts it has, and has again after each replay.
     pub max_attempts: u32,
-    /// How long it must wait.
+    /// How long it must wait from when the database takes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay: Option<i64>,
+    /// The time before which it must not run, by the database; goes before `delay`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_at: Option<i64>,
     /// How long it must wait after a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backoff: Option<Backoff>,
@@ -242,6 +250,9 @@ pub struct Answer {
     /// How long the task waits after a failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delay: Option<i64>,
+    /// Whether a cancel only asks the worker to stop, so that the task may still end in any way.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopping: bool,
     /// What a claim handed out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claim>,
@@ -370,9 +381,9 @@ pub struct StoredTask {
     pub place: Place,
     /// Its last attempt, 0 if there was none.
     pub attempt: u32,
-    /// How often it was replayed.
-    #[serde(default)]
-    pub epoch: u32,
+    /// How often it was replayed, if that is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u32>,
     /// The tasks that must succeed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parents: Vec<String>,

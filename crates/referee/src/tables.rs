@@ -94,6 +94,7 @@ impl Tables {
         i08_log::fold_is_table(world, verdict);
         i09_dag::at_end(world, verdict);
         self.depths.at_end(world, verdict);
+        i11_backoff::at_end(world, verdict, |tenant| self.logs.last(tenant));
         i12_durable::at_end(world, verdict);
         Ok(())
     }
@@ -143,12 +144,17 @@ impl Tables {
 
 /// What a task waits for after a step.
 fn waits(world: &World, no: TaskNo, step: Step, event: &Event) -> Waits {
+    let after = |delay: i64| event.at.saturating_add(delay);
+    let told = event.delay_us.map(after);
+    let asked = world.ask_of(no).filter(|asked| asked.asks > 0);
+    let start_at = asked.and_then(|asked| asked.start_at);
+    let parents = world.awaited(no).is_some();
     match step {
-        Step::Queued => Waits {
-            parents: world.awaited(no).is_some(),
-            delay: world.ask_of(no).and_then(|asked| asked.delay).or(event.delay_us),
-        },
-        Step::Replayed => Waits { parents: world.awaited(no).is_some(), delay: event.delay_us },
-        _ => Waits { parents: false, delay: event.delay_us },
+        Step::Queued => {
+            let delay = asked.and_then(|asked| asked.delay).map(after);
+            Waits { parents, due: start_at.or(delay).or(told) }
+        }
+        Step::Replayed => Waits { parents, due: start_at.or(told) },
+        _ => Waits { parents: false, due: told },
     }
 }

@@ -47,7 +47,7 @@ pub(crate) struct Task {
 pub(crate) struct Stored {
     pub(crate) place: Place,
     pub(crate) attempt: u32,
-    pub(crate) epoch: u32,
+    pub(crate) epoch: Option<u32>,
     pub(crate) tenant: NameNo,
     pub(crate) pool: NameNo,
     pub(crate) max_attempts: Option<u32>,
@@ -73,6 +73,7 @@ pub(crate) enum Done {
     Completed,
     Failed,
     Progressed,
+    Released,
     Cancelled,
     Replayed,
     Expired,
@@ -85,6 +86,7 @@ impl Done {
             Self::Completed => "completion",
             Self::Failed => "failure",
             Self::Progressed => "progress",
+            Self::Released => "release",
             Self::Cancelled => "cancellation",
             Self::Replayed => "replay",
             Self::Expired => "expiry",
@@ -101,6 +103,7 @@ pub(crate) struct Asked {
     pub(crate) tier: u8,
     pub(crate) max_attempts: u32,
     pub(crate) delay: Option<i64>,
+    pub(crate) start_at: Option<i64>,
     pub(crate) backoff: Option<Backoff>,
     pub(crate) parents: Box<[AskNo]>,
     /// The task that it became, by an answer or by the tables.
@@ -185,6 +188,7 @@ impl World {
             tier: 0,
             max_attempts: 0,
             delay: None,
+            start_at: None,
             backoff: None,
             parents: Box::default(),
             task: None,
@@ -209,6 +213,7 @@ impl World {
             asked.tier = ask.tier;
             asked.max_attempts = ask.max_attempts;
             asked.delay = ask.delay;
+            asked.start_at = ask.start_at;
             asked.backoff = ask.backoff;
             asked.parents = parents;
             asked.line = line;
@@ -224,6 +229,11 @@ impl World {
     pub(crate) fn tenant_of(&self, task: TaskNo) -> Option<NameNo> {
         let stored = self[task].stored.map(|stored| stored.tenant);
         stored.or_else(|| self.ask_of(task).map(|asked| asked.tenant))
+    }
+
+    /// Whether a parent was replayed, so that this one may have been replayed with it.
+    pub(crate) fn replayed_with_parent(&self, task: TaskNo) -> bool {
+        self[task].parents.iter().any(|parent| self[*parent].life.epoch > 0)
     }
 
     /// Whether the server may ask for such a key itself.

@@ -64,6 +64,7 @@ pub(crate) fn at_end(world: &World, verdict: &mut Verdict) {
 
 /// Whether a parent has ended badly, or did so before it was replayed.
 fn follows_parent(world: &World, task: &Task) -> bool {
-    let bad = |row: Stored| matches!(row.place, Place::Dead | Place::Cancelled) || row.epoch > 0;
-    task.parents.iter().any(|parent| world[*parent].stored.is_some_and(bad))
+    let bad = |row: Stored| matches!(row.place, Place::Dead | Place::Cancelled);
+    let mut parents = task.parents.iter().map(|parent| &world[*parent]);
+    parents.any(|parent| parent.life.epoch > 0 || parent.stored.is_some_and(bad))
 }

@@ -1,5 +1,5 @@
 //! I3, attempts: those of a task are 1, 2, 3 and so on over its whole life, each started once, and
-//! in each epoch at most `max_attempts` of them.
+//! in each epoch at most `max_attempts` of them; one that was released does not count.
 
 use crate::life::Step;
 use crate::moment::Moment;
@@ -32,7 +32,7 @@ pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
     let asked = moment.world.ask_of(moment.no).filter(|asked| asked.asks > 0);
     let most = asked.map(|asked| asked.max_attempts);
     let most = most.or_else(|| task.stored.and_then(|row| row.max_attempts));
-    let used = attempt.saturating_sub(task.life.earlier);
+    let used = attempt.saturating_sub(task.life.uncounted);
     if let Some(most) = most.filter(|most| used > *most) {
         let message = format!("attempt {used} of {most} started");
         verdict.note(Rule::I3, moment.finding(message));

@@ -55,7 +55,7 @@ pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
     let life = &moment.task().life;
     let live = life.live();
     match moment.step {
-        Step::Progress | Step::Succeeded | Step::Failed => {
+        Step::Progress | Step::Succeeded | Step::Failed | Step::Released => {
             verdict.expect(Rule::I5, live == Some(moment.attempt()), || {
                 let attempt = moment.attempt();
                 let message = match live {

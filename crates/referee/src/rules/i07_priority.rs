@@ -140,6 +140,7 @@ fn of_backlog(world: &World, claim: &Claim, quiet_since: u64) -> Option<(TaskNo,
     let ready = (1..quiet_since).contains(&asked.accepted)
         && asked.parents.is_empty()
         && asked.delay.is_none_or(|delay| delay <= 0)
+        && asked.start_at.is_none()
         && claim.attempt == 1;
     ready.then(|| (task, claim.tier.unwrap_or(asked.tier)))
 }

@@ -133,6 +133,11 @@ impl Logs {
         }
     }
 
+    /// When the last event of a tenant happened.
+    pub(crate) fn last(&self, tenant: NameNo) -> Option<i64> {
+        self.tenants.get(&tenant)?.at
+    }
+
     /// The log is as long as it is said to be, and nobody missed anything.
     pub(crate) fn at_end(&self, world: &World, verdict: &mut Verdict) {
         for (tenant, log) in &self.tenants {
@@ -165,6 +170,7 @@ pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
     let waits = matches!(place, Some(Place::Delayed | Place::Blocked));
     let follows = match moment.step {
         Step::Queued => place.is_none(),
+        Step::Delayed => place == Some(Place::Blocked),
         // A child that never had to wait may be promoted at once; I9 counts.
         Step::Ready => waits || (place.is_some() && !task.parents.is_empty()),
         // That it waits for its parents is told by I9.
@@ -203,7 +209,8 @@ pub(crate) fn fold_is_table(world: &World, verdict: &mut Verdict) {
             Finding::of(&task.id, &[task.life.line, row.map_or(0, |row| row.line)], message)
         });
         let Some(row) = row else { continue };
-        let (told, stored) = ((task.life.attempt, task.life.epoch), (row.attempt, row.epoch));
+        let epoch = row.epoch.unwrap_or(task.life.epoch);
+        let (told, stored) = ((task.life.attempt, task.life.epoch), (row.attempt, epoch));
         if told != stored {
             let message = format!(
                 "the log counts {} attempts and {} replays, the tables {} and {}",
@@ -215,8 +222,8 @@ pub(crate) fn fold_is_table(world: &World, verdict: &mut Verdict) {
     }
 }
 
-/// Where the log says that a task is. One that waited for its parents and then for its time has no
-/// event in between.
+/// Where the log says that a task is. One that waited for its parents and then for its time need not
+/// have an event in between.
 fn place(world: &World, no: TaskNo) -> Option<Place> {
     let life = &world[no].life;
     match life.place {

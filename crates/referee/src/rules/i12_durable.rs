@@ -1,11 +1,11 @@
 //! I12, the durability line: everything that was answered is there, after a power cut too, and is as
 //! it was answered.
 
-use crate::life::Step;
+use crate::life::{Life, Step};
 use crate::moment::Moment;
 use crate::record::Event;
 use crate::verdict::{Finding, Rule, Verdict};
-use crate::world::{Done, Fact, TaskNo, World};
+use crate::world::{Done, Fact, Task, TaskNo, World};
 
 /// How far the time in an answer may be from that of its event, if both are read for themselves.
 const APART_US: u64 = 1_000_000;
@@ -13,7 +13,7 @@ const APART_US: u64 = 1_000_000;
 /// An answer and its event tell of the same time and the same wait.
 pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
     let task = moment.task();
-    let matching = |fact: &&Fact| is_told(fact, moment.step, moment.event);
+    let matching = |fact: &&Fact| is_told(fact, &task.life, moment.step, moment.event);
     let limit = APART_US.saturating_add(moment.world.begin.skew.unsigned_abs());
     for fact in task.facts.iter().filter(matching) {
         verdict.look(Rule::I12);
@@ -33,16 +33,15 @@ pub(crate) fn at_event(moment: &Moment<'_>, verdict: &mut Verdict) {
     }
 }
 
-/// Forgets the answers that an event tells of.
+/// Forgets the answers that an event tells of; several replays are told one by one.
 pub(crate) fn forget(world: &mut World, no: TaskNo, step: Step, event: &Event) {
-    let facts = &mut world[no].facts;
-    if step == Step::Replayed {
-        if let Some(first) = facts.iter().position(|fact| is_told(fact, step, event)) {
-            facts.remove(first);
-        }
-    } else {
-        facts.retain(|fact| !is_told(fact, step, event));
+    let Task { facts, life, .. } = &mut world[no];
+    let replayed = |fact: &Fact| fact.done == Done::Replayed;
+    let first = facts.iter().position(|fact| replayed(fact) && is_told(fact, life, step, event));
+    if let Some(first) = first {
+        facts.remove(first);
     }
+    facts.retain(|fact| replayed(fact) || !is_told(fact, life, step, event));
 }
 
 /// No answer is left without an event, and no accepted task without a row.
@@ -69,16 +68,23 @@ pub(crate) fn at_end(world: &World, verdict: &mut Verdict) {
     }
 }
 
-fn is_told(fact: &Fact, step: Step, event: &Event) -> bool {
+/// Whether an event tells of an answer; `life` is what was known before it.
+fn is_told(fact: &Fact, life: &Life, step: Step, event: &Event) -> bool {
     let same = fact.attempt == event.attempt.unwrap_or_default();
     match fact.done {
         Done::Claimed => step == Step::Started && same,
         Done::Completed => step == Step::Succeeded && same,
-        Done::Failed => matches!(step, Step::Failed | Step::Dead) && same,
+        // One that was asked to stop is cancelled when its attempt ends.
+        Done::Failed => matches!(step, Step::Failed | Step::Dead | Step::Cancelled) && same,
+        Done::Released => matches!(step, Step::Released | Step::Cancelled) && same,
         // The last attempt of a task may be told by its death alone.
-        Done::Expired => matches!(step, Step::Lost | Step::Dead) && same,
+        Done::Expired => matches!(step, Step::Lost | Step::Dead | Step::Cancelled) && same,
         Done::Cancelled => step == Step::Cancelled,
-        Done::Replayed => step == Step::Replayed,
+        Done::Replayed => {
+            // A delayed task is promoted instead.
+            let hurried = life.is_early(event.at) || fact.at == Some(event.at);
+            step == Step::Replayed || (step == Step::Ready && hurried)
+        }
         Done::Progressed => false,
     }
 }

@@ -127,15 +127,21 @@ impl Driver {
         };
         let Lease { task, attempt } = lease.clone();
         match self.chance.below(8) {
-            0..=2 => What::Complete(lease),
-            3..=5 => What::Fail { task, attempt, error: "boom".to_owned() },
-            6 => What::Progress(lease),
+            0..=3 => What::Complete(lease),
+            4..=5 => What::Fail { task, attempt, error: "boom".to_owned() },
+            6 if self.chance.one_in(2) => What::Progress(lease),
+            6 => What::Release(lease),
             _ => What::Spawn { child: self.new_child(&task), task, attempt },
         }
     }
 
     fn replay(&mut self) -> What {
-        let dead = |task: &&String| self.queue.disk.tasks[number(task)].place == Place::Dead;
+        let other = self.chance.one_in(4);
+        let dead = |task: &&String| match self.queue.disk.tasks[number(task)].place {
+            Place::Dead => true,
+            Place::Delayed | Place::Cancelled => other,
+            _ => false,
+        };
         let dead: Vec<&String> = self.tasks.iter().filter(dead).collect();
         let task = match dead.is_empty() {
             true => self.any_task(),
@@ -175,6 +181,8 @@ impl Driver {
             parents.dedup();
         }
         known.push(key.clone());
+        let time = self.chance.one_in(5).then(|| self.chance.time(1, 4 * SECOND));
+        let absolute = self.chance.one_in(2);
         Ask {
             key,
             tenant: tenant.to_owned(),
@@ -182,7 +190,8 @@ impl Driver {
             tier: u8::try_from(self.chance.below(4)).unwrap(),
             parents,
             max_attempts: 1 + u32::try_from(self.chance.below(3)).unwrap(),
-            delay: self.chance.one_in(5).then(|| self.chance.time(1, 4 * SECOND)),
+            delay: time.filter(|_| !absolute),
+            start_at: time.filter(|_| absolute).map(|time| self.queue.now + time),
             backoff: Some(Backoff { first: SECOND, most: 5 * SECOND, random: 0.5 }),
         }
     }
@@ -230,7 +239,11 @@ impl Driver {
                 failed.map(|(at, delay)| Answer { delay, ..Answer::default().at(at) })
             }
             What::Progress(lease) => queue.progress(number(&lease.task), lease.attempt).map(at),
-            What::Cancel { task } => queue.cancel(number(task)).map(at),
+            What::Release(lease) => queue.release(number(&lease.task), lease.attempt).map(at),
+            What::Cancel { task } => {
+                let cancelled = queue.cancel(number(task));
+                cancelled.map(|stopping| Answer { stopping, ..Answer::default().at(queue.now) })
+            }
             What::Replay { task } => queue.replay(number(task.as_ref().unwrap())).map(at),
             What::Heartbeat { .. } => Ok(Answer::default()),
         }
@@ -369,7 +382,7 @@ impl Driver {
             }
         }
         for _ in 0..10 {
-            let ask = Ask { parents: Vec::new(), delay: None, ..self.new_ask() };
+            let ask = Ask { parents: Vec::new(), delay: None, start_at: None, ..self.new_ask() };
             self.do_now(What::Enqueue(ask));
         }
         self.recorder.quiesced(None);

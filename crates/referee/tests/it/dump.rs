@@ -43,7 +43,7 @@ fn write_tasks(driver: &mut Driver) {
             tier: task.ask.tier,
             place: task.place,
             attempt: task.attempt,
-            epoch: task.epoch,
+            epoch: (no % 2 == 0).then_some(task.epoch),
             parents: task.parents.iter().map(|parent| name(*parent)).collect(),
             max_attempts: Some(task.ask.max_attempts),
         };

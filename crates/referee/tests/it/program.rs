@@ -68,8 +68,17 @@ fn what_makes_no_sense_is_not_judged() {
 fn plain(key: String) -> What {
     let (tenant, pool) = ("red".to_owned(), "p".to_owned());
     let parents = Vec::new();
-    let (delay, backoff) = (None, None);
-    What::Enqueue(Ask { key, tenant, pool, tier: 0, parents, max_attempts: 1, delay, backoff })
+    What::Enqueue(Ask {
+        key,
+        tenant,
+        pool,
+        tier: 0,
+        parents,
+        max_attempts: 1,
+        delay: None,
+        start_at: None,
+        backoff: None,
+    })
 }
 
 /// Eight threads enqueue and claim; gives how many records they wrote.

@@ -17,7 +17,12 @@ pub(crate) struct Task {
     pub(crate) place: Place,
     pub(crate) attempt: u32,
     pub(crate) epoch: u32,
-    earlier: u32,
+    /// How many attempts do not count.
+    uncounted: u32,
+    /// Whether its worker was asked to stop.
+    stop: bool,
+    /// Whose end was the reason for its own.
+    because: Option<usize>,
     /// Since when it is ready, or when it is due, or when its lease expires.
     time: i64,
     due: Option<i64>,
@@ -93,9 +98,11 @@ impl Queue {
             place: Place::Blocked,
             attempt: 0,
             epoch: 0,
-            earlier: 0,
+            uncounted: 0,
+            stop: false,
+            because: None,
             time: self.now,
-            due: ask.delay.map(|delay| self.now + delay),
+            due: ask.start_at.or(ask.delay.map(|delay| self.now + delay)),
         });
         if self.chance.one_in(4) && self.teeth.bite(Mutant::DropEnqueue) {
             self.disk.tasks.pop();
@@ -120,9 +127,18 @@ impl Queue {
     /// A task that nobody will ever see.
     fn gone(&self, ask: &Ask) -> Task {
         let ask = Ask { pool: "gone".to_owned(), ..ask.clone() };
-        let (place, time) = (Place::Cancelled, self.now);
-        let parents = Vec::new();
-        Task { ask, parents, place, attempt: 0, epoch: 0, earlier: 0, time, due: None }
+        Task {
+            ask,
+            parents: Vec::new(),
+            place: Place::Cancelled,
+            attempt: 0,
+            epoch: 0,
+            uncounted: 0,
+            stop: false,
+            because: None,
+            time: self.now,
+            due: None,
+        }
     }
 
     pub(crate) fn is_gone(&self, task: usize) -> bool {
@@ -182,11 +198,12 @@ impl Queue {
         let skip = self.chance.one_in(4) && self.teeth.bite(Mutant::SkipAttempt);
         let row = &mut self.disk.tasks[task];
         row.attempt = row.attempt + 1 + u32::from(skip) - u32::from(reuse);
-        if row.attempt - row.earlier > row.ask.max_attempts {
+        if row.attempt.saturating_sub(row.uncounted) > row.ask.max_attempts {
             self.teeth.bite(Mutant::BeyondMax);
         }
         let row = &mut self.disk.tasks[task];
         (row.place, row.time, row.due) = (Place::Leased, self.now + LEASE, None);
+        row.stop = false;
         let (attempt, at) = (row.attempt, Some(self.now));
         self.tell(task, "started", None);
         Claim { task: name(task), attempt, at, tier: None }
@@ -213,7 +230,11 @@ impl Queue {
     pub(crate) fn fail(&mut self, task: usize, attempt: u32) -> Answer<(i64, Option<i64>)> {
         self.fence(task, attempt)?;
         let row = &self.disk.tasks[task];
-        let failures = row.attempt - row.earlier;
+        if row.stop {
+            self.end(task, Place::Cancelled);
+            return Ok((self.now, None));
+        }
+        let failures = row.attempt.saturating_sub(row.uncounted);
         if failures >= row.ask.max_attempts && !self.teeth.is(Mutant::BeyondMax) {
             self.end(task, Place::Dead);
             return Ok((self.now, None));
@@ -236,29 +257,59 @@ impl Queue {
         Ok(self.now)
     }
 
-    pub(crate) fn cancel(&mut self, task: usize) -> Answer<i64> {
-        if self.disk.tasks[task].place.is_terminal() {
-            return Err("it has ended");
+    pub(crate) fn release(&mut self, task: usize, attempt: u32) -> Answer<i64> {
+        self.fence(task, attempt)?;
+        if self.disk.tasks[task].stop {
+            self.end(task, Place::Cancelled);
+        } else {
+            self.disk.tasks[task].uncounted += 1;
+            self.tell_of(task, "released", attempt, Some(0));
+            self.ready(task);
         }
-        self.end(task, Place::Cancelled);
         Ok(self.now)
     }
 
-    pub(crate) fn replay(&mut self, task: usize) -> Answer<i64> {
-        let row = &self.disk.tasks[task];
-        let ended = |parent: &usize| {
-            matches!(self.disk.tasks[*parent].place, Place::Dead | Place::Cancelled)
-        };
-        if row.place != Place::Dead || row.parents.iter().any(ended) {
-            return Err("it cannot be replayed");
+    /// Cancels a task, or has its worker stop; tells whether it only stops.
+    pub(crate) fn cancel(&mut self, task: usize) -> Answer<bool> {
+        let row = &mut self.disk.tasks[task];
+        match row.place {
+            Place::Done | Place::Dead | Place::Cancelled => return Err("it has ended"),
+            Place::Leased => {
+                row.stop = true;
+                self.tell(task, "stopping", None);
+                return Ok(true);
+            }
+            Place::Ready | Place::Delayed | Place::Blocked => self.end(task, Place::Cancelled),
         }
+        Ok(false)
+    }
+
+    pub(crate) fn replay(&mut self, task: usize) -> Answer<i64> {
+        match self.disk.tasks[task].place {
+            Place::Delayed => {
+                self.ready(task);
+                self.tell(task, "ready", None);
+            }
+            Place::Dead | Place::Cancelled if !self.is_gone(task) => self.revive(task),
+            _ => return Err("it cannot be replayed"),
+        }
+        Ok(self.now)
+    }
+
+    /// Lets a task begin anew, with all that ended because of it.
+    fn revive(&mut self, task: usize) {
         let row = &mut self.disk.tasks[task];
         row.epoch += 1;
-        (row.earlier, row.due) = (row.attempt, None);
+        (row.uncounted, row.due, row.because) = (row.attempt, row.ask.start_at, None);
         row.place = Place::Blocked;
         self.tell(task, "replayed", None);
         self.place(task);
-        Ok(self.now)
+        for child in self.children(task) {
+            let row = &self.disk.tasks[child];
+            if row.place == Place::Cancelled && row.because == Some(task) {
+                self.revive(child);
+            }
+        }
     }
 
     /// Lets time pass: leases expire, and what is due is promoted.
@@ -284,9 +335,11 @@ impl Queue {
         let row = &self.disk.tasks[task];
         let (due, retry) = (row.time, row.attempt > 0);
         let early = retry && due > self.now && self.teeth.bite(Mutant::EarlyRetry);
-        let late = self.teeth.is(Mutant::LateRetry) && self.now < due + 4 * SECOND;
-        if (due <= self.now || early) && !late {
-            self.teeth.bite(Mutant::LateRetry);
+        let late = self.now < due + 5 * SECOND;
+        if due <= self.now && late && self.teeth.bite(Mutant::LateRetry) {
+            return;
+        }
+        if due <= self.now || early {
             self.ready(task);
             self.tell(task, "ready", None);
         }
@@ -294,13 +347,17 @@ impl Queue {
 
     fn expire(&mut self, task: usize) {
         let row = &self.disk.tasks[task];
-        let (attempt, spent) = (row.attempt, row.attempt - row.earlier >= row.ask.max_attempts);
+        let (attempt, stop) = (row.attempt, row.stop);
+        let spent = row.attempt.saturating_sub(row.uncounted) >= row.ask.max_attempts;
         if self.chance.one_in(2) && self.teeth.bite(Mutant::GhostDone) {
             self.disk.tasks[task].place = Place::Done;
             self.tell(task, "succeeded", None);
             return;
         }
         self.expired.push((name(task), attempt, self.now));
+        if stop {
+            return self.end(task, Place::Cancelled);
+        }
         self.tell(task, "lost", None);
         if spent && !self.teeth.is(Mutant::BeyondMax) {
             self.end(task, Place::Dead);
@@ -336,6 +393,9 @@ impl Queue {
     /// Moves a child on if it waits for nobody any more.
     fn unblock(&mut self, task: usize) {
         self.place(task);
+        if self.disk.tasks[task].place == Place::Delayed {
+            self.tell(task, "delayed", None);
+        }
         if self.disk.tasks[task].place == Place::Ready {
             self.tell(task, "ready", None);
             if self.teeth.bite(Mutant::PromotedTwice) {
@@ -358,7 +418,8 @@ impl Queue {
             };
             let lives = !self.disk.tasks[child].place.is_terminal();
             if lives && !self.teeth.bite(mutant) {
-                self.end(child, place);
+                self.end(child, Place::Cancelled);
+                self.disk.tasks[child].because = Some(task);
             }
         }
     }

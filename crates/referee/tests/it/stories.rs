@@ -199,3 +199,64 @@ fn what_the_server_asks_for_itself_is_no_ghost() {
     assert_eq!(blamed(&[&whole("done", 1, &events)]).0, Rule::I2);
     clean(&[begin, &whole("done", 1, &events)]);
 }
+
+/// Events of one task in their order, a second apart.
+fn log(steps: &[(&str, u32)]) -> Vec<String> {
+    let numbered = steps.iter().zip(1..);
+    let at = |seq: u64| i64::try_from(seq).unwrap() * 1_000_000;
+    numbered.map(|((kind, attempt), seq)| event(seq, kind, *attempt, at(seq))).collect()
+}
+
+const UNSEEN: &str = "{\"t\":\"begin\",\"unseen_workers\":true}\n";
+
+#[test]
+fn an_attempt_that_was_released_does_not_count() {
+    let begun = [("queued", 0), ("started", 1)];
+    let rest = [("started", 2), ("lost", 2), ("started", 3)];
+    let with = |end| [&begun[..], &[(end, 1)], &rest[..]].concat();
+    clean(&[UNSEEN, ACCEPTED, &whole("leased", 3, &log(&with("released")))]);
+    let third = [UNSEEN, ACCEPTED, &whole("leased", 3, &log(&with("lost")))];
+    assert_eq!(blamed(&third), (Rule::I3, vec![10, 11]));
+}
+
+#[test]
+fn a_worker_that_was_asked_to_stop_may_still_succeed() {
+    let steps = [("queued", 0), ("started", 1), ("stopping", 1), ("succeeded", 1)];
+    let dump = whole("done", 1, &log(&steps));
+    let cancel = ask(2, r#"{"cancel":{"task":"a"}}"#);
+    let stopping = [UNSEEN, ACCEPTED, &cancel, &yes(2, r#"{"stopping":true}"#), &dump];
+    clean(&stopping);
+    let cancelled = [UNSEEN, ACCEPTED, &cancel, &yes(2, "{}"), &dump];
+    assert_eq!(blamed(&cancelled), (Rule::I12, vec![5]));
+}
+
+#[test]
+fn what_did_not_succeed_may_be_replayed_if_somebody_asks() {
+    let replay = ask(2, r#"{"replay":{"task":"a"}}"#) + &yes(2, "{}");
+    for (end, place, lawful) in
+        [("dead", "ready", true), ("cancelled", "ready", true), ("succeeded", "ready", false)]
+    {
+        let steps = [("queued", 0), ("started", 1), (end, 1), ("replayed", 1)];
+        let dump = whole(place, 1, &log(&steps));
+        let rules = |parts: &[&str]| {
+            let verdict = check(parts.concat().as_bytes()).unwrap();
+            verdict.violations.iter().map(|violation| violation.rule).collect::<Vec<_>>()
+        };
+        let asked = rules(&[UNSEEN, ACCEPTED, &replay, &dump]);
+        assert_eq!(asked, if lawful { vec![] } else { vec![Rule::I6] }, "{end}");
+        assert!(rules(&[UNSEEN, ACCEPTED, &dump]).contains(&Rule::I6), "{end}");
+    }
+}
+
+#[test]
+fn a_task_waits_for_the_time_it_was_asked_to_start_at() {
+    let accepted = ACCEPTED.replace("\"tier\":1", "\"tier\":1,\"start_at\":2500000");
+    let early = whole("ready", 0, &log(&[("queued", 0), ("ready", 0)]));
+    assert_eq!(blamed(&[&accepted, &early]), (Rule::I11, vec![5, 6]));
+    let hurry = ask(2, r#"{"replay":{"task":"a"}}"#) + &yes(2, "{}");
+    clean(&[&accepted, &hurry, &early]);
+    let late = accepted.replace("2500000", "1500000");
+    clean(&[&late, &early]);
+    let strict = "{\"t\":\"begin\",\"slack\":100000}\n";
+    assert_eq!(blamed(&[strict, &late, &early]), (Rule::I11, vec![6, 7]));
+}
