@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::Strategy;
 use super::*;
 use crate::workflow::definition::StepKind;
-use crate::workflow::{Effect, Fault, Input, Plan, Run, RunState};
+use crate::workflow::{Effect, Fault, Input, NewRun, Plan, Run, RunState};
 
 fn now() -> Timestamp {
     Timestamp::from_second(1_800_000_000).unwrap()
@@ -44,7 +44,7 @@ fn play(
     let plan = plan(spec, finished, now()).unwrap_or_else(|why| panic!("{why:?}"));
     let id = RunId::from_uuid("01890000-0000-7000-8000-000000000002".parse().unwrap());
     let compiled = Arc::new(Plan::new(plan.definition.clone()).unwrap());
-    let mut run = Run::new(Arc::clone(&compiled), id, Map::new(), 0).unwrap();
+    let mut run = Run::new(Arc::clone(&compiled), NewRun::top(id, Map::new())).unwrap();
     let mut payloads = Vec::new();
     let mut most = 0;
     let mut todo = run.apply(Input::Start, now()).unwrap();
@@ -255,7 +255,7 @@ fn a_team_that_grows_has_more_at_work() {
     let planned = plan(&spec, &Finished::new(), now()).unwrap();
     let id = RunId::from_uuid("01890000-0000-7000-8000-000000000003".parse().unwrap());
     let compiled = Arc::new(Plan::new(planned.definition).unwrap());
-    let mut run = Run::new(compiled, id, Map::new(), 0).unwrap();
+    let mut run = Run::new(compiled, NewRun::top(id, Map::new())).unwrap();
     run.apply(Input::Start, now()).unwrap();
     assert_eq!(run.counts().running, 2);
     run.apply(spec.scale(7).unwrap(), now()).unwrap();

@@ -130,7 +130,8 @@ impl Run {
             key: self.key(step),
             title: definition.name.clone().unwrap_or_else(|| definition.id.clone()),
             pool: task.pool.clone(),
-            priority: task.priority,
+            // The lower tier is the more urgent one.
+            priority: self.priority.map_or(task.priority, |least| least.min(task.priority)),
             requires: task.requires.clone(),
             agent: task.agent.clone(),
             session,
@@ -162,6 +163,7 @@ impl Run {
             inputs: self.fill(&child.inputs)?,
             depth,
             timeout,
+            priority: self.priority,
         };
         self.enter(step, StepState::Running);
         self.turn.effects.push(Effect::StartChild(Box::new(order)));

@@ -32,7 +32,8 @@ impl Run {
     /// Sets the run going, with all the time that it may take before it.
     pub(super) fn go_on(&mut self, now: Timestamp) {
         self.state = RunState::Running;
-        self.deadline = self.plan.definition().timeout.map(|timeout| later(now, timeout));
+        let limits = [self.plan.definition().timeout, self.time_limit];
+        self.deadline = limits.into_iter().flatten().min().map(|limit| later(now, limit));
         self.turn.run_changed = true;
         if let Some(at) = self.deadline {
             self.turn.effects.push(Effect::SetDeadline { at });

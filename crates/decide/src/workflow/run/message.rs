@@ -221,6 +221,8 @@ pub struct ChildOrder {
     pub depth: u32,
     /// How long it may take.
     pub timeout: Option<Duration>,
+    /// How urgent all its tasks are at least.
+    pub priority: Option<TaskPriority>,
 }
 
 /// Why an input cannot be; the run is as it was.

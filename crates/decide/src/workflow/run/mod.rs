@@ -45,8 +45,9 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use godel_model::RunId;
+use godel_model::{RunId, TaskPriority};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -64,6 +65,8 @@ pub struct Run {
     plan: Arc<Plan>,
     id: RunId,
     depth: u32,
+    time_limit: Option<Duration>,
+    priority: Option<TaskPriority>,
     inputs: Arc<Map<String, Value>>,
     input_bytes: usize,
     state: RunState,
@@ -83,6 +86,39 @@ pub struct Run {
     ready_gates: BTreeSet<StepIndex>,
     turn: Turn,
     touched: u64,
+}
+
+/// What is asked for when a run is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewRun {
+    /// The id.
+    pub id: RunId,
+    /// What it is given.
+    pub inputs: Map<String, Value>,
+    /// How many runs are above it; 0 if nobody's step started it.
+    pub depth: u32,
+    /// How long it may take at most, if the workflow does not say less.
+    pub time_limit: Option<Duration>,
+    /// How urgent all its tasks are at least.
+    pub priority: Option<TaskPriority>,
+}
+
+impl NewRun {
+    /// Asks for a run that nobody's step starts.
+    pub const fn top(id: RunId, inputs: Map<String, Value>) -> Self {
+        Self { id, inputs, depth: 0, time_limit: None, priority: None }
+    }
+
+    /// Asks for the run that a step of another one starts.
+    pub fn child(id: RunId, order: &ChildOrder) -> Self {
+        Self {
+            id,
+            inputs: order.inputs.clone(),
+            depth: order.depth,
+            time_limit: order.timeout,
+            priority: order.priority,
+        }
+    }
 }
 
 /// What a step is at the moment.
@@ -144,24 +180,17 @@ impl Run {
     ///
     /// # Errors
     /// All that is wrong with what it is given.
-    pub fn new(
-        plan: Arc<Plan>,
-        id: RunId,
-        given: Map<String, Value>,
-        depth: u32,
-    ) -> Result<Self, Vec<String>> {
-        let inputs = plan.definition().bind(given)?;
+    pub fn new(plan: Arc<Plan>, asked: NewRun) -> Result<Self, Vec<String>> {
+        let inputs = plan.definition().bind(asked.inputs)?;
         let max_concurrency = plan.definition().max_concurrency;
-        Ok(Self::blank(plan, id, inputs, depth, max_concurrency))
+        let mut run = Self::blank(plan, asked.id, inputs, max_concurrency);
+        run.depth = asked.depth;
+        run.time_limit = asked.time_limit;
+        run.priority = asked.priority;
+        Ok(run)
     }
 
-    fn blank(
-        plan: Arc<Plan>,
-        id: RunId,
-        inputs: Map<String, Value>,
-        depth: u32,
-        max_concurrency: u32,
-    ) -> Self {
+    fn blank(plan: Arc<Plan>, id: RunId, inputs: Map<String, Value>, max_concurrency: u32) -> Self {
         let mut cells = vec![Cell::default(); plan.len()];
         for (step, cell) in (0_u32..).zip(&mut cells) {
             cell.left = plan.graph().dependencies(step).len() as u32;
@@ -169,7 +198,9 @@ impl Run {
         let counts = Counts { pending: cells.len() as u32, ..Counts::default() };
         Self {
             id,
-            depth,
+            depth: 0,
+            time_limit: None,
+            priority: None,
             input_bytes: answer::bytes_of(&inputs),
             inputs: Arc::new(inputs),
             state: RunState::Pending,
@@ -293,7 +324,7 @@ impl Run {
                 self.ready_work.insert((task.priority.tier(), step));
             }
             StepKind::Workflow(_) => {
-                self.ready_work.insert((godel_model::TaskPriority::Medium.tier(), step));
+                self.ready_work.insert((TaskPriority::Medium.tier(), step));
             }
             StepKind::Approval(_) | StepKind::Timer(_) => {
                 self.ready_gates.insert(step);

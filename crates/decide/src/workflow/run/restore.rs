@@ -1,6 +1,7 @@
 //! A run from its rows, and its rows from the run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::super::plan::{Plan, StepIndex};
 use super::answer::bytes_of;
@@ -27,7 +28,10 @@ impl Run {
         row: RunRow,
         steps: impl IntoIterator<Item = (StepIndex, StepRow)>,
     ) -> Result<Self, Mismatch> {
-        let mut run = Self::blank(plan, row.id, row.inputs, row.depth, row.max_concurrency);
+        let mut run = Self::blank(plan, row.id, row.inputs, row.max_concurrency);
+        run.depth = row.depth;
+        run.time_limit = row.time_limit_ms.map(Duration::from_millis);
+        run.priority = row.priority;
         run.state = row.state;
         run.outputs = row.outputs;
         run.fault = row.fault;
@@ -52,6 +56,10 @@ impl Run {
             inputs: self.inputs.as_ref().clone(),
             max_concurrency: self.max_concurrency,
             depth: self.depth,
+            time_limit_ms: self
+                .time_limit
+                .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+            priority: self.priority,
             outputs: self.outputs.clone(),
             fault: self.fault.clone(),
             started_at: self.started_at,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use godel_model::{Invalid, RunId, code};
+use godel_model::{Invalid, RunId, TaskPriority, code};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -147,6 +147,12 @@ pub struct RunRow {
     pub max_concurrency: u32,
     /// How many runs are above it.
     pub depth: u32,
+    /// How long it may take at most, in milliseconds, whatever the workflow says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_limit_ms: Option<u64>,
+    /// How urgent all its tasks are at least.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<TaskPriority>,
     /// What it gave back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<Map<String, Value>>,

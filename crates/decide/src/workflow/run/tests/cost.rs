@@ -6,7 +6,7 @@ use godel_model::RunId;
 use jiff::Timestamp;
 use serde_json::{Map, json};
 
-use crate::workflow::{Effect, Input, Plan, Run, RunState};
+use crate::workflow::{Effect, Input, NewRun, Plan, Run, RunState};
 
 /// Runs a workflow of tasks to its end and returns steps, arrows, and what was looked at.
 fn run(steps: &[Vec<usize>], places: u32) -> (u64, u64, u64) {
@@ -27,7 +27,7 @@ fn run(steps: &[Vec<usize>], places: u32) -> (u64, u64, u64) {
     let text = json!({ "name": "big", "maxConcurrency": places, "steps": list }).to_string();
     let plan = Arc::new(Plan::parse(&text).unwrap());
     let id = RunId::from_uuid("01890000-0000-7000-8000-000000000001".parse().unwrap());
-    let mut run = Run::new(plan, id, Map::new(), 0).unwrap();
+    let mut run = Run::new(plan, NewRun::top(id, Map::new())).unwrap();
     let now = Timestamp::from_second(1_800_000_000).unwrap();
     let mut todo = run.apply(Input::Start, now).unwrap();
     let mut effects = 0_u64;

@@ -1,12 +1,18 @@
 //! The rules of the engine, one by one.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use godel_model::TaskPriority;
 use serde_json::json;
 
+use super::super::advance::later;
 use super::stage::{Fate, Pending, Stage};
+use crate::workflow::definition::WorkflowRef;
 use crate::workflow::limits::OUTPUT_MAX_BYTES;
-use crate::workflow::{Answer, Effect, Fault, Illegal, Input, RunState, StepIndex, StepState};
+use crate::workflow::{
+    Answer, ChildOrder, Effect, Fault, Illegal, Input, NewRun, Run, RunState, StepIndex, StepState,
+};
 
 const BUILD: &str = "
 name: build
@@ -359,4 +365,29 @@ fn what_is_already_being_done_again_is_called_off_and_begun_anew() {
     stage.play();
     assert_eq!(stage.run.counts().tolerated, 0);
     assert_eq!(stage.run.state(), RunState::Completed);
+}
+
+#[test]
+fn a_run_inside_another_has_no_more_time_and_no_less_urgency_than_it_was_given() {
+    let text =
+        "name: x\ntimeout: 1h\nsteps: [{ id: a, priority: low }, { id: b, priority: critical }]";
+    let stage = Stage::new(text, json!({}));
+    let order = ChildOrder {
+        step: StepIndex(0),
+        round: 0,
+        key: String::new(),
+        workflow: WorkflowRef::Named("x".to_owned()),
+        inputs: serde_json::Map::new(),
+        depth: 3,
+        timeout: Some(Duration::from_secs(60)),
+        priority: Some(TaskPriority::High),
+    };
+    let mut run = Run::new(Arc::clone(&stage.plan), NewRun::child(stage.run.id(), &order)).unwrap();
+    let mut again = Run::restore(Arc::clone(&stage.plan), run.row(), []).unwrap();
+    let effects = run.apply(Input::Start, stage.now).unwrap();
+    assert_eq!(effects, again.apply(Input::Start, stage.now).unwrap());
+    assert_eq!(run.row().deadline, Some(later(stage.now, Duration::from_secs(60))));
+    assert_eq!(self::order(&effects, 0).priority, TaskPriority::Critical);
+    assert_eq!(self::order(&effects, 1).priority, TaskPriority::High);
+    assert_eq!(run.row().depth, 3);
 }

@@ -11,7 +11,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::advance::later;
 use crate::workflow::{
-    Answer, Effect, Fault, Input, Plan, Run, RunRow, RunState, StepIndex, StepRow, StepState,
+    Answer, Effect, Fault, Input, NewRun, Plan, Run, RunRow, RunState, StepIndex, StepRow,
+    StepState,
 };
 
 /// What somebody was asked to do and has not answered yet.
@@ -55,7 +56,7 @@ impl Stage {
     pub(super) fn of(plan: Arc<Plan>, inputs: Value) -> Self {
         let Value::Object(inputs) = inputs else { panic!("inputs are a mapping") };
         let id = RunId::from_uuid("01890000-0000-7000-8000-000000000001".parse().unwrap());
-        let run = Run::new(Arc::clone(&plan), id, inputs, 0).unwrap();
+        let run = Run::new(Arc::clone(&plan), NewRun::top(id, inputs)).unwrap();
         Self {
             row: run.row(),
             run,
