@@ -20,7 +20,7 @@ mod graph;
 pub mod limits;
 mod plan;
 mod problem;
-mod run;
+pub mod run;
 mod source;
 
 pub use definition::Definition;

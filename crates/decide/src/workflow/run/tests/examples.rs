@@ -122,6 +122,23 @@ steps:
 }
 
 #[test]
+fn what_the_end_of_the_run_cut_off_is_done_too_when_a_failed_step_is_done_anew() {
+    let text = "name: x\nfailFast: true\nsteps: [{ id: a }, { id: other }, { id: after, dependsOn: [other] }]";
+    let mut stage = Stage::new(text, json!({}));
+    stage.say(Input::Start);
+    let effects = stage.answer(Pending::Task(StepIndex(0), 0), Fate::Fails);
+    assert!(effects.contains(&Effect::CancelTask { step: StepIndex(1), round: 0 }));
+    assert_eq!(stage.run.state(), RunState::Failed);
+    stage.say(Input::RetryFrom { steps: vec![stage.at("a")] });
+    assert_eq!(
+        (stage.state("other"), stage.state("after")),
+        (StepState::Running, StepState::Pending)
+    );
+    stage.play();
+    assert_eq!(stage.run.state(), RunState::Completed);
+}
+
+#[test]
 fn places_are_given_by_priority_and_then_in_the_order_of_the_text() {
     let text = "
 name: x

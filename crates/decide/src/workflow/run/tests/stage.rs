@@ -187,9 +187,26 @@ impl Stage {
             }
             assert_eq!(stored, row, "the row of step {step} was written");
         }
+        self.check_restored();
         if self.run.state().is_final() {
             assert_eq!(counts.ended() as usize, self.plan.len(), "all steps have ended");
             assert!((self.run.progress() - 1.0).abs() < f64::EPSILON);
+        }
+    }
+
+    /// A run that is restored from the rows is the same through and through.
+    fn check_restored(&self) {
+        let twin = self.restored();
+        assert_eq!(twin.row(), self.run.row());
+        assert_eq!(twin.counts(), self.run.counts());
+        assert_eq!(twin.output_bytes, self.run.output_bytes);
+        assert_eq!(twin.ready_work, self.run.ready_work);
+        assert_eq!(twin.ready_gates, self.run.ready_gates);
+        for (step, _) in self.plan.steps() {
+            assert_eq!(twin.step_row(step), self.run.step_row(step));
+            if self.run.step_state(step) == StepState::Pending {
+                assert_eq!(twin.cell(step).left, self.run.cell(step).left, "step {step}");
+            }
         }
     }
 
