@@ -34,6 +34,10 @@ fn writer() {
         let bead = create(&mut shelf, &format!("bead {n} of {}", std::process::id()));
         println!("made {}", bead.id);
         std::io::stdout().flush().unwrap();
+        // The program does so too, and a kill may come in the middle of it.
+        if shelf.upkeep_due() {
+            shelf.maintain().unwrap();
+        }
     }
 }
 
