@@ -24,6 +24,7 @@ mod system;
 mod tasks;
 mod users;
 mod workers;
+mod workflows;
 
 pub use audit::{AuditEntry, AuditVerdict};
 pub use auth::{
@@ -71,4 +72,9 @@ pub use users::{
 pub use workers::{
     ClaimTasks, CompleteTask, FailTask, GivenTask, GivenTasks, HeldTask, NewWorker, ProgressTask,
     ReleaseTask, SpawnTask, TaskSaid, Worker, WorkerBeat, WorkerDetail, WorkerPatch,
+};
+pub use workflows::{
+    AnswerStep, CancelledRuns, Drawing, NewRun, RetryRun, Run, RunRow, RunStep, RunSteps,
+    ScaleTeam, StartRun, StepCounts, Team, TeamAgent, TeamAgents, TeamMetrics, TeamSpec,
+    TeamsMetrics, Workflow, WorkflowOutline, WorkflowSource, WorkflowStep,
 };

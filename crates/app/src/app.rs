@@ -18,6 +18,7 @@ use crate::queue::Desks;
 use crate::rates::Rates;
 use crate::spend::Askers;
 use crate::vault::{MasterKey, Vault};
+use crate::workflows::Engine;
 use crate::{Crew, Result};
 
 /// For how many days the record of acts is kept unless a setting says otherwise.
@@ -86,6 +87,7 @@ pub struct App {
     pub switchboard: Switchboard,
     /// Where tasks are added, handed out and reported.
     pub desks: Arc<Desks>,
+    pub(crate) engine: Arc<Engine>,
     pub(crate) shelves: Arc<Shelves>,
     pub(crate) askers: Arc<Askers>,
     /// What writes to the end, when all others have stopped.
@@ -123,6 +125,7 @@ impl App {
         Ok(Self {
             switchboard,
             desks: Arc::new(desks),
+            engine: Arc::default(),
             askers: Arc::default(),
             last,
             store,

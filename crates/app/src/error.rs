@@ -5,6 +5,7 @@ use godel_model::{
 };
 
 use crate::queue::QueueError;
+use crate::workflows::WorkflowError;
 
 /// The result of a use case.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -131,6 +132,9 @@ pub enum Error {
     /// Something cannot be done with tasks, workers or schedules.
     #[error(transparent)]
     Queue(#[from] QueueError),
+    /// Something cannot be done with workflows, runs or teams.
+    #[error(transparent)]
+    Workflow(#[from] WorkflowError),
     /// Something is wrong with beads.
     #[error(transparent)]
     Beads(godel_beads::Error),
@@ -174,6 +178,7 @@ impl Report for Error {
             Self::NoRepository(_) => code::NO_REPOSITORY,
             Self::Beads(error) => error.code(),
             Self::Queue(error) => error.code(),
+            Self::Workflow(error) => error.code(),
             Self::Store(error) => error.code(),
         }
     }
@@ -182,6 +187,7 @@ impl Report for Error {
         let hint = match self {
             Self::Invalid(invalid) => return invalid.hint(),
             Self::Queue(error) => return error.hint(),
+            Self::Workflow(error) => return error.hint(),
             Self::Store(error) => return error.hint(),
             Self::Beads(error) => return error.hint(),
             Self::NoRepository(_) => "give it one: godel project update NAME --repository PATH",

@@ -30,9 +30,11 @@ mod rates;
 pub mod retention;
 pub mod secrets;
 pub mod spend;
+pub mod teams;
 pub mod tenants;
 pub mod users;
 pub mod vault;
+pub mod workflows;
 
 pub use app::{App, AppConfig, RateConfig};
 pub use call::{Call, OnceKey, Origin};

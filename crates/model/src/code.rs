@@ -115,6 +115,18 @@ codes! {
     TASK_LEASE_LOST = "task_lease_lost", Conflict;
     /// There is no such worker, or it was silent for too long.
     WORKER_NOT_FOUND = "worker_not_found", NotFound;
+    /// There is no such workflow.
+    WORKFLOW_NOT_FOUND = "workflow_not_found", NotFound;
+    /// Another workflow has this name.
+    WORKFLOW_NAME_TAKEN = "workflow_name_taken", Conflict;
+    /// The text is no workflow.
+    INVALID_WORKFLOW = "invalid_workflow", InvalidRequest;
+    /// There is no such run of a workflow, or no such step of it.
+    RUN_NOT_FOUND = "run_not_found", NotFound;
+    /// The run or team is not in a state in which this can be done.
+    RUN_STATE = "run_state", Conflict;
+    /// There is no such team.
+    TEAM_NOT_FOUND = "team_not_found", NotFound;
     /// There is no such schedule.
     SCHEDULE_NOT_FOUND = "schedule_not_found", NotFound;
     /// Another schedule has this name.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use godel_api::{Discovery, OWNER_KEY_FILE};
 use godel_app::auth::{self, Credential, login};
-use godel_app::{App, Crew, backup, beads, keys, queue, retention, spend, tenants};
+use godel_app::{App, Crew, backup, beads, keys, queue, retention, spend, tenants, workflows};
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
@@ -195,6 +195,7 @@ impl Server {
         retention::start(&app, &crew);
         beads::start(&app, &crew);
         queue::start(&app, &crew).await?;
+        workflows::start(&app, &crew);
         if let Some(schedule) = config.backup.clone() {
             backup::start(&app, &crew, schedule);
         }

@@ -35,6 +35,8 @@ pub(crate) fn base() -> OpenApi {
             ("keys", "How programs are known"),
             ("models", "Asking models: tokens of agents, budgets, usage and cost"),
             ("queue", "What is to be done, and who does it"),
+            ("workflows", "Tasks that depend on each other, and their runs"),
+            ("teams", "Several workers at one job"),
             ("secrets", "What work needs and nobody sees"),
             ("audit", "Who did what"),
             ("tenants", "Who shares the server"),

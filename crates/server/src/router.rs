@@ -15,6 +15,7 @@ use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::beads::moves;
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
+use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
     admin, audit, auth, beads, convoys, device, events, health, keys, projects, secrets, spend,
     stream, system, tenants, usage, users,
@@ -65,6 +66,38 @@ fn queue_api() -> OpenApiRouter<Shared> {
         .routes(routes!(workers::claim))
 }
 
+/// The paths of workflows, runs and teams.
+fn workflow_api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(definitions::list, definitions::create))
+        .routes(routes!(definitions::validate))
+        .routes(routes!(definitions::get, definitions::update, definitions::delete))
+        .routes(routes!(definitions::start))
+        .routes(routes!(definitions::cancel))
+        .routes(routes!(definitions::steps))
+        .routes(routes!(definitions::draw))
+        .routes(routes!(runs::list, runs::start))
+        .routes(routes!(runs::get))
+        .routes(routes!(runs::steps))
+        .routes(routes!(runs::draw))
+        .routes(routes!(runs::pause))
+        .routes(routes!(runs::resume))
+        .routes(routes!(runs::cancel))
+        .routes(routes!(runs::retry))
+        .routes(routes!(runs::answer))
+        .routes(routes!(teams::list, teams::create))
+        .routes(routes!(teams::get, teams::update, teams::delete))
+        .routes(routes!(teams::start))
+        .routes(routes!(teams::pause))
+        .routes(routes!(teams::resume))
+        .routes(routes!(teams::complete))
+        .routes(routes!(teams::cancel))
+        .routes(routes!(teams::scale))
+        .routes(routes!(teams::agents))
+        .routes(routes!(teams::one_metrics))
+        .routes(routes!(teams::all_metrics))
+}
+
 /// The paths of the API behind the guard.
 fn guarded_api() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -104,6 +137,7 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(spend::list_budgets, spend::set_budget))
         .routes(routes!(spend::delete_budget))
         .merge(queue_api())
+        .merge(workflow_api())
         .routes(routes!(audit::list))
         .routes(routes!(audit::verify))
         .routes(routes!(tenants::list, tenants::create))

@@ -1,3 +1,9 @@
+DROP TABLE team;
+DROP TABLE alarm;
+DROP TABLE run_step;
+DROP TABLE run_plan;
+DROP TABLE run;
+DROP TABLE workflow;
 DROP TABLE task_news;
 DROP TABLE schedule;
 DROP TABLE worker;

@@ -200,3 +200,87 @@ CREATE TABLE task_news (
     PRIMARY KEY (tenant, owner_kind, owner, task)
 --postgres:);
 --sqlite:) WITHOUT ROWID;
+
+-- Workflows, their runs, and teams.
+
+CREATE TABLE workflow (
+    tenant UUID NOT NULL REFERENCES tenant (tenant),
+    id UUID NOT NULL,
+    name TEXT NOT NULL,
+    source TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    person UUID NOT NULL,
+    PRIMARY KEY (tenant, id),
+    UNIQUE (tenant, name)
+--postgres:);
+--sqlite:) WITHOUT ROWID;
+
+-- A run; `version` counts its turns, so that of two servers that move it on one is refused.
+CREATE TABLE run (
+    tenant UUID NOT NULL REFERENCES tenant (tenant),
+    id UUID NOT NULL,
+    workflow UUID,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    doc TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    idem TEXT,
+    -- Whose step started it, and which; or which team.
+    parent UUID,
+    parent_part TEXT,
+    team UUID,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    person UUID NOT NULL,
+    PRIMARY KEY (tenant, id)
+--postgres:) WITH (fillfactor = 70);
+--sqlite:) WITHOUT ROWID;
+CREATE UNIQUE INDEX run_by_idem ON run (tenant, idem) WHERE idem IS NOT NULL;
+CREATE INDEX run_by_workflow ON run (tenant, workflow) WHERE workflow IS NOT NULL;
+
+-- What a run carries out; written once, because it can be large.
+CREATE TABLE run_plan (
+    tenant UUID NOT NULL,
+    run UUID NOT NULL,
+    definition TEXT NOT NULL,
+    PRIMARY KEY (tenant, run)
+--postgres:);
+--sqlite:) WITHOUT ROWID;
+
+-- Steps that have begun.
+CREATE TABLE run_step (
+    tenant UUID NOT NULL,
+    run UUID NOT NULL,
+    step BIGINT NOT NULL,
+    doc TEXT NOT NULL,
+    PRIMARY KEY (tenant, run, step)
+--postgres:);
+--sqlite:) WITHOUT ROWID;
+
+-- What is to be told to a run or a team at a time.
+CREATE TABLE alarm (
+    tenant UUID NOT NULL,
+    owner_kind TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    what TEXT NOT NULL,
+    at BIGINT NOT NULL,
+    PRIMARY KEY (tenant, owner_kind, owner, what)
+--postgres:);
+--sqlite:) WITHOUT ROWID;
+CREATE INDEX alarm_by_time ON alarm (at);
+
+CREATE TABLE team (
+    tenant UUID NOT NULL REFERENCES tenant (tenant),
+    id UUID NOT NULL,
+    name TEXT NOT NULL,
+    state TEXT NOT NULL,
+    doc TEXT NOT NULL,
+    version BIGINT NOT NULL,
+    created_at BIGINT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    person UUID NOT NULL,
+    PRIMARY KEY (tenant, id)
+--postgres:);
+--sqlite:) WITHOUT ROWID;

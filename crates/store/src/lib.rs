@@ -49,6 +49,7 @@ pub use tables::devices::{DeviceRecord, DeviceStatus};
 pub use tables::events::{Direction, Page, SCAN_MAX_EVENTS};
 pub use tables::idempotency::{Claim, Receipt};
 pub use tables::keys::KeyRecord;
+pub use tables::runs::{Alarm, RunRecord};
 pub use tables::secrets::{DataKeyRecord, SecretRecord};
 pub use tables::sessions::SessionRecord;
 pub use tables::tasks::{
@@ -56,5 +57,6 @@ pub use tables::tasks::{
     TaskFilter,
 };
 pub use tables::tokens::{Purpose, TokenRecord};
+pub use tables::workflows::{TeamRecord, WorkflowRecord};
 pub use tail::{Batch, Gap, Tail};
 pub use tx::Tx;

@@ -15,6 +15,7 @@ use crate::tables::idempotency::Idempotency;
 use crate::tables::keys::Keys;
 use crate::tables::pools::Pools;
 use crate::tables::projects::Projects;
+use crate::tables::runs::Runs;
 use crate::tables::schedules::Schedules;
 use crate::tables::secrets::Secrets;
 use crate::tables::sessions::Sessions;
@@ -26,6 +27,7 @@ use crate::tables::tokens::Tokens;
 use crate::tables::usage::UsageSums;
 use crate::tables::users::Users;
 use crate::tables::workers::Workers;
+use crate::tables::workflows::Workflows;
 use crate::{Error, Result, Scope};
 
 /// A transaction inside one scope: all of it is committed, or nothing.
@@ -241,6 +243,16 @@ impl<'c> Tx<'c> {
     /// Tasks that come again and again.
     pub fn schedules(&mut self) -> Schedules<'_, 'c> {
         Schedules { tx: self }
+    }
+
+    /// Workflows and teams.
+    pub fn workflows(&mut self) -> Workflows<'_, 'c> {
+        Workflows { tx: self }
+    }
+
+    /// Runs of workflows.
+    pub fn runs(&mut self) -> Runs<'_, 'c> {
+        Runs { tx: self }
     }
 
     /// Returns the time by which leases and delays are judged: that of the database where several

@@ -69,8 +69,10 @@ struct Office {
     store: Store,
     clock: Arc<dyn Clock>,
     mint: Mint,
-    /// Rings when a task was given a time, or something is over.
+    /// Rings when a task was given a time.
     keeper: Notify,
+    /// Rings when something is over.
+    news: Notify,
 }
 
 /// The desk of one tenant.
@@ -103,7 +105,8 @@ impl std::fmt::Debug for Desks {
 impl Desks {
     /// Opens the office.
     pub fn new(store: Store, clock: Arc<dyn Clock>, mint: Mint, crew: Crew) -> Self {
-        let office = Arc::new(Office { store, clock, mint, keeper: Notify::new() });
+        let office =
+            Arc::new(Office { store, clock, mint, keeper: Notify::new(), news: Notify::new() });
         Self { office, crew, open: Mutex::default() }
     }
 
@@ -146,9 +149,19 @@ impl Desks {
         open.values().map(Arc::clone).collect()
     }
 
-    /// Waits until a task was given a time, or something is over.
+    /// Waits until a task was given a time.
     pub(super) async fn changed(&self) {
         self.office.keeper.notified().await;
+    }
+
+    /// Waits until something is over.
+    pub(crate) async fn news(&self) {
+        self.office.news.notified().await;
+    }
+
+    /// Tells that something is over.
+    pub(crate) fn ring_news(&self) {
+        self.office.news.notify_one();
     }
 }
 
@@ -395,8 +408,11 @@ impl Desk {
         if more {
             self.bell.notify_one();
         }
-        if due.is_some() || news {
+        if due.is_some() {
             self.office.keeper.notify_one();
+        }
+        if news {
+            self.office.news.notify_one();
         }
     }
 

@@ -23,5 +23,9 @@ pub mod workers;
 
 pub use desk::{Desk, Desks};
 pub use error::QueueError;
-pub use turn::{Add, Added, Ask, Batch, Given, Said, Say, Turn, TurnError};
-pub use upkeep::{Keeper, start};
+pub(crate) use tasks::call_off;
+pub use tell::Author;
+pub(crate) use tell::Teller;
+pub use turn::{Add, Added, Ask, Batch, Given, Outside, Said, Say, Turn, TurnError};
+pub(crate) use upkeep::outside;
+pub use upkeep::{Keeper, Steady, start};

@@ -153,23 +153,36 @@ pub async fn cancel(app: &App, call: &Call, id: TaskId, reason: Option<String>) 
         let why = reason.as_deref().unwrap_or("somebody cancelled it");
         let author = author(&call_);
         let teller = Teller { mint: app_.mint, now, author: &author };
-        let closing = Closing { state: TaskState::Cancelled, error: why, because: None, at: now };
-        if let Some(spot) = tx.tasks().close_waiting(id, closing)? {
-            let more = More { error: Some(why), ..More::default() };
-            teller.tell(tx, "task:cancelled", &spot, &more)?;
-            end_descendants(tx, id, now, teller)?;
-        } else if let Some(lease) = tx.tasks().lease(id)? {
-            let until = now.saturating_add(STOP_PATIENCE).unwrap_or(now);
-            if tx.tasks().ask_to_stop(id, why, until)? {
-                let more = More { error: Some(why), worker: Some(lease.worker), ..More::default() };
-                teller.tell(tx, "task:stopping", &lease.spot, &more)?;
-            }
-        } else {
+        if !call_off(tx, id, why, teller)? {
             return Err(Error::Queue(QueueError::TaskOver(id, found.state)));
         }
         tx.tasks().find(id)?.ok_or(Error::Queue(QueueError::NoTask(id)))
     };
     Ok(app.store.write(call.scope(), work).await?.value)
+}
+
+/// Cancels a task that is not over, and all that waits for it; `false` if it is over.
+pub(crate) fn call_off(
+    tx: &mut Tx<'_>,
+    id: TaskId,
+    why: &str,
+    teller: Teller<'_>,
+) -> godel_store::Result<bool> {
+    let now = teller.now;
+    let closing = Closing { state: TaskState::Cancelled, error: why, because: None, at: now };
+    if let Some(spot) = tx.tasks().close_waiting(id, closing)? {
+        let more = More { error: Some(why), ..More::default() };
+        teller.tell(tx, "task:cancelled", &spot, &more)?;
+        end_descendants(tx, id, now, teller)?;
+        return Ok(true);
+    }
+    let Some(lease) = tx.tasks().lease(id)? else { return Ok(false) };
+    let until = now.saturating_add(STOP_PATIENCE).unwrap_or(now);
+    if tx.tasks().ask_to_stop(id, why, until)? {
+        let more = More { error: Some(why), worker: Some(lease.worker), ..More::default() };
+        teller.tell(tx, "task:stopping", &lease.spot, &more)?;
+    }
+    Ok(true)
 }
 
 /// Tries a task again: one that is dead or cancelled with as many attempts as at first, one that

@@ -54,10 +54,10 @@ struct Told<'a> {
 
 /// Tells of tasks in one transaction.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Teller<'a> {
-    pub(super) mint: Mint,
-    pub(super) now: Timestamp,
-    pub(super) author: &'a Author,
+pub(crate) struct Teller<'a> {
+    pub(crate) mint: Mint,
+    pub(crate) now: Timestamp,
+    pub(crate) author: &'a Author,
 }
 
 impl Teller<'_> {
@@ -78,7 +78,7 @@ impl Teller<'_> {
         tx.record(self.event(kind, &told, ("taskId", spot.task)))
     }
 
-    pub(super) fn event(
+    pub(crate) fn event(
         &self,
         kind: &'static str,
         payload: &impl Serialize,

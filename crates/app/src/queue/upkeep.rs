@@ -34,16 +34,25 @@ const AT_ONCE: usize = 500;
 /// From when on two clocks count as having gone apart.
 const JUMP: SignedDuration = SignedDuration::from_secs(5);
 
+/// Tells how much time has passed since some moment, whatever the clock on the wall says.
+pub type Steady = Arc<dyn Fn() -> Duration + Send + Sync>;
+
 /// Keeps the queue going.
-#[derive(Debug)]
 pub struct Keeper {
     app: App,
+    steady: Steady,
     /// What both clocks said at the last look.
-    clocks: (Timestamp, Instant),
-    noted: Instant,
-    aged: Instant,
-    trimmed: Option<Instant>,
+    clocks: (Timestamp, Duration),
+    noted: Duration,
+    aged: Duration,
+    trimmed: Option<Duration>,
     trim_from: HashMap<TenantId, TaskId>,
+}
+
+impl std::fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keeper").field("clocks", &self.clocks).finish_non_exhaustive()
+    }
 }
 
 /// Lets the workers that were there before live on for a while, and then keeps the queue going.
@@ -127,10 +136,16 @@ async fn wake_on_news(app: &App, desk: &Arc<Desk>) {
 impl Keeper {
     /// Makes one that has not looked yet.
     pub fn new(app: App) -> Self {
-        let now = Instant::now();
+        let start = Instant::now();
+        Self::paced(app, Arc::new(move || start.elapsed()))
+    }
+
+    /// Makes one that has not looked yet, and takes the passing of time from somewhere else.
+    pub fn paced(app: App, steady: Steady) -> Self {
+        let now = steady();
         let clocks = (app.clock.now(), now);
         let (noted, aged) = (now, now);
-        Self { app, clocks, noted, aged, trimmed: None, trim_from: HashMap::new() }
+        Self { app, steady, clocks, noted, aged, trimmed: None, trim_from: HashMap::new() }
     }
 
     /// Returns how long it is until the next task is due, at most `look`.
@@ -154,8 +169,9 @@ impl Keeper {
     /// If the database fails; what was done is done.
     pub async fn look(&mut self) -> Result<()> {
         self.watch_clocks().await?;
-        if self.noted.elapsed() >= NOTE_EVERY {
-            self.noted = Instant::now();
+        let steady = self.clocks.1;
+        if steady.saturating_sub(self.noted) >= NOTE_EVERY {
+            self.noted = steady;
             workers::note_all(&self.app).await?;
         }
         self.bury_silent().await?;
@@ -163,12 +179,12 @@ impl Keeper {
         self.promote().await?;
         self.end_useless().await?;
         schedules::make_due(&self.app).await?;
-        if self.aged.elapsed() >= AGE_EVERY {
-            self.aged = Instant::now();
+        if steady.saturating_sub(self.aged) >= AGE_EVERY {
+            self.aged = steady;
             self.age().await?;
         }
-        if self.trimmed.is_none_or(|at| at.elapsed() >= TRIM_EVERY) {
-            self.trimmed = Some(Instant::now());
+        if self.trimmed.is_none_or(|at| steady.saturating_sub(at) >= TRIM_EVERY) {
+            self.trimmed = Some(steady);
             self.trim().await?;
         }
         for desk in self.app.desks.all() {
@@ -181,8 +197,9 @@ impl Keeper {
 
     /// Does not take a clock that was set for time that has passed.
     async fn watch_clocks(&mut self) -> Result<()> {
-        let (wall, steady) = (self.app.clock.now(), Instant::now());
-        let passed = SignedDuration::try_from(steady - self.clocks.1).unwrap_or_default();
+        let (wall, steady) = (self.app.clock.now(), (self.steady)());
+        let passed = steady.saturating_sub(self.clocks.1);
+        let passed = SignedDuration::try_from(passed).unwrap_or_default();
         let jump = wall.duration_since(self.clocks.0) - passed;
         self.clocks = (wall, steady);
         let alone = matches!(self.app.store.url(), DatabaseUrl::Sqlite(_));
@@ -353,7 +370,7 @@ impl Keeper {
 }
 
 /// Returns what a turn needs from outside.
-pub(super) fn outside(app: &App) -> Outside {
+pub(crate) fn outside(app: &App) -> Outside {
     let chance = f64::from(app.mint.bytes::<1>()[0]) / 255.0;
     Outside { mint: app.mint, now: app.clock.now(), chance }
 }

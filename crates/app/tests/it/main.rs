@@ -10,3 +10,4 @@ mod queue;
 mod retention;
 mod stage;
 mod vault;
+mod workflows;

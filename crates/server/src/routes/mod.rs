@@ -19,3 +19,4 @@ pub(crate) mod system;
 pub(crate) mod tenants;
 pub(crate) mod usage;
 pub(crate) mod users;
+pub(crate) mod workflows;

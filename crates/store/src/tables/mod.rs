@@ -11,6 +11,7 @@ pub(crate) mod idempotency;
 pub(crate) mod keys;
 pub(crate) mod pools;
 pub(crate) mod projects;
+pub(crate) mod runs;
 pub(crate) mod schedules;
 pub(crate) mod secrets;
 pub(crate) mod sessions;
@@ -22,6 +23,7 @@ pub(crate) mod tokens;
 pub(crate) mod usage;
 pub(crate) mod users;
 pub(crate) mod workers;
+pub(crate) mod workflows;
 
 use crate::statement::Statement;
 
@@ -40,6 +42,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         keys::ALL,
         pools::ALL,
         projects::ALL,
+        runs::ALL,
         schedules::ALL,
         secrets::ALL,
         sessions::ALL,
@@ -54,6 +57,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         usage::ALL,
         users::ALL,
         workers::ALL,
+        workflows::ALL,
     ]
     .into_iter()
     .flatten()

@@ -24,6 +24,15 @@ impl Tasks<'_, '_> {
         batch.iter().map(|(task, lane)| rows.enqueue(task, lane, now)).collect()
     }
 
+    /// Finds the task that was made with a key.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn by_key(&mut self, key: &str) -> Result<Option<TaskId>> {
+        let params = [Param::Uuid(self.tenant()?.uuid()), Param::Text(key)];
+        self.tx.conn.first(&rows::TASK_BY_IDEM, &params, |row| Ok(TaskId::from_uuid(row.uuid(0)?)))
+    }
+
     /// Adds tasks that others wait for: nobody else changes who waits for whom until the commit.
     ///
     /// # Errors

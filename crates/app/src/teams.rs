@@ -1,0 +1,563 @@
+//! Teams: several workers at one job, planned as a workflow.
+
+use std::sync::Arc;
+
+use godel_decide::team::{
+    Bounds, Finished, TeamAction, TeamPlan, TeamSpec, TeamState, Verdict, bounds, fall_back, plan,
+};
+use godel_decide::workflow::{Counts, Fault, Input, NewRun, Plan, Run, RunState};
+use godel_model::{Reach, RunId, TeamId, TenantId, UserId, WorkerId};
+use godel_store::{Alarm, Error as StoreError, RunRecord, Scope, TaskFilter, TeamRecord, Tx};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tracing::instrument;
+
+use crate::queue::{Author, Teller};
+use crate::workflows::{Move, RUN, WorkflowError, look_at, make, move_on};
+use crate::{App, Call, Error, Result};
+
+/// How many tasks are looked at to tell who works for a team.
+const TASKS_LOOKED_AT: usize = 1_000;
+
+/// What is known of a team besides its name and state.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TeamDoc {
+    /// What was asked for.
+    pub asked: TeamSpec,
+    /// How it is done at the moment.
+    pub current: TeamSpec,
+    /// What was done before the present run.
+    #[serde(default)]
+    pub finished: Finished,
+    /// When the present run was planned.
+    pub planned_at: Option<Timestamp>,
+    /// The present run, or the last.
+    pub run: Option<RunId>,
+    /// Why simpler ways were taken.
+    #[serde(default)]
+    pub fallbacks: Vec<String>,
+    /// What came of it.
+    pub result: Option<Value>,
+    /// Why nothing came of it, or why it was paused.
+    pub error: Option<String>,
+}
+
+/// A team, and how it stands.
+#[derive(Debug, Clone)]
+pub struct Team {
+    /// The team as it is stored.
+    pub record: TeamRecord,
+    /// The rest of it.
+    pub doc: TeamDoc,
+    /// How many steps of its run are in each state.
+    pub counts: Counts,
+    /// How much is done, from 0 to 1.
+    pub progress: f64,
+    /// What its workers said that they spent, in millionths of a dollar.
+    pub spent_micros: i64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    team: TeamId,
+    name: &'a str,
+    state: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'a str>,
+}
+
+fn told<'a>(record: &'a TeamRecord, why: Option<&'a str>) -> Told<'a> {
+    Told { team: record.id, name: &record.name, state: &record.state, why }
+}
+
+fn read(record: &TeamRecord) -> Result<TeamDoc> {
+    let unreadable = |cause: serde_json::Error| {
+        Error::Store(StoreError::Unreadable { what: "team", cause: cause.into() })
+    };
+    serde_json::from_str(&record.doc).map_err(unreadable)
+}
+
+fn write(doc: &TeamDoc) -> Result<String> {
+    let unreadable = |cause: serde_json::Error| {
+        Error::Store(StoreError::Unreadable { what: "team", cause: cause.into() })
+    };
+    serde_json::to_string(doc).map_err(unreadable)
+}
+
+fn state(record: &TeamRecord) -> TeamState {
+    record.state.parse().unwrap_or(TeamState::Failed)
+}
+
+fn after(record: &TeamRecord, action: TeamAction) -> Result<TeamState> {
+    let refuse = |illegal: godel_decide::team::IllegalTeam| {
+        Error::Workflow(WorkflowError::TeamState(illegal.to_string()))
+    };
+    state(record).after(action).map_err(refuse)
+}
+
+/// Returns what the workers of a run said that they spent.
+fn spent(run: &Run) -> i64 {
+    let cost = |output: &Value| output.get("costMicros").and_then(Value::as_i64).unwrap_or(0);
+    run.plan()
+        .steps()
+        .filter_map(|(step, _)| run.step_row(step)?.output)
+        .map(|output| cost(&output).max(0))
+        .sum()
+}
+
+/// Makes a team that is not started yet.
+///
+/// # Errors
+/// If the caller may not, or it makes no sense.
+#[instrument(level = "debug", name = "app.teams.create", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn create(app: &App, call: &Call, spec: TeamSpec) -> Result<Team> {
+    call.may("team", "create", Reach::Team)?;
+    let now = app.clock.now();
+    plan(&spec, &Finished::new(), now).map_err(WorkflowError::Team)?;
+    let doc = TeamDoc {
+        current: spec.clone(),
+        asked: spec,
+        finished: Finished::new(),
+        planned_at: None,
+        run: None,
+        fallbacks: Vec::new(),
+        result: None,
+        error: None,
+    };
+    let record = TeamRecord {
+        id: app.mint.id(),
+        name: doc.asked.name.clone(),
+        state: TeamState::Created.as_str().to_owned(),
+        doc: write(&doc)?,
+        version: 1,
+        created_at: now,
+        updated_at: now,
+        created_by: call.actor.user,
+    };
+    let (app_, call_) = (app.clone(), call.clone());
+    let id = record.id;
+    let work = move |tx: &mut Tx<'_>| {
+        tx.workflows().insert_team(&record)?;
+        let event = call_.event(&app_, "team:created", &told(&record, None), ("teamId", id));
+        call_.tell(&app_, tx, event)
+    };
+    app.store.write(call.scope(), work).await?;
+    view(app, call.actor.tenant, id).await
+}
+
+/// Lists teams, the newest first.
+///
+/// # Errors
+/// If the caller may not.
+#[instrument(level = "debug", name = "app.teams.list", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn list(
+    app: &App,
+    call: &Call,
+    before: Option<TeamId>,
+    limit: usize,
+) -> Result<Vec<Team>> {
+    call.may("team", "read", Reach::Team)?;
+    let read = app.store.read(call.scope(), move |tx| tx.workflows().teams(before, limit));
+    let found = read.await.map_err(Error::Store)?;
+    let mut teams = Vec::with_capacity(found.len());
+    for record in found {
+        teams.push(complete_view(app, call.actor.tenant, record).await?);
+    }
+    Ok(teams)
+}
+
+/// Tells how a team stands.
+///
+/// # Errors
+/// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "app.teams.find", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
+pub async fn find(app: &App, call: &Call, id: TeamId) -> Result<Team> {
+    call.may("team", "read", Reach::Team)?;
+    view(app, call.actor.tenant, id).await
+}
+
+async fn record(app: &App, tenant: TenantId, id: TeamId) -> Result<TeamRecord> {
+    let find = move |tx: &mut Tx<'_>| tx.workflows().team(id);
+    let found = app.store.read(Scope::Tenant(tenant), find).await.map_err(Error::Store)?;
+    Ok(found.ok_or(WorkflowError::NoTeam(id))?)
+}
+
+async fn view(app: &App, tenant: TenantId, id: TeamId) -> Result<Team> {
+    let record = record(app, tenant, id).await?;
+    complete_view(app, tenant, record).await
+}
+
+async fn complete_view(app: &App, tenant: TenantId, record: TeamRecord) -> Result<Team> {
+    let doc = read(&record)?;
+    let stands = match doc.run {
+        Some(run) => {
+            let see = |one: &crate::workflows::Loaded| {
+                (one.run.counts(), one.run.progress(), spent(&one.run))
+            };
+            look_at(app, tenant, run, see).await?
+        }
+        None => (Counts::default(), 0.0, 0),
+    };
+    let (counts, progress, spent_micros) = stands;
+    Ok(Team { record, doc, counts, progress, spent_micros })
+}
+
+/// Tells which workers have tasks of a team.
+///
+/// # Errors
+/// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "app.teams.workers", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
+pub async fn workers(app: &App, call: &Call, id: TeamId) -> Result<Vec<(WorkerId, u32)>> {
+    call.may("team", "read", Reach::Team)?;
+    let team = record(app, call.actor.tenant, id).await?;
+    let Some(run) = read(&team)?.run else { return Ok(Vec::new()) };
+    let owner = Some((RUN.to_owned(), run.to_string()));
+    let filter = TaskFilter { state: Some(godel_model::TaskState::Running), pool: None, owner };
+    let look = move |tx: &mut Tx<'_>| tx.tasks().page(&filter, None, TASKS_LOOKED_AT);
+    let found = app.store.read_long(call.scope(), look).await.map_err(Error::Store)?;
+    let mut loads: std::collections::BTreeMap<WorkerId, u32> = std::collections::BTreeMap::new();
+    for worker in found.into_iter().filter_map(|found| found.worker) {
+        *loads.entry(worker).or_default() += 1;
+    }
+    Ok(loads.into_iter().collect())
+}
+
+/// Removes a team that does not work.
+///
+/// # Errors
+/// If the caller may not, there is none, or it works.
+#[instrument(level = "debug", name = "app.teams.delete", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
+pub async fn delete(app: &App, call: &Call, id: TeamId) -> Result<()> {
+    call.may("team", "delete", Reach::Team)?;
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        let team = tx.workflows().team(id)?.ok_or(WorkflowError::NoTeam(id))?;
+        if matches!(state(&team), TeamState::Running | TeamState::Paused) {
+            let why = "a team that works cannot be removed; cancel it first".to_owned();
+            return Err(Error::Workflow(WorkflowError::TeamState(why)));
+        }
+        tx.workflows().delete_team(id)?;
+        let event = call_.event(&app_, "team:deleted", &told(&team, None), ("teamId", id));
+        call_.tell(&app_, tx, event)
+    };
+    app.store.write(call.scope(), work).await?;
+    Ok(())
+}
+
+/// Changes what a team that is not started is asked to do.
+///
+/// # Errors
+/// If the caller may not, there is none, it has begun, or it makes no sense.
+#[instrument(level = "debug", name = "app.teams.update", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
+pub async fn update(app: &App, call: &Call, id: TeamId, spec: TeamSpec) -> Result<Team> {
+    call.may("team", "update", Reach::Team)?;
+    plan(&spec, &Finished::new(), app.clock.now()).map_err(WorkflowError::Team)?;
+    let mut team = record(app, call.actor.tenant, id).await?;
+    if state(&team) != TeamState::Created {
+        let why = "a team that was started cannot be changed; scale it, or make another".to_owned();
+        return Err(WorkflowError::TeamState(why).into());
+    }
+    let mut doc = read(&team)?;
+    (doc.asked, doc.current) = (spec.clone(), spec);
+    team.name = doc.asked.name.clone();
+    store(app, call, (team, doc), ("team:updated", None)).await?;
+    view(app, call.actor.tenant, id).await
+}
+
+/// Lets a team begin.
+///
+/// # Errors
+/// If the caller may not, there is none, or it has begun.
+#[instrument(level = "debug", name = "app.teams.start", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
+pub async fn start(app: &App, call: &Call, id: TeamId) -> Result<Team> {
+    call.may("team", "execute", Reach::Team)?;
+    let tenant = call.actor.tenant;
+    let mut team = record(app, tenant, id).await?;
+    team.state = after(&team, TeamAction::Start)?.as_str().to_owned();
+    let doc = read(&team)?;
+    begin(app, tenant, (team, doc), None).await?;
+    view(app, tenant, id).await
+}
+
+/// Lets a team pause, go on, or end.
+///
+/// # Errors
+/// If the caller may not, there is none, or it cannot do this now.
+#[instrument(level = "debug", name = "app.teams.control", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
+pub async fn control(app: &App, call: &Call, id: TeamId, action: TeamAction) -> Result<Team> {
+    call.may("team", "execute", Reach::Team)?;
+    let tenant = call.actor.tenant;
+    let mut team = record(app, tenant, id).await?;
+    team.state = after(&team, action)?.as_str().to_owned();
+    let doc = read(&team)?;
+    let (kind, input) = match action {
+        TeamAction::Pause => ("team:paused", Input::Pause),
+        TeamAction::Resume => ("team:resumed", Input::Resume),
+        TeamAction::Complete => ("team:completed", Input::Cancel),
+        _ => ("team:cancelled", Input::Cancel),
+    };
+    let run = doc.run;
+    store(app, call, (team, doc), (kind, None)).await?;
+    if let Some(run) = run {
+        tell_run(app, tenant, run, input).await?;
+    }
+    view(app, tenant, id).await
+}
+
+/// Changes how many workers of a team work at once.
+///
+/// # Errors
+/// If the caller may not, there is none, or no team can have that size.
+#[instrument(level = "debug", name = "app.teams.scale", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
+pub async fn scale(app: &App, call: &Call, id: TeamId, size: u32) -> Result<Team> {
+    call.may("team", "execute", Reach::Team)?;
+    let tenant = call.actor.tenant;
+    let team = record(app, tenant, id).await?;
+    if state(&team).is_final() {
+        let why = format!("a team that is {} cannot be scaled", team.state);
+        return Err(WorkflowError::TeamState(why).into());
+    }
+    let mut doc = read(&team)?;
+    let input = doc.current.scale(size).map_err(WorkflowError::Illegal)?;
+    let run = doc.run;
+    store(app, call, (team, doc), ("team:scaled", None)).await?;
+    if let Some(run) = run {
+        tell_run(app, tenant, run, input).await?;
+    }
+    view(app, tenant, id).await
+}
+
+/// Tells a run something; one that has ended does not hear it.
+async fn tell_run(app: &App, tenant: TenantId, run: RunId, input: Input) -> Result<()> {
+    match move_on(app, tenant, run, Move::Asked(input)).await {
+        Err(Error::Workflow(WorkflowError::Illegal(_))) => Ok(()),
+        other => other,
+    }
+}
+
+async fn store(
+    app: &App,
+    call: &Call,
+    (mut team, doc): (TeamRecord, TeamDoc),
+    (kind, why): (&'static str, Option<String>),
+) -> Result<()> {
+    (team.doc, team.updated_at) = (write(&doc)?, app.clock.now());
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        if !tx.workflows().update_team(&team)? {
+            return Err(Error::Workflow(WorkflowError::Changed(team.name.clone())));
+        }
+        let about = ("teamId", team.id);
+        call_.tell(&app_, tx, call_.event(&app_, kind, &told(&team, why.as_deref()), about))
+    };
+    app.store.write(call.scope(), work).await?;
+    Ok(())
+}
+
+/// Plans a team as it is to be done now, and lets the run of the plan begin.
+async fn begin(
+    app: &App,
+    tenant: TenantId,
+    (team, mut doc): (TeamRecord, TeamDoc),
+    rung: Option<Alarm>,
+) -> Result<()> {
+    let now = app.clock.now();
+    let planned = plan(&doc.current, &doc.finished, now).map_err(WorkflowError::Team)?;
+    if planned.definition.steps.is_empty() {
+        return settle_at_once(app, tenant, (team, doc, planned), rung).await;
+    }
+    let (mut run, text) = new_run(app, planned, team.created_by, now)?;
+    run.team = Some(team.id);
+    (doc.planned_at, doc.run) = (Some(now), Some(run.id));
+    let why = doc.fallbacks.last().cloned();
+    let kind = if why.is_some() { "team:fallback" } else { "team:started" };
+    let doc = write(&doc)?;
+    let team = TeamRecord { doc, updated_at: now, ..team };
+    let (mint, id) = (app.mint, team.id);
+    let work = move |tx: &mut Tx<'_>| {
+        let now = tx.clock(now)?;
+        if !tx.workflows().update_team(&team)? {
+            return Err(Error::Workflow(WorkflowError::Changed(team.name.clone())));
+        }
+        if let Some(alarm) = &rung {
+            tx.runs().drop_alarm(alarm)?;
+        }
+        tx.runs().insert(&run, None, &text)?;
+        let (kind_, owner, what) = (RUN.to_owned(), run.id.to_string(), "start".to_owned());
+        tx.runs().set_alarm(&Alarm { kind: kind_, owner, what, at: now })?;
+        let author = Author::default();
+        let teller = Teller { mint, now, author: &author };
+        tx.record(teller.event(kind, &told(&team, why.as_deref()), ("teamId", id)))?;
+        Ok(())
+    };
+    app.store.write(Scope::Tenant(tenant), work).await?;
+    app.desks.ring_news();
+    Ok(())
+}
+
+/// Settles a team for which everything was done already.
+async fn settle_at_once(
+    app: &App,
+    tenant: TenantId,
+    (team, mut doc, planned): (TeamRecord, TeamDoc, TeamPlan),
+    rung: Option<Alarm>,
+) -> Result<()> {
+    let nothing = Plan::new(planned.definition.clone()).map_err(WorkflowError::Problems)?;
+    let asked = NewRun::top(app.mint.id(), Map::new());
+    let mut run = Run::new(Arc::new(nothing), asked).map_err(WorkflowError::Inputs)?;
+    run.apply(Input::Start, app.clock.now()).map_err(WorkflowError::Illegal)?;
+    let (next, why) = match planned.verdict(&run) {
+        Verdict::Done(result) => {
+            doc.result = Some(result);
+            (TeamState::Completed, None)
+        }
+        Verdict::Failed(fault) => (TeamState::Failed, Some(fault.message)),
+        Verdict::Open => (TeamState::Failed, Some("nothing is left to be done".to_owned())),
+    };
+    doc.error.clone_from(&why);
+    settle(app, tenant, (team, doc, next), (rung.as_ref(), why)).await
+}
+
+fn new_run(
+    app: &App,
+    planned: TeamPlan,
+    by: UserId,
+    now: Timestamp,
+) -> Result<(RunRecord, String)> {
+    make(planned.definition, NewRun::top(app.mint.id(), Map::new()), (by, now))
+}
+
+/// The alarm that lets a team be judged by its run.
+pub(crate) fn run_alarm(team: TeamId, run: RunId, at: Timestamp) -> Alarm {
+    Alarm { kind: "team".to_owned(), owner: team.to_string(), what: format!("run:{run}"), at }
+}
+
+/// Judges a team whose run has moved on.
+///
+/// # Errors
+/// If the database fails.
+pub(crate) async fn rang(app: &App, tenant: TenantId, alarms: Vec<Alarm>) -> Result<()> {
+    for alarm in alarms {
+        let Ok(id) = alarm.owner.parse::<TeamId>() else { continue };
+        match judge(app, tenant, id, &alarm).await {
+            Ok(()) => {}
+            Err(Error::Store(error)) => return Err(Error::Store(error)),
+            Err(error) => {
+                tracing::warn!(%tenant, team = %id, %error, "a team could not be judged");
+                forget(app, tenant, alarm).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn forget(app: &App, tenant: TenantId, alarm: Alarm) -> Result<()> {
+    let work = move |tx: &mut Tx<'_>| tx.runs().drop_alarm(&alarm).map(drop);
+    app.store.write(Scope::Tenant(tenant), work).await?;
+    Ok(())
+}
+
+/// What a look at the run of a team found.
+struct Found {
+    verdict: Verdict,
+    finished: Finished,
+    over: bool,
+    spent: i64,
+}
+
+async fn judge(app: &App, tenant: TenantId, id: TeamId, alarm: &Alarm) -> Result<()> {
+    let team = record(app, tenant, id).await?;
+    let doc = read(&team)?;
+    let meant = alarm.what.strip_prefix("run:").and_then(|run| run.parse::<RunId>().ok());
+    let (Some(run), Some(planned_at)) = (doc.run.filter(|run| meant == Some(*run)), doc.planned_at)
+    else {
+        return forget(app, tenant, alarm.clone()).await;
+    };
+    if state(&team).is_final() {
+        return forget(app, tenant, alarm.clone()).await;
+    }
+    let planned = plan(&doc.current, &doc.finished, planned_at).map_err(WorkflowError::Team)?;
+    let found = look_at(app, tenant, run, |loaded| Found {
+        verdict: planned.verdict(&loaded.run),
+        finished: planned.finished(&loaded.run),
+        over: matches!(loaded.run.state(), RunState::Failed | RunState::Cancelled),
+        spent: spent(&loaded.run),
+    })
+    .await?;
+    let verdict = match found.verdict {
+        Verdict::Open if found.over => {
+            Verdict::Failed(Fault::new("run_ended", "its run came to an end before"))
+        }
+        other => other,
+    };
+    let now = app.clock.now();
+    match verdict {
+        Verdict::Open if bounds(&doc.current, found.spent, now) == Bounds::BudgetSpent => {
+            let why = "its budget is spent".to_owned();
+            let next =
+                if state(&team) == TeamState::Running { TeamState::Paused } else { state(&team) };
+            let doc = TeamDoc { error: Some(why.clone()), ..doc };
+            settle(app, tenant, (team, doc, next), (Some(alarm), Some(why))).await?;
+            tell_run(app, tenant, run, Input::Pause).await
+        }
+        Verdict::Open => forget(app, tenant, alarm.clone()).await,
+        Verdict::Done(result) => {
+            let doc = TeamDoc { result: Some(result), error: None, ..doc };
+            settle(app, tenant, (team, doc, TeamState::Completed), (Some(alarm), None)).await?;
+            tell_run(app, tenant, run, Input::Cancel).await
+        }
+        Verdict::Failed(fault) => {
+            let simpler = fall_back(&doc.current, &fault);
+            tell_run(app, tenant, run, Input::Cancel).await?;
+            match simpler {
+                Some(simpler) => {
+                    let mut fallbacks = doc.fallbacks.clone();
+                    fallbacks.push(simpler.why);
+                    let (current, finished) = (simpler.spec, found.finished);
+                    let doc = TeamDoc { current, finished, fallbacks, ..doc };
+                    begin(app, tenant, (team, doc), Some(alarm.clone())).await
+                }
+                None => {
+                    let why = fault.message;
+                    let doc = TeamDoc { error: Some(why.clone()), ..doc };
+                    settle(app, tenant, (team, doc, TeamState::Failed), (Some(alarm), Some(why)))
+                        .await
+                }
+            }
+        }
+    }
+}
+
+/// Stores what was judged.
+async fn settle(
+    app: &App,
+    tenant: TenantId,
+    (team, doc, next): (TeamRecord, TeamDoc, TeamState),
+    (alarm, why): (Option<&Alarm>, Option<String>),
+) -> Result<()> {
+    let (now, mint, alarm) = (app.clock.now(), app.mint, alarm.cloned());
+    let state = next.as_str().to_owned();
+    let team = TeamRecord { doc: write(&doc)?, state, updated_at: now, ..team };
+    let work = move |tx: &mut Tx<'_>| {
+        if let Some(alarm) = &alarm {
+            tx.runs().drop_alarm(alarm)?;
+        }
+        if !tx.workflows().update_team(&team)? {
+            return Err(Error::Workflow(WorkflowError::Changed(team.name.clone())));
+        }
+        let kind = match next {
+            TeamState::Completed => "team:completed",
+            TeamState::Failed => "team:failed",
+            _ => "team:paused",
+        };
+        let author = Author::default();
+        let teller = Teller { mint, now, author: &author };
+        tx.record(teller.event(kind, &told(&team, why.as_deref()), ("teamId", team.id)))?;
+        Ok(())
+    };
+    app.store.write(Scope::Tenant(tenant), work).await?;
+    Ok(())
+}

@@ -1,0 +1,17 @@
+//! Workflows: what they are, and their runs.
+//!
+//! The rules are in `godel-decide`; here is what keeps them going. A run is moved on by one turn at
+//! a time: what its tasks, timers and people said goes in, and what follows from it (tasks, timers,
+//! changed steps) is written in the same transaction. Whoever crashes in between has done nothing.
+
+pub mod definitions;
+mod effects;
+mod engine;
+mod error;
+pub mod runs;
+
+pub(crate) use effects::make;
+pub use engine::{Engine, start};
+pub(crate) use engine::{Loaded, Move, RUN, look_at, move_on};
+pub use error::WorkflowError;
+pub use runs::{RunView, StepView};

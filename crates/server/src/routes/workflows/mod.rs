@@ -1,0 +1,5 @@
+//! Workflows, their runs, and teams.
+
+pub(crate) mod definitions;
+pub(crate) mod runs;
+pub(crate) mod teams;
