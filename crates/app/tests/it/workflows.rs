@@ -188,16 +188,13 @@ outputs: { twice: '{{ steps.only.output.twice }}' }
 name: gates
 steps:
   - id: ask
-    type: approval
-    message: May it go out?
+    approval: { message: May it go out? }
   - id: wait
-    type: timer
-    duration: 1s
+    timer: 1s
     dependsOn: [ask]
   - id: sub
-    type: workflow
     workflow: child
-    inputs: { n: 21 }
+    with: { n: 21 }
     dependsOn: [wait]
 outputs: { answer: '{{ steps.sub.output.twice }}' }
 ";
