@@ -88,6 +88,15 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
         #[arg(long)]
         json: bool,
     },
+    /// Measure what a task of the queue costs
+    #[command(after_help = "Examples:
+  cargo xtask bench queue
+  cargo xtask bench queue --json")]
+    Queue {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Measure what the way of a request to a model costs
     #[command(after_help = "Examples:
   cargo xtask bench proxy
@@ -136,6 +145,7 @@ async fn main() -> ExitCode {
         Command::Backup { json } => Box::pin(measure(vec![Part::Backup], json)).await,
         Command::Auth { json } => Box::pin(measure(vec![Part::Auth], json)).await,
         Command::Beads { json } => Box::pin(measure(vec![Part::Beads], json)).await,
+        Command::Queue { json } => Box::pin(measure(vec![Part::Queue], json)).await,
         Command::Proxy { parts, long, json } => {
             Box::pin(proxy::measure(parts, long)).await.map(|table| tell(&table, json))
         }

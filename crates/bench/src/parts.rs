@@ -7,6 +7,7 @@ pub(crate) mod beads;
 mod fanout;
 mod history;
 pub(crate) mod proxy;
+mod queue;
 mod rest;
 mod sockets;
 mod start;
@@ -45,6 +46,8 @@ pub(crate) enum Part {
     Auth,
     /// What work that lives in git costs
     Beads,
+    /// What a task of the queue costs from its enqueue to its end
+    Queue,
 }
 
 impl Part {
@@ -65,6 +68,7 @@ impl Part {
             Self::Backup => Box::pin(backup::measure(bench)).await,
             Self::Auth => Box::pin(auth::measure(bench)).await,
             Self::Beads => Box::pin(beads::measure(bench)).await,
+            Self::Queue => Box::pin(queue::measure(bench)).await,
         }
     }
 }

@@ -24,7 +24,7 @@ const MODULES: [&str; 25] = [
     "spend/budgets.rs",
     "spend/reports.rs",
     "spend/tokens.rs",
-    "teams.rs",
+    "teams/mod.rs",
     "tenants.rs",
     "users.rs",
     "workflows/definitions.rs",

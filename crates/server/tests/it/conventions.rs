@@ -11,7 +11,7 @@ async fn events_are_published_found_and_listed_page_by_page() {
     for server in servers().await {
         let mut ids = Vec::new();
         for n in 0..45 {
-            let kind = if n % 2 == 0 { "agent:start" } else { "team:start" };
+            let kind = if n % 2 == 0 { "agent:start" } else { "crew:start" };
             let body = json!({ "type": kind, "payload": { "n": n }, "metadata": { "correlationId": "c1", "refs": { "agentId": "a1" } }, "instance": "i1" });
             ids.push(data(server.post("/api/v1/events", body).await, StatusCode::CREATED).await);
         }
@@ -25,7 +25,7 @@ async fn events_are_published_found_and_listed_page_by_page() {
         assert_eq!(one["metadata"]["agentId"], "a1");
         assert_eq!(one["metadata"]["actor"], "user:owner");
         assert_eq!(one["source"], json!({ "component": "api", "instance": "i1" }));
-        let query = r#"/api/v1/events?sort=sequence&filter={"type":["agent:*","team:*"],"correlationId":"c1"}"#;
+        let query = r#"/api/v1/events?sort=sequence&filter={"type":["agent:*","crew:*"],"correlationId":"c1"}"#;
         let mut listed: Vec<Value> = Vec::new();
         let mut path = query.to_owned();
         loop {

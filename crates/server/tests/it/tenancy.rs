@@ -75,6 +75,7 @@ fn body(path: &str) -> Value {
         "ours" => json!({ "value": "ours" }),
         "password" => json!({ "password": "a long enough one" }),
         "device" => json!({ "name": "tool" }),
+        _ if WORK.iter().any(|room| path.contains(room)) => work(path),
         "assign" | "claim" => json!({ "agentId": "theirs" }),
         "heartbeat" => json!({ "token": "x" }),
         "release" => json!({ "force": true }),
@@ -93,6 +94,51 @@ fn body(path: &str) -> Value {
             json!({ "name": "theirs" })
         }
         _ => json!({ "type": "test:theirs" }),
+    }
+}
+
+/// The rooms of the queue, of workflows and of teams.
+const WORK: [&str; 8] = [
+    "/tasks",
+    "/workers",
+    "/queue",
+    "/dead-letters",
+    "/schedules",
+    "/workflows",
+    "/runs",
+    "/teams",
+];
+
+/// A body that each changing path of work takes.
+fn work(path: &str) -> Value {
+    let worker = "01a1e032-219b-76dd-a51c-67e958f1e5a8";
+    let team = json!({ "name": "theirs", "roles": [{ "name": "one" }], "size": 1 });
+    let source = json!({ "source": "name: theirs\nsteps: [{ id: one }]" });
+    match path.rsplit('/').next().unwrap_or_default() {
+        "assign" => json!({ "workerId": worker }),
+        "complete" if path.contains("/tasks/") => json!({ "workerId": worker, "attempt": 1 }),
+        "release" => json!({ "workerId": worker, "attempt": 1 }),
+        "fail" => json!({ "workerId": worker, "attempt": 1, "error": "theirs" }),
+        "progress" => json!({ "workerId": worker, "attempt": 1, "progress": {} }),
+        "spawn" => json!({ "workerId": worker, "attempt": 1, "task": { "title": "theirs" } }),
+        "batch" => json!({ "tasks": [{ "title": "theirs" }] }),
+        "tasks" => json!({ "title": "theirs" }),
+        "workers" => json!({ "name": "theirs" }),
+        "answer" => json!({ "step": "one", "approve": true }),
+        "scale" => json!({ "size": 2 }),
+        "runs" => json!({ "workflow": "none" }),
+        "teams" => team,
+        "workflows" | "validate" => source,
+        "schedules" => {
+            json!({ "name": "theirs", "cron": "@daily", "task": { "title": "theirs" } })
+        }
+        "start" | "cancel" | "retry" | "claim" | "replay" | "heartbeat" => json!({}),
+        _ if path.contains("/queue/pools/") => json!({ "paused": false }),
+        _ if path.contains("/workers/") => json!({ "state": "paused" }),
+        _ if path.contains("/schedules/") => json!({ "paused": true }),
+        _ if path.contains("/workflows/") => source,
+        _ if path.contains("/teams/") => team,
+        _ => json!({}),
     }
 }
 

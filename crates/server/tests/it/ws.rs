@@ -95,7 +95,7 @@ async fn subscribers_get_what_they_asked_for_live_and_from_the_log() {
             .subscribe(json!({ "patterns": ["agent:*", "workflow:step:*"], "after": 0 }))
             .await;
         assert!(answer["head"].as_i64().unwrap() >= old["sequence"].as_i64().unwrap());
-        server.publish("team:start").await;
+        server.publish("crew:start").await;
         let new = server.publish("workflow:step:done").await;
         let (events, _) = socket.events(2).await;
         assert_eq!(events, [old, new], "{}", server.engine);
