@@ -7,6 +7,7 @@ mod flags;
 pub(crate) mod local;
 pub(crate) mod models;
 pub(crate) mod project;
+pub(crate) mod queue;
 pub(crate) mod worktree;
 
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ pub(crate) use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
   godel events tail 'agent:*'  watch what happens
   godel user list              see who has an account
   godel cost                   see what models cost
+  godel worker run -- COMMAND  run a command for each task of the queue
   godel bead ready             see what can be done in this repository
   godel explain rate_limited   understand an error
 
@@ -176,6 +178,8 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
     Audit(access::Audit),
     #[command(flatten)]
     Models(models::Models),
+    #[command(flatten)]
+    Queueing(queue::Queueing),
     /// Make, list, and remove worktrees of a repository, without losing work
     #[command(
         subcommand,

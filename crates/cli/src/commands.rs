@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod convoy;
 mod db;
+mod dead;
 mod doctor;
 mod events;
 mod exchange;
@@ -23,10 +24,13 @@ mod next;
 mod onboard;
 mod project;
 mod provider;
+mod queue;
 mod reference;
 mod restore;
+mod schedule;
 mod secret;
 mod status;
+mod task;
 mod tenant;
 mod token;
 mod uninstall;
@@ -34,6 +38,7 @@ mod up;
 mod usage;
 mod user;
 mod version;
+mod worker;
 mod worktree;
 
 use crate::args::{Command, Config, Db, Events};
@@ -62,6 +67,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Secret(asked)) => secret::run(context, asked).await,
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
         Some(Command::Models(asked)) => models::run(context, asked).await,
+        Some(Command::Queueing(asked)) => queue::run(context, asked).await,
         Some(Command::Worktree(asked)) => worktree::run(context, asked).await,
         Some(Command::Events(Events::Tail { patterns, after, limit })) => {
             events::tail(context, patterns, after, limit).await

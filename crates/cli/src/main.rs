@@ -19,11 +19,13 @@ mod nearest;
 mod origin;
 mod output;
 mod pages;
+mod patience;
 mod quietly;
 mod reference;
 mod saved;
 mod serving;
 mod settings;
+mod signals;
 mod units;
 
 use std::ffi::OsString;

@@ -222,7 +222,7 @@ fn table(header: Option<Vec<String>>, rows: Vec<Vec<String>>) -> Table {
 
 /// Writes values as RFC 4180 has it; a text that a table program would take for a formula gets a
 /// mark in front.
-fn csv(lines: &[Vec<String>]) -> String {
+pub(crate) fn csv(lines: &[Vec<String>]) -> String {
     let field = |field: &String| {
         let formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']);
         let mark = if formula && field.parse::<f64>().is_err() { "'" } else { "" };

@@ -87,6 +87,7 @@ const OTHERS: &str = "
 | `GODEL_AGENT` | the name that whoever works on beads acts under, as `--by`; without it, `user.name` of git |
 | `GODEL_LEASE_TOKEN` | the token of a claim on a bead, as `--token` |
 | `GODEL_TOKEN` | by custom, the token of an agent; no command reads it |
+| `GODEL_TASK_ID`, `GODEL_TASK_ATTEMPT`, `GODEL_TASK_TITLE`, `GODEL_TASK_POOL`, `GODEL_TASK_PRIORITY`, `GODEL_WORKER_ID` | what `godel worker run` tells its command; all other `GODEL_` variables are taken out |
 | `NO_COLOR` | no colours, as `--no-color` |
 ";
 

@@ -235,6 +235,22 @@ pub(crate) fn span(text: &str) -> Result<SignedDuration, String> {
         .ok_or_else(|| "write a number and a unit: 45s, 90m, 24h, 30d or 2w".to_owned())
 }
 
+/// Reads a number of seconds, with or without a unit.
+pub(crate) fn whole_seconds(text: &str) -> Result<u64, String> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let read = if plain { span(&format!("{text}s")) } else { span(text) };
+    let read = read.ok().and_then(|span| u64::try_from(span.as_secs()).ok());
+    read.ok_or_else(|| "write seconds, or a number and a unit: 90, 45s, 10m or 2h".to_owned())
+}
+
+/// Reads a number of seconds that is more than none, with or without a unit.
+pub(crate) fn seconds(text: &str) -> Result<u64, String> {
+    match whole_seconds(text)? {
+        0 => Err("it must be longer than that".to_owned()),
+        seconds => Ok(seconds),
+    }
+}
+
 /// Reads a time in the future as the span until then; 0 would be over at once.
 pub(crate) fn lifetime(text: &str) -> Result<SignedDuration, String> {
     let span = span(text)?;
@@ -344,6 +360,10 @@ mod tests {
         assert_eq!(lifetime("30d"), Ok(SignedDuration::from_hours(720)));
         assert!(lifetime("0d").is_err());
         assert_eq!(span("0s"), Ok(SignedDuration::ZERO));
+        assert_eq!((seconds("90"), seconds("10m"), whole_seconds("0")), (Ok(90), Ok(600), Ok(0)));
+        for bad in ["", "0", "0s", "-1", "1.5", "m", "1y", "99999999999999999999"] {
+            assert!(seconds(bad).is_err(), "{bad:?}");
+        }
         for bad in ["", "d", "1", "1y", "-1d", "1.5d", "99999999999999999999d", "40000d"] {
             assert!(span(bad).is_err(), "{bad:?}");
         }

@@ -12,7 +12,7 @@ use crate::error::Result;
 /// The largest page that a server gives.
 pub(super) const PAGE_MAX: u32 = 100;
 /// The most that a list shows; a server has a limit too.
-const LIST_MAX: usize = 10_000;
+pub(super) const LIST_MAX: usize = 10_000;
 
 /// What no call needs.
 pub(super) const NOTHING: Option<&()> = None;
@@ -24,7 +24,7 @@ pub(super) async fn all<T: DeserializeOwned>(
     path: &str,
     filter: Option<Value>,
 ) -> Result<Vec<T>> {
-    let (found, more) = some(client, path, filter).await?;
+    let (found, more) = first(client, path, filter, LIST_MAX).await?;
     if more {
         // Also for programs: what is not there must not be taken for what does not exist.
         context.output.note(format_args!("note: only the first {} are listed", found.len()));
@@ -32,22 +32,24 @@ pub(super) async fn all<T: DeserializeOwned>(
     Ok(found)
 }
 
-/// Returns a list up to its limit, page by page, and whether there is more.
-async fn some<T: DeserializeOwned>(
+/// Returns the first items of a list, page by page, and whether there is more.
+pub(super) async fn first<T: DeserializeOwned>(
     client: &Client,
     path: &str,
     filter: Option<Value>,
+    limit: usize,
 ) -> Result<(Vec<T>, bool)> {
     let mut found: Vec<T> = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
-        let mut query = vec![("limit", PAGE_MAX.to_string())];
+        let missing = limit.saturating_sub(found.len()).clamp(1, PAGE_MAX as usize);
+        let mut query = vec![("limit", missing.to_string())];
         query.extend(filter.as_ref().map(|filter| ("filter", filter.to_string())));
         query.extend(cursor.take().map(|cursor| ("cursor", cursor)));
         let page: Page<T> = client.page(path, &query).await?;
         found.extend(page.items);
         cursor = page.pagination.cursor.filter(|_| page.pagination.has_more);
-        if cursor.is_none() || found.len() >= LIST_MAX {
+        if cursor.is_none() || found.len() >= limit {
             return Ok((found, cursor.is_some()));
         }
     }
@@ -66,7 +68,7 @@ pub(super) async fn user(client: &Client, given: &str) -> Result<User> {
         return Ok(client.call(Method::GET, &path, NOTHING).await?);
     }
     let filter = json!({ "name": name.as_str() });
-    let found: Vec<User> = some(client, "/api/v1/users", Some(filter)).await?.0;
+    let found: Vec<User> = first(client, "/api/v1/users", Some(filter), 1).await?.0;
     found.into_iter().next().ok_or_else(|| {
         let message = format!("there is no user \"{name}\"");
         Invalid::new(code::USER_NOT_FOUND, message)
@@ -82,7 +84,7 @@ pub(super) async fn project(client: &Client, given: &str) -> Result<Project> {
     }
     let name: ProjectName = given.parse()?;
     let filter = json!({ "name": name.as_str() });
-    let found: Vec<Project> = some(client, "/api/v1/projects", Some(filter)).await?.0;
+    let found: Vec<Project> = first(client, "/api/v1/projects", Some(filter), 1).await?.0;
     found.into_iter().next().ok_or_else(|| {
         let message = format!("there is no project \"{name}\"");
         Invalid::new(code::PROJECT_NOT_FOUND, message)

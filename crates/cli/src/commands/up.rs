@@ -7,7 +7,6 @@ use godel_app::spend;
 use godel_model::{Report as _, code};
 use godel_server::{Server, StartError, telemetry};
 use serde_json::json;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
 use crate::args::SettingFlags;
@@ -17,34 +16,12 @@ use crate::exit::Exit;
 use crate::locate::{Presence, presence};
 use crate::output::{STRONG, WARN, styled};
 use crate::saved;
+use crate::signals::Signals;
 
 /// What to do if the owner cannot log in.
 const CLOSED: &str = "
 warning: the owner's account is closed, so there is no login link and no owner key
   hint: log in as another admin; `godel user enable owner` opens it again";
-
-/// The signals that ask for an end.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-}
-
-impl Signals {
-    fn listen() -> Result<Self> {
-        let fail = |cause| Error::file("the signals of this process", "heard", cause);
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt()).map_err(fail)?,
-            terminate: signal(SignalKind::terminate()).map_err(fail)?,
-        })
-    }
-
-    async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-        }
-    }
-}
 
 /// Starts a server and runs it until a signal comes.
 pub(crate) async fn run(context: &Context, flags: &SettingFlags) -> Result<Exit> {

@@ -29,6 +29,12 @@ const OTHER_VARIABLES: &[&str] = &[
     "GODEL_AGENT",
     "GODEL_LEASE_TOKEN",
     "GODEL_TOKEN",
+    "GODEL_TASK_ID",
+    "GODEL_TASK_ATTEMPT",
+    "GODEL_TASK_TITLE",
+    "GODEL_TASK_POOL",
+    "GODEL_TASK_PRIORITY",
+    "GODEL_WORKER_ID",
 ];
 /// Beginnings of variables that tests use.
 const TEST_VARIABLES: &[&str] = &["GODEL_TEST_", "GODEL_TORTURE_", "GODEL_FUZZ_", "GODEL_BENCH_"];

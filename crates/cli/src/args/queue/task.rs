@@ -1,0 +1,177 @@
+//! Commands about tasks.
+
+use clap::{Args, Subcommand};
+use jiff::SignedDuration;
+
+use crate::units::{self, When};
+
+/// The states of a task.
+const STATES: [&str; 7] =
+    ["ready", "delayed", "blocked", "running", "succeeded", "dead", "cancelled"];
+
+/// What to do with tasks.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Task {
+    /// Put a task into the queue
+    #[command(after_help = "Examples:
+  godel task create 'build web' --pool ci --payload '{\"branch\":\"main\"}'
+  godel task create 'run tests' --after 019a87f2 --require rust --max-attempts 5 --timeout 10m
+  godel task create 'send report' --delay 2h --priority low --key report-2026-11-15
+  godel task create 'resize' --payload @image.json --wait
+
+The id alone is on stdout. With a key the command can be repeated: the task is made once. With --wait
+the result is on stdout when it is there, and the exit code is 1 if the task failed.")]
+    Create(Box<NewTask>),
+    /// List tasks, the newest first
+    #[command(after_help = "Examples:
+  godel task list
+  godel task list --state dead --pool ci
+  godel task list --all --json")]
+    List {
+        /// Only those in this state
+        #[arg(long, value_name = "STATE", value_parser = STATES)]
+        state: Option<String>,
+        /// Only those of this pool
+        #[arg(long, value_name = "POOL")]
+        pool: Option<String>,
+        /// List this many
+        #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        limit: u32,
+        /// List as many as there are, up to 10,000
+        #[arg(long, conflicts_with = "limit")]
+        all: bool,
+    },
+    /// Show a task: where it is, its attempts, and what to do next
+    #[command(after_help = "Examples:
+  godel task show 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d
+  godel task show 5a1b2c3d
+
+The beginning or the end of an id is enough, if it is that of one of the newest 1,000 tasks.")]
+    Show {
+        /// The task
+        task: String,
+    },
+    /// Cancel a task, and all that waits for it
+    #[command(after_help = "Examples:
+  godel task cancel 019a87f2 --reason 'the branch is gone'
+
+A worker that has it is asked to stop, and loses it after 30 seconds.")]
+    Cancel {
+        /// The task
+        task: String,
+        /// Why, in a line
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Try a task again: one that is dead or cancelled, or at once one that waits for its next attempt
+    #[command(after_help = "Examples:
+  godel task retry 019a87f2
+
+What was cancelled because of it waits for it again.")]
+    Retry {
+        /// The task
+        task: String,
+    },
+    /// Let one worker alone do a task that waits
+    #[command(after_help = "Examples:
+  godel task assign 019a87f2 builder-1")]
+    Assign {
+        /// The task
+        task: String,
+        /// The name or id of the worker
+        worker: String,
+    },
+    /// Say, as the worker that has it, that a task is done
+    #[command(after_help = "Examples:
+  godel task complete 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d --worker ID --attempt 1 --result '{\"built\":3}'
+
+For scripts that are workers by themselves; `godel worker run` does it for you.")]
+    Complete {
+        #[command(flatten)]
+        held: Held,
+        /// What came of it: a JSON object, @FILE, or - for stdin
+        #[arg(long, value_name = "JSON")]
+        result: Option<String>,
+    },
+    /// Say, as the worker that has it, that a task failed
+    #[command(after_help = "Examples:
+  godel task fail 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d --worker ID --attempt 1 --error 'no such branch'
+
+It is tried again after a pause, unless that was the last attempt or --fatal is given.")]
+    Fail {
+        #[command(flatten)]
+        held: Held,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        error: String,
+        /// Another attempt makes no sense
+        #[arg(long)]
+        fatal: bool,
+    },
+}
+
+/// An attempt that a worker has.
+#[derive(Debug, Args)]
+pub(crate) struct Held {
+    /// The task
+    pub(crate) task: String,
+    /// The id of the worker that has it
+    #[arg(long, value_name = "ID")]
+    pub(crate) worker: String,
+    /// The attempt
+    #[arg(long, value_name = "N")]
+    pub(crate) attempt: u32,
+}
+
+/// What a new task is to be.
+#[derive(Debug, Args)]
+pub(crate) struct NewTask {
+    /// What is to be done, in a line
+    pub(crate) title: String,
+    #[command(flatten)]
+    pub(crate) options: TaskOptions,
+    /// Not before this time: a time, a date, or a span from now
+    #[arg(long, value_name = "TIME", value_parser = units::when)]
+    pub(crate) start_at: Option<When>,
+    /// Not before this much time has passed, such as 90s or 2h
+    #[arg(long, value_name = "SPAN", value_parser = units::span, conflicts_with = "start_at")]
+    pub(crate) delay: Option<SignedDuration>,
+    /// Of no use after this time: a time, a date, or a span from now
+    #[arg(long, value_name = "TIME", value_parser = units::when)]
+    pub(crate) deadline: Option<When>,
+    /// Wait until these have succeeded
+    #[arg(long, value_name = "TASK", value_delimiter = ',')]
+    pub(crate) after: Vec<String>,
+    /// Make it once, even if this command is repeated with the same key
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: Option<String>,
+    /// Wait until it is over, and print the result
+    #[arg(long)]
+    pub(crate) wait: bool,
+}
+
+/// What tasks and those of schedules have in common.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct TaskOptions {
+    /// What the worker gets: a JSON object, @FILE, or - for stdin
+    #[arg(long, value_name = "JSON")]
+    pub(crate) payload: Option<String>,
+    /// Where it waits [default: default]
+    #[arg(long, value_name = "POOL")]
+    pub(crate) pool: Option<String>,
+    /// How urgent it is [default: medium]
+    #[arg(long, value_name = "TIER", value_parser = ["critical", "high", "medium", "low"])]
+    pub(crate) priority: Option<String>,
+    /// What its worker must be able to do; may be given several times
+    #[arg(long, value_name = "CAP", value_delimiter = ',')]
+    pub(crate) require: Vec<String>,
+    /// How often it is tried in all [default: 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) max_attempts: Option<u32>,
+    /// How long one attempt may take, such as 90s or 10m
+    #[arg(long, value_name = "SPAN", value_parser = units::seconds)]
+    pub(crate) timeout: Option<u64>,
+    /// Tasks of one session prefer one worker, in pools with affinity
+    #[arg(long, value_name = "NAME")]
+    pub(crate) session: Option<String>,
+}

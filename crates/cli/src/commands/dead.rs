@@ -1,0 +1,191 @@
+//! `godel dead`: tasks that were tried as often as allowed.
+
+mod export;
+
+use std::io::{self, BufRead as _};
+
+use godel_api::{Client, ReplayDead, Replayed, Task};
+use godel_model::{Clock as _, PoolName, SystemClock};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::lookup::{self, LIST_MAX, NOTHING};
+use super::queue::since;
+use super::task;
+use crate::args::queue::{Dead as Asked, DeadFilter};
+use crate::context::Context;
+use crate::error::{Error, Result};
+use crate::exit::Exit;
+use crate::locate;
+use crate::quietly::can_ask;
+
+/// Where dead letters are.
+const PATH: &str = "/api/v1/dead-letters";
+
+/// Does what was asked for.
+pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
+    match asked {
+        Asked::List { filter, limit } => list(context, &filter, limit as usize).await,
+        Asked::Replay { tasks, all, filter, yes } if tasks.is_empty() => {
+            replay_matching(context, (all, filter), yes).await
+        }
+        Asked::Replay { tasks, filter, yes, .. } => {
+            if !is_empty(&filter) {
+                return Err(Error::usage(
+                    "tasks and a filter were given",
+                    "name either tasks, or which ones with --pool, --error and --title",
+                ));
+            }
+            replay_named(context, &tasks, yes).await
+        }
+        Asked::Export { filter, format, output } => {
+            export::run(context, &filter, format, output.as_deref()).await
+        }
+    }
+}
+
+fn is_empty(filter: &DeadFilter) -> bool {
+    filter.pool.is_none() && filter.error.is_none() && filter.title.is_none()
+}
+
+/// Writes a filter as the server reads it.
+fn query(filter: &DeadFilter) -> Result<Value> {
+    filter.pool.as_deref().map(str::parse::<PoolName>).transpose()?;
+    let mut query = json!({});
+    for (name, value) in
+        [("pool", &filter.pool), ("error", &filter.error), ("title", &filter.title)]
+    {
+        if let Some(value) = value {
+            query[name] = Value::String(value.clone());
+        }
+    }
+    Ok(query)
+}
+
+async fn list(context: &Context, filter: &DeadFilter, limit: usize) -> Result<Exit> {
+    let query = query(filter)?;
+    let found = locate::server(context).await?;
+    let (tasks, more) = lookup::first::<Task>(&found.client, PATH, Some(query), limit).await?;
+    if context.output.is_json() {
+        context.output.value(&json!({ "items": tasks, "hasMore": more }))?;
+        return Ok(Exit::Done);
+    }
+    let now = SystemClock.now();
+    let rows = tasks.into_iter().map(|task| {
+        let error = task.error.unwrap_or_default();
+        [
+            task.id.to_string(),
+            task.pool,
+            task.attempt.to_string(),
+            task.ended_at.map_or_else(String::new, |at| since(at, now)),
+            task.title,
+            error.lines().last().unwrap_or_default().to_owned(),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    let any = !rows.is_empty();
+    let header = ["ID", "POOL", "ATTEMPTS", "DEAD FOR", "TITLE", "ERROR"];
+    context.output.listing(header, rows)?;
+    if any {
+        context.output.remark("`godel dead replay` puts them back into the queue");
+    }
+    if more {
+        context.output.remark("there are older ones: raise --limit");
+    }
+    Ok(Exit::Done)
+}
+
+async fn replay_matching(
+    context: &Context,
+    (all, filter): (bool, DeadFilter),
+    yes: bool,
+) -> Result<Exit> {
+    if !all && is_empty(&filter) {
+        return Err(Error::usage(
+            "nothing was said of which dead letters are meant",
+            "name tasks, or which ones with --pool, --error and --title, or give --all",
+        ));
+    }
+    let query = query(&filter)?;
+    let found = locate::server(context).await?;
+    if !yes {
+        let (tasks, more) =
+            lookup::first::<Task>(&found.client, PATH, Some(query), LIST_MAX).await?;
+        let count = match more {
+            true => format!("more than {}", tasks.len()),
+            false => tasks.len().to_string(),
+        };
+        if tasks.len() > 1 && !agreed(context, &count).await? {
+            return Ok(Exit::Failure);
+        }
+    }
+    let DeadFilter { pool, error, title } = filter;
+    let body = ReplayDead { pool, error, title };
+    let path = format!("{PATH}/replay");
+    let Replayed { replayed } = found.client.call(Method::POST, &path, Some(&body)).await?;
+    tell(context, replayed)
+}
+
+async fn replay_named(context: &Context, given: &[String], yes: bool) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let client = &found.client;
+    let mut tasks = Vec::with_capacity(given.len());
+    for name in given {
+        tasks.push(dead(client, name).await?);
+    }
+    if tasks.len() > 1 && !yes && !agreed(context, &tasks.len().to_string()).await? {
+        return Ok(Exit::Failure);
+    }
+    let mut replayed = 0;
+    for task in tasks {
+        let path = format!("{}/{}/retry", task::PATH, task.id);
+        let _: Task = client.call(Method::POST, &path, NOTHING).await?;
+        replayed += 1;
+    }
+    tell(context, replayed)
+}
+
+/// Finds a task that must be a dead letter.
+async fn dead(client: &Client, given: &str) -> Result<Task> {
+    let task = task::find(client, given).await?;
+    if task.state == "dead" {
+        return Ok(task);
+    }
+    let message = format!("task {} is no dead letter: it is {}", task.id, task.state);
+    Err(Error::usage(message, "`godel task retry TASK` also tries others again"))
+}
+
+/// Asks a person whether so many are to be replayed.
+async fn agreed(context: &Context, count: &str) -> Result<bool> {
+    if !can_ask() {
+        return Err(Error::usage(
+            format!("this would replay {count} dead letters"),
+            "add --yes if that is what you want",
+        ));
+    }
+    context.output.ask(&format!("Replay {count} dead letters? [y/N] "));
+    let line = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line).map(|_| line)
+    });
+    let line = line.await.unwrap_or_else(|cause| Err(io::Error::other(cause)));
+    let line = line.map_err(|cause| Error::file("the terminal", "read", cause))?;
+    let agreed = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
+    if !agreed {
+        context.output.note("nothing was replayed");
+    }
+    Ok(agreed)
+}
+
+fn tell(context: &Context, replayed: u64) -> Result<Exit> {
+    if context.output.is_json() {
+        context.output.value(&Replayed { replayed })?;
+        return Ok(Exit::Done);
+    }
+    context.output.line(match replayed {
+        0 => "there was nothing to replay".to_owned(),
+        1 => "1 dead letter is back in the queue".to_owned(),
+        many => format!("{many} dead letters are back in the queue"),
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,168 @@
+//! What a command says on its stdout and stderr, as far as it matters.
+
+use godel_model::Payload;
+use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
+
+/// How much of the end is kept.
+const TAIL_MAX_BYTES: usize = 4 * 1024;
+/// The longest line that can be a result: what a result may have, and its end.
+const LINE_MAX_BYTES: usize = 64 * 1024 + 2;
+/// How a line begins that tells how far the command is.
+const PROGRESS: &[u8] = b"::progress ";
+
+/// The end of what was said.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    bytes: Vec<u8>,
+}
+
+impl Tail {
+    /// Takes in more.
+    pub(super) fn push(&mut self, more: &[u8]) {
+        let more = &more[more.len().saturating_sub(TAIL_MAX_BYTES)..];
+        self.bytes.extend_from_slice(more);
+        // Cut now and then only, so that a byte is moved once at most.
+        if self.bytes.len() > 4 * TAIL_MAX_BYTES {
+            self.bytes.drain(..self.bytes.len() - TAIL_MAX_BYTES);
+        }
+    }
+
+    /// Returns the end as text.
+    pub(super) fn text(&self) -> String {
+        let start = self.bytes.len().saturating_sub(TAIL_MAX_BYTES);
+        // A character that was cut in half is none, and no database takes a null.
+        let is_inside = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+        let end = &self.bytes[start..];
+        let inside = end.iter().take_while(|byte| is_inside(byte)).count();
+        let text = String::from_utf8_lossy(&end[inside.min(3)..]);
+        text.trim().replace('\0', "\u{fffd}")
+    }
+}
+
+/// What a command said on stdout.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    tail: Tail,
+    line: Vec<u8>,
+    /// Whether the present line is too long to be anything but output.
+    long: bool,
+    result: Option<Box<RawValue>>,
+}
+
+impl Heard {
+    /// Takes in more, and returns the last thing it says of how far the command is.
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Option<Box<RawValue>> {
+        let mut progress = None;
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.line.extend_from_slice(part);
+            if part.ends_with(b"\n") {
+                progress = self.end_line().or(progress);
+            } else if self.line.len() > LINE_MAX_BYTES {
+                self.long = true;
+                self.tail.push(&self.line);
+                self.line.clear();
+            }
+        }
+        progress
+    }
+
+    /// Takes in the end of a line.
+    fn end_line(&mut self) -> Option<Box<RawValue>> {
+        let line = std::mem::take(&mut self.line);
+        if !std::mem::take(&mut self.long) {
+            if let Some(progress) = line.strip_prefix(PROGRESS).and_then(object) {
+                return Some(progress);
+            }
+            if let Some(result) = object(&line) {
+                self.result = Some(result);
+            }
+        }
+        self.tail.push(&line);
+        None
+    }
+
+    /// Returns the result: the last line that is an object, or else the end of what was said.
+    pub(super) fn result(mut self) -> Box<RawValue> {
+        self.end_line();
+        let output = || to_raw_value(&json!({ "output": self.tail.text() })).unwrap_or_default();
+        self.result.unwrap_or_else(output)
+    }
+}
+
+/// Reads a line that is a JSON object which the server takes.
+fn object(line: &[u8]) -> Option<Box<RawValue>> {
+    let text = std::str::from_utf8(line).ok()?.trim();
+    let raw: Box<RawValue> = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
+    Payload::from_raw(&raw).is_ok().then_some(raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn result(parts: &[&[u8]]) -> String {
+        let mut heard = Heard::default();
+        for part in parts {
+            heard.feed(part);
+        }
+        heard.result().get().to_owned()
+    }
+
+    #[test]
+    fn the_last_line_that_is_an_object_is_the_result() {
+        assert_eq!(result(&[b"hello\n{\"a\":1}\n{\"b\":2}\nbye\n"]), "{\"b\":2}");
+        assert_eq!(result(&[b"{\"a\"", b":1}"]), "{\"a\":1}", "an end without a newline");
+        assert_eq!(result(&[b"{\"a\":1}\r\n[1]\n{broken}\n"]), "{\"a\":1}");
+        assert_eq!(result(&[b"one\ntwo\n"]), "{\"output\":\"one\\ntwo\"}");
+        assert_eq!(result(&[]), "{\"output\":\"\"}");
+        assert_eq!(result(&[b"a\0b\xff\n"]), "{\"output\":\"a\u{fffd}b\u{fffd}\"}");
+    }
+
+    #[test]
+    fn progress_is_told_and_is_no_output() {
+        let mut heard = Heard::default();
+        assert!(heard.feed(b"::progress {\"percent\":1}").is_none());
+        let told = heard.feed(b"0}\n").is_none();
+        assert!(told, "a line that is no JSON tells nothing");
+        let last = heard.feed(b"::progress {\"n\":1}\n::progress {\"n\":2}\nx\n").unwrap();
+        assert_eq!(last.get(), "{\"n\":2}");
+        assert!(heard.feed(b"::progress 7\n").is_none());
+        assert!(!heard.result().get().contains("\"n\""));
+    }
+
+    #[test]
+    fn a_flood_is_cut_to_its_end() {
+        let flood = vec![b'x'; 1_000_000];
+        let said = result(&[&flood, b"end", b"\n"]);
+        assert!(said.len() < 2 * TAIL_MAX_BYTES && said.ends_with("xend\"}"), "{}", said.len());
+        let large = format!("{{\"a\":\"{}\"}}\n", "y".repeat(70_000));
+        assert!(result(&[b"{\"a\":1}\n", large.as_bytes()]).contains("\"a\":1"), "too large");
+    }
+
+    proptest! {
+        #[test]
+        fn it_does_not_matter_how_the_output_comes(
+            text in "(::progress |\\{\"a\":[0-9]\\}|\\n|[a-zé{}\"]){0,40}",
+            cuts in proptest::collection::vec(0_usize..100, 0..5),
+        ) {
+            let bytes = text.as_bytes();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let parts: Vec<&[u8]> = cuts.windows(2).map(|cut| &bytes[cut[0]..cut[1]]).collect();
+            prop_assert_eq!(result(&parts), result(&[bytes]));
+        }
+
+        #[test]
+        fn a_tail_is_the_end(word in "[a-z日本é\\n]{0,60}", times in 0_usize..300) {
+            let (text, mut tail) = (word.repeat(times), Tail::default());
+            text.as_bytes().chunks(777).for_each(|chunk| tail.push(chunk));
+            let kept = tail.text();
+            prop_assert!(text.trim().ends_with(&kept), "{kept}");
+            prop_assert!(kept.len() <= TAIL_MAX_BYTES);
+        }
+    }
+}
