@@ -512,6 +512,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List dead letters
+         * @description Tasks that were tried as often as allowed or came too late, the newest first. The filter takes
+         *     `pool`, `error` and `title`, the last two as parts of the text.
+         */
+        get: operations["listDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/dead-letters/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replay dead letters
+         * @description Puts all that match back into the queue, each with as many attempts as at first. Without any
+         *     field, all of them.
+         */
+        post: operations["replayDeadLetters"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/events": {
         parameters: {
             query?: never;
@@ -738,6 +780,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/metrics/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the numbers of all teams */
+        get: operations["teamsMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/openapi.json": {
         parameters: {
             query?: never;
@@ -802,6 +861,293 @@ export interface paths {
         patch: operations["updateProject"];
         trace?: never;
     };
+    "/api/v1/queue/depth": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Tell how deep the queue is
+         * @description Counted from what is there, by pool and priority.
+         */
+        get: operations["queueDepth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queue/pools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pools
+         * @description All that ever had a task, by name.
+         */
+        get: operations["listPools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/queue/pools/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change how a pool works
+         * @description Pause it, let waiting tasks rise, or choose who gets a task. What runs goes on.
+         */
+        patch: operations["updatePool"];
+        trace?: never;
+    };
+    "/api/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runs
+         * @description The newest first. The filter takes `workflow` (the id of a stored one).
+         */
+        get: operations["listRuns"];
+        put?: never;
+        /**
+         * Start a run
+         * @description Of a stored workflow, or of one that comes with the request. It is on disk when this answers.
+         */
+        post: operations["startRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a run
+         * @description With how much is done, and the longest way that is still ahead.
+         */
+        get: operations["getRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a step
+         * @description One that asks a person. Who may answer is said in the workflow.
+         */
+        post: operations["answerRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a run
+         * @description Its tasks are taken off the queue, and workers are asked to stop.
+         */
+        post: operations["cancelRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/drawing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Draw a run */
+        get: operations["drawRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause a run
+         * @description What has begun goes on, and nothing new begins.
+         */
+        post: operations["pauseRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume a run */
+        post: operations["resumeRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry a run
+         * @description Steps that failed or were cancelled, and all that depends on them; the rest stays as it is.
+         */
+        post: operations["retryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the steps of a run
+         * @description In the order of its workflow, 1,000 at a time.
+         */
+        get: operations["runSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List schedules
+         * @description By age, oldest first.
+         */
+        get: operations["listSchedules"];
+        put?: never;
+        /**
+         * Create a schedule
+         * @description It makes one task each time; times that passed while no server ran are made up for by one.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a schedule */
+        get: operations["getSchedule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a schedule
+         * @description What it made stays.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        /**
+         * Pause or resume a schedule
+         * @description What would have come while it was paused does not come later.
+         */
+        patch: operations["updateSchedule"];
+        trace?: never;
+    };
     "/api/v1/secrets": {
         parameters: {
             query?: never;
@@ -838,6 +1184,428 @@ export interface paths {
         post?: never;
         /** Delete a secret */
         delete: operations["deleteSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List tasks
+         * @description The newest first. The filter takes `state`, `pool` and `run` (the id of a run of a workflow).
+         */
+        get: operations["listTasks"];
+        put?: never;
+        /**
+         * Create a task
+         * @description It is on disk when this answers. With a `key` (or an `Idempotency-Key`) the request can be
+         *     repeated: 201 if the task was made now, 200 if it was there before.
+         */
+        post: operations["createTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create several tasks
+         * @description Each is made, or refused with a reason, by itself; a task can wait for one of an earlier request
+         *     only. One that makes no sense refuses them all.
+         */
+        post: operations["createTasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a task
+         * @description With all its attempts.
+         */
+        get: operations["getTask"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/assign": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Assign a task to a worker
+         * @description Only that worker gets it. It must be ready or delayed.
+         */
+        post: operations["assignTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a task
+         * @description And all that waits for it. A worker that has it is asked to stop, and loses it after 30 seconds.
+         */
+        post: operations["cancelTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a task
+         * @description The worker that has it says that it is done. Who has this attempt no more gets 409
+         *     `task_lease_lost`, and nothing was changed.
+         */
+        post: operations["completeTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fail a task
+         * @description The worker that has it says that it failed: it is tried again after a pause, or is a dead letter.
+         */
+        post: operations["failTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/progress": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell how far a task is
+         * @description The answer tells whether the worker is to stop.
+         */
+        post: operations["progressTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a task back
+         * @description The worker that has it has not begun; the attempt does not count.
+         */
+        post: operations["releaseTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a task again
+         * @description One that is dead or cancelled gets as many attempts as at first, and what was cancelled because
+         *     of it waits for it again; one that waits for its next attempt has it at once.
+         */
+        post: operations["retryTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tasks/{id}/spawn": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a task on behalf of one
+         * @description The worker that has this one makes another. Who has this attempt no more makes nothing.
+         */
+        post: operations["spawnTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List teams
+         * @description The newest first.
+         */
+        get: operations["listTeams"];
+        put?: never;
+        /**
+         * Create a team
+         * @description It is planned as a workflow when it is started.
+         */
+        post: operations["createTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a team */
+        get: operations["getTeam"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a team
+         * @description One that does not work.
+         */
+        delete: operations["deleteTeam"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a team
+         * @description What it is asked to do, before it is started.
+         */
+        patch: operations["updateTeam"];
+        trace?: never;
+    };
+    "/api/v1/teams/{id}/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the agents of a team
+         * @description The workers that have tasks of it at the moment.
+         */
+        get: operations["teamAgents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Cancel a team */
+        post: operations["cancelTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams/{id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Complete a team
+         * @description Its job is said to be done; what still runs is called off.
+         */
+        post: operations["completeTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams/{id}/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the numbers of a team */
+        get: operations["teamMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause a team */
+        post: operations["pauseTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume a team */
+        post: operations["resumeTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams/{id}/scale": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Scale a team
+         * @description Changes how many of its agents work at once, while it works too.
+         */
+        post: operations["scaleTeam"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/teams/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Start a team */
+        post: operations["startTeam"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -972,6 +1740,249 @@ export interface paths {
          *     one.
          */
         post: operations["newUserLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workers
+         * @description The newest first, with how many tasks each of them has.
+         */
+        get: operations["listWorkers"];
+        put?: never;
+        /**
+         * Register a worker
+         * @description It must be heard of at least every 30 seconds, by a heartbeat or anything else that it says;
+         *     else it is gone, and what it had is given to others.
+         */
+        post: operations["registerWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a worker
+         * @description With what it has in its hands.
+         */
+        get: operations["getWorker"];
+        put?: never;
+        post?: never;
+        /**
+         * Unregister a worker
+         * @description What it has is given back; those attempts do not count.
+         */
+        delete: operations["unregisterWorker"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a worker
+         * @description It says, or somebody says for it, that it works, takes nothing for now, or cannot work.
+         */
+        patch: operations["updateWorker"];
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Claim tasks
+         * @description The most urgent ones that the worker can do, at most as many as it has free. If there are none,
+         *     it waits for up to `waitMs`; an empty list means that none came.
+         */
+        post: operations["claimTasks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workers/{id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that a worker lives
+         * @description The answer tells what it has by the book, and what of it is to be stopped.
+         */
+        post: operations["beatWorker"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List workflows
+         * @description By age, oldest first.
+         */
+        get: operations["listWorkflows"];
+        put?: never;
+        /**
+         * Create a workflow
+         * @description It is stored under the name that its text says.
+         */
+        post: operations["createWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a workflow
+         * @description Nothing is stored. Problems are in `error.details.problems`, each with line and column.
+         */
+        post: operations["validateWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a workflow
+         * @description By its id or its name, with its text.
+         */
+        get: operations["getWorkflow"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a workflow
+         * @description Its runs stay.
+         */
+        delete: operations["deleteWorkflow"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a workflow
+         * @description Runs that have begun go on with the text that they began with.
+         */
+        patch: operations["updateWorkflow"];
+        trace?: never;
+    };
+    "/api/v1/workflows/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a workflow
+         * @description All its runs that are not over.
+         */
+        post: operations["cancelWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{id}/drawing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Draw a workflow */
+        get: operations["drawWorkflow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a workflow
+         * @description The run is on disk when this answers, and goes on by itself.
+         */
+        post: operations["startWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{id}/steps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the steps of a workflow
+         * @description In their order, each with the wave in which it runs at the earliest.
+         */
+        get: operations["workflowSteps"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1404,12 +2415,29 @@ export interface components {
             /** @description The token itself, only in the answer that made it. */
             token?: string | null;
         };
+        /** @description The answer of a person to a step that asks. */
+        AnswerStep: {
+            /** @description The id of the step. */
+            step: string;
+            /** @description Whether it may go on. */
+            approve: boolean;
+            /** @description What is said about it. */
+            note?: string | null;
+        };
         /** @description Who should work on a bead. */
         AssignBead: {
             /** @description The agent. */
             agentId: string;
             /** @description Whether the work begins with it. */
             start?: boolean;
+        };
+        /** @description Which worker is to do a task. */
+        AssignTask: {
+            /**
+             * Format: uuid
+             * @description The worker.
+             */
+            workerId: string;
         };
         /** @description Who did what. */
         AuditEntry: {
@@ -1710,6 +2738,19 @@ export interface components {
             /** @description By scope and period. */
             items: components["schemas"]["Budget"][];
         };
+        /** @description Why a task is cancelled. */
+        CancelTask: {
+            /** @description Why, in a line. */
+            reason?: string | null;
+        };
+        /** @description How many runs were cancelled. */
+        CancelledRuns: {
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            cancelled: number;
+        };
         /** @description What this server can do. */
         Capabilities: {
             /** @description The product, always `godel`. */
@@ -1760,6 +2801,34 @@ export interface components {
              * @description How long it lasts, in seconds; 1800 unless given.
              */
             leaseSecs?: number | null;
+        };
+        /** @description How many tasks a worker can take, and how long it waits for them. */
+        ClaimTasks: {
+            /**
+             * Format: int32
+             * @description How many; 1 unless given.
+             */
+            free?: number | null;
+            /**
+             * Format: int64
+             * @description For how many milliseconds it waits if there is nothing: at most 60,000; 0 unless given.
+             */
+            waitMs?: number | null;
+        };
+        /** @description A worker says that it has done a task. */
+        CompleteTask: {
+            /**
+             * Format: uuid
+             * @description The worker.
+             */
+            workerId: string;
+            /**
+             * Format: int32
+             * @description The attempt.
+             */
+            attempt: number;
+            /** @description What came of it: an object of at most 64 KiB. */
+            result?: Record<string, unknown> | null;
         };
         /** @description Beads that belong together. */
         Convoy: {
@@ -1924,6 +2993,13 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description A picture of a workflow or a run. */
+        Drawing: {
+            /** @description `mermaid` or `dot`. */
+            format: string;
+            /** @description The text. */
+            text: string;
+        };
         /** @description What went wrong, and what to do next. */
         ErrorBody: {
             /**
@@ -2002,6 +3078,23 @@ export interface components {
              */
             leaseSecs?: number | null;
         };
+        /** @description A worker says that a task failed. */
+        FailTask: {
+            /**
+             * Format: uuid
+             * @description The worker.
+             */
+            workerId: string;
+            /**
+             * Format: int32
+             * @description The attempt.
+             */
+            attempt: number;
+            /** @description Why. */
+            error: string;
+            /** @description Whether another attempt makes no sense. */
+            fatal?: boolean;
+        };
         /** @description A failed answer. */
         Failure: {
             /**
@@ -2013,6 +3106,41 @@ export interface components {
             error: components["schemas"]["ErrorBody"];
             /** @description Where and when. */
             meta: components["schemas"]["Meta"];
+        };
+        /** @description A task that was handed out. */
+        GivenTask: {
+            /**
+             * Format: uuid
+             * @description The task.
+             */
+            id: string;
+            /**
+             * Format: int32
+             * @description The attempt: whoever says something of the task shows it.
+             */
+            attempt: number;
+            /** @description Whether it is the last attempt. */
+            last: boolean;
+            /** @description What is to be done, in a line. */
+            title: string;
+            /** @description What it is about. */
+            payload: Record<string, unknown>;
+            /** @description The pool. */
+            pool: string;
+            /** @description How urgent it is. */
+            priority: string;
+            /** @description The session to which it belongs. */
+            session?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when this attempt may take.
+             */
+            endsAt?: string | null;
+        };
+        /** @description Tasks that were handed out. */
+        GivenTasks: {
+            /** @description The tasks, the most urgent first. */
+            tasks: components["schemas"]["GivenTask"][];
         };
         /** @description How the server and what it needs are doing. */
         Health: {
@@ -2035,6 +3163,26 @@ export interface components {
          * @enum {string}
          */
         HealthStatus: "healthy" | "degraded" | "unhealthy";
+        /** @description A task in the hands of a worker. */
+        HeldTask: {
+            /**
+             * Format: uuid
+             * @description The task.
+             */
+            taskId: string;
+            /**
+             * Format: int32
+             * @description The attempt.
+             */
+            attempt: number;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            startedAt: string;
+            /** @description Why it is to be stopped: the worker ends it and says that it failed. */
+            stop?: string | null;
+        };
         /** @description An invited user, and the link that opens the account. */
         Invitation: {
             /** @description The user. */
@@ -2421,6 +3569,74 @@ export interface components {
             /** @description The absolute path of its git repository on the server. */
             repository?: string | null;
         };
+        /** @description A run of a workflow that is not stored, or of a stored one by its name. */
+        NewRun: {
+            /** @description The id or the name of a stored workflow. */
+            workflow?: string | null;
+            /** @description The workflow as YAML or JSON. */
+            source?: string | null;
+            /** @description What it is given. */
+            inputs?: Record<string, unknown>;
+            /** @description Makes the request repeatable. */
+            key?: string | null;
+        };
+        /** @description A schedule that is to be made. */
+        NewSchedule: {
+            /** @description The name, unique in its tenant. */
+            name: string;
+            /**
+             * @description When: minute, hour, day, month and weekday as cron has them, or `@daily` and the like.
+             * @example 0 9 * * mon-fri
+             */
+            cron: string;
+            /** @description In which time zone, such as `Europe/Berlin`; UTC unless given. */
+            timezone?: string | null;
+            /** @description What is made each time. */
+            task: components["schemas"]["NewTask"];
+        };
+        /** @description A task that is to be made. */
+        NewTask: {
+            /** @description What is to be done, in a line. */
+            title: string;
+            /** @description What the worker gets: an object of at most 64 KiB. */
+            payload?: Record<string, unknown> | null;
+            /** @description Where it waits; `default` unless given. */
+            pool?: string | null;
+            /** @description `critical`, `high`, `medium` (unless given) or `low`. */
+            priority?: string | null;
+            /** @description What its worker must be able to do. */
+            requires?: string[];
+            retry?: components["schemas"]["TaskRetry"] | null;
+            /**
+             * Format: int64
+             * @description For how many seconds one attempt may run.
+             */
+            timeoutSeconds?: number | null;
+            /**
+             * Format: date-time
+             * @description From when on it may be handed out.
+             */
+            startAt?: string | null;
+            /**
+             * Format: date-time
+             * @description After when it is of no use any more.
+             */
+            deadline?: string | null;
+            /** @description Which tasks must succeed first. */
+            after?: string[];
+            /** @description Tasks of one session prefer one worker, where the pool says so. */
+            session?: string | null;
+            /**
+             * @description Makes the request repeatable for as long as the task is kept: a second one with the same key
+             *     finds the first task.
+             */
+            key?: string | null;
+        };
+        /** @description Several tasks that are to be made. */
+        NewTasks: {
+            /** @description The tasks: 1 to 1,000. */
+            tasks: components["schemas"]["NewTask"][];
+        };
         /** @description A tenant to be made. */
         NewTenant: {
             /** @description The name: 1 to 100 characters, unique on the server. */
@@ -2434,6 +3650,20 @@ export interface components {
             role: string;
             /** @description The projects the user works in; none means all. */
             projects?: string[];
+        };
+        /** @description Somebody who wants to take tasks. */
+        NewWorker: {
+            /** @description What people call it. */
+            name: string;
+            /** @description From which pool; `default` unless given. */
+            pool?: string | null;
+            /** @description What it can do. */
+            capabilities?: string[];
+            /**
+             * Format: int32
+             * @description How many tasks it can have at once; 1 unless given.
+             */
+            capacity?: number | null;
         };
         /** @description One page of a list. */
         Page_AgentToken: {
@@ -2485,6 +3715,34 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /** @description One page of a list. */
+        Page_RunRow: {
+            /** @description The items of this page. */
+            items: components["schemas"]["RunRow"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Schedule: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Schedule"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Task: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Task"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Team: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Team"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
         Page_Tenant: {
             /** @description The items of this page. */
             items: components["schemas"]["Tenant"][];
@@ -2495,6 +3753,20 @@ export interface components {
         Page_User: {
             /** @description The items of this page. */
             items: components["schemas"]["User"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Worker: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Worker"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Workflow: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Workflow"][];
             /** @description How to get the next one. */
             pagination: components["schemas"]["Pagination"];
         };
@@ -2513,6 +3785,52 @@ export interface components {
             password: string;
             /** @description The current password, if the account has one. */
             currentPassword?: string | null;
+        };
+        /** @description A pool, and how it works. */
+        Pool: {
+            /** @description The name. */
+            name: string;
+            /** @description Whether nothing is handed out for now. */
+            paused: boolean;
+            /**
+             * Format: int32
+             * @description After how many seconds of waiting a task rises by one priority; none means never.
+             */
+            ageingSeconds?: number | null;
+            /** @description `least-loaded`, `round-robin` or `affinity`. */
+            placement: string;
+        };
+        /** @description The pools of a tenant. */
+        PoolList: {
+            /** @description The pools, by name. */
+            items: components["schemas"]["Pool"][];
+        };
+        /** @description What is to be different about a pool. */
+        PoolPatch: {
+            /** @description Whether nothing is handed out for now. */
+            paused?: boolean | null;
+            /**
+             * Format: int32
+             * @description After how many seconds of waiting a task rises by one priority; 0 means never.
+             */
+            ageingSeconds?: number | null;
+            /** @description `least-loaded`, `round-robin` or `affinity`. */
+            placement?: string | null;
+        };
+        /** @description A worker says how far it is. */
+        ProgressTask: {
+            /**
+             * Format: uuid
+             * @description The worker.
+             */
+            workerId: string;
+            /**
+             * Format: int32
+             * @description The attempt.
+             */
+            attempt: number;
+            /** @description How far: an object. */
+            progress: Record<string, unknown>;
         };
         /** @description Something that a tenant works on. */
         Project: {
@@ -2636,6 +3954,73 @@ export interface components {
             /** @description In the order in which they are asked. */
             items: components["schemas"]["ProviderState"][];
         };
+        /** @description What is in the queue. */
+        QueueDepth: {
+            /**
+             * Format: int64
+             * @description How many can be handed out.
+             */
+            ready: number;
+            /**
+             * Format: int64
+             * @description How many wait for their time.
+             */
+            delayed: number;
+            /**
+             * Format: int64
+             * @description How many wait for other tasks.
+             */
+            blocked: number;
+            /**
+             * Format: int64
+             * @description How many are in the hands of workers.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description How many are dead letters.
+             */
+            dead: number;
+            /** @description By pool and priority, the most urgent first. */
+            rows: components["schemas"]["QueueDepthRow"][];
+        };
+        /** @description How many tasks of a pool and a priority are in each place. */
+        QueueDepthRow: {
+            /** @description The pool. */
+            pool: string;
+            /** @description The priority. */
+            priority: string;
+            /**
+             * Format: int64
+             * @description Can be handed out.
+             */
+            ready: number;
+            /**
+             * Format: int64
+             * @description Wait for their time.
+             */
+            delayed: number;
+            /**
+             * Format: int64
+             * @description Wait for other tasks.
+             */
+            blocked: number;
+            /**
+             * Format: int64
+             * @description Are in the hands of workers.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description Are dead letters.
+             */
+            dead: number;
+            /**
+             * Format: date-time
+             * @description Since when the oldest one that is ready waits.
+             */
+            oldestReadyAt?: string | null;
+        };
         /** @description Whether the server can take requests. */
         Ready: {
             /** @description `ready` or `not_ready`. */
@@ -2661,6 +4046,216 @@ export interface components {
             token?: string | null;
             /** @description Though another holds it. */
             force?: boolean;
+        };
+        /** @description A worker gives a task back that it has not begun. */
+        ReleaseTask: {
+            /**
+             * Format: uuid
+             * @description The worker.
+             */
+            workerId: string;
+            /**
+             * Format: int32
+             * @description The attempt.
+             */
+            attempt: number;
+        };
+        /** @description Which dead letters are put back. */
+        ReplayDead: {
+            /** @description Only those of this pool. */
+            pool?: string | null;
+            /** @description Only those whose last error has this in it. */
+            error?: string | null;
+            /** @description Only those with this in the title. */
+            title?: string | null;
+        };
+        /** @description How many dead letters were put back. */
+        Replayed: {
+            /**
+             * Format: int64
+             * @description How many.
+             */
+            replayed: number;
+        };
+        /** @description Which steps are tried again. */
+        RetryRun: {
+            /** @description Their ids; none stands for all that failed. */
+            steps?: string[];
+        };
+        /** @description How a run stands. */
+        Run: components["schemas"]["RunRow"] & {
+            /**
+             * Format: double
+             * @description How much is done, from 0 to 1.
+             */
+            progress: number;
+            /** @description How many steps are in each state. */
+            counts: components["schemas"]["StepCounts"];
+            /**
+             * Format: int32
+             * @description How many steps go on at once.
+             */
+            maxConcurrency: number;
+            /** @description The longest way that is still ahead: the ids of its steps. */
+            criticalPath: string[];
+            /**
+             * Format: int64
+             * @description How many seconds that is likely to take.
+             */
+            remainingSeconds: number;
+            /** @description What it was given. */
+            inputs: Record<string, unknown>;
+            /** @description What it gave back. */
+            outputs?: Record<string, unknown> | null;
+            /** @description Why it failed. */
+            error?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was started.
+             */
+            startedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            finishedAt?: string | null;
+        };
+        /** @description A run in a list. */
+        RunRow: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The name of the workflow. */
+            name: string;
+            /**
+             * Format: uuid
+             * @description The stored workflow of which it is a run.
+             */
+            workflowId?: string | null;
+            /** @description `pending`, `running`, `paused`, `completed`, `failed` or `cancelled`. */
+            state: string;
+            /**
+             * Format: uuid
+             * @description The run whose step started it.
+             */
+            parentId?: string | null;
+            /**
+             * Format: uuid
+             * @description The team whose plan it is.
+             */
+            teamId?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last moved on.
+             */
+            updatedAt: string;
+        };
+        /** @description A step of a run. */
+        RunStep: {
+            /** @description The id. */
+            id: string;
+            /** @description `task`, `workflow`, `approval` or `timer`. */
+            kind: string;
+            /** @description What it waits for. */
+            dependsOn: string[];
+            /** @description `pending`, `ready`, `running`, `waiting`, `succeeded`, `failed`, `skipped` or `cancelled`. */
+            state: string;
+            /**
+             * Format: int32
+             * @description How often it was begun anew.
+             */
+            round: number;
+            /**
+             * Format: uuid
+             * @description Its task.
+             */
+            taskId?: string | null;
+            /** @description What it gave back. */
+            output?: Record<string, unknown> | null;
+            /** @description Why it failed, was skipped or cancelled. */
+            error?: string | null;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            finishedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it waits.
+             */
+            dueAt?: string | null;
+        };
+        /** @description Steps of a run, in the order of its workflow. */
+        RunSteps: {
+            /** @description The steps, at most 1,000. */
+            steps: components["schemas"]["RunStep"][];
+            /**
+             * Format: int32
+             * @description From which number on there are more.
+             */
+            next?: number | null;
+        };
+        /** @description How many agents of a team work at once. */
+        ScaleTeam: {
+            /**
+             * Format: int32
+             * @description How many.
+             */
+            size: number;
+        };
+        /** @description A task that comes again and again. */
+        Schedule: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The name. */
+            name: string;
+            /** @description When. */
+            cron: string;
+            /** @description In which time zone. */
+            timezone: string;
+            /** @description The title of what is made each time. */
+            title: string;
+            /** @description Where that waits. */
+            pool: string;
+            /** @description How urgent it is. */
+            priority: string;
+            /** @description Whether it makes nothing for now. */
+            paused: boolean;
+            /**
+             * Format: date-time
+             * @description When it makes the next one.
+             */
+            nextAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it made the last one.
+             */
+            lastAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+        };
+        /** @description What is to be different about a schedule. */
+        SchedulePatch: {
+            /** @description Whether it makes nothing for now. */
+            paused: boolean;
         };
         /** @description A secret, without its value, which nobody gets to see again. */
         Secret: {
@@ -2745,6 +4340,71 @@ export interface components {
              */
             warnPercent?: number | null;
         };
+        /** @description A worker makes a task on behalf of the one that it has. */
+        SpawnTask: {
+            /**
+             * Format: uuid
+             * @description The worker.
+             */
+            workerId: string;
+            /**
+             * Format: int32
+             * @description The attempt.
+             */
+            attempt: number;
+            /** @description What is to be made. */
+            task: components["schemas"]["NewTask"];
+        };
+        /** @description What a run is to be. */
+        StartRun: {
+            /** @description What it is given. */
+            inputs?: Record<string, unknown>;
+            /** @description Makes the request repeatable: a second one with the same key finds the first run. */
+            key?: string | null;
+        };
+        /** @description How many steps are in each state. */
+        StepCounts: {
+            /**
+             * Format: int32
+             * @description Those that wait for other steps.
+             */
+            pending: number;
+            /**
+             * Format: int32
+             * @description Those that could begin.
+             */
+            ready: number;
+            /**
+             * Format: int32
+             * @description Those that run.
+             */
+            running: number;
+            /**
+             * Format: int32
+             * @description Those that wait for a person or a time.
+             */
+            waiting: number;
+            /**
+             * Format: int32
+             * @description Those that succeeded.
+             */
+            succeeded: number;
+            /**
+             * Format: int32
+             * @description Those that failed.
+             */
+            failed: number;
+            /**
+             * Format: int32
+             * @description Those that were skipped.
+             */
+            skipped: number;
+            /**
+             * Format: int32
+             * @description Those that were cancelled.
+             */
+            cancelled: number;
+        };
         /** @description A successful answer. */
         Success_AgentTokenMade: {
             /**
@@ -2817,6 +4477,15 @@ export interface components {
             data: components["schemas"]["BudgetList"];
         };
         /** @description A successful answer. */
+        Success_CancelledRuns: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["CancelledRuns"];
+        };
+        /** @description A successful answer. */
         Success_Convoy: {
             /**
              * @description Always `true`.
@@ -2877,6 +4546,15 @@ export interface components {
             data: components["schemas"]["DeviceStart"];
         };
         /** @description A successful answer. */
+        Success_Drawing: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Drawing"];
+        };
+        /** @description A successful answer. */
         Success_Event: {
             /**
              * @description Always `true`.
@@ -2884,6 +4562,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Event"];
+        };
+        /** @description A successful answer. */
+        Success_GivenTasks: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["GivenTasks"];
         };
         /** @description A successful answer. */
         Success_Invitation: {
@@ -2989,6 +4676,42 @@ export interface components {
             data: components["schemas"]["Page_Project"];
         };
         /** @description A successful answer. */
+        Success_Page_RunRow: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_RunRow"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Schedule: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Schedule"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Task: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Task"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Team: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Team"];
+        };
+        /** @description A successful answer. */
         Success_Page_Tenant: {
             /**
              * @description Always `true`.
@@ -3005,6 +4728,42 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Page_User"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Worker: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Worker"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Workflow: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Workflow"];
+        };
+        /** @description A successful answer. */
+        Success_Pool: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Pool"];
+        };
+        /** @description A successful answer. */
+        Success_PoolList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["PoolList"];
         };
         /** @description A successful answer. */
         Success_Project: {
@@ -3025,6 +4784,15 @@ export interface components {
             data: components["schemas"]["ProviderStates"];
         };
         /** @description A successful answer. */
+        Success_QueueDepth: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["QueueDepth"];
+        };
+        /** @description A successful answer. */
         Success_ReadyBeads: {
             /**
              * @description Always `true`.
@@ -3032,6 +4800,79 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["ReadyBeads"];
+        };
+        /** @description A successful answer. */
+        Success_Replayed: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Replayed"];
+        };
+        /** @description A successful answer. */
+        Success_Run: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description How a run stands. */
+            data: components["schemas"]["RunRow"] & {
+                /**
+                 * Format: double
+                 * @description How much is done, from 0 to 1.
+                 */
+                progress: number;
+                /** @description How many steps are in each state. */
+                counts: components["schemas"]["StepCounts"];
+                /**
+                 * Format: int32
+                 * @description How many steps go on at once.
+                 */
+                maxConcurrency: number;
+                /** @description The longest way that is still ahead: the ids of its steps. */
+                criticalPath: string[];
+                /**
+                 * Format: int64
+                 * @description How many seconds that is likely to take.
+                 */
+                remainingSeconds: number;
+                /** @description What it was given. */
+                inputs: Record<string, unknown>;
+                /** @description What it gave back. */
+                outputs?: Record<string, unknown> | null;
+                /** @description Why it failed. */
+                error?: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was started.
+                 */
+                startedAt?: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it ended.
+                 */
+                finishedAt?: string | null;
+            };
+        };
+        /** @description A successful answer. */
+        Success_RunSteps: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["RunSteps"];
+        };
+        /** @description A successful answer. */
+        Success_Schedule: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Schedule"];
         };
         /** @description A successful answer. */
         Success_Secret: {
@@ -3068,6 +4909,91 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["SystemMetrics"];
+        };
+        /** @description A successful answer. */
+        Success_Task: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Task"];
+        };
+        /** @description A successful answer. */
+        Success_TaskDetail: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description A task with its attempts. */
+            data: components["schemas"]["Task"] & {
+                /** @description Its attempts, the first one first. */
+                attempts: components["schemas"]["TaskAttempt"][];
+            };
+        };
+        /** @description A successful answer. */
+        Success_TaskMade: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TaskMade"];
+        };
+        /** @description A successful answer. */
+        Success_TaskSaid: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TaskSaid"];
+        };
+        /** @description A successful answer. */
+        Success_TasksMade: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TasksMade"];
+        };
+        /** @description A successful answer. */
+        Success_Team: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Team"];
+        };
+        /** @description A successful answer. */
+        Success_TeamAgents: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TeamAgents"];
+        };
+        /** @description A successful answer. */
+        Success_TeamMetrics: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TeamMetrics"];
+        };
+        /** @description A successful answer. */
+        Success_TeamsMetrics: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TeamsMetrics"];
         };
         /** @description A successful answer. */
         Success_Tenant: {
@@ -3132,6 +5058,55 @@ export interface components {
             success: boolean;
             data: components["schemas"]["BeadLogEntry"][];
         };
+        /** @description A successful answer. */
+        Success_Worker: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Worker"];
+        };
+        /** @description A successful answer. */
+        Success_WorkerBeat: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["WorkerBeat"];
+        };
+        /** @description A successful answer. */
+        Success_WorkerDetail: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description A worker and what it has. */
+            data: components["schemas"]["Worker"] & {
+                /** @description What it has. */
+                tasks: components["schemas"]["HeldTask"][];
+            };
+        };
+        /** @description A successful answer. */
+        Success_Workflow: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Workflow"];
+        };
+        /** @description A successful answer. */
+        Success_WorkflowOutline: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["WorkflowOutline"];
+        };
         /** @description Numbers about the server process. */
         SystemMetrics: {
             /**
@@ -3169,6 +5144,319 @@ export interface components {
              * @description The newest position that retention took away.
              */
             eventTrimmed: number;
+        };
+        /** @description A task, and where it is. */
+        Task: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description What is to be done, in a line. */
+            title: string;
+            /** @description What the worker gets. */
+            payload: Record<string, unknown>;
+            /** @description `ready`, `delayed`, `blocked`, `running`, `succeeded`, `dead` or `cancelled`. */
+            state: string;
+            /** @description Where it waits. */
+            pool: string;
+            /** @description How urgent it is by now; it may be higher than asked for. */
+            priority: string;
+            /** @description How urgent it was asked to be. */
+            askedPriority: string;
+            /** @description What its worker must be able to do. */
+            requires: string[];
+            /**
+             * Format: int32
+             * @description The last attempt that was begun; 0 if none was.
+             */
+            attempt: number;
+            /**
+             * Format: int32
+             * @description The last attempt that is allowed; none once it is over.
+             */
+            lastAttempt?: number | null;
+            /** @description How often it is tried. */
+            retry: components["schemas"]["TaskRetry"];
+            /**
+             * Format: int64
+             * @description For how many seconds one attempt may run.
+             */
+            timeoutSeconds?: number | null;
+            /**
+             * Format: date-time
+             * @description Since when it is ready, or when it will be.
+             */
+            readyAt?: string | null;
+            /**
+             * Format: date-time
+             * @description After when it is of no use any more.
+             */
+            deadline?: string | null;
+            /** @description Which tasks must succeed first. */
+            after: string[];
+            /**
+             * Format: int32
+             * @description How many of them have not.
+             */
+            waitsFor: number;
+            /** @description The session to which it belongs. */
+            session?: string | null;
+            /** @description The key of the request that made it. */
+            key?: string | null;
+            /** @description What it belongs to, such as `run:<id>:<step>`. */
+            owner?: string | null;
+            /**
+             * Format: uuid
+             * @description Who has it, or had it last.
+             */
+            workerId?: string | null;
+            /**
+             * Format: date-time
+             * @description When the present or last attempt began.
+             */
+            startedAt?: string | null;
+            /**
+             * Format: date-time
+             * @description Until when the present attempt may take.
+             */
+            endsAt?: string | null;
+            /** @description What the worker last told. */
+            progress?: Record<string, unknown> | null;
+            /** @description Why it is being stopped. */
+            stopping?: string | null;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string | null;
+            /** @description What came of it. */
+            result?: Record<string, unknown> | null;
+            /** @description Why it did not succeed. */
+            error?: string | null;
+            /**
+             * Format: uuid
+             * @description Which other task's end is the reason.
+             */
+            because?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description By whom; none if Godel itself made it.
+             */
+            createdBy?: string | null;
+        };
+        /** @description What became of one of several tasks. */
+        TaskAnswer: (components["schemas"]["TaskMade"] | null) & {
+            error?: components["schemas"]["ErrorBody"] | null;
+        };
+        /** @description One attempt of a task. */
+        TaskAttempt: {
+            /**
+             * Format: int32
+             * @description 1, 2, 3 and so on.
+             */
+            number: number;
+            /**
+             * Format: uuid
+             * @description Who had it.
+             */
+            workerId: string;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string | null;
+            /** @description `succeeded`, `failed`, `lost`, `timeout`, `released` or `cancelled`; none while it runs. */
+            ending?: string | null;
+            /** @description What went wrong. */
+            error?: string | null;
+        };
+        /** @description A task with its attempts. */
+        TaskDetail: components["schemas"]["Task"] & {
+            /** @description Its attempts, the first one first. */
+            attempts: components["schemas"]["TaskAttempt"][];
+        };
+        /** @description What became of a request to make a task. */
+        TaskMade: {
+            /**
+             * Format: uuid
+             * @description The id of the task.
+             */
+            id: string;
+            /** @description Whether it was made now; else one with the same key was there before. */
+            fresh: boolean;
+            /** @description Where it is, if it was made now. */
+            state?: string | null;
+        };
+        /** @description How often and after what pause a task is tried again. */
+        TaskRetry: {
+            /**
+             * Format: int32
+             * @description How often it is tried in all: 1 to 100.
+             * @default 3
+             */
+            maxAttempts: number;
+            /**
+             * Format: int64
+             * @description The pause after the first failure, in milliseconds; it doubles each time.
+             * @default 1000
+             */
+            delayMs: number;
+            /**
+             * Format: int64
+             * @description The longest pause, in milliseconds.
+             * @default 30000
+             */
+            maxDelayMs: number;
+        };
+        /** @description What became of what a worker said. */
+        TaskSaid: {
+            /** @description Where the task is now. */
+            state: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again.
+             */
+            againAt?: string | null;
+            /** @description Why the worker is to stop. */
+            stop?: string | null;
+        };
+        /** @description What became of several tasks, in the order of the request. */
+        TasksMade: {
+            /** @description One answer for each task. */
+            items: components["schemas"]["TaskAnswer"][];
+        };
+        /** @description A team, and how it stands. */
+        Team: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The name. */
+            name: string;
+            /** @description `created`, `running`, `paused`, `completed`, `failed` or `cancelled`. */
+            state: string;
+            /** @description How the work is shared at the moment. */
+            strategy: string;
+            /**
+             * Format: int32
+             * @description How many agents work at once.
+             */
+            size: number;
+            /**
+             * Format: double
+             * @description How much is done, from 0 to 1.
+             */
+            progress: number;
+            /** @description How many steps of its run are in each state. */
+            counts: components["schemas"]["StepCounts"];
+            /**
+             * Format: uuid
+             * @description The present run, or the last.
+             */
+            runId?: string | null;
+            /** @description Why simpler ways were taken. */
+            fallbacks: string[];
+            /**
+             * Format: int64
+             * @description What its workers said that they spent, in millionths of a dollar.
+             */
+            spentMicros: number;
+            /**
+             * Format: int64
+             * @description What may be spent.
+             */
+            budgetMicros?: number | null;
+            /** @description What came of it. */
+            result?: Record<string, unknown> | null;
+            /** @description Why nothing came of it, or why it was paused. */
+            error?: string | null;
+            /** @description What was asked for. */
+            spec: Record<string, unknown>;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description A worker that has tasks of a team. */
+        TeamAgent: {
+            /**
+             * Format: uuid
+             * @description The worker.
+             */
+            workerId: string;
+            /**
+             * Format: int32
+             * @description How many tasks of the team it has.
+             */
+            tasks: number;
+        };
+        /** @description The workers that have tasks of a team. */
+        TeamAgents: {
+            /** @description The workers. */
+            items: components["schemas"]["TeamAgent"][];
+        };
+        /** @description Numbers about a team. */
+        TeamMetrics: {
+            /**
+             * Format: uuid
+             * @description The team.
+             */
+            teamId: string;
+            /** @description The name. */
+            name: string;
+            /** @description The state. */
+            state: string;
+            /**
+             * Format: double
+             * @description How much is done, from 0 to 1.
+             */
+            progress: number;
+            /** @description How many steps are in each state. */
+            counts: components["schemas"]["StepCounts"];
+            /**
+             * Format: int64
+             * @description What was spent, in millionths of a dollar.
+             */
+            spentMicros: number;
+            /**
+             * Format: int32
+             * @description How many simpler ways were taken.
+             */
+            fallbacks: number;
+            /**
+             * Format: int64
+             * @description For how many seconds it has worked.
+             */
+            seconds: number;
+        };
+        /**
+         * @description What a team is asked to do: name, strategy (`parallel`, `map-reduce`, `pipeline`, `tree`), goal,
+         *     items, roles, size, lead, merge, copies, fanOut, aggregate, quorum, tolerate, budgetMicros,
+         *     deadline, retry, timeoutSeconds, pool, priority, requires, fallBack.
+         */
+        TeamSpec: Record<string, unknown>;
+        /** @description Numbers about all teams. */
+        TeamsMetrics: {
+            /** @description The newest teams, at most 100. */
+            items: components["schemas"]["TeamMetrics"][];
         };
         /** @description An organisation whose data no other one can see. */
         Tenant: {
@@ -3366,6 +5654,124 @@ export interface components {
         WaitingBead: components["schemas"]["BeadRow"] & {
             /** @description What keeps it. */
             reasons: Record<string, unknown>[];
+        };
+        /** @description Somebody who takes tasks. */
+        Worker: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description What people call it. */
+            name: string;
+            /** @description From which pool it takes tasks. */
+            pool: string;
+            /** @description What it can do. */
+            capabilities: string[];
+            /** @description `idle`, `busy`, `paused`, `offline` or `error`. */
+            status: string;
+            /**
+             * Format: int32
+             * @description How many tasks it has, counted from what is handed out.
+             */
+            load: number;
+            /**
+             * Format: int32
+             * @description How many it can have at once.
+             */
+            capacity: number;
+            /** @description Why it cannot work. */
+            error?: string | null;
+            /**
+             * Format: uuid
+             * @description Whose credential it uses.
+             */
+            userId: string;
+            /**
+             * Format: date-time
+             * @description When it came.
+             */
+            registeredAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last heard of.
+             */
+            seenAt: string;
+        };
+        /** @description What a worker is told when it says that it lives. */
+        WorkerBeat: {
+            /** @description What it has, by the book. */
+            tasks: components["schemas"]["HeldTask"][];
+            /**
+             * Format: date-time
+             * @description Until when it is believed to live.
+             */
+            expiresAt: string;
+        };
+        /** @description A worker and what it has. */
+        WorkerDetail: components["schemas"]["Worker"] & {
+            /** @description What it has. */
+            tasks: components["schemas"]["HeldTask"][];
+        };
+        /** @description What a worker, or who looks after it, says of it. */
+        WorkerPatch: {
+            /** @description `active`, `paused` or `error`. */
+            state: string;
+            /** @description Why it cannot work. */
+            error?: string | null;
+        };
+        /** @description A workflow. */
+        Workflow: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The name, unique in its tenant. */
+            name: string;
+            /**
+             * Format: int64
+             * @description How often it was changed.
+             */
+            version: number;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+            /** @description The text, where one workflow is asked for. */
+            source?: string | null;
+        };
+        /** @description What a workflow is, as it was understood. */
+        WorkflowOutline: {
+            /** @description The name. */
+            name: string;
+            /** @description The steps, in their order. */
+            steps: components["schemas"]["WorkflowStep"][];
+        };
+        /** @description The text of a workflow. */
+        WorkflowSource: {
+            /** @description YAML or JSON. */
+            source: string;
+        };
+        /** @description A step of a workflow. */
+        WorkflowStep: {
+            /** @description The id. */
+            id: string;
+            /** @description `task`, `workflow`, `approval` or `timer`. */
+            kind: string;
+            /** @description What it waits for. */
+            dependsOn: string[];
+            /**
+             * Format: int32
+             * @description In which wave it runs at the earliest, from 1 on.
+             */
+            wave: number;
         };
     };
     responses: never;
@@ -4616,6 +7022,77 @@ export interface operations {
             };
         };
     };
+    listDeadLetters: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tasks */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Task"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    replayDeadLetters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayDead"];
+            };
+        };
+        responses: {
+            /** @description How many */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Replayed"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     listEvents: {
         parameters: {
             query?: {
@@ -5103,6 +7580,35 @@ export interface operations {
             };
         };
     };
+    teamsMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TeamsMetrics"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     openapi: {
         parameters: {
             query?: never;
@@ -5320,6 +7826,610 @@ export interface operations {
             };
         };
     };
+    queueDepth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is in the queue */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_QueueDepth"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listPools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The pools */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_PoolList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updatePool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the pool */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PoolPatch"];
+            };
+        };
+        responses: {
+            /** @description The pool */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Pool"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listRuns: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of runs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_RunRow"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    startRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRun"];
+            };
+        };
+        responses: {
+            /** @description The run */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Run"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Run"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    answerRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerStep"];
+            };
+        };
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Run"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    cancelRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Run"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    drawRun: {
+        parameters: {
+            query?: {
+                /** @description `mermaid` (unless given) or `dot`. */
+                format?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture as text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Drawing"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    pauseRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Run"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    resumeRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Run"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    retryRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetryRun"];
+            };
+        };
+        responses: {
+            /** @description The run */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Run"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runSteps: {
+        parameters: {
+            query?: {
+                /** @description The number of the first step; 0 unless given. */
+                from?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The steps */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RunSteps"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of schedules */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Schedule"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSchedule"];
+            };
+        };
+        responses: {
+            /** @description The schedule */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Schedule"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Schedule"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updateSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the schedule */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SchedulePatch"];
+            };
+        };
+        responses: {
+            /** @description The schedule */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Schedule"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     listSecrets: {
         parameters: {
             query?: never;
@@ -5403,6 +8513,867 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listTasks: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of tasks */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Task"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createTask: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Stands for the `key` of the task, if it has none */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTask"];
+            };
+        };
+        responses: {
+            /** @description It was there before */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TaskMade"];
+                };
+            };
+            /** @description The task was made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TaskMade"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTasks"];
+            };
+        };
+        responses: {
+            /** @description What became of each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TasksMade"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TaskDetail"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    assignTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssignTask"];
+            };
+        };
+        responses: {
+            /** @description The task */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Task"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    cancelTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CancelTask"];
+            };
+        };
+        responses: {
+            /** @description The task */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Task"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    completeTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteTask"];
+            };
+        };
+        responses: {
+            /** @description It was noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TaskSaid"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    failTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FailTask"];
+            };
+        };
+        responses: {
+            /** @description It was noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TaskSaid"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    progressTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProgressTask"];
+            };
+        };
+        responses: {
+            /** @description It was noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TaskSaid"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    releaseTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReleaseTask"];
+            };
+        };
+        responses: {
+            /** @description It was noted */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TaskSaid"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    retryTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Task"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    spawnTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task that the worker has */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SpawnTask"];
+            };
+        };
+        responses: {
+            /** @description The task was made */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TaskMade"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listTeams: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of teams */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeamSpec"];
+            };
+        };
+        responses: {
+            /** @description The team */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The team */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updateTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TeamSpec"];
+            };
+        };
+        responses: {
+            /** @description The team */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    teamAgents: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TeamAgents"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    cancelTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The team */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    completeTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The team */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    teamMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The numbers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TeamMetrics"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    pauseTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The team */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    resumeTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The team */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    scaleTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScaleTeam"];
+            };
+        };
+        responses: {
+            /** @description The team */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    startTeam: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the team */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The team */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Team"];
+                };
             };
             /** @description What went wrong, and what to do next */
             default: {
@@ -5736,6 +9707,580 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Invitation"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listWorkers: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of workers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Worker"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    registerWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewWorker"];
+            };
+        };
+        responses: {
+            /** @description The worker */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Worker"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The worker */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_WorkerDetail"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    unregisterWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updateWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkerPatch"];
+            };
+        };
+        responses: {
+            /** @description The worker */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Worker"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    claimTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimTasks"];
+            };
+        };
+        responses: {
+            /** @description The tasks */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_GivenTasks"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    beatWorker: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the worker */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What it has */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_WorkerBeat"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listWorkflows: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of workflows */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Workflow"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowSource"];
+            };
+        };
+        responses: {
+            /** @description The workflow */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Workflow"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    validateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowSource"];
+            };
+        };
+        responses: {
+            /** @description How it was understood */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_WorkflowOutline"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workflow */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Workflow"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    updateWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkflowSource"];
+            };
+        };
+        responses: {
+            /** @description The workflow */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Workflow"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    cancelWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many runs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_CancelledRuns"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    drawWorkflow: {
+        parameters: {
+            query?: {
+                /** @description `mermaid` (unless given) or `dot`. */
+                format?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the name of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture as text */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Drawing"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    startWorkflow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartRun"];
+            };
+        };
+        responses: {
+            /** @description The run */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Run"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    workflowSteps: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the workflow */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The steps */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_WorkflowOutline"];
                 };
             };
             /** @description What went wrong, and what to do next */
