@@ -8,6 +8,7 @@ pub(crate) mod local;
 pub(crate) mod models;
 pub(crate) mod project;
 pub(crate) mod queue;
+pub(crate) mod workflow;
 pub(crate) mod worktree;
 
 use std::path::PathBuf;
@@ -180,6 +181,8 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
     Models(models::Models),
     #[command(flatten)]
     Queueing(queue::Queueing),
+    #[command(flatten)]
+    Joined(workflow::Joined),
     /// Make, list, and remove worktrees of a repository, without losing work
     #[command(
         subcommand,

@@ -31,6 +31,7 @@ mod schedule;
 mod secret;
 mod status;
 mod task;
+mod team;
 mod tenant;
 mod token;
 mod uninstall;
@@ -39,6 +40,7 @@ mod usage;
 mod user;
 mod version;
 mod worker;
+mod workflow;
 mod worktree;
 
 use crate::args::{Command, Config, Db, Events};
@@ -68,6 +70,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
         Some(Command::Models(asked)) => models::run(context, asked).await,
         Some(Command::Queueing(asked)) => queue::run(context, asked).await,
+        Some(Command::Joined(asked)) => workflow::run(context, asked).await,
         Some(Command::Worktree(asked)) => worktree::run(context, asked).await,
         Some(Command::Events(Events::Tail { patterns, after, limit })) => {
             events::tail(context, patterns, after, limit).await

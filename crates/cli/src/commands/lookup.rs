@@ -1,18 +1,24 @@
 //! Finding things by the name that a person typed.
 
 use godel_api::{Client, Page, Project, User};
-use godel_model::{Invalid, ProjectId, ProjectName, UserId, UserName, code};
+use godel_model::{Code, Invalid, ProjectId, ProjectName, UserId, UserName, code};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The largest page that a server gives.
 pub(super) const PAGE_MAX: u32 = 100;
 /// The most that a list shows; a server has a limit too.
 pub(super) const LIST_MAX: usize = 10_000;
+
+/// How many letters of an id are enough.
+const PART_MIN_CHARS: usize = 4;
+/// How many things are named when a part or a name is not enough.
+const NAMED_MAX: usize = 10;
 
 /// What no call needs.
 pub(super) const NOTHING: Option<&()> = None;
@@ -52,6 +58,56 @@ pub(super) async fn first<T: DeserializeOwned>(
         if cursor.is_none() || found.len() >= limit {
             return Ok((found, cursor.is_some()));
         }
+    }
+}
+
+/// A part of an id, or a name, that stands for one thing of a kind.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a> {
+    /// What was typed.
+    pub(super) given: &'a str,
+    /// What it is called.
+    pub(super) kind: &'static str,
+    /// What is told if there is none: the code, and where to look.
+    pub(super) missing: (Code, &'static str),
+}
+
+impl Part<'_> {
+    /// Tells whether it can be a part of an id at all.
+    pub(super) fn is_of_an_id(self) -> bool {
+        let letters = self.given.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+        letters && self.given.len() >= PART_MIN_CHARS
+    }
+
+    /// Picks the one that is meant: by name, or by the beginning or the end of its id.
+    pub(super) fn pick<T>(
+        self,
+        items: Vec<T>,
+        shown: impl Fn(&T) -> (Uuid, String),
+        is_named: impl Fn(&T) -> bool,
+    ) -> Result<T> {
+        let part = self.given.to_ascii_lowercase();
+        let is_meant = |item: &T| {
+            let id = shown(item).0.to_string();
+            is_named(item) || (self.is_of_an_id() && (id.starts_with(&part) || id.ends_with(&part)))
+        };
+        let mut meant: Vec<T> = items.into_iter().filter(is_meant).collect();
+        let (given, kind) = (self.given.escape_debug(), self.kind);
+        if meant.len() > 1 {
+            let line = |item: &T| {
+                let (id, more) = shown(item);
+                format!("{id}  {more}")
+            };
+            let lines: Vec<String> = meant.iter().take(NAMED_MAX).map(line).collect();
+            return Err(Error::usage(
+                format!("\"{given}\" stands for {} {kind}s", meant.len()),
+                format!("name one of them by its whole id:\n{}", lines.join("\n")),
+            ));
+        }
+        meant.pop().ok_or_else(|| {
+            let (code, hint) = self.missing;
+            Invalid::new(code, format!("no {kind} is found by \"{given}\"")).with_hint(hint).into()
+        })
     }
 }
 

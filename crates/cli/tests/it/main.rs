@@ -24,4 +24,5 @@ mod stopping;
 mod tls;
 mod worker;
 mod worker_end;
+mod workflow;
 mod worktree;

@@ -1,20 +1,15 @@
 //! Finding a task by what a person typed.
 
 use godel_api::{Client, Task};
-use godel_model::{Invalid, TaskId, code};
+use godel_model::{TaskId, code};
 use uuid::Uuid;
 
-use super::super::lookup;
+use super::super::lookup::{self, Part};
 use super::PATH;
 use crate::error::{Error, Result};
 
 /// Among how many of the newest tasks a part of an id is looked for.
 const NEWEST: usize = 1_000;
-/// How many letters of an id are enough.
-const PART_MIN_CHARS: usize = 4;
-/// How many tasks are named when a part is not enough.
-const NAMED_MAX: usize = 10;
-
 /// Finds the id of a task by the id, its beginning or its end.
 pub(super) async fn id(client: &Client, given: &str) -> Result<Uuid> {
     if let Ok(id) = given.parse::<TaskId>() {
@@ -33,9 +28,13 @@ pub(in crate::commands) async fn find(client: &Client, given: &str) -> Result<Ta
     pick(newest, given)
 }
 
+fn part(given: &str) -> Part<'_> {
+    let hint = "an older one is found by its whole id; `godel task list` shows ids";
+    Part { given, kind: "task", missing: (code::TASK_NOT_FOUND, hint) }
+}
+
 fn check_part(given: &str) -> Result<()> {
-    let letters = given.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
-    if letters && given.len() >= PART_MIN_CHARS {
+    if part(given).is_of_an_id() {
         return Ok(());
     }
     let message = format!("\"{}\" is not the id of a task", given.escape_debug());
@@ -44,26 +43,7 @@ fn check_part(given: &str) -> Result<()> {
 
 /// Picks the one task that is meant.
 fn pick(tasks: Vec<Task>, given: &str) -> Result<Task> {
-    let given = given.to_ascii_lowercase();
-    let is_meant = |task: &Task| {
-        let id = task.id.to_string();
-        id.starts_with(&given) || id.ends_with(&given)
-    };
-    let mut meant: Vec<Task> = tasks.into_iter().filter(is_meant).collect();
-    if meant.len() > 1 {
-        let line = |task: &Task| format!("{}  {}  {}", task.id, task.state, task.title);
-        let lines: Vec<String> = meant.iter().take(NAMED_MAX).map(line).collect();
-        return Err(Error::usage(
-            format!("\"{given}\" stands for {} tasks", meant.len()),
-            format!("name one of them by its whole id:\n{}", lines.join("\n")),
-        ));
-    }
-    meant.pop().ok_or_else(|| {
-        let message = format!("no task of the newest {NEWEST} begins or ends with \"{given}\"");
-        Invalid::new(code::TASK_NOT_FOUND, message)
-            .with_hint("an older one is found by its whole id; `godel task list` shows ids")
-            .into()
-    })
+    part(given).pick(tasks, |task| (task.id, format!("{}  {}", task.state, task.title)), |_| false)
 }
 
 #[cfg(test)]
