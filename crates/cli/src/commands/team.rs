@@ -109,10 +109,10 @@ async fn show(context: &Context, given: &str) -> Result<Exit> {
     }
     match (team.state.as_str(), team.run_id) {
         ("created", _) => {
-            output.line(format_args!("\n`godel team start {}` lets it begin.", team.id))?
+            output.line(format_args!("\n`godel team start {}` lets it begin.", team.id))?;
         }
         (_, Some(run)) => {
-            output.line(format_args!("\n`godel workflow status {run}` shows its steps."))?
+            output.line(format_args!("\n`godel workflow status {run}` shows its steps."))?;
         }
         _ => {}
     }
