@@ -55,8 +55,9 @@ pub use health::{
 pub use keys::{Key, KeyMade, KeyRotation, NewKey, Secret, SecretList, SecretValue};
 pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
 pub use spend::{
-    AgentToken, AgentTokenMade, Budget, BudgetList, ModelCall, ModelCalls, NewAgentToken,
-    ProviderState, ProviderStates, SetBudget, UsageReport, UsageRow, UsageTotals,
+    AgentToken, AgentTokenMade, Budget, BudgetList, ModelCall, ModelCallBody, ModelCalls,
+    NewAgentToken, ProviderState, ProviderStates, ProviderTest, ProviderTests, QuotaState,
+    QuotaStates, SetBudget, UsageReport, UsageRow, UsageTotals,
 };
 pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;

@@ -147,6 +147,12 @@ pub struct UsageTotals {
     pub failed: u64,
     /// How many of them have no known price; what they cost is not in the sum.
     pub unpriced: u64,
+    /// How many of them a subscription paid: their tokens count, and they have no price.
+    #[serde(default)]
+    pub by_login: u64,
+    /// How many answers were given again from memory; they are no requests and cost nothing.
+    #[serde(default)]
+    pub from_cache: u64,
     /// How many of them are estimates, because the provider did not tell.
     pub estimated: u64,
     /// Input that no cache knew.
@@ -231,6 +237,9 @@ pub struct ModelCall {
     pub model: String,
     /// Whether the reply was streamed.
     pub streamed: bool,
+    /// By what it was paid: `key`, `login` (a subscription of the client) or `cache` (it was given
+    /// before).
+    pub paid_by: String,
     /// How it ended: `open`, `ok`, `failed`, `cancelled` or `lost`.
     pub outcome: String,
     /// Whether there was an answer.
@@ -289,6 +298,40 @@ pub struct ProviderState {
     pub failed: u64,
     /// What went wrong last.
     pub last_error: Option<String>,
+    /// The quotas of the subscriptions by which it was asked.
+    #[serde(default)]
+    pub quotas: Vec<QuotaState>,
+}
+
+/// A window of the quota of a subscription, as its provider told it last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct QuotaState {
+    /// Whose subscription it is.
+    pub user_id: Uuid,
+    /// The provider.
+    pub provider: String,
+    /// Its name, as the provider has it: `5h`, `7d`, `primary`.
+    pub window: String,
+    /// How long it is, in minutes.
+    pub window_minutes: Option<u32>,
+    /// How much of it is used, in percent; none if it has begun anew since the provider told.
+    pub used_percent: Option<f64>,
+    /// When it begins anew.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub resets_at: Option<Timestamp>,
+    /// What the provider says of it, such as `allowed` or `rejected`.
+    pub state: Option<String>,
+    /// When the provider told.
+    #[schema(value_type = String, format = DateTime)]
+    pub seen_at: Timestamp,
+}
+
+/// The quotas of all subscriptions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct QuotaStates {
+    /// By provider, user and length.
+    pub items: Vec<QuotaState>,
 }
 
 /// All providers of a server.
@@ -296,4 +339,52 @@ pub struct ProviderState {
 pub struct ProviderStates {
     /// In the order in which they are asked.
     pub items: Vec<ProviderState>,
+}
+
+/// What was asked and answered in one attempt, without secrets and personal data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelCallBody {
+    /// The request, or its beginning.
+    pub request: String,
+    /// How many bytes the request had.
+    pub request_bytes: u64,
+    /// The reply, or its beginning; of a stream, what it says as a whole.
+    pub reply: String,
+    /// How many bytes the reply had.
+    pub reply_bytes: u64,
+    /// Until when it is kept.
+    #[schema(value_type = String, format = DateTime)]
+    pub keep_until: Timestamp,
+}
+
+/// How a provider did when it was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ProviderTest {
+    /// The provider.
+    pub provider: String,
+    /// Whether it works.
+    pub works: bool,
+    /// What was tried: each key counts from 1; 0 stands for none, where it wants none.
+    pub key: u32,
+    /// The address that was asked; none if it could not be.
+    pub asked: Option<String>,
+    /// The HTTP status of its answer.
+    pub status: Option<u16>,
+    /// How many models it knows.
+    pub models: Option<u64>,
+    /// How long it took, in milliseconds.
+    pub took_ms: Option<f64>,
+    /// What is wrong.
+    pub problem: Option<String>,
+    /// What to do about it.
+    pub remedy: Option<String>,
+}
+
+/// How providers did when they were tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ProviderTests {
+    /// In the order in which they are asked, one for each key.
+    pub items: Vec<ProviderTest>,
 }

@@ -1,7 +1,8 @@
 //! What can go wrong in a use case.
 
 use godel_model::{
-    BudgetId, Code, EventId, Invalid, KeyId, Need, ProjectId, Report, Seq, TenantId, TokenId, code,
+    BudgetId, CallId, Code, EventId, Invalid, KeyId, Need, ProjectId, Report, Seq, TenantId,
+    TokenId, code,
 };
 
 use crate::queue::QueueError;
@@ -64,6 +65,15 @@ pub enum Error {
     /// There is no such budget.
     #[error("there is no budget {0}")]
     NoBudget(BudgetId),
+    /// There is no such request to a model.
+    #[error("there is no request {0} to a model")]
+    NoCall(CallId),
+    /// What was said in a request was not kept.
+    #[error("what was said in the request {0} was not kept")]
+    NoBody(CallId),
+    /// There is no such provider of models.
+    #[error("there is no provider called \"{0}\"")]
+    NoProvider(String),
     /// There is no such secret.
     #[error("there is no secret called \"{0}\"")]
     NoSecret(String),
@@ -161,6 +171,9 @@ impl Report for Error {
             Self::NoCurrentPassword => code::CURRENT_PASSWORD_NEEDED,
             Self::NoToken(_) => code::TOKEN_NOT_FOUND,
             Self::NoBudget(_) => code::BUDGET_NOT_FOUND,
+            Self::NoCall(_) => code::CALL_NOT_FOUND,
+            Self::NoBody(_) => code::BODY_NOT_KEPT,
+            Self::NoProvider(_) => code::PROVIDER_NOT_FOUND,
             Self::NoSecret(_) => code::SECRET_NOT_FOUND,
             Self::MasterKey { .. } => code::MASTER_KEY_WRONG,
             Self::Undecipherable(_) => code::DATABASE_CORRUPT,
@@ -221,6 +234,9 @@ impl Report for Error {
             | Self::NoBudget(_)
             | Self::NoSecret(_)
             | Self::NoHome => return None,
+            Self::NoCall(_) => "`godel calls` lists the newest ones",
+            Self::NoBody(_) => "`[capture]` in proxy.toml lets bodies be kept from now on",
+            Self::NoProvider(_) => "`godel provider list` shows all of them",
             Self::LoginLink => {
                 "`godel up` prints a new link each time it starts; an admin makes one with \
                  godel user link NAME"

@@ -9,6 +9,7 @@
 mod dialect;
 mod meter;
 mod peek;
+mod quota;
 mod registry;
 mod scan;
 pub mod sse;
@@ -20,6 +21,7 @@ pub use dialect::Dialect;
 pub use godel_model::Usage;
 pub use meter::{Ending, Passed, ReplyMeter, StreamMeter, text_bytes};
 pub use peek::{BadRequest, Edit, Peek, Routing};
+pub use quota::{is_quota_header, read_quota};
 pub use registry::{Ability, BadList, Model, Price, Registry};
 pub use scan::{DEPTH_MAX, Member, NotJson, members};
 pub use trouble::{Answer, Trouble};

@@ -131,6 +131,12 @@ codes! {
     SCHEDULE_NOT_FOUND = "schedule_not_found", NotFound;
     /// Another schedule has this name.
     SCHEDULE_NAME_TAKEN = "schedule_name_taken", Conflict;
+    /// There is no such request to a model.
+    CALL_NOT_FOUND = "call_not_found", NotFound;
+    /// What was asked and answered in a request was not kept.
+    BODY_NOT_KEPT = "body_not_kept", NotFound;
+    /// There is no such provider of models.
+    PROVIDER_NOT_FOUND = "provider_not_found", NotFound;
     /// There is no such secret.
     SECRET_NOT_FOUND = "secret_not_found", NotFound;
     /// No page explains this code.

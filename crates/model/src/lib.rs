@@ -52,8 +52,8 @@ pub use permission::{Need, Permission, Reach, Role};
 pub use project::{Project, ProjectChange};
 pub use report::{Invalid, Kind, Report};
 pub use spend::{
-    Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome, Period, Purpose, Reserved,
-    Usage, UsageKey, UsageSum,
+    Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome, PaidBy, Period, Purpose,
+    Quota, QuotaWindow, Reserved, Usage, UsageKey, UsageSum,
 };
 pub use state::{Illegal, TenantState};
 pub use task::{

@@ -14,6 +14,7 @@ use hyper::body::Incoming;
 use crate::ask::Asked;
 use crate::attempt::Tried;
 use crate::failure::FailedKind;
+use crate::quota::tell_quota;
 use crate::relay::{Joined, ProxyBody, RelayBody, Told, Way, json};
 use crate::route::Route;
 use crate::running::Running;
@@ -56,6 +57,8 @@ impl Asked<'_> {
             Way::Told(_) => (Some(self.told_type()), None),
             _ => (content_type, None),
         };
+        let mut quota = HeaderMap::new();
+        tell_quota(route, &head.headers, &mut quota);
         let body = RelayBody {
             upstream,
             first: Some(first),
@@ -71,6 +74,7 @@ impl Asked<'_> {
         };
         let mut answer = Response::new(ProxyBody::from(body));
         *answer.status_mut() = head.status;
+        *answer.headers_mut() = quota;
         if let Some(kind) = kind {
             answer.headers_mut().insert(CONTENT_TYPE, kind);
         }
@@ -123,6 +127,7 @@ impl Asked<'_> {
             Ok(answer) => {
                 (self.keep(&route))(answer.keepsakes);
                 running.relayed = answer.body.len() as u64;
+                running.hear(&answer.body);
                 running.finish(Outcome::Ok, answer.usage.into(), None);
                 let body = Bytes::from(answer.body);
                 if let Some(remember) = self.remember() {

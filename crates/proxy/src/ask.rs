@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use godel_decide::Prefer;
 use godel_llm::{Ability, Dialect, Peek, Trouble, Usage, translate};
-use godel_model::{Budget, CallId};
+use godel_model::{Budget, CallId, PaidBy};
 use http::request::Parts;
 use http::{HeaderMap, Response};
 use http_body::Body;
@@ -16,6 +16,7 @@ use crate::board::{Board, Refusal};
 use crate::cache::{CacheKey, key_of};
 use crate::config::Config;
 use crate::intake::read_body;
+use crate::keys::Key;
 use crate::ledger;
 use crate::limits::Place;
 use crate::policy::rule;
@@ -44,8 +45,8 @@ pub(crate) struct Asked<'p> {
     pub(crate) peek: Peek,
     pub(crate) model: String,
     pub(crate) stream: bool,
-    /// Whether the client brings its own login of the provider.
-    pub(crate) own_login: bool,
+    /// The login of the provider that the client brings.
+    pub(crate) own_login: Option<Arc<Key>>,
     pub(crate) cache: Option<CacheKey>,
 }
 
@@ -70,7 +71,7 @@ impl<'p> Asked<'p> {
             return Err(Refusal::new(Trouble::Invalid, "the request names no `model`"));
         }
         let stream = target.stream.unwrap_or(peek.stream);
-        let own_login = brings_login(&parts.headers);
+        let own_login = own_login(&parts.headers);
         let asked = Self {
             board,
             config,
@@ -89,6 +90,9 @@ impl<'p> Asked<'p> {
     }
 
     async fn admit(mut self) -> Result<Response<ProxyBody>, Refusal> {
+        let span = tracing::Span::current();
+        span.record("dialect", self.target.dialect.name());
+        span.record("model", self.model.as_str());
         let weight = self.rule()?;
         if !self.who.may_ask(&self.model) {
             let why = format!("the model {:?} is not allowed for this token", self.model);
@@ -111,6 +115,7 @@ impl<'p> Asked<'p> {
             return self.count(&routes[0]).await;
         }
         if let Some(answer) = self.remembered() {
+            self.board.ledger.given_again(self.start(&routes[0], 1, PaidBy::Cache));
             return Ok(answer);
         }
         self.board.health.asked();
@@ -230,7 +235,8 @@ impl<'p> Asked<'p> {
             needs: if choice { needs(&self.body) } else { Vec::new() },
             prefer,
             tokens: (self.input_estimate(), LIKELY_OUTPUT),
-            own_login: self.own_login,
+            own_login: self.own_login.clone(),
+            login: self.who.login(),
         };
         let now = self.board.clock.now();
         let found = find(&self.config, &self.who.keys, &self.board.health, &question, now);
@@ -363,10 +369,12 @@ pub(crate) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> 
 
 /// A client that shows who it is to us in a header of ours may bring a login of the provider in the
 /// usual one.
-fn brings_login(headers: &HeaderMap) -> bool {
-    let bearer = header(headers, "authorization").and_then(|value| value.strip_prefix("Bearer "));
-    headers.contains_key("x-godel-token")
-        && bearer.is_some_and(|token| !token.starts_with("godel_") && !token.is_empty())
+fn own_login(headers: &HeaderMap) -> Option<Arc<Key>> {
+    if !headers.contains_key("x-godel-token") {
+        return None;
+    }
+    let bearer = header(headers, "authorization")?.strip_prefix("Bearer ")?;
+    Key::new(bearer).filter(|_| !bearer.starts_with("godel_")).map(Arc::new)
 }
 
 /// What a model must be able to do, as far as a look at the bytes tells.

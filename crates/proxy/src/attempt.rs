@@ -5,15 +5,19 @@ use std::time::Duration;
 use bytes::Bytes;
 use godel_llm::translate::{self, Ask, Back, Place as Keeper, Thinks};
 use godel_llm::{Dialect, Edit, Ending, StreamMeter, Trouble};
-use godel_model::CallStart;
+use godel_model::{CallStart, PaidBy};
 use http::Response;
 use http_body_util::{BodyExt as _, Limited};
 use memchr::memmem;
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use crate::answer::is_stream;
 use crate::ask::{Asked, MaybePlace, refused};
 use crate::board::Refusal;
+use crate::capture::Capture;
 use crate::failure::{FAILURE_MAX_BYTES, Failed, FailedKind};
+use crate::hedge::{Beaten, Told};
 use crate::ledger::Ended;
 use crate::limits::Place;
 use crate::relay::{ProxyBody, json};
@@ -41,7 +45,20 @@ impl Asked<'_> {
         let mut attempt = 0;
         let mut untold = None;
         let tries = routes.len().max(self.config.attempts as usize);
-        for turn in 0..tries {
+        if let Some(hedged) = self.first_two(&routes, &mut place).await? {
+            attempt = hedged.asked;
+            match hedged.tried {
+                Tried::Answered(response) => return Ok(response),
+                Tried::Failed(failed, ended, kept) => {
+                    (closing, place) = (ended, kept.or(place));
+                    last = Some(failed);
+                }
+            }
+        }
+        for turn in attempt as usize..tries {
+            if last.as_ref().is_some_and(|failed| failed.kind == FailedKind::Request) {
+                break;
+            }
             let route = &routes[turn % routes.len()];
             if attempt >= self.config.attempts {
                 break;
@@ -57,29 +74,20 @@ impl Asked<'_> {
                     continue;
                 }
             };
-            let now = self.board.clock.now();
-            if !self.board.health.admits(&route.provider, route.key_id(), now) {
+            if !self.may_begin(route) {
                 continue;
             }
             attempt += 1;
             let after = closing.take();
+            let told = (told, None);
             match self.attempt((route, attempt), told, &mut place, after).await? {
                 Tried::Answered(response) => {
-                    if several(&routes)
-                        && let Some(session) = self.session()
-                    {
-                        let tenant = self.who.purpose.tenant;
-                        self.board.sessions.put(tenant, &session, &route.provider);
-                    }
+                    self.note_session(&routes, route);
                     return Ok(response);
                 }
                 Tried::Failed(failed, ended, kept) => {
                     (closing, place) = (ended, kept);
-                    let over = failed.kind == FailedKind::Request;
                     last = Some(failed);
-                    if over {
-                        break;
-                    }
                 }
             }
         }
@@ -87,6 +95,22 @@ impl Asked<'_> {
         match (last, untold) {
             (None, Some(refusal)) => Err(refusal),
             (last, _) => self.gave_up(last, &routes),
+        }
+    }
+
+    /// Tells whether a provider may be asked; one that fails is left alone.
+    pub(crate) fn may_begin(&self, route: &Route) -> bool {
+        let now = self.board.clock.now();
+        self.board.health.admits(&route.provider, route.key_id(), now)
+    }
+
+    /// Remembers who answers a session, if somebody else could.
+    pub(crate) fn note_session(&self, routes: &[Route], route: &Route) {
+        if several(routes)
+            && let Some(session) = self.session()
+        {
+            let tenant = self.who.purpose.tenant;
+            self.board.sessions.put(tenant, &session, &route.provider);
         }
     }
 
@@ -101,44 +125,70 @@ impl Asked<'_> {
         true
     }
 
-    async fn attempt(
+    pub(crate) async fn attempt(
         &self,
         (route, attempt): (&Route, u32),
-        (body, back): (Bytes, Option<Back>),
+        ((body, back), beaten): (Told, Option<Beaten>),
         place: &mut MaybePlace,
         after: Option<Ended>,
     ) -> Result<Tried, Refusal> {
         let costs = self.costs(route);
-        let now = self.board.clock.now();
-        let id = if attempt == 1 { self.id } else { self.board.mint.id() };
+        let paid_by = if route.own_login { PaidBy::Login } else { PaidBy::Key };
         let start = CallStart {
-            id,
-            request: self.id,
-            attempt,
-            at: now,
-            purpose: self.who.purpose.clone(),
-            dialect: self.target.dialect.name(),
-            asked: plain(&self.model, NAME_MAX_CHARS),
-            provider: route.provider.clone(),
-            model: plain(&route.model, NAME_MAX_CHARS),
-            streamed: self.stream,
-            session: self.session(),
             worst: costs.map(|(worst, _)| worst),
-            held: Vec::new(),
+            ..self.start(route, attempt, paid_by)
         };
+        let now = start.at;
+        let span = tracing::debug_span!(
+            "models.attempt",
+            otel.kind = "client",
+            otel.status_code = Empty,
+            provider = %start.provider,
+            model = %start.model,
+            attempt,
+            status = Empty,
+            outcome = Empty,
+            error = Empty,
+        );
         let budgets = std::sync::Arc::clone(&self.who.budgets);
         let opened = self.board.ledger.open(start, costs.unwrap_or((0, 0)), budgets, after).await;
         let start = opened.map_err(|refusal| {
             self.board.health.untried(&route.provider, route.key_id());
             refused(refusal, now)
         })?;
-        let begin = Begin { start, route: route.clone(), input_estimate: self.input_estimate() };
+        let capture = self.who.capture.map(|config| {
+            let (asked, dialect) = (self.body.clone(), self.target.dialect);
+            Box::new(Capture::new(asked, dialect, config, now))
+        });
+        let input_estimate = self.input_estimate();
+        let route = route.clone();
+        let begin = Begin { start, route, input_estimate, capture, beaten, span: span.clone() };
         let running = Running::new(std::sync::Arc::clone(&self.board), begin, place.take());
-        Ok(self.ask(running, body, back).await)
+        Ok(self.ask(running, body, back).instrument(span).await)
+    }
+
+    /// Returns what is known of an attempt before it is made.
+    pub(crate) fn start(&self, route: &Route, attempt: u32, paid_by: PaidBy) -> CallStart {
+        CallStart {
+            id: if attempt == 1 { self.id } else { self.board.mint.id() },
+            request: self.id,
+            attempt,
+            at: self.board.clock.now(),
+            purpose: self.who.purpose.clone(),
+            dialect: self.target.dialect.name(),
+            asked: plain(&self.model, NAME_MAX_CHARS),
+            provider: route.provider.clone(),
+            model: plain(&route.model, NAME_MAX_CHARS),
+            streamed: self.stream,
+            paid_by,
+            session: self.session(),
+            worst: None,
+            held: Vec::new(),
+        }
     }
 
     /// Returns the request as the provider gets it, and how its reply is told to the client.
-    fn body_for(&self, route: &Route) -> Result<(Bytes, Option<Back>), Refusal> {
+    pub(crate) fn body_for(&self, route: &Route) -> Result<(Bytes, Option<Back>), Refusal> {
         let dialect = self.target.dialect;
         if route.dialect == dialect {
             return Ok((self.passed_through(route), None));
@@ -238,6 +288,7 @@ impl Asked<'_> {
             }
         };
         running.status = Some(response.status().as_u16());
+        self.note_quota(&route, response.headers());
         if !response.status().is_success() {
             let failed = self.read_failure(&route, response).await;
             return self.failed(running, failed);

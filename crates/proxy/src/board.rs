@@ -113,6 +113,16 @@ impl Switchboard {
         *known = Arc::new(config);
     }
 
+    /// Lets other servers know who is under way here, if there are any; never ends.
+    pub async fn tend(&self) {
+        self.board.gate.tend().await;
+    }
+
+    /// Lets other servers know who has left, before this one ends.
+    pub async fn tidy(&self) {
+        self.board.gate.tidy().await;
+    }
+
     /// Tells how the providers that were asked are doing.
     pub fn providers(&self) -> Vec<ProviderHealth> {
         self.board.health.all(self.board.clock.now())

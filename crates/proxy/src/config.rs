@@ -3,6 +3,9 @@
 //! Without a file everything has a default: the well-known providers, with keys from the environment
 //! and from `godel secret set`.
 
+mod capture;
+mod named;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -13,6 +16,10 @@ use godel_llm::{Dialect, Registry};
 use serde::Deserialize;
 
 use crate::policy::Policy;
+
+use self::capture::CaptureTable;
+pub use self::capture::{CaptureConfig, CaptureRule};
+use self::named::Named;
 
 /// What comes with the program.
 const BUILT_IN: &str = include_str!("../data/providers.toml");
@@ -217,6 +224,7 @@ struct File {
     providers: Named,
     aliases: BTreeMap<String, OneOrMore>,
     fallbacks: BTreeMap<String, Vec<String>>,
+    hedges: BTreeMap<String, u64>,
     prefer: PreferName,
     limits: LimitTable,
     models: Option<PathBuf>,
@@ -227,6 +235,7 @@ struct File {
     idle_seconds: u64,
     attempts: u32,
     cache: CacheConfig,
+    capture: CaptureTable,
     keep_days: u32,
 }
 
@@ -236,6 +245,7 @@ impl Default for File {
             providers: Named::default(),
             aliases: BTreeMap::new(),
             fallbacks: BTreeMap::new(),
+            hedges: BTreeMap::new(),
             prefer: PreferName::default(),
             limits: LimitTable::default(),
             models: None,
@@ -246,47 +256,9 @@ impl Default for File {
             idle_seconds: 300,
             attempts: 3,
             cache: CacheConfig::default(),
+            capture: CaptureTable::default(),
             keep_days: 90,
         }
-    }
-}
-
-/// Tables by name, in the order in which the file names them: it is the order in which they are asked.
-#[derive(Debug, Clone, Default)]
-struct Named(Vec<(String, toml::Table)>);
-
-impl Named {
-    fn names(&self) -> impl Iterator<Item = &String> {
-        self.0.iter().map(|(name, _)| name)
-    }
-
-    fn get(&self, name: &str) -> Option<&toml::Table> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, table)| table)
-    }
-}
-
-impl<'de> Deserialize<'de> for Named {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Tables;
-        impl<'de> serde::de::Visitor<'de> for Tables {
-            type Value = Named;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("tables")
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<Named, A::Error> {
-                let mut named = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    named.push(entry);
-                }
-                Ok(Named(named))
-            }
-        }
-        deserializer.deserialize_map(Tables)
     }
 }
 
@@ -322,10 +294,14 @@ pub struct Config {
     pub providers: HashMap<String, Provider>,
     /// The names of the providers in the order in which they are asked.
     pub order: Vec<String>,
+    /// The providers that the user's file names.
+    pub own: Vec<String>,
     /// Names that stand for models, in the order in which those are tried.
     pub aliases: HashMap<String, Vec<String>>,
     /// Models that are tried after another.
     pub fallbacks: HashMap<String, Vec<String>>,
+    /// Models for which a second provider is asked too, if the first says nothing for so long.
+    pub hedges: HashMap<String, Duration>,
     /// What counts in the choice.
     pub prefer: Prefer,
     /// What everybody may use.
@@ -347,6 +323,8 @@ pub struct Config {
     pub attempts: u32,
     /// Whether answers are kept.
     pub cache: CacheConfig,
+    /// Whether what is asked and answered is kept.
+    pub capture: CaptureRule,
     /// For how many days attempts are kept one by one.
     pub keep_days: u32,
 }
@@ -369,8 +347,10 @@ impl Default for Config {
         Self::read("").unwrap_or_else(|_| Self {
             providers: HashMap::new(),
             order: Vec::new(),
+            own: Vec::new(),
             aliases: HashMap::new(),
             fallbacks: HashMap::new(),
+            hedges: HashMap::new(),
             prefer: Prefer::default(),
             limits: LimitTable::default(),
             registry: OnceLock::new(),
@@ -381,6 +361,7 @@ impl Default for Config {
             idle: Duration::ZERO,
             attempts: 1,
             cache: CacheConfig::default(),
+            capture: CaptureRule::default(),
             keep_days: 1,
         })
     }
@@ -431,14 +412,17 @@ impl Config {
             OneOrMore::One(model) => (alias, vec![model]),
             OneOrMore::More(models) => (alias, models),
         });
+        let hedges = own.hedges.into_iter().map(|(model, ms)| (model, Duration::from_millis(ms)));
         for policy in &own.policies {
             policy.check().map_err(BadConfig)?;
         }
         Ok(Self {
             providers,
             order,
+            own: own.providers.names().cloned().collect(),
             aliases: aliases.collect(),
             fallbacks: own.fallbacks.into_iter().collect(),
+            hedges: hedges.collect(),
             prefer: own.prefer.into(),
             limits: own.limits,
             registry,
@@ -449,6 +433,7 @@ impl Config {
             idle: Duration::from_secs(own.idle_seconds.max(1)),
             attempts: own.attempts.clamp(1, 10),
             cache: own.cache,
+            capture: own.capture.rule(own.keep_days.max(1)),
             keep_days: own.keep_days.max(1),
         })
     }

@@ -13,6 +13,7 @@ use crate::ask::Asked;
 use crate::attempt::Tried;
 use crate::board::{Refusal, SHOULD_RETRY};
 use crate::health::Failure;
+use crate::quota::tell_quota;
 use crate::relay::ProxyBody;
 use crate::route::Route;
 use crate::running::{Running, plain};
@@ -38,6 +39,8 @@ pub(crate) struct Failed {
     content_type: Option<HeaderValue>,
     retry_after: Option<u64>,
     should_retry: Option<HeaderValue>,
+    /// What the provider says of the quota of the client's own login.
+    quota: HeaderMap,
     /// Whether the client speaks the provider's dialect.
     same: bool,
     provider: String,
@@ -65,6 +68,7 @@ impl Asked<'_> {
             content_type: None,
             retry_after: None,
             should_retry: None,
+            quota: HeaderMap::new(),
             same: route.dialect == self.target.dialect,
             provider: route.provider.clone(),
         }
@@ -84,8 +88,11 @@ impl Asked<'_> {
             408 | 500..=599 => FailedKind::Transient,
             _ => FailedKind::Request,
         };
+        let mut quota = HeaderMap::new();
+        tell_quota(route, &head.headers, &mut quota);
         Failed {
             status,
+            quota,
             why: format!("{status} {}", message_of(&body)),
             retry_after: hint(&head.headers, &body),
             should_retry: head.headers.get(&SHOULD_RETRY).cloned(),
@@ -177,6 +184,7 @@ fn passed_on(failed: Failed) -> Response<ProxyBody> {
     let mut response = Response::new(ProxyBody::from(failed.body));
     *response.status_mut() = StatusCode::from_u16(failed.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let headers = response.headers_mut();
+    *headers = failed.quota;
     let json = HeaderValue::from_static("application/json");
     headers.insert(CONTENT_TYPE, failed.content_type.unwrap_or(json));
     let wait = match failed.kind {
@@ -208,7 +216,7 @@ fn hint(headers: &HeaderMap, body: &[u8]) -> Option<u64> {
 }
 
 /// Returns what an error of any dialect says.
-fn message_of(body: &[u8]) -> String {
+pub(crate) fn message_of(body: &[u8]) -> String {
     let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
     let value = if value.is_array() { value[0].clone() } else { value };
     let message = value["error"]["message"].as_str().or(value["message"].as_str());

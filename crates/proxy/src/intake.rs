@@ -10,11 +10,15 @@ use http::HeaderValue;
 use http::header::CONTENT_ENCODING;
 use http_body::Body;
 use http_body_util::BodyExt as _;
+use ruzstd::decoding::StreamingDecoder;
 
 use crate::board::Refusal;
 
 /// How long what is too large is still listened to.
 const DRAIN_TIME: Duration = Duration::from_secs(10);
+
+/// What packers of the usual strength want to unpack in.
+const ZSTD_WINDOW_MIN_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Reads a whole body of at most `max` bytes, unpacked.
 pub(crate) async fn read_body<B>(
@@ -59,16 +63,19 @@ where
         whole.extend_from_slice(&more);
         whole.freeze()
     };
-    match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
-        None | Some(b"" | b"identity") => Ok(whole),
-        Some(b"gzip") => unpack(&whole, max).ok_or_else(too_large)?.map_err(|error| {
-            Refusal::new(Trouble::Invalid, format!("the request is not packed as it says: {error}"))
-        }),
+    let unpacked = match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
+        None | Some(b"" | b"identity") => return Ok(whole),
+        Some(b"gzip") => unpack(&whole, max),
+        Some(b"zstd") => unpack_zstd(&whole, max),
         Some(_) => {
-            let why = "the request is packed in a way that is not known here; use gzip or none";
-            Err(Refusal::new(Trouble::Invalid, why))
+            let why =
+                "the request is packed in a way that is not known here; use gzip, zstd or none";
+            return Err(Refusal::new(Trouble::Invalid, why));
         }
-    }
+    };
+    unpacked.ok_or_else(too_large)?.map_err(|error| {
+        Refusal::new(Trouble::Invalid, format!("the request is not packed as it says: {error}"))
+    })
 }
 
 /// Takes what is still sent, within reason, and forgets it: a client that is cut off while it sends
@@ -102,6 +109,26 @@ fn unpack(packed: &[u8], max: usize) -> Option<std::io::Result<Bytes>> {
     }
 }
 
+/// Unpacks one frame after the other; nothing if it would be too large. No frame may ask for more
+/// memory to be unpacked in than a request may have.
+fn unpack_zstd(mut packed: &[u8], max: usize) -> Option<std::io::Result<Bytes>> {
+    let mut unpacked = Vec::new();
+    let window = (max as u64).max(ZSTD_WINDOW_MIN_BYTES);
+    while !packed.is_empty() {
+        let reader = StreamingDecoder::new_with_max_window_size(&mut packed, window);
+        let mut reader = match reader {
+            Ok(reader) => reader.take((max + 1 - unpacked.len()) as u64),
+            Err(_) => return Some(Err(std::io::Error::other("it does not begin like zstd"))),
+        };
+        match reader.read_to_end(&mut unpacked) {
+            Ok(_) if unpacked.len() > max => return None,
+            Ok(_) => {}
+            Err(_) => return Some(Err(std::io::Error::other("it breaks off or is damaged"))),
+        }
+    }
+    Some(Ok(unpacked.into()))
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
@@ -109,6 +136,7 @@ mod tests {
     use flate2::Compression;
     use flate2::write::GzEncoder;
     use http_body_util::Full;
+    use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
     use super::*;
 
@@ -136,5 +164,26 @@ mod tests {
         assert_eq!(taken(body.clone(), "gzip", 100).await, Err(Trouble::Invalid));
         assert_eq!(taken(body.clone(), "br", 100).await, Err(Trouble::Invalid));
         assert_eq!(taken(body, "identity", 5).await, Err(Trouble::TooLarge));
+    }
+
+    #[tokio::test]
+    async fn zstd_is_unpacked_within_the_same_bounds() {
+        let zstd = |bytes: &[u8]| Bytes::from(compress_to_vec(bytes, CompressionLevel::Fastest));
+        let body = Bytes::from_static(b"{\"model\":\"m\"}");
+        assert_eq!(taken(zstd(&body), "zstd", 100).await, Ok(body.clone()));
+        let two = Bytes::from([zstd(b"{\"model\""), zstd(b":\"m\"}")].concat());
+        assert_eq!(taken(two, "zstd", 100).await, Ok(body.clone()), "frames follow one another");
+        let bomb = zstd(&vec![b' '; 10_000_000]);
+        assert!(bomb.len() < 100_000);
+        assert_eq!(taken(bomb.clone(), "zstd", 1_000_000).await, Err(Trouble::TooLarge));
+        let many = Bytes::from(bomb.repeat(5));
+        assert_eq!(taken(many, "zstd", 12_000_000).await, Err(Trouble::TooLarge));
+        let cut = zstd(&body).slice(..12);
+        for broken in [body.clone(), cut, Bytes::from_static(b"\x28\xb5\x2f\xfd")] {
+            assert_eq!(taken(broken, "zstd", 100).await, Err(Trouble::Invalid));
+        }
+        // A frame that asks for a window of terabytes is not taken at its word.
+        let greedy = Bytes::from_static(b"\x28\xb5\x2f\xfd\x00\xff\x01\x00\x00");
+        assert_eq!(taken(greedy, "zstd", 1_000).await, Err(Trouble::Invalid));
     }
 }

@@ -9,9 +9,9 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_model::{
-    Budget, BudgetId, CallEnd, CallId, CallStart, Clock, Mint, NewEvent, Outcome, TenantId,
+    Budget, BudgetId, CallEnd, CallId, CallStart, Clock, Mint, NewEvent, Outcome, Quota, TenantId,
 };
-use godel_store::{CallRecord, Scope, Store, Tx};
+use godel_store::{CallBody, CallRecord, Scope, Store, Tx};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
@@ -60,6 +60,10 @@ struct Opening {
 struct Closing {
     start: CallStart,
     end: CallEnd,
+    /// What was said, if that is kept.
+    body: Option<CallBody>,
+    /// Whether nothing was written of it before.
+    fresh: bool,
 }
 
 /// An attempt that may begin. If it never does, because its client has gone meanwhile, its drop
@@ -79,7 +83,7 @@ impl Drop for Opened {
     fn drop(&mut self) {
         if let Some(start) = self.start.take() {
             let now = self.ledger.inner.clock.now();
-            self.ledger.settle(start, unasked(now));
+            self.ledger.settle(start, unasked(now), None);
         }
     }
 }
@@ -93,7 +97,8 @@ pub(crate) struct Ended {
 impl Drop for Ended {
     fn drop(&mut self) {
         if let Some(closing) = self.closing.take() {
-            self.ledger.settle(closing.start, closing.end);
+            let Closing { start, end, body, .. } = *closing;
+            self.ledger.settle(start, end, body);
         }
     }
 }
@@ -108,6 +113,8 @@ struct Pending {
     openings: Vec<(Opening, Answer)>,
     closings: Vec<Closing>,
     events: Vec<(TenantId, NewEvent, u32)>,
+    /// What providers said of quotas; what is lost of it is said again.
+    quotas: Vec<(TenantId, Quota)>,
     /// What could not be written with others is written alone, so that it stops nobody else.
     again: VecDeque<Closing>,
     /// Whether such a one is next.
@@ -122,12 +129,15 @@ impl Pending {
         self.openings.is_empty()
             && self.closings.is_empty()
             && self.events.is_empty()
+            && self.quotas.is_empty()
             && self.again.is_empty()
     }
 
     fn take(&mut self) -> Self {
-        let fresh =
-            !(self.openings.is_empty() && self.closings.is_empty() && self.events.is_empty());
+        let fresh = !(self.openings.is_empty()
+            && self.closings.is_empty()
+            && self.events.is_empty()
+            && self.quotas.is_empty());
         let alone = !self.again.is_empty() && (self.again_next || !fresh);
         self.again_next = fresh && !alone;
         if alone {
@@ -144,6 +154,7 @@ impl Pending {
             openings: self.openings.drain(..open).collect(),
             closings: self.closings.drain(..close).collect(),
             events: std::mem::take(&mut self.events),
+            quotas: std::mem::take(&mut self.quotas),
             closed: self.closed,
             ..Self::default()
         }
@@ -225,19 +236,44 @@ impl Ledger {
     }
 
     /// Takes how an attempt ended, to be written together with the next one.
-    pub(crate) fn ended(&self, start: CallStart, end: CallEnd) -> Ended {
-        Ended { ledger: self.clone(), closing: Some(Box::new(Closing { start, end })) }
+    pub(crate) fn ended(&self, start: CallStart, end: CallEnd, body: Option<CallBody>) -> Ended {
+        let closing = Closing { start, end, body, fresh: false };
+        Ended { ledger: self.clone(), closing: Some(Box::new(closing)) }
     }
 
     /// Writes how an attempt ended, soon; never waits and never fails.
-    pub fn settle(&self, start: CallStart, end: CallEnd) {
-        self.pending().closings.push(Closing { start, end });
+    pub fn settle(&self, start: CallStart, end: CallEnd, body: Option<CallBody>) {
+        self.pending().closings.push(Closing { start, end, body, fresh: false });
+        self.inner.wake.notify_one();
+    }
+
+    /// Writes that an answer was given again, which asked nobody and cost nothing.
+    pub(crate) fn given_again(&self, start: CallStart) {
+        let end = CallEnd { outcome: Outcome::Ok, ..unasked(start.at) };
+        self.pending().closings.push(Closing { start, end, body: None, fresh: true });
         self.inner.wake.notify_one();
     }
 
     /// Tells a tenant of something, soon.
     pub(crate) fn tell(&self, tenant: TenantId, event: NewEvent) {
         self.pending().events.push((tenant, event, 0));
+        self.inner.wake.notify_one();
+    }
+
+    /// Writes what a provider said of the quotas of somebody's login, soon.
+    pub(crate) fn note(&self, tenant: TenantId, quotas: Vec<Quota>) {
+        let mut pending = self.pending();
+        for quota in quotas {
+            let same = |(owner, known): &(TenantId, Quota)| {
+                (*owner, known.user, &known.provider, &known.window.name)
+                    == (tenant, quota.user, &quota.provider, &quota.window.name)
+            };
+            pending.quotas.retain(|known| !same(known));
+            if pending.quotas.len() < BATCH_MAX {
+                pending.quotas.push((tenant, quota));
+            }
+        }
+        drop(pending);
         self.inner.wake.notify_one();
     }
 
@@ -261,10 +297,10 @@ impl Ledger {
     }
 
     async fn write(&self, next: Pending) {
-        let Pending { openings, mut closings, events, again, .. } = next;
+        let Pending { openings, mut closings, events, quotas, again, .. } = next;
         closings.extend(again);
         let (openings, answers): (Vec<_>, Vec<_>) = openings.into_iter().unzip();
-        let batch = Arc::new(Batch { openings, closings, events });
+        let batch = Arc::new(Batch { openings, closings, events, quotas });
         let (inner, work) = (Arc::clone(&self.inner), Arc::clone(&batch));
         let now = inner.clock.now();
         let written =
@@ -355,10 +391,10 @@ impl Ledger {
             for (tenant, id) in &looked_for {
                 let found = tx.calls().by_id(*tenant, *id)?;
                 if let Some(CallRecord { start, end: None }) = found {
-                    closings.push(Closing { start, end: unasked(now) });
+                    closings.push(Closing { start, end: unasked(now), body: None, fresh: false });
                 }
             }
-            let batch = Batch { openings: Vec::new(), closings, events: Vec::new() };
+            let batch = Batch { closings, ..Batch::default() };
             batch.write(tx, &inner, now)?;
             if batch.closings.is_empty() {
                 tx.calls().forget_dead(long_ago)?;
@@ -408,5 +444,5 @@ fn lost_call(record: CallRecord, now: Timestamp) -> Closing {
         first_byte_micros: None,
         error: Some("the server ended before the answer did".to_owned()),
     };
-    Closing { start: record.start, end }
+    Closing { start: record.start, end, body: None, fresh: false }
 }

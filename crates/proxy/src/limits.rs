@@ -1,8 +1,10 @@
 //! How much each user, project and agent may use.
 //!
 //! The buckets are in memory, in shards with a lock each, so that callers do not wait for one
-//! another. With Redis several servers share them, but for how many go on at the same time; without
+//! another. With Redis several servers share them, and how many go on at the same time; without
 //! it, or when it does not answer, each server counts for itself: laxer for a while, never closed.
+
+mod leases;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,9 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_decide::{Left, Meterage, Quota, UsedUp};
 use godel_model::TenantId;
-use godel_store::hints::{Hints, Share};
+use godel_store::hints::{Hints, Room, Share};
 use jiff::Timestamp;
 
+use self::leases::Leases;
 use crate::config::{LimitTable, Limits};
 use crate::who::Who;
 
@@ -50,6 +53,7 @@ pub(crate) struct Gate {
     hasher: RandomState,
     hints: Option<Hints>,
     redis_again_ms: AtomicI64,
+    leases: Leases,
 }
 
 /// Why a request must wait.
@@ -73,6 +77,8 @@ pub(crate) struct Place {
     shared: bool,
     /// What is left of the tightest limit of requests.
     pub(crate) left: Option<Left>,
+    /// Under which number the other servers know of it.
+    lease: Option<u128>,
 }
 
 impl Gate {
@@ -83,6 +89,22 @@ impl Gate {
             hasher: RandomState::new(),
             hints,
             redis_again_ms: AtomicI64::new(0),
+            leases: Leases::default(),
+        }
+    }
+
+    /// Lets the other servers know who is under way here; never ends.
+    pub(crate) async fn tend(&self) {
+        match &self.hints {
+            Some(hints) => self.leases.tend(hints).await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Lets the other servers know who has left.
+    pub(crate) async fn tidy(&self) {
+        if let Some(hints) = &self.hints {
+            self.leases.tell_left(hints).await;
         }
     }
 
@@ -109,6 +131,7 @@ impl Gate {
             told: false,
             shared: false,
             left: None,
+            lease: None,
         };
         for (owner, limits) in owners(who, table) {
             if limits == Limits::default() {
@@ -126,6 +149,10 @@ impl Gate {
                 (Some(a), Some(b)) => Some(if b.remaining < a.remaining { b } else { a }),
                 (a, b) => a.or(b),
             };
+        }
+        if let Err(refused) = self.lease(&mut place, now).await {
+            place.undo(weight);
+            return Err(refused);
         }
         match self.share(&place, (weight, tokens), now).await {
             Ok(shared) => place.shared = shared,
@@ -160,8 +187,7 @@ impl Gate {
             debt: 0.0,
         });
         if let Some(most) = limits.concurrent.filter(|most| stand.open >= *most) {
-            let why = format!("{} has {most} requests under way, as many as it may", owner.said());
-            return Err(Refused { why, retry_after: 1 });
+            return Err(owner.busy(most));
         }
         let left = stand.requests.take(requests, weight.into(), now);
         let left = left.map_err(|used| owner.refused("requests", used))?;
@@ -172,6 +198,43 @@ impl Gate {
         }
         stand.open += 1;
         Ok(left)
+    }
+
+    /// Takes a place among those who are under way on all servers.
+    async fn lease(&self, place: &mut Place, now: Timestamp) -> Result<(), Refused> {
+        let Some(hints) = &self.hints else { return Ok(()) };
+        let limited = place.owners.iter().filter_map(|(owner, limits)| {
+            let name = format!("{}:{}", owner.kind, owner.name);
+            Some((owner, Room { name, limit: limits.concurrent? }))
+        });
+        let (whose, rooms): (Vec<&Owner>, Vec<Room>) = limited.unzip();
+        let Some(first) = whose.first() else { return Ok(()) };
+        let id = self.leases.begin(first.tenant, &rooms);
+        // From now on its drop gives it back, also if nobody waits for the answer any more.
+        place.lease = Some(id);
+        if now.as_millisecond() < self.redis_again_ms.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        match hints.enter(first.tenant, &leases::name(id), &rooms, leases::LEASE).await {
+            Ok(None) => Ok(()),
+            Ok(Some(full)) => {
+                let (Some(owner), Some(room)) = (whose.get(full), rooms.get(full)) else {
+                    return Ok(());
+                };
+                Err(owner.busy(room.limit))
+            }
+            Err(error) => {
+                self.rest(&error, now);
+                Ok(())
+            }
+        }
+    }
+
+    /// Leaves Redis alone for a while.
+    fn rest(&self, error: &godel_store::Error, now: Timestamp) {
+        tracing::warn!(%error, "limits of models are not shared for some seconds");
+        let again = now.as_millisecond() + REDIS_PAUSE_MS;
+        self.redis_again_ms.store(again, Ordering::Relaxed);
     }
 
     /// Asks Redis, whose buckets all servers share; tells whether it took its part.
@@ -210,9 +273,7 @@ impl Gate {
                 Err(owner.refused(what, UsedUp { limit: *limit, window, retry_after_ms }))
             }
             Err(error) => {
-                tracing::warn!(%error, "limits of models are not shared for some seconds");
-                let again = now.as_millisecond() + REDIS_PAUSE_MS;
-                self.redis_again_ms.store(again, Ordering::Relaxed);
+                self.rest(&error, now);
                 Ok(false)
             }
         }
@@ -227,6 +288,11 @@ impl Gate {
 impl Owner {
     fn said(&self) -> String {
         format!("{} {}", self.kind, self.name)
+    }
+
+    fn busy(&self, most: u32) -> Refused {
+        let why = format!("{} has {most} requests under way, as many as it may", self.said());
+        Refused { why, retry_after: 1 }
     }
 
     fn refused(&self, what: &str, used: UsedUp) -> Refused {
@@ -283,6 +349,9 @@ impl Drop for Place {
         if !self.told {
             self.used(0);
         }
+        if let Some(lease) = self.lease {
+            self.gate.leases.end(lease);
+        }
         for (owner, _) in &self.owners {
             if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
                 stand.open = stand.open.saturating_sub(1);
@@ -314,6 +383,7 @@ mod tests {
             project_per_minute: None,
             keys: Arc::default(),
             budgets: [].into(),
+            capture: None,
         }
     }
 

@@ -25,7 +25,7 @@ impl Asked<'_> {
     }
 
     /// Tells whether the request carries what only one provider understands.
-    fn has_state(&self) -> bool {
+    pub(crate) fn has_state(&self) -> bool {
         let marks: &[&[u8]] = &[
             b"\"encrypted_content\"",
             b"\"signature\"",

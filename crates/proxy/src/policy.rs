@@ -103,13 +103,7 @@ impl Policy {
             found.extend(memmem::find_iter(body, text).map(|at| at..at + text.len()));
         }
         if self.secrets {
-            for (mark, least) in KEY_MARKS {
-                found.extend(memmem::find_iter(body, mark).filter_map(|at| {
-                    let is_key = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
-                    let rest = body[at + mark.len()..].iter().take_while(is_key).count();
-                    (rest >= least).then(|| at..at + mark.len() + rest)
-                }));
-            }
+            found.extend(keys_in(body));
         }
         found.sort_by_key(|place| place.start);
         found
@@ -118,6 +112,19 @@ impl Policy {
     fn concerns(&self, model: &str) -> bool {
         self.models.is_empty() || self.models.iter().any(|pattern| matches(pattern, model))
     }
+}
+
+/// Returns where keys of well-known services are.
+pub(crate) fn keys_in(body: &[u8]) -> Vec<std::ops::Range<usize>> {
+    let mut found = Vec::new();
+    for (mark, least) in KEY_MARKS {
+        found.extend(memmem::find_iter(body, mark).filter_map(|at| {
+            let is_key = |byte: &&u8| byte.is_ascii_alphanumeric() || b"-_".contains(byte);
+            let rest = body[at + mark.len()..].iter().take_while(is_key).count();
+            (rest >= least).then(|| at..at + mark.len() + rest)
+        }));
+    }
+    found
 }
 
 /// Asks all policies.

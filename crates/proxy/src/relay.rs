@@ -222,7 +222,14 @@ impl RelayBody {
         self.looked = false;
         self.silence.broken();
         self.running.relayed += ready.len as u64;
-        Poll::Ready(Some(Ok(Frame::data(ready.bytes()))))
+        Poll::Ready(Some(Ok(Frame::data(self.hand_on(ready)))))
+    }
+
+    /// Returns bytes for the client, and lets them be kept if that is wanted.
+    fn hand_on(&mut self, ready: Joined) -> Bytes {
+        let bytes = ready.bytes();
+        self.running.hear(&bytes);
+        bytes
     }
 
     /// Reads bytes of the provider, and returns what of them goes on.
@@ -276,15 +283,16 @@ impl RelayBody {
         let outcome = if failed || status >= 400 { Outcome::Failed } else { Outcome::Ok };
         self.running.relayed += ready.len as u64;
         self.count_text();
+        let last = self.hand_on(ready);
         self.running.finish(
             outcome,
             usage.into(),
             failed.then_some("the stream told of a failure"),
         );
         self.done = true;
-        match ready.len {
+        match last.len() {
             0 => Poll::Ready(None),
-            _ => Poll::Ready(Some(Ok(Frame::data(ready.bytes())))),
+            _ => Poll::Ready(Some(Ok(Frame::data(last)))),
         }
     }
 
@@ -318,9 +326,11 @@ impl RelayBody {
         let message = format!("the provider {} broke off: {why}", self.running.route.provider);
         self.running.relayed += ready.len as u64;
         let used = self.used();
-        self.running.finish(Outcome::Failed, used, Some(why));
         match &mut self.way {
-            Way::Whole(_) => return Poll::Ready(Some(Err(BrokenOff(why.to_owned())))),
+            Way::Whole(_) => {
+                self.running.finish(Outcome::Failed, used, Some(why));
+                return Poll::Ready(Some(Err(BrokenOff(why.to_owned()))));
+            }
             Way::Stream(meter) => {
                 let event = Trouble::BadGateway.event(self.client, &message, &self.request_id);
                 ready.push(meter.torn().into());
@@ -332,7 +342,9 @@ impl RelayBody {
                 ready.push(out.into());
             }
         }
-        Poll::Ready(Some(Ok(Frame::data(ready.bytes()))))
+        let last = self.hand_on(ready);
+        self.running.finish(Outcome::Failed, used, Some(why));
+        Poll::Ready(Some(Ok(Frame::data(last))))
     }
 
     fn has_ended(&self) -> bool {

@@ -22,18 +22,25 @@ pub(crate) struct Route {
     pub(crate) key: Option<Arc<Key>>,
     /// Whether the client's own login of the provider is passed on, and pays.
     pub(crate) own_login: bool,
+    /// That login, so that it can be taken out of what the provider says.
+    pub(crate) shown: Option<Arc<Key>>,
+    /// Tells the logins of users apart: one that has used its quota is not another's.
+    pub(crate) login: u64,
     /// Which it is in the order of the settings, whoever fails now.
     pub(crate) place: usize,
 }
 
 impl Route {
-    /// Returns what a provider says without our key: some quote the one that they do not like.
+    /// Returns what a provider says without the key or login that it was shown: some quote the one
+    /// that they do not like, and what they say is on record for others to read.
     pub(crate) fn without_key(&self, said: &Bytes) -> Bytes {
-        self.key.as_ref().map_or_else(|| said.clone(), |key| key.removed_from(said))
+        let shown = self.key.as_ref().or(self.shown.as_ref());
+        shown.map_or_else(|| said.clone(), |key| key.removed_from(said))
     }
 
     pub(crate) fn key_id(&self) -> u64 {
-        self.key.as_ref().map_or(0, |key| key.id)
+        let login = if self.own_login { self.login } else { 0 };
+        self.key.as_ref().map_or(login, |key| key.id)
     }
 }
 
@@ -54,8 +61,10 @@ pub(crate) struct Question<'a> {
     pub(crate) prefer: Prefer,
     /// About how many tokens go in and come out.
     pub(crate) tokens: (u64, u64),
-    /// Whether the client brings its own login of the provider.
-    pub(crate) own_login: bool,
+    /// The login of the provider that the client brings.
+    pub(crate) own_login: Option<Arc<Key>>,
+    /// Tells the logins of users apart.
+    pub(crate) login: u64,
 }
 
 /// Why nobody can answer.
@@ -164,9 +173,11 @@ fn with_keys(
         dialect,
         key,
         own_login,
+        shown: question.own_login.clone().filter(|_| own_login),
+        login: question.login,
         place: 0,
     };
-    if question.own_login && provider.subscription && dialect == question.dialect {
+    if question.own_login.is_some() && provider.subscription && dialect == question.dialect {
         return vec![route(None, true)];
     }
     if provider.auth(dialect) == Auth::None {
@@ -212,7 +223,8 @@ mod tests {
             needs: vec![],
             prefer: Prefer::Order,
             tokens: (1_000, 100),
-            own_login: false,
+            own_login: None,
+            login: 0,
         }
     }
 

@@ -1,13 +1,17 @@
 //! An attempt under way: whatever happens to it, it is settled.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use godel_llm::Usage;
 use godel_model::{CallEnd, CallStart, Outcome};
+use godel_store::CallBody;
 use jiff::tz::TimeZone;
 
 use crate::board::Board;
+use crate::capture::Capture;
+use crate::hedge::Beaten;
 use crate::ledger::Ended;
 use crate::limits::Place;
 use crate::route::Route;
@@ -48,6 +52,12 @@ pub(crate) struct Running {
     input_estimate: u64,
     /// How many bytes of text went to the client.
     pub(crate) relayed: u64,
+    /// What is kept of it.
+    capture: Option<Box<Capture>>,
+    /// Whether another provider answered, so that this one is let go.
+    beaten: Option<Beaten>,
+    /// The part of the trace that tells of it.
+    span: tracing::Span,
 }
 
 /// What is known of an attempt when it begins.
@@ -55,6 +65,9 @@ pub(crate) struct Begin {
     pub(crate) start: CallStart,
     pub(crate) route: Route,
     pub(crate) input_estimate: u64,
+    pub(crate) capture: Option<Box<Capture>>,
+    pub(crate) beaten: Option<Beaten>,
+    pub(crate) span: tracing::Span,
 }
 
 impl Running {
@@ -69,6 +82,9 @@ impl Running {
             status: None,
             input_estimate: begin.input_estimate,
             relayed: 0,
+            capture: begin.capture,
+            beaten: begin.beaten,
+            span: begin.span,
         }
     }
 
@@ -76,6 +92,18 @@ impl Running {
     pub(crate) fn first_byte(&mut self) {
         let took = *self.first_byte.get_or_insert_with(|| self.began.elapsed());
         self.board.health.worked(&self.route.provider, self.route.key_id(), took);
+    }
+
+    /// Notes what goes to the client, if that is to be kept.
+    pub(crate) fn hear(&mut self, bytes: &[u8]) {
+        if let Some(capture) = &mut self.capture {
+            capture.hear(bytes);
+        }
+    }
+
+    fn captured(&mut self) -> Option<CallBody> {
+        let capture = self.capture.take()?;
+        Some(capture.done(&self.route))
     }
 
     /// Takes the place at the gate back, for the next attempt.
@@ -88,7 +116,8 @@ impl Running {
         let start = self.start.take()?;
         let end = self.end(Outcome::Failed, Some((Usage::default(), false)), Some(0), Some(why));
         self.count(&start, &end);
-        Some(self.board.ledger.ended(start, end))
+        let body = self.captured();
+        Some(self.board.ledger.ended(start, end, body))
     }
 
     /// Settles the attempt.
@@ -114,7 +143,8 @@ impl Running {
             place.used(usage.input_all() + usage.output);
         }
         self.count(&start, &end);
-        self.board.ledger.settle(start, end);
+        let body = self.captured();
+        self.board.ledger.settle(start, end, body);
         self.place = None;
     }
 
@@ -153,14 +183,34 @@ impl Running {
     }
 
     fn count(&self, start: &CallStart, end: &CallEnd) {
+        if !self.span.is_disabled() {
+            self.trace(end);
+        }
         let took = self.began.elapsed();
         crate::metrics::ended(start, end, (self.route.known.is_some(), took));
     }
 }
 
+impl Running {
+    fn trace(&self, end: &CallEnd) {
+        self.span.record("outcome", end.outcome.as_str());
+        if let Some(status) = end.status {
+            self.span.record("status", status);
+        }
+        if end.outcome == Outcome::Failed {
+            self.span.record("otel.status_code", "ERROR");
+        }
+        if let Some(error) = &end.error {
+            self.span.record("error", error.as_str());
+        }
+    }
+}
+
 impl Drop for Running {
     fn drop(&mut self) {
-        self.finish(Outcome::Cancelled, Used::Unknown, Some("the client went away"));
+        let beaten = self.beaten.as_ref().is_some_and(|beaten| beaten.load(Ordering::Relaxed));
+        let why = if beaten { "another provider answered first" } else { "the client went away" };
+        self.finish(Outcome::Cancelled, Used::Unknown, Some(why));
     }
 }
 

@@ -39,7 +39,9 @@ pub fn is_model_path(path: &str) -> bool {
     let Some(rest) = path.strip_prefix("/proxy") else { return false };
     // Reports are part of the other API.
     (rest.is_empty() || rest.starts_with('/'))
-        && !matches!(rest, "/v1/usage" | "/v1/audit" | "/v1/providers")
+        && !matches!(rest, "/v1/usage" | "/v1/audit" | "/v1/providers" | "/v1/quotas")
+        && !rest.starts_with("/v1/audit/")
+        && !rest.starts_with("/v1/providers/")
 }
 
 impl Target {
@@ -189,7 +191,14 @@ mod tests {
     #[test]
     fn reports_are_not_for_models() {
         assert!(is_model_path("/proxy") && is_model_path("/proxy/v1/messages"));
-        for other in ["/proxy/v1/usage", "/proxy/v1/audit", "/api/v1/events", "/proxyx/v1"] {
+        for other in [
+            "/proxy/v1/usage",
+            "/proxy/v1/audit",
+            "/proxy/v1/audit/1/body",
+            "/proxy/v1/quotas",
+            "/api/v1/events",
+            "/proxyx/v1",
+        ] {
             assert!(!is_model_path(other), "{other}");
         }
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use godel_model::{BudgetId, Purpose};
 
+use crate::config::CaptureConfig;
 use crate::keys::Keys;
 use crate::policy::matches;
 
@@ -20,6 +21,8 @@ pub struct Who {
     pub keys: Arc<Keys>,
     /// The budgets that count.
     pub budgets: Arc<[BudgetId]>,
+    /// Whether what is asked and answered is kept.
+    pub capture: Option<CaptureConfig>,
 }
 
 impl Who {
@@ -41,7 +44,14 @@ impl Who {
             project_per_minute: None,
             keys: Arc::default(),
             budgets: [].into(),
+            capture: None,
         }
+    }
+
+    /// Returns what tells the logins of users apart.
+    pub(crate) fn login(&self) -> u64 {
+        let (high, low) = self.purpose.user.uuid().as_u64_pair();
+        high ^ low
     }
 
     /// Tells whether a model may be asked.

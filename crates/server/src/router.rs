@@ -17,8 +17,8 @@ use crate::routes::beads::moves;
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
-    admin, audit, auth, beads, convoys, device, events, health, keys, projects, secrets, spend,
-    stream, system, tenants, usage, users,
+    admin, audit, auth, beads, calls, convoys, device, events, health, keys, projects, providers,
+    secrets, spend, stream, system, tenants, usage, users,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -173,7 +173,11 @@ fn guarded_root() -> OpenApiRouter<Shared> {
         .routes(routes!(ws::upgrade))
         .routes(routes!(usage::usage))
         .routes(routes!(usage::calls))
-        .routes(routes!(usage::providers))
+        .routes(routes!(calls::get))
+        .routes(routes!(calls::body))
+        .routes(routes!(providers::providers))
+        .routes(routes!(providers::test))
+        .routes(routes!(providers::quotas))
 }
 
 /// All paths, each behind the layer that `protect` puts around guarded ones.

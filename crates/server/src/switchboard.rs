@@ -14,9 +14,13 @@ use godel_llm::Trouble;
 use godel_proxy::{Refusal, Switchboard, Who, is_model_path};
 use http::{HeaderMap, Request, Response, header};
 use hyper::body::Incoming;
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 
 use crate::guard::{Peer, check_host, origin_of};
 use crate::state::Shared;
+use crate::telemetry::join_trace;
+use crate::trace::TraceContext;
 
 /// The header for clients that bring a login of the provider in the usual one.
 const OWN_TOKEN: &str = "x-godel-token";
@@ -41,10 +45,32 @@ pub(crate) async fn serve(shared: &Shared, mut request: Request<Incoming>) -> Re
         identify(shared, &request, &origin).await
     };
     keep_own(request.headers_mut());
-    match who {
-        Ok(who) => board.call(who, request).await.map(Body::new),
+    let span = span(shared, &request);
+    let response = match who {
+        Ok(who) => board.call(who, request).instrument(span.clone()).await.map(Body::new),
         Err(refusal) => board.refuse(&request, &refusal).map(Body::new),
+    };
+    span.record("http.response.status_code", response.status().as_u16());
+    response
+}
+
+/// Makes the part of the caller's trace that tells of a request; without anybody who collects traces
+/// there is none, and it costs nothing.
+fn span<B>(shared: &Shared, request: &Request<B>) -> Span {
+    let span = tracing::debug_span!(
+        target: "godel_proxy",
+        "models.request",
+        otel.kind = "server",
+        http.request.method = %request.method(),
+        url.path = request.uri().path(),
+        http.response.status_code = Empty,
+        dialect = Empty,
+        model = Empty,
+    );
+    if !span.is_disabled() {
+        join_trace(&span, &TraceContext::of(request.headers(), shared.app.mint));
     }
+    span
 }
 
 /// Beside a token in our own header, the usual one may hold a login of the provider, which is passed

@@ -2,6 +2,8 @@
 //!
 //! A `FLUSHALL` may cost latency, never a fact.
 
+mod rooms;
+
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -9,6 +11,7 @@ use godel_model::TenantId;
 use redis::Script;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
+pub use self::rooms::Room;
 use crate::{Error, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -81,6 +84,8 @@ pub struct Hints {
     connection: ConnectionManager,
     take: std::sync::Arc<Script>,
     take_all: std::sync::Arc<Script>,
+    enter: std::sync::Arc<Script>,
+    stay: std::sync::Arc<Script>,
 }
 
 impl std::fmt::Debug for Hints {
@@ -129,7 +134,8 @@ impl Hints {
         let connection =
             ConnectionManager::new_with_config(client, config).await.map_err(failed)?;
         let (take, take_all) = (Script::new(TAKE).into(), Script::new(TAKE_ALL).into());
-        Ok(Self { connection, take, take_all })
+        let (enter, stay) = (Script::new(rooms::ENTER).into(), Script::new(rooms::STAY).into());
+        Ok(Self { connection, take, take_all, enter, stay })
     }
 
     /// Takes a token from a tenant's shared bucket: whether there was one, and how many are left.

@@ -43,6 +43,7 @@ pub use scope::Scope;
 pub use store::{Probe, Store, Written};
 pub use tables::agent_tokens::AgentTokenRecord;
 pub use tables::audit::{Ends, StoredRow};
+pub use tables::bodies::CallBody;
 pub use tables::callers::{CallerKey, CallerRecord, CallerSession};
 pub use tables::calls::CallRecord;
 pub use tables::devices::{DeviceRecord, DeviceStatus};

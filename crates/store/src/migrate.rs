@@ -31,6 +31,7 @@ static KNOWN: &[Migration] = migrations! {
     4 "beads";
     5 "spend";
     6 "queue";
+    7 "quotas";
 };
 
 /// Returns all migrations that this binary knows, in order.

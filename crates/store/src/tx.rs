@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use crate::statement::Conn;
 use crate::tables::agent_tokens::AgentTokens;
 use crate::tables::audit::Audit;
+use crate::tables::bodies::Bodies;
 use crate::tables::budgets::Budgets;
 use crate::tables::callers::Callers;
 use crate::tables::calls::Calls;
@@ -15,6 +16,7 @@ use crate::tables::idempotency::Idempotency;
 use crate::tables::keys::Keys;
 use crate::tables::pools::Pools;
 use crate::tables::projects::Projects;
+use crate::tables::quotas::Quotas;
 use crate::tables::runs::Runs;
 use crate::tables::schedules::Schedules;
 use crate::tables::secrets::Secrets;
@@ -198,6 +200,16 @@ impl<'c> Tx<'c> {
     /// Attempts to get an answer from a provider.
     pub fn calls(&mut self) -> Calls<'_, 'c> {
         Calls { tx: self }
+    }
+
+    /// Returns the quotas of subscriptions.
+    pub fn quotas(&mut self) -> Quotas<'_, 'c> {
+        Quotas { tx: self }
+    }
+
+    /// Returns what was asked and answered.
+    pub fn bodies(&mut self) -> Bodies<'_, 'c> {
+        Bodies { tx: self }
     }
 
     /// Sums of what models were asked for.

@@ -2320,6 +2320,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/proxy/v1/audit/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a request to a model
+         * @description One attempt to get an answer from a provider.
+         */
+        get: operations["getModelCall"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/proxy/v1/audit/{id}/body": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what was said in a request to a model
+         * @description What was asked and answered, if the settings let it be kept; secrets and personal data were taken
+         *     out before. For admins.
+         */
+        get: operations["getModelCallBody"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/proxy/v1/providers": {
         parameters: {
             query?: never;
@@ -2332,6 +2373,48 @@ export interface paths {
          * @description In the order in which they are asked, with how they are doing.
          */
         get: operations["listProviders"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/proxy/v1/providers/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try providers
+         * @description Asks them for their models with each key of the tenant, which costs nothing, and tells what is
+         *     wrong and what to do about it. For admins.
+         */
+        post: operations["testProviders"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/proxy/v1/quotas": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List quotas
+         * @description The windows of the subscriptions by which clients asked with a login of their own, as the provider
+         *     told them last. What is asked for in this way has no price, so no cost is told.
+         */
+        get: operations["listQuotas"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3346,6 +3429,11 @@ export interface components {
             model: string;
             /** @description Whether the reply was streamed. */
             streamed: boolean;
+            /**
+             * @description By what it was paid: `key`, `login` (a subscription of the client) or `cache` (it was given
+             *     before).
+             */
+            paidBy: string;
             /** @description How it ended: `open`, `ok`, `failed`, `cancelled` or `lost`. */
             outcome: string;
             /** @description Whether there was an answer. */
@@ -3404,6 +3492,28 @@ export interface components {
             latency?: number | null;
             /** @description What went wrong. */
             error?: string | null;
+        };
+        /** @description What was asked and answered in one attempt, without secrets and personal data. */
+        ModelCallBody: {
+            /** @description The request, or its beginning. */
+            request: string;
+            /**
+             * Format: int64
+             * @description How many bytes the request had.
+             */
+            requestBytes: number;
+            /** @description The reply, or its beginning; of a stream, what it says as a whole. */
+            reply: string;
+            /**
+             * Format: int64
+             * @description How many bytes the reply had.
+             */
+            replyBytes: number;
+            /**
+             * Format: date-time
+             * @description Until when it is kept.
+             */
+            keepUntil: string;
         };
         /** @description A page of attempts, the newest first. */
         ModelCalls: {
@@ -3948,11 +4058,51 @@ export interface components {
             failed: number;
             /** @description What went wrong last. */
             lastError?: string | null;
+            /** @description The quotas of the subscriptions by which it was asked. */
+            quotas?: components["schemas"]["QuotaState"][];
         };
         /** @description All providers of a server. */
         ProviderStates: {
             /** @description In the order in which they are asked. */
             items: components["schemas"]["ProviderState"][];
+        };
+        /** @description How a provider did when it was tried. */
+        ProviderTest: {
+            /** @description The provider. */
+            provider: string;
+            /** @description Whether it works. */
+            works: boolean;
+            /**
+             * Format: int32
+             * @description What was tried: each key counts from 1; 0 stands for none, where it wants none.
+             */
+            key: number;
+            /** @description The address that was asked; none if it could not be. */
+            asked?: string | null;
+            /**
+             * Format: int32
+             * @description The HTTP status of its answer.
+             */
+            status?: number | null;
+            /**
+             * Format: int64
+             * @description How many models it knows.
+             */
+            models?: number | null;
+            /**
+             * Format: double
+             * @description How long it took, in milliseconds.
+             */
+            tookMs?: number | null;
+            /** @description What is wrong. */
+            problem?: string | null;
+            /** @description What to do about it. */
+            remedy?: string | null;
+        };
+        /** @description How providers did when they were tried. */
+        ProviderTests: {
+            /** @description In the order in which they are asked, one for each key. */
+            items: components["schemas"]["ProviderTest"][];
         };
         /** @description What is in the queue. */
         QueueDepth: {
@@ -4020,6 +4170,45 @@ export interface components {
              * @description Since when the oldest one that is ready waits.
              */
             oldestReadyAt?: string | null;
+        };
+        /** @description A window of the quota of a subscription, as its provider told it last. */
+        QuotaState: {
+            /**
+             * Format: uuid
+             * @description Whose subscription it is.
+             */
+            userId: string;
+            /** @description The provider. */
+            provider: string;
+            /** @description Its name, as the provider has it: `5h`, `7d`, `primary`. */
+            window: string;
+            /**
+             * Format: int32
+             * @description How long it is, in minutes.
+             */
+            windowMinutes?: number | null;
+            /**
+             * Format: double
+             * @description How much of it is used, in percent; none if it has begun anew since the provider told.
+             */
+            usedPercent?: number | null;
+            /**
+             * Format: date-time
+             * @description When it begins anew.
+             */
+            resetsAt?: string | null;
+            /** @description What the provider says of it, such as `allowed` or `rejected`. */
+            state?: string | null;
+            /**
+             * Format: date-time
+             * @description When the provider told.
+             */
+            seenAt: string;
+        };
+        /** @description The quotas of all subscriptions. */
+        QuotaStates: {
+            /** @description By provider, user and length. */
+            items: components["schemas"]["QuotaState"][];
         };
         /** @description Whether the server can take requests. */
         Ready: {
@@ -4604,6 +4793,24 @@ export interface components {
             };
         };
         /** @description A successful answer. */
+        Success_ModelCall: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ModelCall"];
+        };
+        /** @description A successful answer. */
+        Success_ModelCallBody: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ModelCallBody"];
+        };
+        /** @description A successful answer. */
         Success_ModelCalls: {
             /**
              * @description Always `true`.
@@ -4784,6 +4991,15 @@ export interface components {
             data: components["schemas"]["ProviderStates"];
         };
         /** @description A successful answer. */
+        Success_ProviderTests: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ProviderTests"];
+        };
+        /** @description A successful answer. */
         Success_QueueDepth: {
             /**
              * @description Always `true`.
@@ -4791,6 +5007,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["QueueDepth"];
+        };
+        /** @description A successful answer. */
+        Success_QuotaStates: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["QuotaStates"];
         };
         /** @description A successful answer. */
         Success_ReadyBeads: {
@@ -5500,6 +5725,11 @@ export interface components {
             /** @description The name. */
             name: string;
         };
+        /** @description Which provider is tried. */
+        TestProviders: {
+            /** @description Only this one; without it, all of which there is a key. */
+            provider?: string | null;
+        };
         /** @description A ticket that opens one WebSocket as `/events?ticket=..`. */
         Ticket: {
             /** @description The ticket. */
@@ -5570,6 +5800,16 @@ export interface components {
              * @description How many of them have no known price; what they cost is not in the sum.
              */
             unpriced: number;
+            /**
+             * Format: int64
+             * @description How many of them a subscription paid: their tokens count, and they have no price.
+             */
+            byLogin?: number;
+            /**
+             * Format: int64
+             * @description How many answers were given again from memory; they are no requests and cost nothing.
+             */
+            fromCache?: number;
             /**
              * Format: int64
              * @description How many of them are estimates, because the provider did not tell.
@@ -10853,6 +11093,70 @@ export interface operations {
             };
         };
     };
+    getModelCall: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the attempt */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempt */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ModelCall"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getModelCallBody: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the attempt */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was said */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ModelCallBody"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     listProviders: {
         parameters: {
             query?: never;
@@ -10869,6 +11173,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_ProviderStates"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    testProviders: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestProviders"];
+            };
+        };
+        responses: {
+            /** @description How they did */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ProviderTests"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listQuotas: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The quotas */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_QuotaStates"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use godel_model::{CallId, Reach, UsageKey, UsageSum};
+use godel_model::{CallId, Quota, Reach, UsageKey, UsageSum};
 use godel_proxy::ProviderHealth;
-use godel_store::{CallRecord, Tx};
+use godel_store::{CallBody, CallRecord, Tx};
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
 use jiff::{Span, ToSpan as _};
@@ -234,4 +234,46 @@ pub async fn providers(app: &App, call: &Call) -> Result<Vec<(String, Option<Pro
         (name.clone(), found)
     });
     Ok(told.collect())
+}
+
+/// Lists the quotas of the subscriptions by which providers were asked.
+///
+/// # Errors
+/// If the caller may not.
+#[instrument(level = "debug", name = "app.reports.quotas", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn quotas(app: &App, call: &Call) -> Result<Vec<Quota>> {
+    call.may("cost", "read", Reach::Team)?;
+    let found = app.store.read(call.scope(), |tx| tx.quotas().list()).await;
+    let mut found = found.map_err(Error::Store)?;
+    // Who works in some projects sees nothing of the logins of others.
+    let (all, own) = (call.actor.projects.is_empty(), call.actor.user);
+    found.retain(|quota| all || quota.user == own);
+    Ok(found)
+}
+
+/// Finds an attempt.
+///
+/// # Errors
+/// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "app.reports.call", skip_all, fields(tenant = %call.actor.tenant, %id))]
+pub async fn call(app: &App, call: &Call, id: CallId) -> Result<CallRecord> {
+    call.may("cost", "read", Reach::Team)?;
+    let tenant = call.actor.tenant;
+    let found = app.store.read(call.scope(), move |tx| tx.calls().by_id(tenant, id)).await;
+    let found = found.map_err(Error::Store)?;
+    found.filter(|found| visible(call, &found.start.key().project)).ok_or(Error::NoCall(id))
+}
+
+/// Finds what was asked and answered in an attempt; that is for those who may read what everybody
+/// did.
+///
+/// # Errors
+/// If the caller may not, there is no such attempt, or it was not kept.
+#[instrument(level = "debug", name = "app.reports.body", skip_all, fields(tenant = %call.actor.tenant, %id))]
+pub async fn body(app: &App, call: &Call, id: CallId) -> Result<CallBody> {
+    call.may("audit", "read", Reach::Team)?;
+    let (tenant, found) = (call.actor.tenant, self::call(app, call, id).await?);
+    let id = found.start.id;
+    let found = app.store.read(call.scope(), move |tx| tx.bodies().by_id(tenant, id)).await;
+    found.map_err(Error::Store)?.ok_or(Error::NoBody(id))
 }

@@ -54,6 +54,13 @@ pub async fn start(app: &App, crew: &Crew, file: PathBuf) -> Result<()> {
             }
         }
     });
+    let (stopping, board) = (crew.stopping(), app.switchboard.clone());
+    crew.spawn(async move {
+        tokio::select! {
+            () = stopping.cancelled() => {}
+            () = board.tend() => {}
+        }
+    });
     let (stopping, app_) = (crew.stopping(), app.clone());
     crew.spawn(async move {
         let mut seen = stamp(&file);
@@ -78,6 +85,7 @@ pub async fn start(app: &App, crew: &Crew, file: PathBuf) -> Result<()> {
 
 /// Writes what is left and says that this server is gone.
 pub async fn stop(app: &App) {
+    app.switchboard.tidy().await;
     let ledger = app.switchboard.ledger();
     ledger.stop();
     if !app.last.stop(LAST_WORDS).await {
@@ -107,8 +115,11 @@ fn reload(app: &App, file: &Path) {
     }
 }
 
-/// Removes attempts that are older than is kept; their sums stay.
-async fn trim(app: &App) -> Result<u64> {
+/// Removes attempts that are older than is kept, and what was said in them; their sums stay.
+///
+/// # Errors
+/// If the database fails.
+pub async fn trim(app: &App) -> Result<u64> {
     let days = app.switchboard.config().keep_days;
     let now = app.clock.now();
     let keep = SignedDuration::from_hours(24 * i64::from(days));
@@ -124,8 +135,16 @@ async fn trim(app: &App) -> Result<u64> {
                 break;
             }
         }
+        while trim_bodies(app, tenant.id).await? > 0 {}
     }
     Ok(removed)
+}
+
+/// Removes what was said when its time is over.
+async fn trim_bodies(app: &App, tenant: TenantId) -> Result<u64> {
+    let now = app.clock.now();
+    let work = move |tx: &mut Tx<'_>| tx.bodies().trim(tenant, now, TRIM_AT_ONCE);
+    Ok(app.store.write(Scope::System, work).await.map_err(Error::Store)?.value)
 }
 
 async fn trim_some(app: &App, tenant: TenantId, before: CallId) -> Result<u64> {

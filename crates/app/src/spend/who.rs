@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use godel_model::{
     Actor, AgentToken, AuditEntry, AuditResult, BudgetId, KeyHash, Need, Project, ProjectId,
-    ProjectName, Purpose, Reach, SecretName, TenantId, UserId,
+    ProjectName, Purpose, Reach, SecretName, Tenant, TenantId, UserId,
 };
-use godel_proxy::{Key, Keys, Who, provider_of};
+use godel_proxy::{CaptureConfig, Config, Key, Keys, Who, provider_of};
 use godel_store::{Scope, Tx};
 use jiff::Timestamp;
 
@@ -112,15 +112,19 @@ async fn project_of(app: &App, actor: &Actor, text: &str) -> Result<ProjectId> {
 async fn rules(app: &App, known: Known, now: Timestamp) -> Result<Who> {
     let Known { purpose, models, home, .. } = known;
     let (tenant, project) = (purpose.tenant, purpose.project);
+    let config = app.switchboard.config();
+    let captures = config.capture.is_on();
     let find = move |tx: &mut Tx<'_>| {
         let project = project.map(|id| tx.projects().by_id(id)).transpose()?.flatten();
+        let named = if captures { tx.tenants().by_id(tenant)? } else { None };
         let budgets = tx.budgets().list(tenant)?;
         let secrets = tx.secrets().list()?;
         let versions = secrets.into_iter().map(|one| (one.name.as_str().to_owned(), one.version));
-        Ok((project, budgets, versions.collect::<Vec<_>>()))
+        Ok((project, named, budgets, versions.collect::<Vec<_>>()))
     };
     let read = app.store.read(Scope::Tenant(tenant), find).await;
-    let (project, budgets, versions): (Option<Project>, _, _) = read.map_err(Error::Store)?;
+    let (project, named, budgets, versions): (Option<Project>, Option<Tenant>, _, _) =
+        read.map_err(Error::Store)?;
     if purpose.project.is_some() && project.is_none() {
         return Err(Error::Unauthorized);
     }
@@ -131,7 +135,8 @@ async fn rules(app: &App, known: Known, now: Timestamp) -> Result<Who> {
         .map(|budget| budget.id)
         .collect();
     counted.sort_unstable();
-    let keys = keys(app, (tenant, purpose.user), home, versions, now).await?;
+    let capture = capture(&config, tenant, named.as_ref(), project.as_ref());
+    let keys = keys_of(app, (tenant, purpose.user), home, versions, now).await?;
     let limits = project.map(|project| project.limits).unwrap_or_default();
     Ok(Who {
         purpose,
@@ -139,11 +144,29 @@ async fn rules(app: &App, known: Known, now: Timestamp) -> Result<Who> {
         project_per_minute: limits.requests_per_minute,
         keys,
         budgets: counted.into(),
+        capture,
     })
 }
 
+/// Tells whether what is asked for a tenant and a project is kept, which the settings name by name or
+/// id.
+fn capture(
+    config: &Config,
+    tenant: TenantId,
+    named: Option<&Tenant>,
+    project: Option<&Project>,
+) -> Option<CaptureConfig> {
+    let id = tenant.to_string();
+    let mut tenants = vec![id.as_str()];
+    tenants.extend(named.map(|tenant| tenant.name.as_str()));
+    let project_id = project.map(|project| project.id.to_string());
+    let mut projects: Vec<&str> = project_id.iter().map(String::as_str).collect();
+    projects.extend(project.map(|project| project.name.as_str()));
+    config.capture.of(&tenants, &projects)
+}
+
 /// Returns the keys of a tenant: its secrets, and at home those of the server's own environment.
-async fn keys(
+pub(super) async fn keys_of(
     app: &App,
     (tenant, user): (TenantId, UserId),
     home: bool,

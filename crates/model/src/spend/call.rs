@@ -43,6 +43,43 @@ impl Purpose {
     }
 }
 
+/// By what an answer is paid.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PaidBy {
+    /// By a key of the server, with a price for each token.
+    #[default]
+    Key,
+    /// By a login that the client brought: a subscription, which has a quota and no price.
+    Login,
+    /// By nobody: it was given before.
+    Cache,
+}
+
+impl PaidBy {
+    const ALL: [Self; 3] = [Self::Key, Self::Login, Self::Cache];
+
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Login => "login",
+            Self::Cache => "cache",
+        }
+    }
+}
+
+impl FromStr for PaidBy {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        Self::ALL.into_iter().find(|by| by.as_str() == text).ok_or_else(|| {
+            Invalid::new(code::INVALID_FIELD, "nothing is paid in this way")
+                .with_hint("an answer is paid by key, login or cache")
+        })
+    }
+}
+
 /// What is known of an attempt before the provider is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallStart {
@@ -66,6 +103,8 @@ pub struct CallStart {
     pub model: String,
     /// Whether the reply is streamed.
     pub streamed: bool,
+    /// By what it is paid.
+    pub paid_by: PaidBy,
     /// By which name the client calls its session.
     pub session: Option<String>,
     /// What the call costs at most; if its end is never known, this is taken as its cost.
@@ -161,12 +200,18 @@ impl CallStart {
 }
 
 impl CallEnd {
-    /// Returns what the attempt adds to the sums.
-    pub fn sum(&self) -> UsageSum {
+    /// Returns what the attempt adds to the sums: what was given before is counted apart.
+    pub fn sum(&self, paid_by: PaidBy) -> UsageSum {
+        if paid_by == PaidBy::Cache {
+            return UsageSum { from_cache: 1, ..UsageSum::default() };
+        }
+        let by_login = paid_by == PaidBy::Login;
         UsageSum {
             requests: 1,
             failed: u64::from(self.outcome == Outcome::Failed),
-            unpriced: u64::from(self.cost.is_none()),
+            unpriced: u64::from(self.cost.is_none() && !by_login),
+            by_login: u64::from(by_login),
+            from_cache: 0,
             estimated: u64::from(self.estimated),
             usage: self.usage,
             cost_micros: self.cost.unwrap_or(0),

@@ -2,8 +2,10 @@
 
 mod budget;
 mod call;
+mod quota;
 mod usage;
 
 pub use budget::{Budget, BudgetScope, Crossing, Held, Period, Reserved};
-pub use call::{CallEnd, CallStart, Outcome, Purpose};
+pub use call::{CallEnd, CallStart, Outcome, PaidBy, Purpose};
+pub use quota::{Quota, QuotaWindow};
 pub use usage::{Usage, UsageKey, UsageSum};

@@ -70,6 +70,10 @@ pub struct UsageSum {
     pub failed: u64,
     /// How many of them have no known price.
     pub unpriced: u64,
+    /// How many of them were paid by a subscription, which has no price either.
+    pub by_login: u64,
+    /// How many answers were given again from memory; they are no requests and cost nothing.
+    pub from_cache: u64,
     /// How many of them are estimates.
     pub estimated: u64,
     /// Their tokens.
@@ -85,6 +89,8 @@ impl UsageSum {
         self.requests += other.requests;
         self.failed += other.failed;
         self.unpriced += other.unpriced;
+        self.by_login += other.by_login;
+        self.from_cache += other.from_cache;
         self.estimated += other.estimated;
         self.usage.add(&other.usage);
         self.cost_micros = self.cost_micros.saturating_add(other.cost_micros);

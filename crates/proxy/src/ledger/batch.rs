@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use godel_model::{
-    Budget, BudgetId, CallStart, Crossing, EventType, Held, Metadata, NewEvent, Payload, Reserved,
-    Source, TenantId, UsageKey, UsageSum,
+    Budget, BudgetId, CallStart, Crossing, EventType, Held, Metadata, NewEvent, Payload, Quota,
+    Reserved, Source, TenantId, UsageKey, UsageSum,
 };
 use godel_store::Tx;
 use jiff::Timestamp;
@@ -13,11 +13,12 @@ use serde::Serialize;
 use super::{Closing, Inner, Opening, Refusal, UsedUp};
 
 /// What one transaction writes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Batch {
     pub(super) openings: Vec<Opening>,
     pub(super) closings: Vec<Closing>,
     pub(super) events: Vec<(TenantId, NewEvent, u32)>,
+    pub(super) quotas: Vec<(TenantId, Quota)>,
 }
 
 /// What came of it.
@@ -45,10 +46,17 @@ impl Batch {
         for closing in self.closings.iter().chain(ended) {
             let (start, end) = (&closing.start, &closing.end);
             let tenant = start.purpose.tenant;
+            // What failed may have been written all the same, and is written anew.
+            if closing.fresh && tx.calls().by_id(tenant, start.id)?.is_none() {
+                tx.calls().open(start, inner.node)?;
+            }
             if !tx.calls().settle(tenant, start.id, end)? {
                 continue;
             }
-            sums.entry((tenant, start.key())).or_default().add(&end.sum());
+            if let Some(body) = &closing.body {
+                tx.bodies().put(tenant, start.id, body)?;
+            }
+            sums.entry((tenant, start.key())).or_default().add(&end.sum(start.paid_by));
             for held in &start.held {
                 let Some(Some(budget)) = book.get_mut(&(tenant, held.budget)) else { continue };
                 if let Some(crossing) = budget.settle(held.amount, end.cost.unwrap_or(0)) {
@@ -91,6 +99,9 @@ impl Batch {
                 news.push(used_up);
             }
             tx.record_for(tenant, told(inner, budget, crossing, now))?;
+        }
+        for (tenant, quota) in &self.quotas {
+            tx.quotas().put(*tenant, quota)?;
         }
         for (tenant, event, _) in &self.events {
             tx.record_for(*tenant, event.clone())?;

@@ -5,10 +5,7 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use godel_api::{
-    ModelCall, ModelCalls, ProviderState, ProviderStates, Success, UsageReport, UsageRow,
-    UsageTotals,
-};
+use godel_api::{ModelCall, ModelCalls, Success, UsageReport, UsageRow, UsageTotals};
 use godel_app::spend::reports::{self, GroupBy, Narrow, Report};
 use godel_model::{CallId, Invalid, Outcome, ProjectId, TokenId, UsageSum, code};
 use godel_store::CallRecord;
@@ -122,6 +119,8 @@ fn totals(sum: &UsageSum) -> UsageTotals {
         requests: sum.requests,
         failed: sum.failed,
         unpriced: sum.unpriced,
+        by_login: sum.by_login,
+        from_cache: sum.from_cache,
         estimated: sum.estimated,
         input_tokens: sum.usage.input,
         cache_read_tokens: sum.usage.cache_read,
@@ -218,6 +217,8 @@ fn usage_csv(report: &UsageReport, by: &[GroupBy]) -> Vec<Vec<String>> {
         "outputTokens",
         "reasoningTokens",
         "costMicros",
+        "byLogin",
+        "fromCache",
     ];
     head.extend(names.map(ToOwned::to_owned));
     lines.push(head);
@@ -240,6 +241,7 @@ fn usage_csv(report: &UsageReport, by: &[GroupBy]) -> Vec<Vec<String>> {
         ];
         line.extend(counts.map(|count| count.to_string()));
         line.push(totals.cost_micros.to_string());
+        line.extend([totals.by_login, totals.from_cache].map(|count| count.to_string()));
         lines.push(line);
     }
     lines
@@ -279,11 +281,12 @@ pub(crate) async fn calls(
         return Ok(as_csv(&calls_csv(&logs)));
     }
     let next = next.map(|next| next.to_string());
-    let told = ModelCalls { logs, total: all.total.requests, next };
+    let total = all.total.requests + all.total.from_cache;
+    let told = ModelCalls { logs, total, next };
     Ok(Json(Success::new(told)).into_response())
 }
 
-fn model_call(record: CallRecord) -> ModelCall {
+pub(super) fn model_call(record: CallRecord) -> ModelCall {
     let CallRecord { start, end } = record;
     let millis = |micros: i64| micros as f64 / 1e3;
     let took = end.as_ref().map(|end| millis(end.at.duration_since(start.at).as_micros() as i64));
@@ -307,6 +310,7 @@ fn model_call(record: CallRecord) -> ModelCall {
         provider: start.provider,
         model: start.model,
         streamed: start.streamed,
+        paid_by: start.paid_by.as_str().to_owned(),
         outcome: outcome.to_string(),
         success: outcome == Outcome::Ok,
         status: end.as_ref().and_then(|end| end.status),
@@ -349,6 +353,7 @@ fn calls_csv(logs: &[ModelCall]) -> Vec<Vec<String>> {
         "firstByteMs",
         "latency",
         "error",
+        "paidBy",
     ];
     let mut lines = vec![head.map(ToOwned::to_owned).to_vec()];
     for log in logs {
@@ -377,6 +382,7 @@ fn calls_csv(logs: &[ModelCall]) -> Vec<Vec<String>> {
             text(log.first_byte_ms.map(|millis| format!("{millis:.1}"))),
             text(log.latency.map(|millis| format!("{millis:.1}"))),
             text(log.error.clone()),
+            log.paid_by.clone(),
         ]);
     }
     lines
@@ -398,35 +404,4 @@ fn as_csv(lines: &[Vec<String>]) -> Response {
         text.push_str("\r\n");
     }
     ([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], text).into_response()
-}
-
-/// List providers
-///
-/// In the order in which they are asked, with how they are doing.
-#[utoipa::path(get, path = "/proxy/v1/providers", tag = "models", operation_id = "listProviders",
-    responses((status = 200, description = "The providers", body = Success<ProviderStates>)))]
-pub(crate) async fn providers(
-    State(shared): State<Shared>,
-    caller: Caller,
-) -> ApiResult<impl IntoResponse> {
-    let found = reports::providers(&shared.app, &caller.call).await?;
-    let items = found.into_iter().map(|(provider, health)| match health {
-        Some(health) => ProviderState {
-            provider,
-            state: health.state.to_owned(),
-            first_byte_ms: health.first_byte_ms,
-            worked: health.worked,
-            failed: health.failed,
-            last_error: health.last_error,
-        },
-        None => ProviderState {
-            provider,
-            state: "unused".to_owned(),
-            first_byte_ms: None,
-            worked: 0,
-            failed: 0,
-            last_error: None,
-        },
-    });
-    Ok(Json(Success::new(ProviderStates { items: items.collect() })))
 }

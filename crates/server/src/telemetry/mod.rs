@@ -20,8 +20,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 pub use self::redact::redact;
 use crate::trace::TraceContext;
 
-/// Which spans are exported: those of requests, and those of the use cases below them.
-const EXPORTED: &str = "info,godel_app=debug";
+/// Which spans are exported: those of requests, those of the use cases below them, and those of
+/// attempts to ask models.
+const EXPORTED: &str = "info,godel_app=debug,godel_proxy=debug";
 
 /// How logs look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

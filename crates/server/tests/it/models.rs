@@ -3,12 +3,16 @@
 mod bad;
 mod budgets;
 mod bytes;
+mod capture;
 mod crash;
 mod cross;
 mod faults;
 mod guards;
+mod hedges;
 mod limits;
 mod meters;
+mod probes;
+mod quotas;
 mod streams;
 mod tokens;
-mod world;
+pub(crate) mod world;

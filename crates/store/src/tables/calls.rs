@@ -14,9 +14,9 @@ statements! {
     OPEN = "call_open":
         "INSERT INTO model_call (tenant, id, request, attempt, at, node, person, project, agent, bead,
              convoy, agent_token, client_session, dialect, asked, provider, model, streamed, worst,
-             held, outcome)
+             held, paid_by, outcome)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-             $19, $20, 'open')";
+             $19, $20, $21, 'open')";
     SETTLE = "call_settle":
         "UPDATE model_call SET outcome = $1, status = $2, input = $3, cache_read = $4,
              cache_write_5m = $5, cache_write_1h = $6, output = $7, reasoning = $8,
@@ -27,19 +27,19 @@ statements! {
         "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
              client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
              input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
-             cost, estimated, first_byte, ended_at, error
+             cost, estimated, first_byte, ended_at, error, paid_by
          FROM model_call WHERE tenant = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
     BY_ID = "call_by_id":
         "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
              client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
              input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
-             cost, estimated, first_byte, ended_at, error
+             cost, estimated, first_byte, ended_at, error, paid_by
          FROM model_call WHERE tenant = $1 AND id = $2";
     DEAD = "call_dead":
         "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
              client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
              input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
-             cost, estimated, first_byte, ended_at, error
+             cost, estimated, first_byte, ended_at, error, paid_by
          FROM model_call WHERE outcome = 'open' AND NOT EXISTS
              (SELECT 1 FROM model_node WHERE model_node.id = node AND alive_until >= $1)
          LIMIT $2";
@@ -97,6 +97,7 @@ impl Calls<'_, '_> {
             Param::Int(call.streamed.into()),
             opt(call.worst),
             Param::Bytes(&held),
+            Param::Text(call.paid_by.as_str()),
         ];
         self.tx.conn.execute(&OPEN, &params).map(drop)
     }
@@ -257,6 +258,7 @@ fn read(row: &Row<'_>) -> Result<CallRecord> {
         provider: row.text(14)?,
         model: row.text(15)?,
         streamed: row.int(16)? != 0,
+        paid_by: row.text(33)?.parse().map_err(unreadable)?,
         worst: row.opt_int(17)?,
         held: read_held(&row.bytes(18)?),
     };

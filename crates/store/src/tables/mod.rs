@@ -2,6 +2,7 @@
 
 pub(crate) mod agent_tokens;
 pub(crate) mod audit;
+pub(crate) mod bodies;
 pub(crate) mod budgets;
 pub(crate) mod callers;
 pub(crate) mod calls;
@@ -11,6 +12,7 @@ pub(crate) mod idempotency;
 pub(crate) mod keys;
 pub(crate) mod pools;
 pub(crate) mod projects;
+pub(crate) mod quotas;
 pub(crate) mod runs;
 pub(crate) mod schedules;
 pub(crate) mod secrets;
@@ -32,6 +34,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
     [
         agent_tokens::ALL,
         audit::ALL,
+        bodies::ALL,
         budgets::ALL,
         budgets::HOT,
         callers::ALL,
@@ -43,6 +46,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         pools::ALL,
         projects::ALL,
         runs::ALL,
+        quotas::ALL,
         schedules::ALL,
         secrets::ALL,
         sessions::ALL,

@@ -9,9 +9,9 @@ statements! {
     ADD = "usage_add":
         "INSERT INTO usage_day (tenant, day, provider, model, project, person, agent, bead, convoy,
              requests, failed, unpriced, estimated, input, cache_read, cache_write_5m,
-             cache_write_1h, output, reasoning, server_tools, cost)
+             cache_write_1h, output, reasoning, server_tools, cost, by_login, from_cache)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-             $19, $20, $21)
+             $19, $20, $21, $22, $23)
          ON CONFLICT (tenant, day, provider, model, project, person, agent, bead, convoy) DO UPDATE
          SET requests = usage_day.requests + EXCLUDED.requests,
              failed = usage_day.failed + EXCLUDED.failed,
@@ -24,11 +24,13 @@ statements! {
              output = usage_day.output + EXCLUDED.output,
              reasoning = usage_day.reasoning + EXCLUDED.reasoning,
              server_tools = usage_day.server_tools + EXCLUDED.server_tools,
-             cost = usage_day.cost + EXCLUDED.cost";
+             cost = usage_day.cost + EXCLUDED.cost,
+             by_login = usage_day.by_login + EXCLUDED.by_login,
+             from_cache = usage_day.from_cache + EXCLUDED.from_cache";
     BETWEEN = "usage_between":
         "SELECT day, provider, model, project, person, agent, bead, convoy, requests, failed,
              unpriced, estimated, input, cache_read, cache_write_5m, cache_write_1h, output,
-             reasoning, server_tools, cost
+             reasoning, server_tools, cost, by_login, from_cache
          FROM usage_day WHERE tenant = $1 AND day >= $2 AND day <= $3 ORDER BY day";
 }
 
@@ -67,6 +69,8 @@ impl UsageSums<'_, '_> {
             count(sum.usage.reasoning),
             count(sum.usage.server_tools),
             Param::Int(sum.cost_micros),
+            count(sum.by_login),
+            count(sum.from_cache),
         ];
         self.tx.conn.execute(&ADD, &params).map(drop)
     }
@@ -109,6 +113,8 @@ fn read(row: &Row<'_>) -> Result<(UsageKey, UsageSum)> {
         estimated: count(11)?,
         usage,
         cost_micros: row.int(19)?,
+        by_login: count(20)?,
+        from_cache: count(21)?,
     };
     Ok((key, sum))
 }

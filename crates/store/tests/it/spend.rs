@@ -1,10 +1,10 @@
 //! Attempts to ask models, budgets and sums.
 
 use godel_model::{
-    Budget, BudgetId, BudgetScope, CallEnd, CallId, CallStart, Held, Mint, Outcome, Period,
-    Purpose, TenantId, Usage, UserId,
+    Budget, BudgetId, BudgetScope, CallEnd, CallId, CallStart, Held, Mint, Outcome, PaidBy, Period,
+    Purpose, Quota, QuotaWindow, TenantId, Usage, UserId,
 };
-use godel_store::{Scope, Tx};
+use godel_store::{CallBody, Scope, Tx};
 use godel_testkit::{World, worlds};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -35,6 +35,7 @@ fn start(tenant: TenantId, held: Vec<Held>) -> CallStart {
         provider: "p".to_owned(),
         model: "m".to_owned(),
         streamed: true,
+        paid_by: PaidBy::Login,
         session: Some("s".to_owned()),
         worst: Some(500),
         held,
@@ -146,5 +147,56 @@ async fn a_budget_that_is_set_again_keeps_what_was_spent() {
         let now = write(&world, move |tx| tx.budgets().list(tenant)).await;
         let expected = Budget { cap: 200, spent: 40, held: 60, ..budget };
         assert_eq!(now, [expected], "{}", world.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_quota_is_what_was_said_last_and_its_tenants_own() {
+    for world in worlds().await {
+        let tenant = world.tenant;
+        let quota = |used_ppm, second| Quota {
+            user: UserId::from_uuid(Uuid::from_u128(1)),
+            provider: "p".to_owned(),
+            window: QuotaWindow {
+                name: "5h".to_owned(),
+                used_ppm,
+                minutes: Some(300),
+                resets_at: Some(at(900)),
+                state: Some("allowed".to_owned()),
+            },
+            seen_at: at(second),
+        };
+        for told in [quota(10, 1), quota(30, 3), quota(20, 2)] {
+            write(&world, move |tx| tx.quotas().put(tenant, &told)).await;
+        }
+        let list = |tenant| world.store.read(Scope::Tenant(tenant), |tx| tx.quotas().list());
+        assert_eq!(list(tenant).await.unwrap(), [quota(30, 3)], "{}", world.engine);
+        let other = world.new_tenant("other").await;
+        assert_eq!(list(other).await.unwrap(), [], "{}", world.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_said_is_kept_for_its_time_and_its_tenants_own() {
+    for world in worlds().await {
+        let (tenant, id) = (world.tenant, Mint::system().id::<CallId>());
+        let body = CallBody {
+            asked: b"{}".to_vec(),
+            asked_bytes: 5,
+            told: vec![0, 255],
+            told_bytes: 2,
+            keep_until: at(100),
+        };
+        let kept = body.clone();
+        write(&world, move |tx| tx.bodies().put(tenant, id, &kept)).await;
+        let find = |whose| write(&world, move |tx| tx.bodies().by_id(whose, id));
+        assert_eq!(find(tenant).await, Some(body), "{}", world.engine);
+        let other = world.new_tenant("other").await;
+        assert_eq!(find(other).await, None, "{}", world.engine);
+        let own = move |tx: &mut Tx<'_>| tx.bodies().by_id(tenant, id);
+        assert!(world.store.read(Scope::Tenant(other), own).await.is_err(), "{}", world.engine);
+        let trim = |now| write(&world, move |tx| tx.bodies().trim(tenant, at(now), 10));
+        assert_eq!((trim(100).await, trim(101).await), (0, 1), "{}", world.engine);
+        assert_eq!(find(tenant).await, None, "{}", world.engine);
     }
 }

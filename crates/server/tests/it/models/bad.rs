@@ -10,6 +10,21 @@ use reqwest::Body;
 
 use super::world::{Asked, World, told};
 
+/// Packs as zstd does, with nothing made smaller but what is one byte again and again.
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    const BLOCK_MAX: usize = 128 * 1024;
+    // A frame that says neither its length nor a checksum, with a window of 128 KiB.
+    let mut packed = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
+    let count = bytes.chunks(BLOCK_MAX).count();
+    for (place, block) in bytes.chunks(BLOCK_MAX).enumerate() {
+        let same = block.iter().all(|byte| *byte == block[0]);
+        let head = u32::from(place + 1 == count) | u32::from(same) << 1 | (block.len() as u32) << 3;
+        packed.extend_from_slice(&head.to_le_bytes()[..3]);
+        packed.extend_from_slice(if same { &block[..1] } else { block });
+    }
+    packed
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();
@@ -59,12 +74,18 @@ async fn a_body_that_makes_no_sense_is_refused_in_every_dialect() {
         let bomb = gzip(&vec![b' '; 4 << 20]);
         assert_eq!(refused(&world, dialect, bomb, Some("gzip")).await.0, 413);
         assert_eq!(refused(&world, dialect, "{}", Some("gzip")).await.0, 400);
+        let bomb = zstd(&vec![b' '; 4 << 20]);
+        assert_eq!(refused(&world, dialect, bomb, Some("zstd")).await.0, 413);
         let (status, message) = refused(&world, dialect, "{}", Some("zstd")).await;
-        assert!(status == 400 && message.contains("use gzip or none"), "{message}");
+        assert!(status == 400 && message.contains("not packed as it says"), "{message}");
+        let (status, message) = refused(&world, dialect, "{}", Some("br")).await;
+        assert!(status == 400 && message.contains("use gzip, zstd or none"), "{message}");
         let good = Asked::new(dialect, "[[say ok]]").body().to_string();
-        let packed = world.ask(&Asked::new(dialect, "")).header("content-encoding", "gzip");
-        let packed = packed.body(gzip(good.as_bytes())).send().await.unwrap();
-        assert_eq!(packed.status(), 200, "what is packed as it says is served");
+        for (how, bytes) in [("gzip", gzip(good.as_bytes())), ("zstd", zstd(good.as_bytes()))] {
+            let packed = world.ask(&Asked::new(dialect, "")).header("content-encoding", how);
+            let packed = packed.body(bytes).send().await.unwrap();
+            assert_eq!(packed.status(), 200, "what is packed as it says is served");
+        }
     }
     for dialect in [Dialect::Chat, Dialect::Responses, Dialect::Anthropic] {
         for (body, says) in [
@@ -79,7 +100,7 @@ async fn a_body_that_makes_no_sense_is_refused_in_every_dialect() {
             assert!(status == 400 && message.contains(says), "{dialect}: {status} {message}");
         }
     }
-    assert_eq!(world.stage.recorded().len(), 4, "only the good ones were asked for");
+    assert_eq!(world.stage.recorded().len(), 8, "only the good ones were asked for");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -73,7 +73,17 @@ async fn an_answer_is_given_again_only_to_who_asked_for_it() {
     let theirs = cached(&other).await.unwrap();
     assert!(!theirs.headers().contains_key("x-godel-cache"));
     assert_eq!(world.stage.recorded().len(), 3, "another tenant gets its own");
-    assert_eq!(world.rows().await.len(), 2, "what was given again cost nothing");
+    let rows = world.rows().await;
+    assert_eq!(rows.len(), 3, "what was given again is on record, too");
+    let again = &rows[1];
+    assert_eq!((&again["paidBy"], &again["costMicros"]), (&json!("cache"), &json!(0)), "{again}");
+    assert_eq!((&again["outcome"], &again["outputTokens"]), (&json!("ok"), &json!(0)), "{again}");
+    let usage = world.usage().await;
+    assert_eq!((&usage["requests"], &usage["fromCache"]), (&json!(2), &json!(1)), "{usage}");
+    let costs = rows.iter().map(|row| row["costMicros"].as_i64().unwrap());
+    assert_eq!(usage["costMicros"], costs.sum::<i64>(), "{usage}");
+    let audit = world.server.get("/proxy/v1/audit").await;
+    assert_eq!(data(audit, StatusCode::OK).await["total"], 3);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -8,8 +8,9 @@ use godel_llm::Dialect;
 use godel_server::RedisUrl;
 use godel_testkit::{Database, postgres_url};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::world::{Asked, World, told};
+use super::world::{Asked, World, read_until, told};
 use crate::harness::{Running, server_with};
 
 fn hello() -> Asked<'static> {
@@ -126,4 +127,85 @@ async fn two_servers_share_a_limit_and_go_on_without_redis() {
     }
     assert!(more <= 10 && served + more <= 22, "{served} and {more}");
     assert!(more >= 1, "nobody is shut out because Redis is gone");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_servers_share_who_is_under_way_and_a_dead_one_makes_room() {
+    if std::env::var("GODEL_TEST_REDIS_URL").is_err() {
+        assert!(std::env::var("CI").is_err(), "redis is missing: run `cargo xtask test`");
+        return;
+    }
+    let Some(postgres) = postgres_url() else { return };
+    let start = || Redis::start(&Binaries::find(&Places::from_env())).unwrap();
+    let mut redis = tokio::task::spawn_blocking(start).await.unwrap();
+    let (url, key) = (redis.url(), MasterKey::new([6; 32]));
+    let database = Database::postgres(postgres);
+    let shared = database.url();
+    let set_up = |config: &mut godel_server::Config| {
+        config.redis = Some(RedisUrl(url.clone()));
+        config.master_key = Some(key.clone());
+    };
+    let world = World::on(database, "limits.agent = { concurrent = 2 }", set_up).await;
+    let file = world.files.path().join("proxy.toml");
+    let second = server_with(|config| {
+        set_up(config);
+        config.database = Some(shared.clone());
+        config.providers = Some(file.clone());
+    })
+    .await;
+    let slow = Asked::new(Dialect::Chat, "[[words 400]] [[pace 20]]").streamed();
+    let mut under_way = Vec::new();
+    for server in [&world.server, &second] {
+        let url = format!("{}{}", server.url, slow.path());
+        let asked = server.http.post(url).bearer_auth(&world.token).json(&slow.body());
+        let mut answer = asked.send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        read_until(&mut answer, "content").await;
+        under_way.push(answer);
+    }
+    for server in [&world.server, &second] {
+        assert_eq!(ask(&world, server).await, 429, "one on each server are two");
+    }
+    // Who goes makes room on the other server, too.
+    drop(under_way.pop());
+    until_served(&world, &world.server).await;
+    // One that a dead server left there has a lease, which ends; time is made to pass in Redis.
+    let mut talk = Talk::with(&url).await;
+    let rooms = talk.say("KEYS *:rooms:agent:worker").await;
+    let room =
+        rooms.lines().find(|line| line.ends_with("worker")).unwrap_or_else(|| panic!("{rooms}"));
+    for (ends, status) in [("9999999999999", 429), ("1", 200)] {
+        let said = talk.say(&format!("ZADD {room} {ends} of-a-dead-server")).await;
+        assert!(said.starts_with(':'), "{said}");
+        assert_eq!(ask(&world, &second).await, status, "a lease that ends at {ends}");
+    }
+    // Without Redis each server counts for itself, and nobody is shut out.
+    redis.kill().unwrap();
+    assert_eq!(ask(&world, &second).await, 200);
+    assert_eq!(ask(&world, &world.server).await, 200);
+}
+
+async fn until_served(world: &World, server: &Running) {
+    let start = std::time::Instant::now();
+    while ask(world, server).await != 200 {
+        assert!(start.elapsed() < std::time::Duration::from_secs(10));
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+}
+
+/// Says something to Redis as a person would.
+struct Talk(tokio::net::TcpStream);
+
+impl Talk {
+    async fn with(url: &str) -> Self {
+        let address = url.trim_start_matches("redis://").trim_end_matches('/');
+        Self(tokio::net::TcpStream::connect(address).await.unwrap())
+    }
+
+    async fn say(&mut self, line: &str) -> String {
+        self.0.write_all(format!("{line}\r\n").as_bytes()).await.unwrap();
+        let mut said = [0; 4_096];
+        let length = self.0.read(&mut said).await.unwrap();
+        String::from_utf8_lossy(&said[..length]).into_owned()
+    }
 }

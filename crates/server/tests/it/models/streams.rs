@@ -83,6 +83,29 @@ async fn what_is_malformed_is_not_told_as_if_it_were_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_malformed_passes_as_it_is_where_nothing_is_told_anew() {
+    let world = World::one(QUICK).await;
+    for dialect in Dialect::ALL {
+        let prompt = "[[words 30]] [[malformed]] [[usage input=9 output=8]]";
+        let (status, text) = world.say(&Asked::new(dialect, prompt).streamed()).await;
+        assert_eq!(status, 200, "{dialect}: {text}");
+        let broken = text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| {
+            *data != "[DONE]" && serde_json::from_str::<serde_json::Value>(data).is_err()
+        });
+        assert_eq!(broken.count(), 1, "{dialect}: the client sees what the provider said: {text}");
+        assert!(is_whole(dialect, &text), "{dialect}: {text}");
+    }
+    for row in world.rows().await {
+        let found = (&row["outcome"], &row["inputTokens"], &row["outputTokens"]);
+        assert_eq!(
+            found,
+            (&"ok".into(), &9.into(), &8.into()),
+            "it is counted all the same: {row}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_whole_reply_that_lies_or_is_empty_is_no_answer() {
     let world = World::one(QUICK).await;
     for dialect in Dialect::ALL {
