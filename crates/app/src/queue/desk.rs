@@ -56,6 +56,10 @@ struct Inbox {
     parked: VecDeque<Parked>,
     /// Whether there may be something for those who wait.
     woken: bool,
+    /// Up to which of those who wait was looked since there may be something; 0 if at all of them.
+    looked: u64,
+    /// Whether something more came while not all had been looked at.
+    again: bool,
     next: u64,
     seen: HashSet<WorkerId>,
     known: HashMap<WorkerId, (Arc<Worker>, Instant)>,
@@ -305,9 +309,17 @@ impl Desk {
         worker
     }
 
-    /// Forgets a worker: what it says of itself has changed.
+    /// Forgets a worker: what it says of itself has changed, so it must ask anew.
     pub(super) fn forget(&self, worker: WorkerId) {
-        self.inbox().known.remove(&worker);
+        let mut inbox = self.inbox();
+        inbox.known.remove(&worker);
+        let (own, others): (VecDeque<_>, _) = std::mem::take(&mut inbox.parked)
+            .into_iter()
+            .partition(|parked| parked.ask.worker == worker);
+        inbox.parked = others;
+        for parked in own {
+            drop(parked.reply.send(Ok(Vec::new())));
+        }
     }
 
     /// Lets everybody who waits go with nothing: nothing is handed out any more.
@@ -338,36 +350,23 @@ impl Desk {
     /// Takes what has arrived; those who wait come along whenever something may be there for them.
     fn take(&self) -> Option<Job> {
         let mut inbox = self.inbox();
-        if inbox.adds.is_empty() && inbox.says.is_empty() && !inbox.woken {
-            return None;
+        loop {
+            let is_new = !inbox.adds.is_empty() || !inbox.says.is_empty() || inbox.woken;
+            if !is_new && inbox.looked == 0 {
+                return None;
+            }
+            inbox.woken = false;
+            // What is new is for those too who have been looked at.
+            inbox.again |= is_new && inbox.looked > 0;
+            let job = inbox.job();
+            if !job.batch.is_empty() {
+                return Some(job);
+            }
         }
-        inbox.woken = false;
-        let mut job = Job::default();
-        let adds = inbox.adds.len().min(TURN_MAX);
-        for (add, reply) in inbox.adds.drain(..adds) {
-            job.batch.adds.push(add);
-            job.adds.push(reply);
-        }
-        let says = inbox.says.len().min(TURN_MAX);
-        for (fence, say, author, reply) in inbox.says.drain(..says) {
-            job.batch.says.push((fence, say, author));
-            job.says.push(reply);
-        }
-        // Who does not listen any more must not be given anything.
-        inbox.parked.retain(|parked| !parked.reply.is_closed());
-        let parked = inbox.parked.len().min(TURN_MAX);
-        for parked in inbox.parked.drain(..parked) {
-            job.batch.asks.push(parked.ask.clone());
-            job.parked.push(parked);
-        }
-        if !job.parked.is_empty() {
-            job.batch.sessions = Arc::clone(&inbox.sessions);
-        }
-        (!job.batch.is_empty()).then_some(job)
     }
 
     fn answer(&self, turn: Turn, (adds, says, parked): Waiting) {
-        let Turn { adds: added, says: said, given, due, news } = turn;
+        let Turn { adds: added, says: said, given, gone, due, news } = turn;
         for (reply, answer) in adds.into_iter().zip(added) {
             drop(reply.send(answer.map_err(Refused::Turn)));
         }
@@ -388,14 +387,17 @@ impl Desk {
         }
         let more = {
             let mut inbox = self.inbox();
-            // Who has waited longest stays in front.
-            for parked in back.into_iter().rev() {
-                if inbox.closed || parked.hurries {
+            for parked in back {
+                if inbox.closed || parked.hurries || gone.contains(&parked.ask.worker) {
                     drop(parked.reply.send(Ok(Vec::new())));
                 } else {
-                    inbox.parked.push_front(parked);
+                    // Who has waited longest stays in front.
+                    let place = inbox.parked.partition_point(|one| one.number < parked.number);
+                    inbox.parked.insert(place, parked);
                 }
             }
+            // What somebody who is gone would have got is for others.
+            inbox.woken |= !gone.is_empty();
             for given in lost {
                 let spot = given.lease.spot;
                 let worker = given.lease.worker;
@@ -403,7 +405,7 @@ impl Desk {
                 let (reply, _) = oneshot::channel();
                 inbox.says.push_back((fence, Say::Released, Author::default(), reply));
             }
-            !inbox.says.is_empty()
+            !inbox.says.is_empty() || inbox.woken
         };
         if more {
             self.bell.notify_one();
@@ -426,6 +428,42 @@ impl Desk {
             }
             sessions.insert(session.clone(), given.lease.worker);
         }
+    }
+}
+
+impl Inbox {
+    /// Puts together what goes into one transaction.
+    fn job(&mut self) -> Job {
+        let mut job = Job::default();
+        let adds = self.adds.len().min(TURN_MAX);
+        for (add, reply) in self.adds.drain(..adds) {
+            job.batch.adds.push(add);
+            job.adds.push(reply);
+        }
+        let says = self.says.len().min(TURN_MAX);
+        for (fence, say, author, reply) in self.says.drain(..says) {
+            job.batch.says.push((fence, say, author));
+            job.says.push(reply);
+        }
+        // Who does not listen any more must not be given anything.
+        self.parked.retain(|parked| !parked.reply.is_closed());
+        let first = self.parked.partition_point(|parked| parked.number <= self.looked);
+        let last = self.parked.len().min(first + TURN_MAX);
+        for parked in self.parked.drain(first..last) {
+            job.batch.asks.push(parked.ask.clone());
+            job.parked.push(parked);
+        }
+        // If they are many, those behind come in the next turn: what nobody in front can do may be
+        // for one of them.
+        let is_rest = self.parked.len() > first;
+        self.looked = job.parked.last().filter(|_| is_rest).map_or(0, |parked| parked.number);
+        if self.looked == 0 {
+            self.woken |= std::mem::take(&mut self.again);
+        }
+        if !job.parked.is_empty() {
+            job.batch.sessions = Arc::clone(&self.sessions);
+        }
+        job
     }
 }
 

@@ -33,7 +33,7 @@ struct Told<'a> {
 pub async fn depth(app: &App, call: &Call) -> Result<Vec<Depth>> {
     call.may("task", "read", Reach::Team)?;
     let read = app.store.read_long(call.scope(), |tx: &mut Tx<'_>| tx.tasks().depth());
-    Ok(read.await.map_err(Error::Store)?)
+    read.await.map_err(Error::Store)
 }
 
 /// Lists the pools that ever had a task or a setting, and how they work.

@@ -103,7 +103,7 @@ pub async fn list(
 ) -> Result<Vec<Schedule>> {
     call.may("task", "read", Reach::Team)?;
     let read = app.store.read(call.scope(), move |tx| tx.schedules().page(after, limit));
-    Ok(read.await.map_err(Error::Store)?)
+    read.await.map_err(Error::Store)
 }
 
 /// Finds a schedule.

@@ -4,7 +4,7 @@ use godel_model::{
     Attempt, Lane, NewTask, Reach, Task, TaskId, TaskState, UserId, Worker, WorkerId,
 };
 use godel_store::{Closing, Fence, Found, TaskFilter, Tx};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use tracing::instrument;
 
 use super::QueueError;
@@ -112,7 +112,7 @@ pub async fn list(
 ) -> Result<Vec<Found>> {
     call.may("task", "read", Reach::Team)?;
     let read = app.store.read_long(call.scope(), move |tx| tx.tasks().page(&filter, before, limit));
-    Ok(read.await.map_err(Error::Store)?)
+    read.await.map_err(Error::Store)
 }
 
 /// Finds a task, and its attempts that did not succeed.
@@ -240,14 +240,17 @@ pub async fn assign(app: &App, call: &Call, id: TaskId, worker: WorkerId) -> Res
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         let now = tx.clock(now)?;
-        let Worker { pool, .. } =
-            tx.workers().by_id(worker)?.ok_or(QueueError::NoWorker(worker))?;
+        // Whoever buries the worker comes before this or behind it.
+        tx.tasks().lock_graph(true)?;
+        let lives = |one: &Worker| one.expires_at > Timestamp::UNIX_EPOCH;
+        let found = tx.workers().by_id(worker)?.filter(lives);
+        let Worker { pool, .. } = found.ok_or(QueueError::NoWorker(worker))?;
         let found = tx.tasks().find(id)?.ok_or(QueueError::NoTask(id))?;
         if !matches!(found.state, TaskState::Ready | TaskState::Delayed) {
             return Err(Error::Queue(QueueError::TaskNotWaiting(id, found.state)));
         }
         let lane = Lane::of_worker(&pool, worker);
-        let spot = tx.tasks().assign(id, &lane, now)?.ok_or(QueueError::NoTask(id))?;
+        let spot = tx.tasks().assign(id, &lane)?.ok_or(QueueError::NoTask(id))?;
         let author = author(&call_);
         let teller = Teller { mint: app_.mint, now, author: &author };
         let more = More { worker: Some(worker), ..More::default() };

@@ -126,6 +126,8 @@ pub struct Turn {
     pub says: Vec<std::result::Result<Said, TurnError>>,
     /// Who got what.
     pub given: Vec<Vec<Given>>,
+    /// Who would have got something and is gone.
+    pub gone: Vec<WorkerId>,
     /// When the first task that waits for its time is due.
     pub due: Option<Timestamp>,
     /// Whether something is over that belongs to something else.
@@ -272,7 +274,7 @@ impl Work<'_, '_> {
         let mut places = Vec::with_capacity(adds.len());
         for (place, add) in adds.iter().enumerate() {
             if let Some(fence) = add.under
-                && !self.holds(fence)?
+                && !self.tx.tasks().hold(fence)?
             {
                 if let Some(answer) = answers.get_mut(place) {
                     *answer = Some(Err(TurnError::LeaseLost(fence.task)));
@@ -300,13 +302,6 @@ impl Work<'_, '_> {
         }
         self.turn.adds = answers.into_iter().flatten().collect();
         Ok(())
-    }
-
-    fn holds(&mut self, fence: Fence) -> Result<bool> {
-        let lease = self.tx.tasks().lease(fence.task)?;
-        Ok(lease.is_some_and(|lease| {
-            lease.spot.attempt == fence.attempt && lease.worker == fence.worker
-        }))
     }
 
     fn added(&mut self, add: &Add, spot: &Spot, state: TaskState) -> Result<Added> {
@@ -390,9 +385,10 @@ impl Work<'_, '_> {
         let author = Author::default();
         let teller = self.teller(&author);
         let mut leases = leases.into_iter().peekable();
-        for ((head, _), place) in given.into_iter().zip(to) {
+        for ((head, worker), place) in given.into_iter().zip(to) {
             // Leases come in the order of the heads; one is missing if its worker is gone.
             let Some(lease) = leases.next_if(|lease| lease.spot.task == head.spot.task) else {
+                self.turn.gone.push(worker);
                 continue;
             };
             let more = More { worker: Some(lease.worker), ..More::default() };

@@ -305,9 +305,12 @@ impl Keeper {
                 let error = "its deadline has passed";
                 let closing = Closing { state: TaskState::Dead, error, because: None, at: now };
                 let closed = tx.tasks().close_waiting(task, closing)?;
-                // One that runs is ended with its attempt.
+                // One that runs is ended with its attempt, or looked at again if that is given back.
+                if closed.is_none() && tx.tasks().end_by(task, now)? {
+                    return Ok(());
+                }
                 tx.tasks().drop_deadline(task)?;
-                let Some(spot) = closed else { return tx.tasks().end_by(task, now) };
+                let Some(spot) = closed else { return Ok(()) };
                 let author = Author::default();
                 let teller = Teller { mint, now, author: &author };
                 let more = More { error: Some(error), ..More::default() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use godel_model::{
-    AttemptEnd, Capability, Mood, Name, PoolName, Reach, TaskId, TenantId, Worker, WorkerId,
+    AttemptEnd, Capability, Lane, Mood, Name, PoolName, Reach, TaskId, TenantId, Worker, WorkerId,
 };
 use godel_store::{Error as StoreError, Fence, Lease, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
@@ -14,7 +14,7 @@ use tracing::instrument;
 
 use super::QueueError;
 use super::desk::{Desk, Refused};
-use super::tell::{Author, Teller};
+use super::tell::{Author, More, Teller};
 use super::turn::{Ask, Given, Outside, Said, Say};
 use super::upkeep::{end_held, lives_until, outside};
 use crate::{App, Call, Error, Result};
@@ -296,16 +296,20 @@ pub(super) async fn bury(
         let outside = Outside { now: tx.clock(outside.now)?, ..outside };
         // Who leaves is believed; who is silent must be so for long enough.
         let before = if call.is_some() { Timestamp::MAX } else { outside.now };
+        // Locks are taken in this order everywhere.
+        tx.tasks().lock_graph(false)?;
         let Some(worker) = tx.workers().by_id(id)? else { return Ok(false) };
         if !tx.workers().bury(id, outside.now, before)? {
             return Ok(false);
         }
-        tx.tasks().lock_graph(false)?;
         let name = call.as_ref().map(|call| call.actor.name.clone());
         let author = Author { name, trace_id: None };
         let teller = Teller { mint: outside.mint, now: outside.now, author: &author };
         let why = if call.is_some() { "the worker left" } else { "the worker fell silent" };
         end_held(tx, id, (how, why), (outside, teller))?;
+        for spot in tx.tasks().unassign(&Lane::of_worker(&worker.pool, id))? {
+            teller.tell(tx, "task:unassigned", &spot, &More::default())?;
+        }
         let event = teller.event("worker:offline", &Told::of(&worker), ("workerId", id));
         tx.record(event)?;
         Ok::<_, StoreError>(true)
@@ -320,7 +324,8 @@ pub(super) async fn bury(
 /// Lets all workers live on: the server was not there to hear them.
 pub(super) async fn grace(app: &App) -> Result<()> {
     let until = lives_until(app.clock.now());
-    let work = move |tx: &mut Tx<'_>| tx.workers().grace(until);
+    // The clock may have been set back meanwhile: nobody is believed for longer than others.
+    let work = move |tx: &mut Tx<'_>| tx.workers().set_expiry(until);
     app.store.write(Scope::System, work).await?;
     Ok(())
 }
@@ -339,10 +344,12 @@ pub(super) async fn shift(app: &App, by: SignedDuration) -> Result<()> {
 /// Notes who was heard of since the last time.
 pub(super) async fn note_all(app: &App) -> Result<()> {
     for desk in app.desks.all() {
-        let seen = desk.take_seen();
+        let mut seen: Vec<WorkerId> = desk.take_seen().into_iter().collect();
         if seen.is_empty() {
             continue;
         }
+        // In the order in which those who hand tasks out look at them.
+        seen.sort_unstable();
         let now = app.clock.now();
         let work = move |tx: &mut Tx<'_>| {
             let now = tx.clock(now)?;

@@ -8,6 +8,7 @@ mod integrity;
 mod once;
 mod queue;
 mod retention;
+mod simulation;
 mod stage;
 mod vault;
 mod workflows;

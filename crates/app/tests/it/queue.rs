@@ -74,13 +74,14 @@ async fn who_waits_gets_what_comes() {
         let (app, call) = (app(&world).await, call(&world));
         let worker = worker(&app, &call, 1).await;
         let (waiting_app, waiting_call) = (app.clone(), call.clone());
-        let waiting = tokio::spawn(async move {
+        let mut waiting = tokio::task::JoinSet::new();
+        waiting.spawn(async move {
             let patience = Duration::from_secs(20);
             workers::claim(&waiting_app, &waiting_call, worker.id, (1, patience)).await.unwrap()
         });
         tokio::time::sleep(Duration::from_millis(50)).await;
         let made = add(&app, &call, "one").await;
-        let given = waiting.await.unwrap();
+        let given = waiting.join_next().await.unwrap().unwrap();
         assert_eq!(given[0].lease.spot.task, made.id, "{}", world.engine);
         let none = workers::claim(&app, &call, worker.id, (1, NOW)).await.unwrap();
         assert!(none.is_empty());

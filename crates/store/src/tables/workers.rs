@@ -36,7 +36,6 @@ statements! {
         "UPDATE worker SET gone = 1, expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $2 END
          WHERE tenant = $3 AND id = $4 AND gone = 0 AND expires_at <= $5";
     SET_EXPIRY = "worker_set_expiry": "UPDATE worker SET expires_at = $1 WHERE gone = 0";
-    GRACE = "worker_grace": "UPDATE worker SET expires_at = $1 WHERE gone = 0 AND expires_at < $2";
     TRIM = "worker_trim": "DELETE FROM worker WHERE gone = 1 AND expires_at < $1";
     LIVE = "worker_live": "SELECT COUNT(*) FROM worker WHERE tenant = $1 AND gone = 0";
 }
@@ -144,17 +143,7 @@ impl Workers<'_, '_> {
         Ok(self.tx.conn.execute(&BURY, &params)? == 1)
     }
 
-    /// Lets all workers live until a time at least: the server was not there to hear them.
-    ///
-    /// # Errors
-    /// If the database fails, or the scope is one tenant.
-    pub fn grace(&mut self, until: Timestamp) -> Result<u64> {
-        self.tx.system()?;
-        let until = Param::Int(micros(until));
-        self.tx.conn.execute(&GRACE, &[until, until])
-    }
-
-    /// Lets all workers live until a time, because the clock was set.
+    /// Lets all workers live until a time, because nobody could hear them or the clock was set.
     ///
     /// # Errors
     /// If the database fails, or the scope is one tenant.

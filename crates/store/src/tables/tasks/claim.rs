@@ -88,25 +88,46 @@ impl Tasks<'_, '_> {
         for lease in &leases {
             let head = given.iter().find(|(head, _)| head.spot.task == lease.spot.task);
             if let Some((head, _)) = head {
-                rows.drop_ready(&head.spot, head.at)?;
+                if !rows.drop_ready(&head.spot, head.at)? {
+                    let cause = format!("task {} is not where it was found", head.spot.task);
+                    return Err(Error::Unreadable { what: "queue", cause: cause.into() });
+                }
                 rows.put_lease(lease)?;
             }
         }
         Ok(leases)
     }
 
-    /// Gives a task that waits to one worker alone; `None` if it does not wait.
+    /// Gives a task that is ready or delayed to one worker alone, when its time comes; `None` if it
+    /// is elsewhere.
     ///
     /// # Errors
     /// If the database fails.
-    pub fn assign(&mut self, task: TaskId, lane: &Lane, now: Timestamp) -> Result<Option<Spot>> {
-        let tenant = self.tenant()?;
-        let mut rows = Rows { conn: &mut self.tx.conn, tenant };
-        let Some((spot, _)) = rows.take_waiting(task)? else { return Ok(None) };
-        let spot = Spot { lane: lane.clone(), ..spot };
-        note_lane(rows.conn, tenant, lane)?;
-        rows.put_ready(&spot, now)?;
-        Ok(Some(spot))
+    pub fn assign(&mut self, task: TaskId, lane: &Lane) -> Result<Option<Spot>> {
+        let (tenant, id) = (self.tenant()?, Param::Uuid(task.uuid()));
+        let conn = &mut self.tx.conn;
+        let params = [Param::Text(lane.as_str()), Param::Uuid(tenant.uuid()), id];
+        for statement in [&rows::READY_GIVE, &rows::DELAYED_GIVE] {
+            if let Some(spot) = conn.change(statement, &params, rows::spot)?.into_iter().next() {
+                note_lane(conn, tenant, lane)?;
+                return Ok(Some(spot));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Puts what one worker alone was to do back into the lines from which it came.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn unassign(&mut self, lane: &Lane) -> Result<Vec<Spot>> {
+        let own = Param::Uuid(self.tenant()?.uuid());
+        let params = [own, Param::Text(lane.as_str())];
+        let mut back = self.tx.conn.change(&rows::READY_HOME, &params, rows::spot)?;
+        back.extend(self.tx.conn.change(&rows::DELAYED_HOME, &params, rows::spot)?);
+        let params = [own, Param::Text(lane.pool()), Param::Text(lane.as_str())];
+        self.tx.conn.execute(&rows::LANE_DELETE, &params)?;
+        Ok(back)
     }
 }
 
@@ -128,7 +149,8 @@ pub(super) fn head(row: &Row<'_>) -> Result<Head> {
 }
 
 impl Rows<'_, '_> {
-    pub(super) fn drop_ready(&mut self, spot: &Spot, at: Timestamp) -> Result<()> {
+    /// Takes a task that was found ready away; `false` if it is not there any more.
+    pub(super) fn drop_ready(&mut self, spot: &Spot, at: Timestamp) -> Result<bool> {
         let params = [
             Param::Uuid(self.tenant.uuid()),
             Param::Text(spot.lane.as_str()),
@@ -136,10 +158,6 @@ impl Rows<'_, '_> {
             Param::Int(micros(at)),
             Param::Uuid(spot.task.uuid()),
         ];
-        if self.conn.execute(&rows::READY_DELETE, &params)? == 1 {
-            return Ok(());
-        }
-        let cause = format!("task {} is not where it was found", spot.task).into();
-        Err(Error::Unreadable { what: "queue", cause })
+        Ok(self.conn.execute(&rows::READY_DELETE, &params)? == 1)
     }
 }

@@ -1,6 +1,6 @@
 //! Tasks that wait for other tasks.
 
-use godel_model::{TaskId, TaskPriority, TaskState, from_micros, micros};
+use godel_model::{Lane, TaskId, TaskPriority, TaskState, from_micros, micros};
 use jiff::Timestamp;
 
 use super::rows::{self, Rows};
@@ -128,31 +128,15 @@ impl Rows<'_, '_> {
     pub(super) fn raise(&mut self, task: TaskId, priority: TaskPriority) -> Result<Option<Spot>> {
         let (own, id) = (Param::Uuid(self.tenant.uuid()), Param::Uuid(task.uuid()));
         let tier = Param::Int(priority.tier());
-        for statement in [&rows::RAISE_DELAYED, &rows::RAISE_BLOCKED, &rows::RAISE_LEASE] {
+        for statement in
+            [&rows::RAISE_READY, &rows::RAISE_DELAYED, &rows::RAISE_BLOCKED, &rows::RAISE_LEASE]
+        {
             let raised = self.conn.change(statement, &[tier, own, id, tier], rows::spot)?;
             if let Some(spot) = raised.into_iter().next() {
                 return Ok(Some(spot));
             }
         }
-        let found = self.conn.first(&rows::READY_TIER, &[own, id], |row| {
-            let spot = Spot {
-                task,
-                lane: godel_model::Lane::from_stored(row.text(0)?),
-                priority: TaskPriority::from_tier(row.int(1)?),
-                attempt: count(row.int(3)?),
-                last: count(row.int(4)?),
-            };
-            Ok((spot, from_micros(row.int(2)?)))
-        })?;
-        match found {
-            Some((spot, at)) if spot.priority > priority => {
-                self.drop_ready(&spot, at)?;
-                let spot = Spot { priority, ..spot };
-                self.put_ready(&spot, at)?;
-                Ok(Some(spot))
-            }
-            _ => Ok(None),
-        }
+        Ok(None)
     }
 
     fn revive(
@@ -170,9 +154,12 @@ impl Rows<'_, '_> {
         let params = [own, id, Param::Text(from.as_str())];
         let taken = self.conn.change(&rows::OUTCOME_TAKE, &params, |row| {
             let attempt = count(row.int(3)?);
+            let stored = Lane::from_stored(row.text(1)?);
+            // If one worker alone was to do it, that may be gone by now.
+            let lane = Lane::new(&asked.pool, &asked.requires).unwrap_or(stored);
             Ok(Spot {
                 task,
-                lane: godel_model::Lane::from_stored(row.text(1)?),
+                lane,
                 priority: TaskPriority::from_tier(row.int(2)?),
                 attempt,
                 last: attempt + asked.retry.max_attempts,
@@ -186,9 +173,9 @@ impl Rows<'_, '_> {
                 self.conn.first(&rows::OUTCOME_STATE, &params, |row| state(&row.text(0)?))?;
             waits += usize::from(ended != Some(TaskState::Succeeded));
         }
+        self.drop_deadline(task)?;
         if let Some(deadline) = asked.deadline.filter(|deadline| *deadline > now) {
             let params = [own, Param::Int(micros(deadline)), id];
-            self.drop_deadline(task)?;
             self.conn.execute(&rows::DEADLINE_INSERT, &params)?;
         }
         if waits > 0 {

@@ -89,7 +89,11 @@ impl Rows<'_, '_> {
             Err(Hindrance::Missing(parent)) => return Ok(Enqueued::NoParent(parent)),
             Err(Hindrance::Failed(parent)) => return Ok(Enqueued::ParentFailed(parent)),
         };
-        self.insert(task, lane)?;
+        if !self.insert(task, lane)? {
+            // Another server was faster.
+            let known = self.by_key(task)?.ok_or_else(|| Error::Unavailable(None))?;
+            return Ok(Enqueued::Known(known));
+        }
         let spot = first_spot(task, lane);
         for parent in &parents {
             let own = Param::Uuid(self.tenant.uuid());
@@ -134,7 +138,7 @@ impl Rows<'_, '_> {
         Ok(Ok(open))
     }
 
-    fn insert(&mut self, task: &Task, lane: &Lane) -> Result<()> {
+    fn insert(&mut self, task: &Task, lane: &Lane) -> Result<bool> {
         note_lane(self.conn, self.tenant, lane)?;
         let (text, asked) = (asked_text(task)?, &task.asked);
         let owner = asked.owner.as_ref();
@@ -151,7 +155,7 @@ impl Rows<'_, '_> {
             Param::from(task.created_by.map(UserId::uuid)),
             Param::Int(micros(task.created_at)),
         ];
-        self.conn.execute(&rows::TASK_INSERT, &params).map(drop)
+        Ok(self.conn.execute(&rows::TASK_INSERT, &params)? == 1)
     }
 }
 

@@ -10,7 +10,7 @@ use postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::enqueue::{asked_text, first_spot};
-use super::{Done, Enqueued, Head, Lease, Settled, Spot, claim};
+use super::{Done, Enqueued, Fence, Head, Lease, Settled, Spot, claim};
 use crate::postgres::session::Session;
 use crate::statement::Row;
 use crate::{Error, Result};
@@ -91,7 +91,7 @@ const SUCCEED: &str = "
         DO UPDATE SET state = EXCLUDED.state, at = EXCLUDED.at
     )
     SELECT task, lane, tier, attempt, last, started_at,
-           EXISTS (SELECT FROM dependency d WHERE d.tenant = $1 AND d.parent = gone.task)
+           EXISTS (SELECT FROM dependency d WHERE d.tenant = $1 AND d.parent = gone.task), worker
     FROM gone";
 
 const PROMOTE: &str = "
@@ -232,10 +232,12 @@ pub(super) fn succeed(
         let row = Row::Postgres(row);
         let spot = super::rows::spot(&row)?;
         let started_at = from_micros(row.int(5)?);
-        settled.insert(spot.task, Settled { spot, started_at, has_children });
+        let worker = WorkerId::from_uuid(row.uuid(7)?);
+        let fence = Fence { task: spot.task, attempt: spot.attempt, worker };
+        settled.insert(fence, Settled { spot, started_at, has_children });
     }
-    // One that says it twice in a batch is heard once.
-    Ok(batch.iter().map(|done| settled.remove(&done.fence.task)).collect())
+    // One that says it twice in a batch is heard once, and who speaks for another not at all.
+    Ok(batch.iter().map(|done| settled.remove(&done.fence)).collect())
 }
 
 /// Lets delayed tasks be handed out.

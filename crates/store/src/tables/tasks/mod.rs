@@ -88,7 +88,7 @@ pub struct Lease {
 }
 
 /// Who says something of a task: only the worker of its present attempt is heard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fence {
     /// The task.
     pub task: TaskId,

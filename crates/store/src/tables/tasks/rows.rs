@@ -11,12 +11,14 @@ statements! {
     TASK_INSERT = "task_insert":
         "INSERT INTO task (tenant, id, lane, tier, asked, idem, owner_kind, owner, owner_part,
                            person, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+         ON CONFLICT (tenant, idem) WHERE idem IS NOT NULL DO NOTHING";
     TASK_BY_IDEM = "task_by_idem": "SELECT id FROM task WHERE tenant = $1 AND idem = $2";
     TASK_EXISTS = "task_exists": "SELECT 1 FROM task WHERE tenant = $1 AND id = $2";
     TASK_BY_ID = "task_by_id":
         "SELECT asked, created_at, person FROM task WHERE tenant = $1 AND id = $2";
     TASK_DELETE = "task_delete": "DELETE FROM task WHERE tenant = $1 AND id = $2";
+    LANE_DELETE = "lane_delete": "DELETE FROM lane WHERE tenant = $1 AND pool = $2 AND name = $3";
     LANE_INSERT = "lane_insert":
         "INSERT INTO lane (tenant, pool, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
     READY_INSERT = "ready_insert":
@@ -27,6 +29,13 @@ statements! {
          RETURNING task, lane, tier, attempt, last";
     READY_DELETE = "ready_delete":
         "DELETE FROM ready WHERE tenant = $1 AND lane = $2 AND tier = $3 AND at = $4 AND task = $5";
+    READY_GIVE = "ready_give":
+        "UPDATE ready SET lane = $1 WHERE tenant = $2 AND task = $3
+         RETURNING task, lane, tier, attempt, last";
+    READY_HOME = "ready_home":
+        "UPDATE ready SET lane = (SELECT t.lane FROM task t
+                                  WHERE t.tenant = ready.tenant AND t.id = ready.task)
+         WHERE tenant = $1 AND lane = $2 RETURNING task, lane, tier, attempt, last";
     READY_AGED = "ready_aged":
         "SELECT task, lane, tier, attempt, last, at FROM ready
          WHERE tenant = $1 AND lane = $2 AND tier = $3 AND at <= $4 ORDER BY at, task LIMIT $5";
@@ -36,6 +45,13 @@ statements! {
     DELAYED_TAKE = "delayed_take":
         "DELETE FROM delayed WHERE tenant = $1 AND task = $2
          RETURNING task, lane, tier, attempt, last";
+    DELAYED_GIVE = "delayed_give":
+        "UPDATE delayed SET lane = $1 WHERE tenant = $2 AND task = $3
+         RETURNING task, lane, tier, attempt, last";
+    DELAYED_HOME = "delayed_home":
+        "UPDATE delayed SET lane = (SELECT t.lane FROM task t
+                                    WHERE t.tenant = delayed.tenant AND t.id = delayed.task)
+         WHERE tenant = $1 AND lane = $2 RETURNING task, lane, tier, attempt, last";
     BLOCKED_INSERT = "blocked_insert":
         "INSERT INTO blocked (tenant, task, lane, tier, attempt, last, waits, start_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -53,8 +69,9 @@ statements! {
     RAISE_LEASE = "lease_raise":
         "UPDATE lease SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4
          RETURNING task, lane, tier, attempt, last";
-    READY_TIER = "ready_tier":
-        "SELECT lane, tier, at, attempt, last FROM ready WHERE tenant = $1 AND task = $2";
+    RAISE_READY = "ready_raise":
+        "UPDATE ready SET tier = $1 WHERE tenant = $2 AND task = $3 AND tier > $4
+         RETURNING task, lane, tier, attempt, last";
     DEPENDENCY_INSERT = "dependency_insert":
         "INSERT INTO dependency (tenant, parent, child) VALUES ($1, $2, $3)";
     CHILDREN = "dependency_children":
@@ -69,6 +86,9 @@ statements! {
     LEASE_TAKE = "lease_take":
         "DELETE FROM lease WHERE tenant = $1 AND task = $2 AND attempt = $3 AND worker = $4
          RETURNING task, lane, tier, attempt, last, worker, started_at, ends_at, progress, cancel";
+    LEASE_HOLD = "lease_hold":
+        "UPDATE lease SET attempt = attempt
+         WHERE tenant = $1 AND task = $2 AND attempt = $3 AND worker = $4";
     LEASE_BY_TASK = "lease_by_task":
         "SELECT task, lane, tier, attempt, last, worker, started_at, ends_at, progress, cancel
          FROM lease WHERE tenant = $1 AND task = $2";
@@ -83,8 +103,8 @@ statements! {
          WHERE tenant = $2 AND task = $3 AND attempt = $4 AND worker = $5
          RETURNING task, lane, tier, attempt, last, worker, started_at, ends_at, progress, cancel";
     LEASE_CANCEL = "lease_cancel":
-        "UPDATE lease SET cancel = $1, ends_at = $2
-         WHERE tenant = $3 AND task = $4 AND cancel IS NULL";
+        "UPDATE lease SET cancel = $1, ends_at = CASE WHEN ends_at < $2 THEN ends_at ELSE $3 END
+         WHERE tenant = $4 AND task = $5 AND cancel IS NULL";
     OUTCOME_INSERT = "outcome_insert":
         "INSERT INTO outcome (tenant, task, state, lane, tier, attempt, worker, started_at, at,
                               result, error, because)

@@ -97,6 +97,20 @@ impl Tasks<'_, '_> {
         self.tx.conn.query(&rows::LEASES_OF_WORKER, &params, rows::lease)
     }
 
+    /// Tells whether a worker has a task, and keeps it there for this transaction.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn hold(&mut self, fence: Fence) -> Result<bool> {
+        let params = [
+            Param::Uuid(self.tenant()?.uuid()),
+            Param::Uuid(fence.task.uuid()),
+            Param::Int(fence.attempt.into()),
+            Param::Uuid(fence.worker.uuid()),
+        ];
+        Ok(self.tx.conn.execute(&rows::LEASE_HOLD, &params)? == 1)
+    }
+
     /// Returns the task in a worker's hands.
     ///
     /// # Errors
@@ -113,7 +127,8 @@ impl Tasks<'_, '_> {
     /// If the database fails.
     pub fn ask_to_stop(&mut self, task: TaskId, why: &str, until: Timestamp) -> Result<bool> {
         let own = Param::Uuid(self.tenant()?.uuid());
-        let params = [Param::Text(why), Param::Int(micros(until)), own, Param::Uuid(task.uuid())];
+        let until = Param::Int(micros(until));
+        let params = [Param::Text(why), until, until, own, Param::Uuid(task.uuid())];
         Ok(self.tx.conn.execute(&rows::LEASE_CANCEL, &params)? == 1)
     }
 }

@@ -157,7 +157,10 @@ impl Tasks<'_, '_> {
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
         let mut raised = Vec::with_capacity(old.len());
         for (spot, at) in old {
-            rows.drop_ready(&spot, at)?;
+            // Another server may have handed it out meanwhile.
+            if !rows.drop_ready(&spot, at)? {
+                continue;
+            }
             let spot = Spot { priority, ..spot };
             rows.put_ready(&spot, at.saturating_add(age).unwrap_or(now))?;
             raised.push(spot);
@@ -165,14 +168,15 @@ impl Tasks<'_, '_> {
         Ok(raised)
     }
 
-    /// Lets a running task have no more attempts, and end this one at a time.
+    /// Lets a running task have no more attempts, and end this one at a time; `false` if it does not
+    /// run.
     ///
     /// # Errors
     /// If the database fails.
-    pub fn end_by(&mut self, task: TaskId, at: Timestamp) -> Result<()> {
+    pub fn end_by(&mut self, task: TaskId, at: Timestamp) -> Result<bool> {
         let own = Param::Uuid(self.tenant()?.uuid());
         let params = [Param::Int(micros(at)), own, Param::Uuid(task.uuid())];
-        self.tx.conn.execute(&END_BY, &params).map(drop)
+        Ok(self.tx.conn.execute(&END_BY, &params)? == 1)
     }
 
     /// Moves the ends of all attempts, because the clock was set.
