@@ -15,6 +15,7 @@ mod models;
 mod openapi;
 mod otlp;
 mod projects;
+mod queue;
 mod redis;
 mod roles;
 mod shutdown;

@@ -1,0 +1,107 @@
+//! A server as a process of its own, to be killed.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use godel_app::vault::MasterKey;
+use godel_decide::Limit;
+use godel_store::DatabaseUrl;
+use tempfile::TempDir;
+
+use crate::emitted;
+
+const HOME: &str = "GODEL_TEST_QUEUE_HOME";
+const DATABASE: &str = "GODEL_TEST_QUEUE_DATABASE";
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// No test: the server that the others start as a process of its own, to kill it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_to_be_killed() {
+    let Ok(home) = std::env::var(HOME) else { return };
+    let home = PathBuf::from(home);
+    let mut config = godel_server::Config::new(home.join("data"), "127.0.0.1:0".parse().unwrap());
+    config.database = std::env::var(DATABASE).ok().map(|url| url.parse().unwrap());
+    config.app.rates.limit = Limit { per_minute: 100_000_000, burst: 1_000_000, sockets: None };
+    config.master_key = Some(MasterKey::new([7; 32]));
+    if emitted::directory().is_some() {
+        emitted::Logs::capture();
+    }
+    let server = godel_server::Server::start(config).await.unwrap();
+    // It is whole when it has its name.
+    std::fs::write(home.join("url.new"), server.url()).unwrap();
+    std::fs::rename(home.join("url.new"), home.join("url")).unwrap();
+    server.run_until(std::future::pending::<()>()).await.unwrap();
+}
+
+/// A server as a process of its own; it is killed when this goes away.
+pub(super) struct Process {
+    child: Child,
+    home: TempDir,
+    database: Option<String>,
+    pub(super) url: String,
+}
+
+impl Process {
+    /// Starts one with a home of its own.
+    pub(super) async fn start(database: &DatabaseUrl) -> Self {
+        let home = TempDir::with_prefix("godel-test-").unwrap();
+        let database = match database {
+            DatabaseUrl::Postgres(url) => Some(url.clone()),
+            DatabaseUrl::Sqlite(_) => None,
+        };
+        let (child, url) = spawn(home.path(), database.as_deref()).await;
+        Self { child, home, database, url }
+    }
+
+    /// The owner's key.
+    pub(super) fn key(&self) -> String {
+        let key = std::fs::read_to_string(self.home.path().join("data/owner.key")).unwrap();
+        key.trim().to_owned()
+    }
+
+    /// Where a server on SQLite has its data.
+    pub(super) fn file(&self) -> PathBuf {
+        self.home.path().join("data/godel.db")
+    }
+
+    /// Kills it in the middle of whatever it does.
+    pub(super) fn kill(&mut self) {
+        drop(self.child.kill());
+        self.child.wait().unwrap();
+    }
+
+    /// Starts it again on what it left.
+    pub(super) async fn again(&mut self) {
+        let (child, url) = spawn(self.home.path(), self.database.as_deref()).await;
+        (self.child, self.url) = (child, url);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+async fn spawn(home: &Path, database: Option<&str>) -> (Child, String) {
+    let name = home.join("url");
+    drop(std::fs::remove_file(&name));
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["queue::process::a_server_to_be_killed", "--exact", "--nocapture"]);
+    command.env(HOME, home).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Some(url) = database {
+        command.env(DATABASE, url);
+    }
+    let mut child = command.spawn().unwrap();
+    let start = Instant::now();
+    loop {
+        if let Ok(url) = std::fs::read_to_string(&name) {
+            return (child, url);
+        }
+        let ended = child.try_wait().unwrap();
+        assert!(ended.is_none(), "the server ended at its start: {ended:?}");
+        assert!(start.elapsed() < PATIENCE, "the server does not start");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
