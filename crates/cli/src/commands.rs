@@ -43,7 +43,8 @@ mod worker;
 mod workflow;
 mod worktree;
 
-use crate::args::{Command, Config, Db, Events};
+use godel_args::{Command, Config, Db, Events};
+
 use crate::context::Context;
 use crate::desk::Desk;
 use crate::error::Result;

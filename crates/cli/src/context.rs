@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::args::{Flag, Global};
+use godel_args::{Flag, Global};
+
 use crate::error::{Error, Result};
 use crate::origin::{Loaded, Sources};
 use crate::output::Output;

@@ -5,9 +5,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use godel_args::local::Who;
 use godel_beads::{Draft, Shelf};
 
-use crate::args::local::Who;
 use crate::context::Environment;
 use crate::error::{Error, Result};
 use crate::output::Output;

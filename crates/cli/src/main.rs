@@ -7,7 +7,6 @@
 //!   API key.
 
 mod agents;
-mod args;
 mod commands;
 mod context;
 mod desk;
@@ -26,14 +25,13 @@ mod saved;
 mod serving;
 mod settings;
 mod signals;
-mod units;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use godel_args::{Cli, Command};
 
-use crate::args::{Cli, Command};
 use crate::context::{Context, Environment};
 use crate::desk::Desk;
 use crate::error::{Error, Result};

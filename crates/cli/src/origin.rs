@@ -7,8 +7,8 @@ use figment::error::{Error as Refused, Kind};
 use figment::providers::{Format as _, Serialized, Toml};
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider, Source};
+use godel_args::Flag;
 
-use crate::args::Flag;
 use crate::context::Environment;
 use crate::error::{Error, Result, is_absent};
 use crate::nearest::nearest;

@@ -1,8 +1,8 @@
 //! The reference of all commands and settings, as Markdown.
 
 use clap::CommandFactory as _;
+use godel_args::Cli;
 
-use crate::args::Cli;
 use crate::settings::{Key, Settings};
 
 const WIDTH: usize = 100;

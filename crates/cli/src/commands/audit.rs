@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use godel_api::{AuditEntry, AuditVerdict, Client, ClientError, Page, Pagination};
+use godel_args::access::{Acts, Audit as Asked};
 use godel_model::{Clock as _, Invalid, Report as _, SystemClock, code};
 use reqwest::Method;
 use serde_json::{Map, json};
 
 use super::lookup::{self, NOTHING, PAGE_MAX};
-use crate::args::access::{Acts, Audit as Asked};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

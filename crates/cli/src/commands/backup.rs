@@ -5,12 +5,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use godel_api::Download;
+use godel_args::Backup;
 use godel_model::{Clock as _, SystemClock};
 use godel_store::DatabaseUrl;
 use godel_store::backup::{self, BackupFile, Contents};
 use serde_json::{Value, json};
 
-use crate::args::Backup;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

@@ -11,10 +11,10 @@ mod moves;
 mod ready;
 mod show;
 
+use godel_args::bead::{Label, What};
 use godel_beads::{Bead, Row, Shelf};
 use godel_model::BeadStatus;
 
-use crate::args::bead::{Label, What};
 use crate::desk::Desk;
 use crate::error::Result;
 use crate::exit::Exit;

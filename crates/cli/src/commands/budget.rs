@@ -1,6 +1,8 @@
 //! `godel budget`: what may be spent.
 
 use godel_api::{Budget, BudgetList, Client, Project, ProjectLimits, ProjectPatch, SetBudget};
+use godel_args::models::Budget as Asked;
+use godel_args::units::Allowance;
 use godel_model::{BudgetId, Invalid, code};
 use reqwest::Method;
 use serde_json::json;
@@ -8,13 +10,11 @@ use serde_json::json;
 use super::lookup::{self, NOTHING};
 use super::models::Names;
 use super::token;
-use crate::args::models::Budget as Asked;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::locate;
 use crate::measure::{money, percent};
-use crate::units::Allowance;
 
 const PATH: &str = "/api/v1/budgets";
 const SCOPES: &str = "write tenant, or project:, user:, agent:, bead:, convoy: or token: and a name, as in project:web";

@@ -1,17 +1,17 @@
 //! `godel calls`: requests to models, one by one.
 
 use godel_api::{ModelCall, ModelCalls};
+use godel_args::models::Narrow;
+use godel_args::units::When;
 use godel_model::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 
 use super::models::{self, Names};
-use crate::args::models::Narrow;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::locate;
 use crate::measure::{millis, money, number};
-use crate::units::When;
 
 /// The largest page that a server gives.
 const PAGE_MAX: u32 = 1_000;

@@ -2,8 +2,8 @@
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
+use godel_args::Cli;
 
-use crate::args::Cli;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

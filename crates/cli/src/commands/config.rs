@@ -1,8 +1,8 @@
 //! `godel config`: the settings in effect.
 
+use godel_args::SettingFlags;
 use serde_json::{Map, Value, json};
 
-use crate::args::SettingFlags;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

@@ -2,11 +2,11 @@
 
 mod state;
 
+use godel_args::convoy::What;
 use godel_beads::Convoy;
 use godel_beads::ops::{self, ConvoyChanges, NewConvoy};
 use serde_json::json;
 
-use crate::args::convoy::What;
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use godel_app::integrity;
+use godel_args::DatabaseFlag;
 use godel_store::{Config, DatabaseUrl, SchemaStatus, Scope, Store, known_migrations};
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
 
-use crate::args::DatabaseFlag;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -5,6 +5,7 @@ mod export;
 use std::io::{self, BufRead as _};
 
 use godel_api::{Client, ReplayDead, Replayed, Task};
+use godel_args::queue::{Dead as Asked, DeadFilter};
 use godel_model::{Clock as _, PoolName, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 use super::lookup::{self, LIST_MAX, NOTHING};
 use super::queue::since;
 use super::task;
-use crate::args::queue::{Dead as Asked, DeadFilter};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

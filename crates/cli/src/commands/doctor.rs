@@ -8,11 +8,11 @@ mod models;
 mod repository;
 mod server;
 
+use godel_args::SettingFlags;
 use godel_model::Report as _;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::args::SettingFlags;
 use crate::context::Context;
 use crate::error::{Error, Result, root_cause};
 use crate::exit::Exit;

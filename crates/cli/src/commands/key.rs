@@ -1,13 +1,13 @@
 //! `godel key`: API keys.
 
 use godel_api::{Client, Key, KeyMade, KeyRotation, NewKey, User};
+use godel_args::access::Key as Asked;
 use godel_model::{Clock as _, Invalid, KeyId, KeyName, Permission, SystemClock, code};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::json;
 
 use super::lookup::{self, NOTHING};
-use crate::args::access::Key as Asked;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -1,7 +1,8 @@
 //! Commands that work on a repository, without a server.
 
+use godel_args::local::{Export, Import, Local};
+
 use super::{bead, convoy, exchange, memory, onboard};
-use crate::args::local::{Export, Import, Local};
 use crate::desk::Desk;
 use crate::error::Result;
 use crate::exit::Exit;

@@ -5,13 +5,13 @@ use std::time::Duration;
 use godel_api::{
     Client, ClientError, DeviceAnswer, DeviceAsk, DeviceRequest, DeviceStart, Session,
 };
+use godel_args::access::Login as Asked;
 use godel_model::{ApiKey, Invalid, KeyName, Report as _, code};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::lookup::NOTHING;
-use crate::args::access::Login as Asked;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use godel_api::{Client, Project, User};
+use godel_args::models::{Models as Asked, Narrow};
 
 use super::{budget, calls, lookup, provider, token, usage};
-use crate::args::models::{Models as Asked, Narrow};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

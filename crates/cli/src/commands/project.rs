@@ -1,12 +1,12 @@
 //! `godel project`: what a tenant works on.
 
 use godel_api::{NewProject, Project, ProjectLimits, ProjectPatch};
+use godel_args::project::{LimitFlags, Project as Asked};
 use godel_model::ProjectName;
 use reqwest::Method;
 use serde_json::json;
 
 use super::lookup::{self, NOTHING};
-use crate::args::project::{LimitFlags, Project as Asked};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -1,10 +1,10 @@
 //! `godel provider`: who answers for models.
 
 use godel_api::ProviderStates;
+use godel_args::models::Provider as Asked;
 use reqwest::Method;
 
 use super::lookup::NOTHING;
-use crate::args::models::Provider as Asked;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

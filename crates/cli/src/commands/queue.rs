@@ -1,13 +1,13 @@
 //! `godel queue`: how much waits, and how each pool works.
 
 use godel_api::{Client, Pool, PoolList, PoolPatch, QueueDepth, QueueDepthRow};
+use godel_args::queue::{Queue as Asked, Queueing};
 use godel_model::{Clock as _, PoolName, SystemClock};
 use jiff::Timestamp;
 use reqwest::Method;
 
 use super::lookup::{NOTHING, segment};
 use super::{dead, schedule, task, worker};
-use crate::args::queue::{Queue as Asked, Queueing};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use godel_app::backup::{self, Restored};
+use godel_args::DatabaseFlag;
 use godel_model::SystemClock;
 use godel_store::DatabaseUrl;
 use serde_json::json;
 
 use super::backup::{counts, described};
-use crate::args::DatabaseFlag;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

@@ -1,6 +1,7 @@
 //! `godel schedule`: tasks that come again and again.
 
 use godel_api::{Client, NewSchedule, Schedule, SchedulePatch};
+use godel_args::queue::{NewSchedule as New, Schedule as Asked};
 use godel_model::{Invalid, ScheduleId, code};
 use jiff::Timestamp;
 use reqwest::Method;
@@ -8,7 +9,6 @@ use serde_json::json;
 
 use super::lookup::{self, NOTHING};
 use super::task;
-use crate::args::queue::{NewSchedule as New, Schedule as Asked};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

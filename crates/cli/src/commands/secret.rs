@@ -3,13 +3,13 @@
 mod master;
 
 use godel_api::{Secret, SecretList, SecretValue};
+use godel_args::access::Secret as Asked;
 use godel_model::{Clock as _, SecretName, SystemClock};
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::json;
 
 use super::lookup::{NOTHING, segment};
-use crate::args::access::Secret as Asked;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

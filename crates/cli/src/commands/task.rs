@@ -6,6 +6,7 @@ mod input;
 mod show;
 
 use godel_api::{AssignTask, CancelTask, CompleteTask, FailTask, Task, TaskDetail, TaskSaid};
+use godel_args::queue::Task as Asked;
 use godel_model::{Clock as _, PoolName, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -15,7 +16,6 @@ pub(super) use self::find::find;
 use super::lookup::{self, LIST_MAX, NOTHING};
 use super::queue::since;
 use super::worker;
-use crate::args::queue::Task as Asked;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

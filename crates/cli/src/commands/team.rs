@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use godel_api::{Client, ScaleTeam, Team, TeamAgents, TeamSpec};
+use godel_args::workflow::Team as Asked;
 use godel_model::{Invalid, TeamId, code};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::lookup::{self, NOTHING, Part};
 use super::workflow::{percent, read, steps_in_words};
-use crate::args::workflow::Team as Asked;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

@@ -1,12 +1,12 @@
 //! `godel tenant`: organisations that see nothing of each other.
 
 use godel_api::{Client, NewTenant, Page, Tenant, TenantInvitation, TenantPatch};
+use godel_args::access::Tenant as Asked;
 use godel_model::{Clock as _, Invalid, SystemClock, TenantName, code};
 use reqwest::Method;
 use serde_json::json;
 
 use super::user::link_ends;
-use crate::args::access::Tenant as Asked;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

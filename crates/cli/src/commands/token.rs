@@ -1,6 +1,7 @@
 //! `godel token`: tokens by which agents ask models.
 
 use godel_api::{AgentToken, AgentTokenMade, Client, NewAgentToken};
+use godel_args::models::{NewToken, Token as Asked};
 use godel_model::{Clock as _, Invalid, SystemClock, TokenId, code};
 use jiff::Timestamp;
 use reqwest::Method;
@@ -8,7 +9,6 @@ use serde_json::json;
 
 use super::lookup::{self, NOTHING};
 use super::models::Names;
-use crate::args::models::{NewToken, Token as Asked};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use godel_api::OWNER_KEY_FILE;
 use godel_app::spend;
+use godel_args::SettingFlags;
 use godel_model::{Report as _, code};
 use godel_server::{Server, StartError, telemetry};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use crate::args::SettingFlags;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

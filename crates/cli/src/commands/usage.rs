@@ -1,11 +1,11 @@
 //! `godel usage` and `godel cost`: what models were used for, and what that cost.
 
 use godel_api::{UsageReport, UsageRow, UsageTotals};
+use godel_args::models::Report;
 use godel_model::{Clock as _, SystemClock};
 use jiff::tz::TimeZone;
 
 use super::models::{self, Names, Query};
-use crate::args::models::Report;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;

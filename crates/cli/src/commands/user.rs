@@ -6,13 +6,13 @@ use godel_api::{
     Client, Invitation, NewUser, PasswordRequest, Project, User, UserExport, UserPatch,
 };
 use godel_app::auth::login::INVITE_HOURS;
+use godel_args::access::User as Asked;
 use godel_model::{Clock as _, Invalid, Report as _, SystemClock, UserName, code};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::json;
 
 use super::lookup::{self, NOTHING};
-use crate::args::access::User as Asked;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -9,6 +9,7 @@ mod run;
 mod verdict;
 
 use godel_api::{Client, Worker, WorkerDetail, WorkerPatch};
+use godel_args::queue::Worker as Asked;
 use godel_model::{Clock as _, Invalid, SystemClock, WorkerId, code};
 use reqwest::Method;
 use serde_json::json;
@@ -16,7 +17,6 @@ use uuid::Uuid;
 
 use super::lookup::{self, NOTHING};
 use super::queue::since;
-use crate::args::queue::Worker as Asked;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

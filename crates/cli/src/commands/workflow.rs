@@ -7,6 +7,7 @@ use std::io::{self, Read as _};
 use std::path::Path;
 
 use godel_api::{Client, Drawing, StepCounts, Workflow, WorkflowSource};
+use godel_args::workflow::{Joined, Workflow as Asked};
 use godel_decide::workflow::{Plan, Problems, dot, mermaid};
 use godel_model::{Invalid, RunId, WorkflowId, code};
 use reqwest::Method;
@@ -14,7 +15,6 @@ use serde_json::json;
 
 use super::lookup::{self, NOTHING, segment};
 use super::team;
-use crate::args::workflow::{Joined, Workflow as Asked};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

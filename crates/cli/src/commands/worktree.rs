@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use godel_args::worktree::{RepoFlag, Worktree as Asked};
 use godel_git::{
     Binds, Cleaned, Cleaning, Create, Entry, Fate, Host, Name, Outcome, Remove, Removed, Rescue,
     Workbench,
@@ -14,7 +15,6 @@ use godel_model::{Clock as _, SystemClock};
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::args::worktree::{RepoFlag, Worktree as Asked};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -1,10 +1,10 @@
 //! `godel bead comment`, `label`, `defer` and `delete`.
 
+use godel_args::bead::Defer;
 use godel_beads::ops;
 use serde_json::json;
 
 use super::{answer, found};
-use crate::args::bead::Defer;
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

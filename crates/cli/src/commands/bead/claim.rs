@@ -1,11 +1,11 @@
 //! `godel bead assign`, `claim`, `heartbeat` and `release`: who works on what.
 
+use godel_args::bead::{Assign, Claim as AskedClaim, Held, Release};
 use godel_beads::ops::{self, Claim};
 use godel_beads::{Bead, Shelf};
 use jiff::SignedDuration;
 
 use super::{answer, found};
-use crate::args::bead::{Assign, Claim as AskedClaim, Held, Release};
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
+use godel_args::bead::Dep;
 use godel_beads::{Neighbour, Shelf, ops};
 use godel_model::{BeadStatus, LinkKind};
 use serde::Serialize;
 
 use super::{answer, found};
-use crate::args::bead::Dep;
 use crate::desk::Desk;
 use crate::error::Result;
 use crate::exit::Exit;

@@ -1,11 +1,11 @@
 //! `godel bead list` and `search`.
 
+use godel_args::bead::{List, Part};
 use godel_beads::{Filter, Page, Row, Shelf, Sort};
 use godel_model::{BeadStatus, Invalid, Priority, code, from_micros, micros};
 use serde_json::{Value, json};
 
 use super::{found, mention_damage, state};
-use crate::args::bead::{List, Part};
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

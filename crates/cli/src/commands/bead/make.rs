@@ -1,14 +1,14 @@
 //! `godel bead create` and `update`.
 
+use godel_args::bead::{Create, Text, Update};
+use godel_args::units::Cap;
 use godel_beads::ops::{self, Changes, NewBead};
 use serde_json::{Map, Value};
 
 use super::answer;
-use crate::args::bead::{Create, Text, Update};
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
-use crate::units::Cap;
 
 /// Makes a bead.
 pub(super) fn create(desk: &Desk, asked: Create) -> Result<Exit> {

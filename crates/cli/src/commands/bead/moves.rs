@@ -1,12 +1,12 @@
 //! `godel bead status`, `close`, `reopen`, `verdict` and `landed`: how a bead comes to its end.
 
+use godel_args::bead::{Close, Landed, Status, Verdict};
 use godel_beads::ops::{self, Advance, Landing};
 use godel_model::BeadStatus;
 use serde_json::json;
 
 use super::claim::holder;
 use super::{answer, found, ready};
-use crate::args::bead::{Close, Landed, Status, Verdict};
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

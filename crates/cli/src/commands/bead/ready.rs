@@ -1,12 +1,12 @@
 //! `godel bead ready`: what can be begun now.
 
+use godel_args::bead::Ready;
 use godel_beads::ops;
 use godel_beads::{Reason, Row, Waiting};
 use serde_json::json;
 
 use super::claim::{hand_over, seconds};
 use super::{list, mention_damage};
-use crate::args::bead::Ready;
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

@@ -1,5 +1,6 @@
 //! `godel bead show`: all there is to know about a bead.
 
+use godel_args::units;
 use godel_beads::{Bead, Evidence, Link, LinkedCommit, Neighbour, Reason, Shelf};
 use godel_model::LinkKind;
 use serde::Serialize;
@@ -11,7 +12,6 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::measure::dollars;
 use crate::output::{GOOD, STRONG, WARN, plain, styled};
-use crate::units;
 
 /// A bead, and what is known about it elsewhere.
 #[derive(Debug, Serialize)]

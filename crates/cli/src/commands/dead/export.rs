@@ -5,10 +5,10 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use godel_api::{Page, Task};
+use godel_args::queue::{DeadFilter, ExportFormat};
 use serde_json::{Value, json};
 
 use super::{PATH, query};
-use crate::args::queue::{DeadFilter, ExportFormat};
 use crate::commands::lookup::PAGE_MAX;
 use crate::context::Context;
 use crate::error::{Error, Result};

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use godel_app::vault::{self, MasterKey};
 use godel_app::{App, AppConfig, tenants};
+use godel_args::DatabaseFlag;
 use godel_model::{Clock as _, Mint, SystemClock};
 use godel_server::{LOCK_FILE, MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE, StartError};
 use godel_store::{FileLock, Store};
 use serde_json::json;
 
-use crate::args::DatabaseFlag;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

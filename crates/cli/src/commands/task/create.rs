@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use godel_api::{NewTask, TaskDetail, TaskMade, TaskRetry};
+use godel_args::queue::{NewTask as Asked, TaskOptions};
 use godel_model::{Capability, Clock as _, PoolName, SystemClock};
 use reqwest::Method;
 
 use super::{PATH, find, input};
-use crate::args::queue::{NewTask as Asked, TaskOptions};
 use crate::commands::lookup::NOTHING;
 use crate::context::Context;
 use crate::error::Result;

@@ -6,12 +6,12 @@ mod tell;
 use std::sync::Arc;
 
 use godel_api::NewWorker;
+use godel_args::queue::RunWorker;
 use godel_model::{Capability, PoolName};
 
 use self::shift::Shift;
 use super::group::Program;
 use super::link::Link;
-use crate::args::queue::RunWorker;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;

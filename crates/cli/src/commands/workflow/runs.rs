@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use godel_api::{AnswerStep, Client, NewRun, Run, RunRow, RunStep, RunSteps};
+use godel_args::workflow::{Answered, RunWorkflow};
 use godel_model::{RunId, code};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{is_file, percent, plan, read, steps_in_words};
-use crate::args::workflow::{Answered, RunWorkflow};
 use crate::commands::lookup::{self, NOTHING, Part};
 use crate::context::Context;
 use crate::error::{Error, Result};

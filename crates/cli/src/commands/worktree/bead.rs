@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use godel_args::worktree::RepoFlag;
 use godel_beads::{Bead, Error as Beads, Shelf, ops};
 use godel_git::{Name, Removed};
 
-use crate::args::worktree::RepoFlag;
 use crate::context::Context;
 use crate::desk::Desk;
 use crate::error::Result;

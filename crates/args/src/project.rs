@@ -7,33 +7,33 @@ use crate::units::{self, Cap, Models};
 
 /// What the work of a project may use, and where its beads are.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct LimitFlags {
+pub struct LimitFlags {
     /// Spend at most this much, in dollars: 200/month, or none
     #[arg(long, value_name = "DOLLARS", value_parser = units::budget)]
-    pub(crate) budget: Option<Cap<u64>>,
+    pub budget: Option<Cap<u64>>,
     /// Make at most so many model requests: 100/min, or none
     #[arg(long, value_name = "COUNT", value_parser = units::rate)]
-    pub(crate) rate: Option<Cap<u32>>,
+    pub rate: Option<Cap<u32>>,
     /// Run at most so many agents at the same time, or none for no limit
     #[arg(long, value_name = "N", value_parser = units::count)]
-    pub(crate) max_agents: Option<Cap<u32>>,
+    pub max_agents: Option<Cap<u32>>,
     /// Use at most so many processor cores: 8, 0.5, 500m, or none
     #[arg(long, value_name = "CORES", value_parser = units::cpu)]
-    pub(crate) cpu: Option<Cap<u32>>,
+    pub cpu: Option<Cap<u32>>,
     /// Use at most so much memory: 16Gi, 512Mi, or none
     #[arg(long, value_name = "SIZE", value_parser = units::memory)]
-    pub(crate) memory: Option<Cap<u64>>,
+    pub memory: Option<Cap<u64>>,
     /// Keep its beads in this git repository of the server's machine, or none
     #[arg(long, value_name = "PATH")]
-    pub(crate) repository: Option<String>,
+    pub repository: Option<String>,
     /// Use only these models: "claude-*,gpt-*", or all
     #[arg(long, value_name = "MODELS", value_parser = units::models)]
-    pub(crate) models: Option<Models>,
+    pub models: Option<Models>,
 }
 
 impl LimitFlags {
     /// Returns the whole path of the repository that was given; `none` becomes an empty one.
-    pub(crate) fn repository(&self) -> Option<String> {
+    pub fn repository(&self) -> Option<String> {
         let given = self.repository.as_deref()?;
         if given == "none" {
             return Some(String::new());
@@ -44,7 +44,7 @@ impl LimitFlags {
     }
 
     /// Returns limits after what was given; what was not given stays.
-    pub(crate) fn over(&self, before: &ProjectLimits) -> ProjectLimits {
+    pub fn over(&self, before: &ProjectLimits) -> ProjectLimits {
         let small = |given: Option<Cap<u32>>, before| given.map_or(before, Cap::value);
         let large = |given: Option<Cap<u64>>, before| given.map_or(before, Cap::value);
         ProjectLimits {
@@ -60,7 +60,7 @@ impl LimitFlags {
 
 /// What to do with projects.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Project {
+pub enum Project {
     /// Make a project
     #[command(after_help = "Examples:
   godel project create web

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 /// What to do with work that belongs together.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Joined {
+pub enum Joined {
     /// Check, store and run workflows: steps that depend on each other
     #[command(
         subcommand,
@@ -30,7 +30,7 @@ Each step is a task of the queue, so any worker can do it, and no crash loses wh
 
 /// What to do with workflows.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Workflow {
+pub enum Workflow {
     /// Check a workflow; each mistake is told with its line and column
     #[command(after_help = "Examples:
   godel workflow validate release.yaml
@@ -156,35 +156,35 @@ Runs that have begun go on with the text that they began with.")]
 
 /// What is to be run.
 #[derive(Debug, Args)]
-pub(crate) struct RunWorkflow {
+pub struct RunWorkflow {
     /// The file (- for stdin), or the name of a stored workflow
-    pub(crate) what: String,
+    pub what: String,
     /// What it is given: NAME=TEXT or NAME:=JSON; may be given several times
     #[arg(long, value_name = "NAME=VALUE")]
-    pub(crate) input: Vec<String>,
+    pub input: Vec<String>,
     /// Start it once, even if this command is repeated with the same key
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    pub key: Option<String>,
     /// Wait until it is over, and print its outputs
     #[arg(long)]
-    pub(crate) wait: bool,
+    pub wait: bool,
 }
 
 /// The answer to a step that asks.
 #[derive(Debug, Args)]
-pub(crate) struct Answered {
+pub struct Answered {
     /// The run
-    pub(crate) run: String,
+    pub run: String,
     /// The step
-    pub(crate) step: String,
+    pub step: String,
     /// What is said about it
     #[arg(long, value_name = "TEXT")]
-    pub(crate) note: Option<String>,
+    pub note: Option<String>,
 }
 
 /// What to do with teams.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Team {
+pub enum Team {
     /// Make a team from a file that says what it is asked to do
     #[command(after_help = "Examples:
   godel team create review.json --start

@@ -8,7 +8,7 @@ use crate::units::{self, Allowance, Models as ModelList, When};
 
 /// What to do with models.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Models {
+pub enum Models {
     /// Make, list and revoke the tokens by which agents ask models
     #[command(
         subcommand,
@@ -80,7 +80,7 @@ cancelled (the client went away), lost (the server died; charged at its worst) o
 
 /// What to do with the tokens of agents.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Token {
+pub enum Token {
     /// Make a token
     #[command(after_help = "Examples:
   godel token create ci --budget 5 --expires 8h
@@ -113,35 +113,35 @@ Other servers on the same database notice within five seconds.")]
 
 /// What a new token is to be.
 #[derive(Debug, Args)]
-pub(crate) struct NewToken {
+pub struct NewToken {
     /// The name, by which you find it again
-    pub(crate) name: String,
+    pub name: String,
     /// Work for this project, by name or id: its limits and budgets count
     #[arg(long, value_name = "NAME")]
-    pub(crate) project: Option<String>,
+    pub project: Option<String>,
     /// Work as this agent: its limits and budgets count
     #[arg(long, value_name = "NAME")]
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// Work on this bead
     #[arg(long, value_name = "ID")]
-    pub(crate) bead: Option<String>,
+    pub bead: Option<String>,
     /// Work on this convoy
     #[arg(long, value_name = "ID")]
-    pub(crate) convoy: Option<String>,
+    pub convoy: Option<String>,
     /// Ask only these models: "claude-*,gpt-*" [default: all]
     #[arg(long, value_name = "MODELS", value_parser = units::models)]
-    pub(crate) models: Option<ModelList>,
+    pub models: Option<ModelList>,
     /// Spend at most this much in all, in dollars
     #[arg(long, value_name = "DOLLARS", value_parser = units::money)]
-    pub(crate) budget: Option<i64>,
+    pub budget: Option<i64>,
     /// Let it end after this time, such as 8h or 30d [default: never]
     #[arg(long, value_name = "SPAN", value_parser = units::lifetime)]
-    pub(crate) expires: Option<SignedDuration>,
+    pub expires: Option<SignedDuration>,
 }
 
 /// What to do with budgets.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Budget {
+pub enum Budget {
     /// Set what may be spent
     #[command(after_help = "Examples:
   godel budget set tenant 200/month
@@ -187,59 +187,59 @@ A scope with several budgets needs the id, as `godel budget list` shows it.")]
 
 /// Which requests are meant.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Narrow {
+pub struct Narrow {
     /// Only for this project, by name or id
     #[arg(long, value_name = "NAME")]
-    pub(crate) project: Option<String>,
+    pub project: Option<String>,
     /// Only for this user, by name or id
     #[arg(long, value_name = "NAME")]
-    pub(crate) user: Option<String>,
+    pub user: Option<String>,
     /// Only by this agent
     #[arg(long, value_name = "NAME")]
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// Only for this bead
     #[arg(long, value_name = "ID")]
-    pub(crate) bead: Option<String>,
+    pub bead: Option<String>,
     /// Only for this convoy
     #[arg(long, value_name = "ID")]
-    pub(crate) convoy: Option<String>,
+    pub convoy: Option<String>,
     /// Only to this provider
     #[arg(long, value_name = "NAME")]
-    pub(crate) provider: Option<String>,
+    pub provider: Option<String>,
     /// Only to this model, as its provider calls it
     #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
+    pub model: Option<String>,
 }
 
 /// By what a report can be split.
-pub(crate) const KINDS: [&str; 8] =
+pub const KINDS: [&str; 8] =
     ["day", "provider", "model", "project", "user", "agent", "bead", "convoy"];
 
 /// What a report is about.
 #[derive(Debug, Args)]
-pub(crate) struct Report {
+pub struct Report {
     /// The first day, such as 2026-11-01
     #[arg(long, value_name = "DAY", value_parser = units::day)]
-    pub(crate) from: Option<Date>,
+    pub from: Option<Date>,
     /// The last day [default: today]
     #[arg(long, value_name = "DAY", value_parser = units::day)]
-    pub(crate) to: Option<Date>,
+    pub to: Option<Date>,
     /// Since then: a span such as 7d, or a date
     #[arg(long, value_name = "TIME", value_parser = units::when, conflicts_with = "from")]
-    pub(crate) since: Option<When>,
+    pub since: Option<When>,
     /// Split by these, with commas between [default: model]
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = KINDS)]
-    pub(crate) by: Vec<String>,
+    pub by: Vec<String>,
     #[command(flatten)]
-    pub(crate) narrow: Narrow,
+    pub narrow: Narrow,
     /// Write comma-separated values
     #[arg(long, conflicts_with = "json")]
-    pub(crate) csv: bool,
+    pub csv: bool,
 }
 
 /// What to do with providers.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Provider {
+pub enum Provider {
     /// List the providers in the order in which they are asked
     #[command(after_help = "Examples:
   godel provider list

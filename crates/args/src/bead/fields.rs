@@ -49,143 +49,143 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 /// A text, given here, in a file, or on stdin.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Text {
+pub struct Text {
     /// What is to be done, at length; - reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "file")]
-    pub(crate) description: Option<String>,
+    pub description: Option<String>,
     /// Read the description from this file; - is stdin
     #[arg(long, value_name = "FILE")]
-    pub(crate) file: Option<String>,
+    pub file: Option<String>,
 }
 
 /// A bead that is to be made.
 #[derive(Debug, Args)]
-pub(crate) struct Create {
+pub struct Create {
     /// What is to be done, in a line
-    pub(crate) title: String,
+    pub title: String,
     /// Read the description from stdin, as `--file -` does
     #[arg(value_name = "-", value_parser = ["-"], conflicts_with_all = ["description", "file"])]
-    pub(crate) stdin: Option<String>,
+    pub stdin: Option<String>,
     /// What kind of work it is [default: task]
     #[arg(long = "type", value_name = "TYPE", value_parser = kind())]
-    pub(crate) kind: Option<BeadKind>,
+    pub kind: Option<BeadKind>,
     /// How urgent it is [default: medium]
     #[arg(long, value_name = "PRIORITY", value_parser = priority())]
-    pub(crate) priority: Option<Priority>,
+    pub priority: Option<Priority>,
     #[command(flatten)]
-    pub(crate) text: Text,
+    pub text: Text,
     /// How one sees that it is done
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) acceptance: Option<String>,
+    pub acceptance: Option<String>,
     /// A word to find it by; may be given several times
     #[arg(long = "label", value_name = "LABEL")]
-    pub(crate) labels: Vec<String>,
+    pub labels: Vec<String>,
     /// The bead that it is a part of
     #[arg(long, value_name = "BEAD")]
-    pub(crate) parent: Option<String>,
+    pub parent: Option<String>,
     /// A bead that has to wait for this one; may be given several times
     #[arg(long, value_name = "BEAD")]
-    pub(crate) blocks: Vec<String>,
+    pub blocks: Vec<String>,
     /// A bead that has to be closed first; may be given several times
     #[arg(long, value_name = "BEAD")]
-    pub(crate) blocked_by: Vec<String>,
+    pub blocked_by: Vec<String>,
     /// How long it may take: 90m, 2h, 3d
     #[arg(long, value_name = "SPAN", value_parser = units::minutes)]
-    pub(crate) estimate: Option<Cap<u64>>,
+    pub estimate: Option<Cap<u64>>,
     /// What it may cost, in dollars: 5.00
     #[arg(long, value_name = "DOLLARS", value_parser = units::dollars)]
-    pub(crate) budget: Option<Cap<u64>>,
+    pub budget: Option<Cap<u64>>,
     /// Something to keep with it; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
-    pub(crate) metadata: Vec<(String, String)>,
+    pub metadata: Vec<(String, String)>,
 }
 
 /// What is to be changed of a bead.
 #[derive(Debug, Args)]
-pub(crate) struct Update {
+pub struct Update {
     /// The bead
-    pub(crate) id: String,
+    pub id: String,
     /// The new title
     #[arg(long, value_name = "TITLE")]
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
     /// The new type
     #[arg(long = "type", value_name = "TYPE", value_parser = kind())]
-    pub(crate) kind: Option<BeadKind>,
+    pub kind: Option<BeadKind>,
     /// The new priority
     #[arg(long, value_name = "PRIORITY", value_parser = priority())]
-    pub(crate) priority: Option<Priority>,
+    pub priority: Option<Priority>,
     #[command(flatten)]
-    pub(crate) text: Text,
+    pub text: Text,
     /// How one sees that it is done
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub(crate) acceptance: Option<String>,
+    pub acceptance: Option<String>,
     /// Its place in a manual order
     #[arg(long, value_name = "RANK")]
-    pub(crate) rank: Option<String>,
+    pub rank: Option<String>,
     /// How long it may take: 90m, 2h, 3d, or none
     #[arg(long, value_name = "SPAN", value_parser = units::minutes)]
-    pub(crate) estimate: Option<Cap<u64>>,
+    pub estimate: Option<Cap<u64>>,
     /// What it may cost, in dollars: 5.00, or none
     #[arg(long, value_name = "DOLLARS", value_parser = units::dollars)]
-    pub(crate) budget: Option<Cap<u64>>,
+    pub budget: Option<Cap<u64>>,
     /// The bead that it is a part of
     #[arg(long, value_name = "BEAD", conflicts_with = "no_parent")]
-    pub(crate) parent: Option<String>,
+    pub parent: Option<String>,
     /// Make it a part of none
     #[arg(long)]
-    pub(crate) no_parent: bool,
+    pub no_parent: bool,
     /// Something to keep with it, or KEY= to remove it; may be given several times
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
-    pub(crate) metadata: Vec<(String, String)>,
+    pub metadata: Vec<(String, String)>,
 }
 
 /// Which beads are wanted.
 #[derive(Debug, Default, Args)]
-pub(crate) struct List {
+pub struct List {
     /// Only these: open, in-progress, review, done [default: all but done]
     #[arg(long, value_name = "STATUS", value_parser = status(), value_delimiter = ',', hide_possible_values = true)]
-    pub(crate) status: Vec<BeadStatus>,
+    pub status: Vec<BeadStatus>,
     /// Only these types
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
-    pub(crate) kind: Vec<String>,
+    pub kind: Vec<String>,
     /// Only these: critical, high, medium, low
     #[arg(long, value_name = "PRIORITY", value_parser = priority(), value_delimiter = ',', hide_possible_values = true)]
-    pub(crate) priority: Vec<Priority>,
+    pub priority: Vec<Priority>,
     /// Only those with this label; may be given several times, then all are wanted
     #[arg(long = "label", value_name = "LABEL")]
-    pub(crate) labels: Vec<String>,
+    pub labels: Vec<String>,
     /// Only those that this agent works on
     #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<String>,
+    pub agent: Option<String>,
     /// Only parts of this bead
     #[arg(long, value_name = "BEAD")]
-    pub(crate) parent: Option<String>,
+    pub parent: Option<String>,
     /// Only those of this convoy
     #[arg(long, value_name = "CONVOY")]
-    pub(crate) convoy: Option<String>,
+    pub convoy: Option<String>,
     /// Only those with words that begin so
     #[arg(long, value_name = "WORDS")]
-    pub(crate) search: Option<String>,
+    pub search: Option<String>,
     /// Those that are done, too
     #[arg(long, conflicts_with = "status")]
-    pub(crate) all: bool,
+    pub all: bool,
     /// Those that are deleted, too
     #[arg(long)]
-    pub(crate) deleted: bool,
+    pub deleted: bool,
     #[command(flatten)]
-    pub(crate) part: Part,
+    pub part: Part,
 }
 
 /// Which part of a list is wanted, and in which order.
 #[derive(Debug, Default, Args)]
-pub(crate) struct Part {
+pub struct Part {
     /// What comes first: the urgent, the new, or what was changed last [default: priority]
     #[arg(long, value_name = "ORDER", value_parser = sort())]
-    pub(crate) sort: Option<Sort>,
+    pub sort: Option<Sort>,
     /// List at most so many
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) limit: u32,
+    pub limit: u32,
     /// Go on where an earlier list ended
     #[arg(long, value_name = "CURSOR")]
-    pub(crate) cursor: Option<String>,
+    pub cursor: Option<String>,
 }

@@ -7,55 +7,55 @@ use clap::Args;
 
 /// One setting that was given as a flag.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Flag<'a> {
+pub struct Flag<'a> {
     /// The setting.
-    pub(crate) key: &'static str,
+    pub key: &'static str,
     /// The flag.
-    pub(crate) flag: &'static str,
+    pub flag: &'static str,
     /// What was given.
-    pub(crate) value: Cow<'a, str>,
+    pub value: Cow<'a, str>,
 }
 
 /// Settings that can be given as flags; they win over the environment and the file.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct SettingFlags {
+pub struct SettingFlags {
     /// Listen on this address of this machine [default: 127.0.0.1:7373]
     #[arg(long, value_name = "ADDR")]
-    pub(crate) listen: Option<String>,
+    pub listen: Option<String>,
     #[command(flatten)]
-    pub(crate) tls: TlsFlags,
+    pub tls: TlsFlags,
     #[command(flatten)]
-    pub(crate) database: DatabaseFlag,
+    pub database: DatabaseFlag,
     /// Share rate limits between servers over Redis, such as redis://127.0.0.1:6379
     #[arg(long, value_name = "URL")]
-    pub(crate) redis: Option<String>,
+    pub redis: Option<String>,
     /// Log this much: error, warn, info, debug, trace [default: info]
     #[arg(long, value_name = "LEVEL")]
-    pub(crate) log_level: Option<String>,
+    pub log_level: Option<String>,
     /// Log as text or json; auto is text on a terminal [default: auto]
     #[arg(long, value_name = "FORMAT")]
-    pub(crate) log_format: Option<String>,
+    pub log_format: Option<String>,
 }
 
 /// How the server proves who it is, as flags.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct TlsFlags {
+pub struct TlsFlags {
     /// Speak TLS: auto makes an authority of the server's own and keeps its certificate fresh
     /// [default: off]
     #[arg(long = "tls", value_name = "MODE")]
-    pub(crate) mode: Option<String>,
+    pub mode: Option<String>,
     /// Speak TLS with the certificate in this PEM file
     #[arg(long = "tls-cert", value_name = "FILE")]
-    pub(crate) cert: Option<String>,
+    pub cert: Option<String>,
     /// The PEM file with the private key of the certificate
     #[arg(long = "tls-key", value_name = "FILE")]
-    pub(crate) key: Option<String>,
+    pub key: Option<String>,
     /// One more name or address of this server, for --tls auto; may be given several times
     #[arg(long = "tls-name", value_name = "NAME")]
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
     /// Let other machines reach the server without TLS
     #[arg(long)]
-    pub(crate) insecure: bool,
+    pub insecure: bool,
 }
 
 impl TlsFlags {
@@ -77,32 +77,32 @@ impl TlsFlags {
 
 /// What to back up, and where to.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Backup {
+pub struct Backup {
     /// The file to write, or - for stdout
     #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    pub file: PathBuf,
     /// Check a backup instead of making one: is it whole, and is every byte as it was written?
     #[arg(long, conflicts_with_all = ["force", "database"])]
-    pub(crate) verify: bool,
+    pub verify: bool,
     /// Replace a file that is there already
     #[arg(long)]
-    pub(crate) force: bool,
+    pub force: bool,
     #[command(flatten)]
-    pub(crate) database: DatabaseFlag,
+    pub database: DatabaseFlag,
 }
 
 /// The database as a flag.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct DatabaseFlag {
+pub struct DatabaseFlag {
     /// Keep data in this database: sqlite:///path/to/file or postgres://user@host/name; a password
     /// belongs into GODEL_DATABASE_URL, where other users cannot see it
     #[arg(long, value_name = "URL")]
-    pub(crate) database: Option<String>,
+    pub database: Option<String>,
 }
 
 impl DatabaseFlag {
     /// Returns the flag, if given.
-    pub(crate) fn flags(&self) -> Vec<Flag<'_>> {
+    pub fn flags(&self) -> Vec<Flag<'_>> {
         let value = self.database.as_deref();
         value
             .map(|value| Flag { key: "database.url", flag: "--database", value: value.into() })
@@ -113,7 +113,7 @@ impl DatabaseFlag {
 
 impl SettingFlags {
     /// Returns the flags that were given.
-    pub(crate) fn flags(&self) -> Vec<Flag<'_>> {
+    pub fn flags(&self) -> Vec<Flag<'_>> {
         let own = [
             ("listen", "--listen", &self.listen),
             ("redis.url", "--redis", &self.redis),

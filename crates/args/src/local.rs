@@ -9,15 +9,15 @@ use super::convoy::Convoy;
 
 /// Who acts.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct Who {
+pub struct Who {
     /// Act under this name [env: GODEL_AGENT] [default: git's user.name]
     #[arg(long, global = true, value_name = "NAME")]
-    pub(crate) by: Option<String>,
+    pub by: Option<String>,
 }
 
 /// What to do in a repository.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Local {
+pub enum Local {
     /// Get this repository ready for Godel, and find agents on this machine
     #[command(after_help = "Examples:
   godel onboard --yes
@@ -124,7 +124,7 @@ Under a name that is known already, the new text takes the place of the old one.
 
 /// What to import.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Import {
+pub enum Import {
     /// Import beads from the JSONL of bd
     #[command(after_help = "Examples:
   godel import beads issues.jsonl --dry-run
@@ -146,7 +146,7 @@ import the same file once more changes only what is different.")]
 
 /// What to export.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Export {
+pub enum Export {
     /// Export beads as the JSONL of bd
     #[command(after_help = "Examples:
   godel export beads issues.jsonl

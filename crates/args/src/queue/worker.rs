@@ -8,7 +8,7 @@ use crate::units;
 
 /// What to do with workers.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Worker {
+pub enum Worker {
     /// Run a command for each task
     #[command(after_help = "Examples:
   godel worker run -- ./handle.sh
@@ -67,26 +67,26 @@ One that still runs stops what it has, and comes back under a new id: end it wit
 
 /// How to work.
 #[derive(Debug, Args)]
-pub(crate) struct RunWorker {
+pub struct RunWorker {
     /// Take tasks of this pool
     #[arg(long, value_name = "POOL", default_value = "default")]
-    pub(crate) pool: String,
+    pub pool: String,
     /// What to call it [default: HOST-PID]
     #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// What it can do; may be given several times
     #[arg(long, value_name = "CAP", value_delimiter = ',')]
-    pub(crate) capability: Vec<String>,
+    pub capability: Vec<String>,
     /// Run this many at once
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000))]
-    pub(crate) jobs: u32,
+    pub jobs: u32,
     /// Wait for one task, do it, and end
     #[arg(long)]
-    pub(crate) once: bool,
+    pub once: bool,
     /// When asked to end, wait this many seconds for what runs, then give it back
     #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = units::whole_seconds)]
-    pub(crate) drain: u64,
+    pub drain: u64,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
-    pub(crate) command: Vec<OsString>,
+    pub command: Vec<OsString>,
 }

@@ -10,7 +10,7 @@ const EXACT_MAX: u64 = 1 << 53;
 
 /// A limit that is set, or taken away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cap<T> {
+pub enum Cap<T> {
     /// There is none.
     Off,
     /// It is this much.
@@ -19,7 +19,7 @@ pub(crate) enum Cap<T> {
 
 impl<T> Cap<T> {
     /// Returns the limit, if there is one.
-    pub(crate) fn value(self) -> Option<T> {
+    pub fn value(self) -> Option<T> {
         match self {
             Self::Off => None,
             Self::At(value) => Some(value),
@@ -29,20 +29,20 @@ impl<T> Cap<T> {
 
 /// A list of patterns of models; empty means all.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Models(pub(crate) Vec<String>);
+pub struct Models(pub Vec<String>);
 
 /// What may be spent, and how often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Allowance {
+pub struct Allowance {
     /// Millionths of a dollar.
-    pub(crate) micros: i64,
+    pub micros: i64,
     /// `total`, `daily` or `monthly`.
-    pub(crate) period: &'static str,
+    pub period: &'static str,
 }
 
 /// A point in time: so far from now, or at a time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum When {
+pub enum When {
     /// So long before now, or after it.
     Ago(SignedDuration),
     /// At this time.
@@ -51,7 +51,7 @@ pub(crate) enum When {
 
 impl When {
     /// Returns the time it stands for.
-    pub(crate) fn time(self, now: Timestamp) -> Timestamp {
+    pub fn time(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Ago(span) => now.checked_sub(span).unwrap_or(Timestamp::UNIX_EPOCH),
             Self::At(time) => time,
@@ -59,7 +59,7 @@ impl When {
     }
 
     /// Returns the time it stands for if it is about the future.
-    pub(crate) fn ahead(self, now: Timestamp) -> Timestamp {
+    pub fn ahead(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Ago(span) => now.checked_add(span).unwrap_or(Timestamp::MAX),
             Self::At(time) => time,
@@ -99,7 +99,7 @@ fn cap<T>(text: &str, read: impl Fn(&str) -> Option<T>, wanted: &str) -> Result<
 }
 
 /// Reads what may be spent in a month, in millionths of a dollar.
-pub(crate) fn budget(text: &str) -> Result<Cap<u64>, String> {
+pub fn budget(text: &str) -> Result<Cap<u64>, String> {
     let read = |text: &str| {
         let amount = text.strip_suffix("/month").unwrap_or(text);
         let amount = amount.strip_prefix('$').unwrap_or(amount);
@@ -109,7 +109,7 @@ pub(crate) fn budget(text: &str) -> Result<Cap<u64>, String> {
 }
 
 /// Reads what something may cost, in millionths of a dollar.
-pub(crate) fn dollars(text: &str) -> Result<Cap<u64>, String> {
+pub fn dollars(text: &str) -> Result<Cap<u64>, String> {
     let read = |text: &str| {
         let amount = text.strip_prefix('$').unwrap_or(text);
         scaled(amount, 1_000_000, 6).filter(|micros| *micros > 0)
@@ -125,12 +125,12 @@ fn micros(text: &str) -> Option<i64> {
 }
 
 /// Reads an amount of money, in millionths of a dollar.
-pub(crate) fn money(text: &str) -> Result<i64, String> {
+pub fn money(text: &str) -> Result<i64, String> {
     micros(text).ok_or_else(|| "write dollars, such as 5 or 0.50".to_owned())
 }
 
 /// Reads what may be spent and how often.
-pub(crate) fn allowance(text: &str) -> Result<Allowance, String> {
+pub fn allowance(text: &str) -> Result<Allowance, String> {
     let (amount, period) = match text.split_once('/') {
         None => (text, Some("total")),
         Some((amount, "day")) => (amount, Some("daily")),
@@ -142,7 +142,7 @@ pub(crate) fn allowance(text: &str) -> Result<Allowance, String> {
 }
 
 /// Reads how long something may take, in minutes; a part of a minute counts as one.
-pub(crate) fn minutes(text: &str) -> Result<Cap<u64>, String> {
+pub fn minutes(text: &str) -> Result<Cap<u64>, String> {
     let read = |text: &str| {
         let seconds = u64::try_from(span(text).ok()?.as_secs()).ok()?;
         Some(seconds.div_ceil(60)).filter(|minutes| *minutes > 0)
@@ -151,7 +151,7 @@ pub(crate) fn minutes(text: &str) -> Result<Cap<u64>, String> {
 }
 
 /// Reads how many requests may be made in a minute.
-pub(crate) fn rate(text: &str) -> Result<Cap<u32>, String> {
+pub fn rate(text: &str) -> Result<Cap<u32>, String> {
     let read = |text: &str| {
         let count = ["/min", "/minute"].iter().find_map(|unit| text.strip_suffix(unit));
         whole(count.unwrap_or(text))
@@ -160,7 +160,7 @@ pub(crate) fn rate(text: &str) -> Result<Cap<u32>, String> {
 }
 
 /// Reads a number of agents.
-pub(crate) fn count(text: &str) -> Result<Cap<u32>, String> {
+pub fn count(text: &str) -> Result<Cap<u32>, String> {
     cap(text, whole, "a number larger than 0")
 }
 
@@ -170,7 +170,7 @@ fn whole(text: &str) -> Option<u32> {
 }
 
 /// Reads a number of processor cores, in thousandths.
-pub(crate) fn cpu(text: &str) -> Result<Cap<u32>, String> {
+pub fn cpu(text: &str) -> Result<Cap<u32>, String> {
     let read = |text: &str| {
         let millis = match text.strip_suffix('m') {
             Some(millis) => scaled(millis, 1, 0),
@@ -182,7 +182,7 @@ pub(crate) fn cpu(text: &str) -> Result<Cap<u32>, String> {
 }
 
 /// Reads a number of bytes.
-pub(crate) fn memory(text: &str) -> Result<Cap<u64>, String> {
+pub fn memory(text: &str) -> Result<Cap<u64>, String> {
     let read = |text: &str| {
         let (number, unit) = split(text);
         let scale = match unit.strip_suffix('B').unwrap_or(unit) {
@@ -204,7 +204,7 @@ pub(crate) fn memory(text: &str) -> Result<Cap<u64>, String> {
 }
 
 /// Reads patterns of models.
-pub(crate) fn models(text: &str) -> Result<Models, String> {
+pub fn models(text: &str) -> Result<Models, String> {
     if text == "all" {
         return Ok(Models(Vec::new()));
     }
@@ -217,7 +217,7 @@ pub(crate) fn models(text: &str) -> Result<Models, String> {
 }
 
 /// Reads a span of time.
-pub(crate) fn span(text: &str) -> Result<SignedDuration, String> {
+pub fn span(text: &str) -> Result<SignedDuration, String> {
     let (number, unit) = split(text);
     let seconds = match unit {
         "s" => 1,
@@ -236,7 +236,7 @@ pub(crate) fn span(text: &str) -> Result<SignedDuration, String> {
 }
 
 /// Reads a number of seconds, with or without a unit.
-pub(crate) fn whole_seconds(text: &str) -> Result<u64, String> {
+pub fn whole_seconds(text: &str) -> Result<u64, String> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let read = if plain { span(&format!("{text}s")) } else { span(text) };
     let read = read.ok().and_then(|span| u64::try_from(span.as_secs()).ok());
@@ -244,7 +244,7 @@ pub(crate) fn whole_seconds(text: &str) -> Result<u64, String> {
 }
 
 /// Reads a number of seconds that is more than none, with or without a unit.
-pub(crate) fn seconds(text: &str) -> Result<u64, String> {
+pub fn seconds(text: &str) -> Result<u64, String> {
     match whole_seconds(text)? {
         0 => Err("it must be longer than that".to_owned()),
         seconds => Ok(seconds),
@@ -252,13 +252,13 @@ pub(crate) fn seconds(text: &str) -> Result<u64, String> {
 }
 
 /// Reads a time in the future as the span until then; 0 would be over at once.
-pub(crate) fn lifetime(text: &str) -> Result<SignedDuration, String> {
+pub fn lifetime(text: &str) -> Result<SignedDuration, String> {
     let span = span(text)?;
     if span.is_zero() { Err("it must be longer than that".to_owned()) } else { Ok(span) }
 }
 
 /// Reads a point in time.
-pub(crate) fn when(text: &str) -> Result<When, String> {
+pub fn when(text: &str) -> Result<When, String> {
     if let Ok(span) = span(text) {
         return Ok(When::Ago(span));
     }
@@ -275,7 +275,7 @@ pub(crate) fn when(text: &str) -> Result<When, String> {
 }
 
 /// Reads a day.
-pub(crate) fn day(text: &str) -> Result<Date, String> {
+pub fn day(text: &str) -> Result<Date, String> {
     let read = if text.len() == 10 { text.parse().ok() } else { None };
     read.ok_or_else(|| "write a day such as 2026-11-01".to_owned())
 }

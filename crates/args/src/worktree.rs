@@ -7,15 +7,15 @@ use godel_git::{Name, Outcome, Policy};
 
 /// Which repository is meant.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct RepoFlag {
+pub struct RepoFlag {
     /// Work in the repository of this directory instead of the current one
     #[arg(long, value_name = "DIR")]
-    pub(crate) repo: Option<PathBuf>,
+    pub repo: Option<PathBuf>,
 }
 
 /// What to do with worktrees.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Worktree {
+pub enum Worktree {
     /// Make a worktree with a branch of its own
     #[command(after_help = "Examples:
   godel worktree create godel-a1b2c

@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-pub(crate) use self::task::{NewTask, Task, TaskOptions};
-pub(crate) use self::worker::{RunWorker, Worker};
+pub use self::task::{NewTask, Task, TaskOptions};
+pub use self::worker::{RunWorker, Worker};
 use crate::units;
 
 /// What to do with the queue.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Queueing {
+pub enum Queueing {
     /// Make, follow and change tasks
     #[command(
         subcommand,
@@ -61,7 +61,7 @@ A task is on disk when `create` answers. Workers take it: `godel worker run -- C
 
 /// What to do with pools.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Queue {
+pub enum Queue {
     /// Show how many tasks wait, run and are dead, by pool and priority
     #[command(after_help = "Examples:
   godel queue depth
@@ -113,21 +113,21 @@ that has waited longest (round-robin), or the one that had the last task of its 
 
 /// Which dead letters are meant.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct DeadFilter {
+pub struct DeadFilter {
     /// Only those of this pool
     #[arg(long, value_name = "POOL")]
-    pub(crate) pool: Option<String>,
+    pub pool: Option<String>,
     /// Only those whose last error has this in it
     #[arg(long, value_name = "TEXT")]
-    pub(crate) error: Option<String>,
+    pub error: Option<String>,
     /// Only those with this in the title
     #[arg(long, value_name = "TEXT")]
-    pub(crate) title: Option<String>,
+    pub title: Option<String>,
 }
 
 /// As what dead letters are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
+pub enum ExportFormat {
     /// A JSON object on each line
     Jsonl,
     /// Comma-separated values
@@ -136,7 +136,7 @@ pub(crate) enum ExportFormat {
 
 /// What to do with dead letters.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Dead {
+pub enum Dead {
     /// List dead letters, the newest first
     #[command(after_help = "Examples:
   godel dead list
@@ -186,7 +186,7 @@ It asks before it replays more than one. Without a terminal it needs --yes for t
 
 /// What to do with schedules.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Schedule {
+pub enum Schedule {
     /// Make a schedule
     #[command(after_help = "Examples:
   godel schedule create nightly --cron '0 3 * * *' 'build everything' --pool ci
@@ -235,17 +235,17 @@ What would have come while it is paused does not come later.")]
 
 /// What a new schedule is to be.
 #[derive(Debug, Args)]
-pub(crate) struct NewSchedule {
+pub struct NewSchedule {
     /// The name
-    pub(crate) name: String,
+    pub name: String,
     /// What is to be done each time, in a line
-    pub(crate) title: String,
+    pub title: String,
     /// When: '0 9 * * mon-fri', or @daily and the like
     #[arg(long, value_name = "CRON")]
-    pub(crate) cron: String,
+    pub cron: String,
     /// In which time zone, such as Europe/Berlin [default: UTC]
     #[arg(long, value_name = "ZONE")]
-    pub(crate) timezone: Option<String>,
+    pub timezone: Option<String>,
     #[command(flatten)]
-    pub(crate) options: TaskOptions,
+    pub options: TaskOptions,
 }

@@ -11,7 +11,7 @@ const STATES: [&str; 7] =
 
 /// What to do with tasks.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Task {
+pub enum Task {
     /// Put a task into the queue
     #[command(after_help = "Examples:
   godel task create 'build web' --pool ci --payload '{\"branch\":\"main\"}'
@@ -112,66 +112,66 @@ It is tried again after a pause, unless that was the last attempt or --fatal is 
 
 /// An attempt that a worker has.
 #[derive(Debug, Args)]
-pub(crate) struct Held {
+pub struct Held {
     /// The task
-    pub(crate) task: String,
+    pub task: String,
     /// The id of the worker that has it
     #[arg(long, value_name = "ID")]
-    pub(crate) worker: String,
+    pub worker: String,
     /// The attempt
     #[arg(long, value_name = "N")]
-    pub(crate) attempt: u32,
+    pub attempt: u32,
 }
 
 /// What a new task is to be.
 #[derive(Debug, Args)]
-pub(crate) struct NewTask {
+pub struct NewTask {
     /// What is to be done, in a line
-    pub(crate) title: String,
+    pub title: String,
     #[command(flatten)]
-    pub(crate) options: TaskOptions,
+    pub options: TaskOptions,
     /// Not before this time: a time, a date, or a span from now
     #[arg(long, value_name = "TIME", value_parser = units::when)]
-    pub(crate) start_at: Option<When>,
+    pub start_at: Option<When>,
     /// Not before this much time has passed, such as 90s or 2h
     #[arg(long, value_name = "SPAN", value_parser = units::span, conflicts_with = "start_at")]
-    pub(crate) delay: Option<SignedDuration>,
+    pub delay: Option<SignedDuration>,
     /// Of no use after this time: a time, a date, or a span from now
     #[arg(long, value_name = "TIME", value_parser = units::when)]
-    pub(crate) deadline: Option<When>,
+    pub deadline: Option<When>,
     /// Wait until these have succeeded
     #[arg(long, value_name = "TASK", value_delimiter = ',')]
-    pub(crate) after: Vec<String>,
+    pub after: Vec<String>,
     /// Make it once, even if this command is repeated with the same key
     #[arg(long, value_name = "KEY")]
-    pub(crate) key: Option<String>,
+    pub key: Option<String>,
     /// Wait until it is over, and print the result
     #[arg(long)]
-    pub(crate) wait: bool,
+    pub wait: bool,
 }
 
 /// What tasks and those of schedules have in common.
 #[derive(Debug, Clone, Default, Args)]
-pub(crate) struct TaskOptions {
+pub struct TaskOptions {
     /// What the worker gets: a JSON object, @FILE, or - for stdin
     #[arg(long, value_name = "JSON")]
-    pub(crate) payload: Option<String>,
+    pub payload: Option<String>,
     /// Where it waits [default: default]
     #[arg(long, value_name = "POOL")]
-    pub(crate) pool: Option<String>,
+    pub pool: Option<String>,
     /// How urgent it is [default: medium]
     #[arg(long, value_name = "TIER", value_parser = ["critical", "high", "medium", "low"])]
-    pub(crate) priority: Option<String>,
+    pub priority: Option<String>,
     /// What its worker must be able to do; may be given several times
     #[arg(long, value_name = "CAP", value_delimiter = ',')]
-    pub(crate) require: Vec<String>,
+    pub require: Vec<String>,
     /// How often it is tried in all [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
-    pub(crate) max_attempts: Option<u32>,
+    pub max_attempts: Option<u32>,
     /// How long one attempt may take, such as 90s or 10m
     #[arg(long, value_name = "SPAN", value_parser = units::seconds)]
-    pub(crate) timeout: Option<u64>,
+    pub timeout: Option<u64>,
     /// Tasks of one session prefer one worker, in pools with affinity
     #[arg(long, value_name = "NAME")]
-    pub(crate) session: Option<String>,
+    pub session: Option<String>,
 }

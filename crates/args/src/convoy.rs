@@ -6,16 +6,16 @@ use super::local::Who;
 
 /// Work with convoys.
 #[derive(Debug, Args)]
-pub(crate) struct Convoy {
+pub struct Convoy {
     #[command(flatten)]
-    pub(crate) who: Who,
+    pub who: Who,
     #[command(subcommand)]
-    pub(crate) what: What,
+    pub what: What,
 }
 
 /// What to do with convoys.
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub enum What {
     /// Make a convoy
     #[command(after_help = "Examples:
   godel convoy create \"Sprint 1\" godel-4k2hm godel-9xw3c

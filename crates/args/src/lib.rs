@@ -1,22 +1,31 @@
 //! The commands and options, as people type them.
+//!
+//! They are apart from what is done about them, because what derives a parser from them takes long to
+//! compile and they change seldom.
+//!
+//! # Invariants
+//! - Nothing here does IO: a text from outside becomes a value, or a sentence that says what to write.
+//! - Every command has a line that says what it does, and examples.
+#![expect(missing_docs, reason = "parts that several commands share have no help of their own")]
 
-pub(crate) mod access;
-pub(crate) mod bead;
-pub(crate) mod convoy;
+pub mod access;
+pub mod bead;
+pub mod convoy;
 mod flags;
-pub(crate) mod local;
-pub(crate) mod models;
-pub(crate) mod project;
-pub(crate) mod queue;
-pub(crate) mod workflow;
-pub(crate) mod worktree;
+pub mod local;
+pub mod models;
+pub mod project;
+pub mod queue;
+pub mod units;
+pub mod workflow;
+pub mod worktree;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
+pub use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
 
 /// Plan work in git, run a Godel server and talk to it
 #[derive(Debug, Parser)]
@@ -38,44 +47,44 @@ pub(crate) use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
 
 Exit codes: 0 done, 1 failure, 2 wrong usage, 3 not found, 4 conflict, 5 denied, 6 unavailable"
 )]
-pub(crate) struct Cli {
+pub struct Cli {
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub global: Global,
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub command: Option<Command>,
 }
 
 /// Options of every command.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Options of every command")]
-pub(crate) struct Global {
+pub struct Global {
     /// Use this data directory [env: GODEL_DATA] [default: ~/.local/share/godel]
     #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
+    pub data: Option<PathBuf>,
     /// Talk to this server instead of that of the login or the data directory [env: GODEL_SERVER]
     #[arg(long, global = true, value_name = "URL")]
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
     /// Trust the servers that this authority has signed for: a PEM file or a SHA-256 fingerprint
     /// [env: GODEL_CA]
     #[arg(long, global = true, value_name = "CA")]
-    pub(crate) ca: Option<String>,
+    pub ca: Option<String>,
     /// Read settings from this file [env: GODEL_CONFIG] [default: godel.toml in the data directory]
     #[arg(long, global = true, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
     /// Answer in JSON
     #[arg(long, global = true)]
-    pub(crate) json: bool,
+    pub json: bool,
     /// Use no colours [env: NO_COLOR]
     #[arg(long, global = true)]
-    pub(crate) no_color: bool,
+    pub no_color: bool,
     /// Work as if started in this directory, as git does
     #[arg(short = 'C', global = true, value_name = "DIR", action = clap::ArgAction::Append)]
-    pub(crate) directory: Vec<PathBuf>,
+    pub directory: Vec<PathBuf>,
 }
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub enum Command {
     /// Start a server on this machine
     #[command(after_help = "Examples:
   godel up
@@ -302,7 +311,7 @@ Without --yes it only says what it would remove. The program goes if it is in ~/
 
 /// What to do with events.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Events {
+pub enum Events {
     /// Follow events as they happen
     #[command(after_help = "Examples:
   godel events tail
@@ -363,7 +372,7 @@ With an idempotency key the command can be repeated: the event is recorded once.
 
 /// What to do with the settings.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Config {
+pub enum Config {
     /// Show every setting as it is in effect
     #[command(after_help = "Examples:
   godel config show
@@ -382,7 +391,7 @@ Passwords are never shown.")]
 
 /// What to do with the database.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Db {
+pub enum Db {
     /// Show the version of the schema
     #[command(after_help = "Examples:
   godel db status

@@ -6,24 +6,22 @@ mod moves;
 use clap::{Args, Subcommand};
 use godel_model::LinkKind;
 
-pub(crate) use self::fields::{Create, List, Part, Text, Update};
-pub(crate) use self::moves::{
-    Assign, Claim, Close, Defer, Held, Landed, Ready, Release, Status, Verdict,
-};
+pub use self::fields::{Create, List, Part, Text, Update};
+pub use self::moves::{Assign, Claim, Close, Defer, Held, Landed, Ready, Release, Status, Verdict};
 use super::local::Who;
 
 /// Work with beads.
 #[derive(Debug, Args)]
-pub(crate) struct Bead {
+pub struct Bead {
     #[command(flatten)]
-    pub(crate) who: Who,
+    pub who: Who,
     #[command(subcommand)]
-    pub(crate) what: What,
+    pub what: What,
 }
 
 /// What to do with beads.
 #[derive(Debug, Subcommand)]
-pub(crate) enum What {
+pub enum What {
     /// Make a bead
     #[command(after_help = "Examples:
   godel bead create \"Fix authentication bug\" --type bug --priority high
@@ -236,7 +234,7 @@ A damaged document is taken from the last version in the history that can be rea
 
 /// What to do with links.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Dep {
+pub enum Dep {
     /// Make a bead depend on another, or link them otherwise
     #[command(after_help = "Examples:
   godel bead dep add 9xw3c 4k2hm
@@ -283,7 +281,7 @@ these is refused.")]
 
 /// What to do with labels.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Label {
+pub enum Label {
     /// Add labels to a bead
     #[command(after_help = "Examples:
   godel bead label add 4k2hm auth urgent")]

@@ -5,25 +5,25 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 
-use crate::args::DatabaseFlag;
+use crate::DatabaseFlag;
 use crate::units::{self, When};
 
 /// How to log in.
 #[derive(Debug, Args)]
-pub(crate) struct Login {
+pub struct Login {
     /// The address of the server, such as http://127.0.0.1:7373
-    pub(crate) url: String,
+    pub url: String,
     /// What to call this login in the list of keys [default: godel on HOST]
     #[arg(long, value_name = "NAME")]
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// Read an existing key from stdin instead of asking a person
     #[arg(long, conflicts_with = "name")]
-    pub(crate) key_stdin: bool,
+    pub key_stdin: bool,
 }
 
 /// What to do with users.
 #[derive(Debug, Subcommand)]
-pub(crate) enum User {
+pub enum User {
     /// Invite somebody
     #[command(after_help = "Examples:
   godel user invite dev --role developer
@@ -143,7 +143,7 @@ const ROLES: [&str; 4] = ["admin", "operator", "developer", "viewer"];
 
 /// What to do with API keys.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Key {
+pub enum Key {
     /// Make a key
     #[command(after_help = "Examples:
   godel key create ci --expires 90d
@@ -202,7 +202,7 @@ The new key is on stdout. The old one goes on for a day, or for --grace.")]
 
 /// What to do with tenants.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Tenant {
+pub enum Tenant {
     /// Make a tenant, and a login link for its owner
     #[command(after_help = "Examples:
   godel tenant create acme
@@ -234,7 +234,7 @@ The link on stdout opens the owner's account, once, within 72 hours.")]
 
 /// What to do with secrets.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Secret {
+pub enum Secret {
     /// Set a secret; its value comes from stdin
     #[command(after_help = "Examples:
   godel secret set anthropic
@@ -287,27 +287,27 @@ more. It refuses while the master key that is there opens the database.")]
 
 /// Which acts are meant.
 #[derive(Debug, Clone, Args)]
-pub(crate) struct Acts {
+pub struct Acts {
     /// Only those of this user, by name or id
     #[arg(long, value_name = "NAME")]
-    pub(crate) user: Option<String>,
+    pub user: Option<String>,
     /// Only this action, such as project:create; with * at the end, all that begin so
     #[arg(long, value_name = "ACTION")]
-    pub(crate) action: Option<String>,
+    pub action: Option<String>,
     /// Only those with this result
     #[arg(long, value_parser = ["ok", "denied"])]
-    pub(crate) result: Option<String>,
+    pub result: Option<String>,
     /// Only since then: a span such as 1d, a date, or a time
     #[arg(long, value_name = "TIME", value_parser = units::when)]
-    pub(crate) since: Option<When>,
+    pub since: Option<When>,
     /// Only before then: a span such as 1d, a date, or a time
     #[arg(long, value_name = "TIME", value_parser = units::when)]
-    pub(crate) until: Option<When>,
+    pub until: Option<When>,
 }
 
 /// What to do with the record of acts.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Audit {
+pub enum Audit {
     /// Ask who did what, newest first
     #[command(after_help = "Examples:
   godel audit query --since 1d
