@@ -30,8 +30,10 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
 
 /// Runs the crash tests for many rounds.
 pub(crate) fn torture(options: &Options) -> Result<()> {
-    if options.rest == ["beads"] {
-        return torture_beads(options);
+    match options.rest.first().map(String::as_str) {
+        Some("beads") => return torture_beads(options),
+        Some("queue") => return torture_queue(options),
+        _ => {}
     }
     let shop = Shop::open(options.verbose)?;
     shop.shown(&mut shop.cargo(&["build", "--bin", "godel"]))?;
@@ -67,6 +69,35 @@ fn torture_beads(options: &Options) -> Result<()> {
     }
     println!("{} races, each with one winner", options.rounds);
     println!("{campaigns} times 50 writers, and nothing that was answered is lost");
+    Ok(())
+}
+
+/// Lives through many seeds of the task queue, and kills its servers under load.
+fn torture_queue(options: &Options) -> Result<()> {
+    /// A simulated life takes a small part of what a kill does.
+    const LIVES_PER_ROUND: u64 = 100;
+    let shop = Shop::open(options.verbose)?;
+    let engines = engines(&shop)?;
+    let run = |package: &str, tests: &str, settings: &[(&str, String)]| {
+        let start = ["test", "--quiet", "--package", package, "--test", "it"];
+        // They tell how far they are.
+        let mut command = shop.cargo(&[&start[..], &["--", "--nocapture", tests]].concat());
+        engines.tell(&mut command, &shop.godel("debug"));
+        shop.shown(command.envs(settings.iter().map(|(name, value)| (*name, value.as_str()))))
+    };
+    // Other seeds each time; those of `test` are at the beginning.
+    let (lives, from) =
+        (u64::from(options.rounds) * LIVES_PER_ROUND, u64::from(std::process::id()) * 1_000_000);
+    println!("{lives} simulated lives of a queue, from seed {from} on");
+    let settings = [
+        ("GODEL_SIMULATION_SEEDS", lives.to_string()),
+        ("GODEL_SIMULATION_FROM", from.to_string()),
+    ];
+    run("godel-app", "simulation::no_life", &settings)?;
+    println!("{} kills of each kind of server", options.rounds);
+    let rounds = [("GODEL_TORTURE_ROUNDS", options.rounds.to_string())];
+    run("godel-server", "queue::crash", &rounds)?;
+    println!("no promise was broken in {lives} lives and under {} kills", options.rounds);
     Ok(())
 }
 

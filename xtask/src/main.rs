@@ -42,7 +42,8 @@ Chores:
   test      Check everything: format, lints, tests on every database, dashboard, API fuzz, clients, browser
   demo      Show the product: a server, a login, and events that survive kill -9
   bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads` or `proxy` (further arguments go to the benchmark)
-  torture   Crash the server and its databases again and again; `torture beads`: race and kill writers
+  torture   Crash the server and its databases again and again; `torture beads`: race and kill writers;
+            `torture queue`: simulate the task queue, and kill its servers under load
   codegen   Write the generated files: OpenAPI, API types, reference pages
   dev       Run the server and the dashboard together; the pages follow your edits
   help      Show this
@@ -50,7 +51,7 @@ Chores:
 Options:
   --only <step>   test: one step and what it needs (`--only list` names them)
   --clients all   test: run the agent programs too, not only the SDKs (2 GB to install)
-  --rounds <n>    torture: how many crashes, or races for a bead [default: 200]
+  --rounds <n>    torture: how many crashes, races for a bead, or hundreds of simulated queues [default: 200]
   --verbose       Show the output of every command while it runs
 
 Examples:
@@ -58,6 +59,7 @@ Examples:
   cargo xtask test --only fuzz
   cargo xtask torture --rounds 1000
   cargo xtask torture beads --rounds 1000
+  cargo xtask torture queue --rounds 50
 
 Environment:
   CI=true                       test: skip nothing, a part that is missing is a failure

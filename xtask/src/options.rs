@@ -66,7 +66,7 @@ impl Options {
                         .parse()
                         .map_err(|_| Failure::new(format!("--rounds is not a number: {text}")))?;
                 }
-                "beads" if options.chore == "torture" && options.rest.is_empty() => {
+                "beads" | "queue" if options.chore == "torture" && options.rest.is_empty() => {
                     options.rest.push(argument);
                 }
                 "--verbose" | "-v" => options.verbose = true,
@@ -97,6 +97,7 @@ mod tests {
         assert_eq!(parse("torture").unwrap().rounds, ROUNDS);
         let beads = parse("torture beads --rounds 1000").unwrap();
         assert_eq!((beads.rest, beads.rounds), (vec!["beads".to_owned()], 1_000));
+        assert_eq!(parse("torture queue").unwrap().rest, ["queue"]);
         assert_eq!(parse("bench server --rounds x").unwrap().rest, ["server", "--rounds", "x"]);
     }
 
@@ -106,6 +107,7 @@ mod tests {
             "test --rounds 7",
             "test beads",
             "torture x",
+            "torture beads queue",
             "demo --only fuzz",
             "test --only",
             "test --clients some",
