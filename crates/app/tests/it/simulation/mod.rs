@@ -26,6 +26,7 @@ use self::stage::Stage;
 const SEEDS: u64 = 2_000;
 /// So many tests share the seeds, so that all cores have something to do.
 const PARTS: u64 = 4;
+const LIVES_PER_THEATRE: u64 = 250;
 
 /// How often what happened, so that a simulation in which nothing does is noticed.
 #[derive(Debug, Clone, Copy, Default)]
@@ -112,8 +113,12 @@ fn part(own: u64) {
     let from = number("GODEL_SIMULATION_FROM").unwrap_or(0);
     let (mut looked, mut all) = (BTreeMap::<Rule, u64>::new(), Counts::default());
     let own = (from..from + seeds).filter(|seed| seed % PARTS == own);
-    let (mut lives, mut theatre) = (0, Theatre::open());
+    let (mut lives, mut theatre) = (0_u64, Theatre::open());
     for seed in own {
+        // A store remembers a little of each tenant.
+        if lives % LIVES_PER_THEATRE == 0 {
+            theatre = Theatre::open();
+        }
         let (verdict, counts) = judge(&mut theatre, seed);
         lives += 1;
         for rule in Rule::ALL {
