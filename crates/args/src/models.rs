@@ -53,10 +53,14 @@ Sums are exact to a millionth of a dollar. What has no known price is counted an
   godel calls
   godel calls --agent builder-1 --since 1h
   godel calls --limit 10000 --csv > calls.csv
+  godel calls show 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d --body
 
 Each attempt to get an answer from a provider has a line of its own. Its outcome is ok, failed,
 cancelled (the client went away), lost (the server died; charged at its worst) or open (under way).")]
+    #[command(args_conflicts_with_subcommands = true)]
     Calls {
+        #[command(subcommand)]
+        one: Option<OneCall>,
         #[command(flatten)]
         narrow: Narrow,
         /// Only since then: a span such as 1h, a date, or a time
@@ -73,9 +77,29 @@ cancelled (the client went away), lost (the server died; charged at its worst) o
     #[command(
         subcommand,
         after_help = "Examples:
-  godel provider list"
+  godel provider list
+  godel provider test anthropic"
     )]
     Provider(Provider),
+}
+
+/// What to do with one request to a model.
+#[derive(Debug, Subcommand)]
+pub enum OneCall {
+    /// Show one request to a model
+    #[command(after_help = "Examples:
+  godel calls show 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d
+  godel calls show 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d --body
+
+The id is that of the list with --json or --csv. What was said is there only if `[capture]` in
+proxy.toml lets it be kept, without secrets and personal data, and only admins see it.")]
+    Show {
+        /// The id of the attempt
+        id: String,
+        /// Also what was asked and answered
+        #[arg(long)]
+        body: bool,
+    },
 }
 
 /// What to do with the tokens of agents.
@@ -248,4 +272,16 @@ pub enum Provider {
 A provider is up, unused since the server started, down (it failed too often and is left alone for a
 while) or on trial (one request is let through to see). The counts are of this server.")]
     List,
+    /// Ask providers whether they work: each of their keys is shown to them
+    #[command(after_help = "Examples:
+  godel provider test
+  godel provider test anthropic
+
+The server asks each provider for its list of models, which costs nothing. Those without a key are left
+out unless they are named, and so are those that need none and that proxy.toml does not mention. Exit
+code 1 if one does not work.")]
+    Test {
+        /// Only this one
+        name: Option<String>,
+    },
 }

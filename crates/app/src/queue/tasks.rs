@@ -93,6 +93,7 @@ pub async fn create_all(
 #[instrument(level = "debug", name = "app.tasks.spawn", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn spawn(app: &App, call: &Call, asked: NewTask, under: Fence) -> Result<Created> {
     call.may("task", "execute", Reach::Team)?;
+    super::workers::own(app, call, under.worker).await?;
     let add = add(app, call, asked, Some(under))?;
     let id = add.task.id;
     let added = app.desks.of(call.actor.tenant).add(add).await?;

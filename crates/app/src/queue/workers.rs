@@ -265,7 +265,7 @@ pub async fn leave(app: &App, call: &Call, id: WorkerId) -> Result<()> {
 }
 
 /// Returns the caller's own worker, if it lives.
-async fn own(app: &App, call: &Call, id: WorkerId) -> Result<(Arc<Desk>, Arc<Worker>)> {
+pub(super) async fn own(app: &App, call: &Call, id: WorkerId) -> Result<(Arc<Desk>, Arc<Worker>)> {
     let desk = app.desks.of(call.actor.tenant);
     let worker = match desk.known(id) {
         Some(known) => known,

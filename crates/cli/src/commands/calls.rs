@@ -1,6 +1,6 @@
 //! `godel calls`: requests to models, one by one.
 
-use godel_api::{ModelCall, ModelCalls};
+use godel_api::{ModelCall, ModelCallBody, ModelCalls};
 use godel_args::models::Narrow;
 use godel_args::units::When;
 use godel_model::{Clock as _, SystemClock};
@@ -12,11 +12,12 @@ use crate::error::Result;
 use crate::exit::Exit;
 use crate::locate;
 use crate::measure::{millis, money, number};
+use crate::output::{STRONG, styled};
 
 /// The largest page that a server gives.
 const PAGE_MAX: u32 = 1_000;
 /// The columns of comma-separated values; those of users and projects are names.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 26] = [
     "timestamp",
     "id",
     "requestId",
@@ -42,6 +43,7 @@ const COLUMNS: [&str; 25] = [
     "estimated",
     "latency",
     "error",
+    "paidBy",
 ];
 
 /// Prints attempts, the newest first.
@@ -87,6 +89,46 @@ pub(crate) async fn run(
     Ok(Exit::Done)
 }
 
+/// Prints one attempt, and what was said in it if that is wanted and was kept.
+pub(crate) async fn show(context: &Context, id: &str, body: bool) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let path = format!("/proxy/v1/audit/{id}");
+    let call: ModelCall = found.client.get(&path, &[]).await?;
+    let said: Option<ModelCallBody> = match body {
+        true => Some(found.client.get(&format!("{path}/body"), &[]).await?),
+        false => None,
+    };
+    if context.output.is_json() {
+        match said {
+            Some(said) => context.output.value(&json!({ "call": call, "body": said }))?,
+            None => context.output.value(&call)?,
+        }
+        return Ok(Exit::Done);
+    }
+    let fields = json!(call);
+    let rows = fields.as_object().into_iter().flatten().filter_map(|(name, value)| {
+        let text = match value {
+            Value::Null => return None,
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        Some([name.clone(), text])
+    });
+    context.output.pairs(rows.collect())?;
+    if let Some(said) = said {
+        for (what, text, bytes) in [
+            ("Asked", said.request, said.request_bytes),
+            ("Answered", said.reply, said.reply_bytes),
+        ] {
+            context.output.line("")?;
+            let title = format!("{what} ({} bytes)", number(bytes));
+            context.output.line(styled(STRONG, title))?;
+            context.output.quote(&text)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
 fn lines(calls: &[ModelCall], names: &Names) -> Vec<Vec<String>> {
     let mut lines = vec![COLUMNS.map(ToOwned::to_owned).to_vec()];
     for call in calls {
@@ -110,6 +152,8 @@ fn print(context: &Context, calls: Vec<ModelCall>) -> Result<()> {
         let input = call.input_tokens + call.cache_read_tokens + call.cache_write_tokens;
         let about = if call.estimated { "~" } else { "" };
         let cost = match (call.cost_micros, call.outcome.as_str()) {
+            _ if call.paid_by == "login" => "subscription".to_owned(),
+            _ if call.paid_by == "cache" => "from cache".to_owned(),
             (Some(cost), _) => format!("{about}{}", money(cost)),
             (None, "open") => "-".to_owned(),
             (None, _) => "unknown".to_owned(),

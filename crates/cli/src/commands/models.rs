@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use godel_api::{Client, Project, User};
-use godel_args::models::{Models as Asked, Narrow};
+use godel_args::models::{Models as Asked, Narrow, OneCall};
 
 use super::{budget, calls, lookup, provider, token, usage};
 use crate::context::Context;
@@ -17,7 +17,10 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Budget(asked) => budget::run(context, asked).await,
         Asked::Usage(report) => usage::run(context, &report, usage::In::Tokens).await,
         Asked::Cost(report) => usage::run(context, &report, usage::In::Money).await,
-        Asked::Calls { narrow, since, limit, csv } => {
+        Asked::Calls { one: Some(OneCall::Show { id, body }), .. } => {
+            calls::show(context, &id, body).await
+        }
+        Asked::Calls { one: None, narrow, since, limit, csv } => {
             calls::run(context, &narrow, (since, limit), csv).await
         }
         Asked::Provider(asked) => provider::run(context, &asked).await,

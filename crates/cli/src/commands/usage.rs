@@ -1,5 +1,7 @@
 //! `godel usage` and `godel cost`: what models were used for, and what that cost.
 
+pub(super) mod quota;
+
 use godel_api::{UsageReport, UsageRow, UsageTotals};
 use godel_args::models::Report;
 use godel_model::{Clock as _, SystemClock};
@@ -12,6 +14,9 @@ use crate::exit::Exit;
 use crate::locate;
 use crate::measure::{money, money_column, number, percent};
 use crate::output::{STRONG, styled};
+
+/// What stands in place of a cost that a subscription covers.
+const SUBSCRIPTION: &str = "subscription";
 
 /// In what a report is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +49,9 @@ pub(crate) async fn run(context: &Context, asked: &Report, told: In) -> Result<E
         context.output.csv(&table.csv())?;
     } else {
         table.print(context, told)?;
+    }
+    if report.total.by_login > 0 && !asked.csv {
+        quota::print(context, &found.client).await?;
     }
     notes(context, &report.total);
     Ok(Exit::Done)
@@ -97,6 +105,8 @@ impl Table<'_> {
             "outputTokens",
             "reasoningTokens",
             "costMicros",
+            "byLogin",
+            "fromCache",
         ];
         let mut head = self.by.to_vec();
         head.extend(columns.map(ToOwned::to_owned));
@@ -105,6 +115,8 @@ impl Table<'_> {
             let mut line = self.group(row, "");
             line.extend(counts(&row.totals).map(|count| count.to_string()));
             line.push(row.totals.cost_micros.to_string());
+            line.push(row.totals.by_login.to_string());
+            line.push(row.totals.from_cache.to_string());
             lines.push(line);
         }
         lines
@@ -141,8 +153,13 @@ impl Table<'_> {
         let sum = Some(sum).filter(|_| told == In::Tokens && rows.len() > 1);
         for ((mut line, totals), cost) in groups.chain(sum).zip(money_column(costs)) {
             line.resize(left, String::new());
-            let nothing_known = totals.unpriced > 0 && totals.unpriced == totals.requests;
-            let cost = if nothing_known { "-".to_owned() } else { cost };
+            let unknown = totals.unpriced + totals.by_login;
+            let nothing_known = unknown > 0 && unknown == totals.requests;
+            let cost = match totals.by_login {
+                0 if nothing_known => "-".to_owned(),
+                _ if nothing_known => SUBSCRIPTION.to_owned(),
+                _ => cost,
+            };
             let share = percent(totals.cost_micros, total.cost_micros);
             let share = if nothing_known { "-".to_owned() } else { share };
             line.extend(cells(told, totals, cost, share));
@@ -200,9 +217,22 @@ fn notes(context: &Context, total: &UsageTotals) {
         1 => format!("1 request {one}"),
         count => format!("{} requests {more}", number(count)),
     };
+    if total.by_login > 0 {
+        context.output.note(format_args!(
+            "note: {} by a subscription, which has a quota and no price",
+            count(total.by_login, ("was paid", "were paid"))
+        ));
+    }
+    if total.from_cache > 0 {
+        let answers = if total.from_cache == 1 { "answer was" } else { "answers were" };
+        context.output.note(format_args!(
+            "note: {} {answers} given again from memory and cost nothing",
+            number(total.from_cache)
+        ));
+    }
     if total.unpriced > 0 {
         context.output.note(format_args!(
-            "note: {} no known price (a subscription, or a model without one), so the sums lack it",
+            "note: {} no known price, so the sums lack it",
             count(total.unpriced, ("has", "have"))
         ));
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use godel_scripted::{Options, Scripted};
+use godel_scripted::{Options, Scripted, Switch};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ const PROVIDER_KEY: &str = "sk-scripted-leakcanary-0042";
 struct World {
     home: Home,
     server: Server,
-    _provider: Scripted,
+    provider: Scripted,
     http: reqwest::Client,
 }
 
@@ -35,15 +35,16 @@ impl World {
         .unwrap();
         let file = home.path().join("house.toml");
         let text = format!(
-            "models = {models:?}\n[providers.house]\nchat = \"{}/v1\"\n",
-            provider.base_url()
+            "models = {models:?}\n[providers.house]\nchat = \"{base}/v1\"\n\
+             [providers.plan]\nanthropic = \"{base}\"\nsubscription = true\nprefixes = [\"plan-\"]\n",
+            base = provider.base_url()
         );
         std::fs::write(&file, text).unwrap();
         let home = home.with("GODEL_PROXY_FILE", file.to_str().unwrap());
         let server = home.up();
         piped(&home, &["secret", "set", "house"], PROVIDER_KEY).expect(0);
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        Self { home, server, _provider: provider, http }
+        Self { home, server, provider, http }
     }
 
     fn run(&self, arguments: &[&str]) -> Answer {
@@ -168,7 +169,8 @@ fn reports(world: &World) {
     let csv = world.run(&["cost", "--by", "agent,project", "--csv"]).expect(0).stdout;
     let csv = table(&csv);
     assert_eq!(csv[0][..3], ["agent", "project", "requests"]);
-    assert_eq!((csv[1][..3].to_vec(), *csv[1].last().unwrap()), (vec!["b1", "web", "2"], "3000"));
+    let cost = csv[0].iter().position(|name| *name == "costMicros").unwrap();
+    assert_eq!((csv[1][..3].to_vec(), csv[1][cost]), (vec!["b1", "web", "2"], "3000"));
 
     for (arguments, part) in [
         (&["usage", "--by", "planet"][..], "possible values: day, provider"),
@@ -355,5 +357,93 @@ fn the_examples_of_the_pages_are_understood() {
         let text = if is_list { format!("models = {list:?}") } else { text.clone() };
         let read = godel_proxy::Config::read(&text);
         assert!(read.is_ok(), "{}: {text}", read.err().unwrap());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_subscription_shows_tokens_and_its_quota_and_no_dollars() {
+    let world = World::new().await;
+    let token = world.token(&["laptop", "--agent", "a1"]);
+    let login = "sk-ant-oat01-leakcanary-7";
+    world.provider.switch(Switch::keys([PROVIDER_KEY, login]));
+    world.provider.switch(Switch::headers([
+        ("anthropic-ratelimit-unified-5h-utilization", "0.42"),
+        ("anthropic-ratelimit-unified-5h-reset", "4102444800"),
+        ("anthropic-ratelimit-unified-7d-utilization", "0.9"),
+        ("anthropic-ratelimit-unified-7d-status", "allowed_warning"),
+    ]));
+    let body = json!({ "model": "plan-1", "max_tokens": 100,
+        "messages": [{ "role": "user", "content": "[[usage input=1200 output=7]]" }] });
+    let url = format!("{}/proxy/v1/messages", world.server.url());
+    let asked = world.http.post(url).header("x-godel-token", token).bearer_auth(login);
+    let asked = asked.header("anthropic-version", "2023-06-01").json(&body).send().await.unwrap();
+    assert_eq!(asked.status(), 200);
+    world.counted(1);
+    for report in ["usage", "cost"] {
+        let told = world.run(&[report]).expect(0);
+        let (shown, notes) = (&told.stdout, &told.stderr);
+        for part in ["plan-1", "subscription", "5h", "42%", "2100-01-01", "90% (allowed_warning)"] {
+            assert!(shown.contains(part), "{report} lacks {part}: {shown}");
+        }
+        assert!(notes.contains("by a subscription, which has a quota and no price"), "{notes}");
+    }
+    let usage = world.json(&["usage"]);
+    assert_eq!((&usage["total"]["byLogin"], &usage["total"]["costMicros"]), (&json!(1), &json!(0)));
+    let listed = world.run(&["provider", "list"]).expect(0).stdout;
+    assert!(listed.contains("Quotas of subscriptions") && listed.contains("42%"), "{listed}");
+    let calls = world.run(&["calls"]).expect(0).stdout;
+    assert!(calls.contains("subscription") && calls.contains("1,200"), "{calls}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn providers_are_tried_and_what_is_wrong_is_told_with_what_to_do() {
+    let world = World::new().await;
+    let told = world.run(&["provider", "test"]).expect(0).stdout;
+    assert!(told.contains("house: works: ") && told.contains(" models, answered in "), "{told}");
+    assert!(!told.contains("anthropic"), "who has no key is not meant: {told}");
+    piped(&world.home, &["secret", "set", "house"], "sk-wrong-leakcanary-01").expect(0);
+    let told = world.run(&["provider", "test", "house"]).expect(1).stdout;
+    for part in ["does not take the key", "to do: set a good one with `godel secret set house`"] {
+        assert!(told.contains(part) && !told.contains("leakcanary"), "{told}");
+    }
+    let told = world.run(&["provider", "test", "--json"]).expect(1).json();
+    assert_eq!(
+        (&told["items"][0]["works"], &told["items"][0]["status"]),
+        (&json!(false), &json!(401))
+    );
+    world
+        .run(&["provider", "test", "nobody"])
+        .refused(3, &["provider_not_found", "godel provider list"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_request_is_shown_and_what_was_said_only_if_it_was_kept() {
+    let world = World::new().await;
+    let token = world.token(&["laptop", "--agent", "a1"]);
+    assert_eq!(world.ask(&token, "house-1", (10, 5)).await.0, 200);
+    world.counted(1);
+    let id = world.json(&["calls"])["items"][0]["id"].as_str().unwrap().to_owned();
+    let shown = world.run(&["calls", "show", &id]).expect(0).stdout;
+    assert!(shown.contains("house-1") && shown.contains("paidBy"), "{shown}");
+    world.run(&["calls", "show", &id, "--body"]).refused(3, &["body_not_kept", "[capture]"]);
+    let file = world.home.path().join("house.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{text}[capture]\nenabled = true\n")).unwrap();
+    let started = Instant::now();
+    loop {
+        assert_eq!(world.ask(&token, "house-1", (10, 5)).await.0, 200);
+        let id = world.json(&["calls"])["items"][0]["id"].as_str().unwrap().to_owned();
+        let shown = world.run(&["calls", "show", &id, "--body"]);
+        if shown.code == 0 {
+            assert!(
+                shown.stdout.contains("Asked (") && shown.stdout.contains("hello"),
+                "{shown:?}"
+            );
+            let told = world.json(&["calls", "show", &id, "--body"]);
+            assert!(told["body"]["reply"].as_str().unwrap().contains("hello"), "{told}");
+            return;
+        }
+        assert!(started.elapsed() < PATIENCE, "{shown:?}");
+        std::thread::sleep(Duration::from_millis(200));
     }
 }

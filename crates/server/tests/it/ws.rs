@@ -91,12 +91,11 @@ async fn subscribers_get_what_they_asked_for_live_and_from_the_log() {
     for server in servers().await {
         let old = server.publish("agent:start").await;
         let mut socket = Socket::open(&server).await;
-        let answer = socket
-            .subscribe(json!({ "patterns": ["agent:*", "workflow:step:*"], "after": 0 }))
-            .await;
+        let answer =
+            socket.subscribe(json!({ "patterns": ["agent:*", "deploy:step:*"], "after": 0 })).await;
         assert!(answer["head"].as_i64().unwrap() >= old["sequence"].as_i64().unwrap());
         server.publish("crew:start").await;
-        let new = server.publish("workflow:step:done").await;
+        let new = server.publish("deploy:step:done").await;
         let (events, _) = socket.events(2).await;
         assert_eq!(events, [old, new], "{}", server.engine);
         socket.send(json!({ "id": "p", "type": "ping" })).await;
