@@ -1,7 +1,12 @@
 //! A fresh database for one test.
 
+use std::time::Duration;
+
 use godel_store::DatabaseUrl;
 use tempfile::TempDir;
+
+/// How long a writer of a SQLite file waits for another one.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Returns the address of the PostgreSQL server that tests may use, if there is one.
 ///
@@ -61,6 +66,18 @@ impl Drop for Database {
             // A client of its own runtime must not be used inside another one.
             std::thread::spawn(move || admin(&server, &drop)).join().ok();
         }
+    }
+}
+
+/// Changes something behind the back of all servers.
+pub fn change(database: &DatabaseUrl, statements: &str) {
+    match database {
+        DatabaseUrl::Sqlite(file) => {
+            let db = rusqlite::Connection::open(file).unwrap();
+            db.busy_timeout(PATIENCE).unwrap();
+            db.execute_batch(statements).unwrap();
+        }
+        DatabaseUrl::Postgres(url) => admin(url, statements),
     }
 }
 

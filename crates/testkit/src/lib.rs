@@ -16,5 +16,5 @@ mod database;
 mod world;
 
 pub use authority::Authority;
-pub use database::{Database, postgres_url};
+pub use database::{Database, change, postgres_url};
 pub use world::{World, worlds};

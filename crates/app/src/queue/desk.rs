@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use godel_model::{Clock, Mint, TenantId, Worker, WorkerId};
-use godel_store::{Error, Fence, Scope, Store};
+use godel_store::{Error, Fence, Scope, Store, fault};
 use tokio::sync::{Notify, oneshot};
 
 use super::tell::Author;
@@ -340,6 +340,7 @@ impl Desk {
             let outside = Outside { mint, now, chance };
             let written =
                 store.write(Scope::Tenant(self.tenant), move |tx| batch.run(tx, outside)).await;
+            fault("queue-committed");
             match written {
                 Ok(written) => self.answer(written.value, (adds, says, parked)),
                 Err(error) => refuse_all(&error, (adds, says, parked)),
@@ -380,6 +381,7 @@ impl Desk {
                 continue;
             }
             self.remember(&given);
+            fault("queue-handing-over");
             // Nobody took it over: it goes back untouched.
             if let Err(Ok(given)) = parked.reply.send(Ok(given)) {
                 lost.extend(given);

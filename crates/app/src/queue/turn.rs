@@ -8,7 +8,9 @@ use godel_model::{
     AttemptEnd, Capability, Lane, Mint, NewTask, Payload, PoolName, RetryPolicy, Task, TaskId,
     TaskState, WorkerId, micros,
 };
-use godel_store::{Done, Ending, Enqueued, Fence, Head, Lease, Next, Result, Settled, Spot, Tx};
+use godel_store::{
+    Done, Ending, Enqueued, Fence, Head, Lease, Next, Result, Settled, Spot, Tx, fault,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use super::tell::{Author, More, Teller};
@@ -164,8 +166,17 @@ impl Batch {
         }
         let mut work = Work { tx, outside, turn: Turn::default() };
         work.listen(&self.says)?;
+        if !self.says.is_empty() {
+            fault("queue-reported");
+        }
         work.add(&self.adds)?;
+        if !self.adds.is_empty() {
+            fault("queue-added");
+        }
         work.hand_out(self)?;
+        if work.turn.given.iter().any(|given| !given.is_empty()) {
+            fault("queue-given");
+        }
         Ok(work.turn)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use godel_model::{AttemptEnd, EventFilter, TaskId, TaskPriority, TaskState, TenantId, WorkerId};
-use godel_store::{Closing, DatabaseUrl, Error as StoreError, Fence, Scope, Tx};
+use godel_store::{Closing, DatabaseUrl, Error as StoreError, Fence, Scope, Tx, fault};
 use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
@@ -226,6 +226,7 @@ impl Keeper {
         });
         for (tenant, worker) in silent.await? {
             workers::bury(&self.app, tenant, worker, AttemptEnd::Lost, None).await?;
+            fault("queue-buried");
         }
         Ok(())
     }
@@ -280,9 +281,11 @@ impl Keeper {
                     for spot in tx.tasks().promote(&tasks, now)? {
                         teller.tell(tx, "task:ready", &spot, &More::default())?;
                     }
+                    fault("queue-promoting");
                     Ok::<_, StoreError>(())
                 };
                 self.app.store.write(Scope::Tenant(tenant), work).await?;
+                fault("queue-promoted");
                 self.app.desks.of(tenant).wake();
             }
             if found < AT_ONCE {
@@ -402,6 +405,7 @@ pub(super) fn end_held(
         let spot = &lease.spot;
         let fence = Fence { task: spot.task, attempt: spot.attempt, worker };
         end_attempt(tx, fence, (how, error, false), (outside, teller))?;
+        fault("queue-burying");
     }
     Ok(())
 }

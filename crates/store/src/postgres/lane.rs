@@ -11,6 +11,7 @@ use super::append::{append, append_acts, note};
 use super::follower::Bell;
 use super::session::Session;
 use crate::chain::Seal;
+use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
 use crate::statement::Conn;
@@ -206,6 +207,7 @@ impl WriteLane {
         let session = self.line.session(deadline).map_err(Failed::Final)?;
         session.retry = false;
         let mut ran = Ran::default();
+        fault("store-before-begin");
         if let Err(error) = run_all(session, jobs, &mut ran, &self.seal) {
             let again = session.retry;
             if session.batch("rollback", "ROLLBACK").is_err() {
@@ -213,7 +215,10 @@ impl WriteLane {
             }
             return Err(if again { Failed::Again(error) } else { Failed::Final(error) });
         }
-        match session.batch("commit", "COMMIT") {
+        fault("store-before-commit");
+        let committed = session.batch("commit", "COMMIT");
+        fault("store-committed");
+        match committed {
             Ok(()) => Ok(ran),
             Err(error @ Error::Unavailable(_)) => {
                 self.line.session = None;
@@ -270,6 +275,7 @@ fn run_all(
     let mut prefix = "BEGIN;";
     for job in jobs {
         session.batch("savepoint", &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())))?;
+        fault("store-begun");
         let mut tx = Tx::new(Conn::Postgres(session), job.scope(), true);
         let keep = job.run(&mut tx);
         let drafts = tx.take_drafts();

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::mpsc;
 
 use crate::chain::{End, Link, Seal};
+use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
 use crate::statement::Conn;
@@ -179,9 +180,11 @@ impl Writer {
             Ran::Gone => return self.give_up(batch, &Error::DiskFull),
             Ran::Failed(error) => return self.give_up(batch, &error),
         };
-        let committed = self
-            .store_heads(&heads)
-            .and_then(|()| self.sql("COMMIT").map_err(|cause| Error::sqlite("commit", cause)));
+        let committed = self.store_heads(&heads).and_then(|()| {
+            fault("store-before-commit");
+            self.sql("COMMIT").map_err(|cause| Error::sqlite("commit", cause))
+        });
+        fault("store-committed");
         match committed {
             Ok(()) => self.answer(batch, outcomes, heads),
             Err(error) => {
@@ -205,7 +208,9 @@ impl Writer {
 
     /// Opens a transaction and the ends of the logs in it.
     fn begin<'b>(&'b self, heads: &'b mut Heads) -> Result<Positions<'b>> {
+        fault("store-before-begin");
         self.sql("BEGIN IMMEDIATE").map_err(|cause| Error::sqlite("begin", cause))?;
+        fault("store-begun");
         let inserter = Inserter::new(&self.conn)?;
         Ok(Positions { inserter, seal: &self.seal, committed: &self.heads, heads })
     }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use godel_api::{ClientError, CompleteTask, FailTask, GivenTask, ReleaseTask};
 use godel_model::{Kind, Report as _};
+use godel_store::fault;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin};
@@ -90,8 +91,12 @@ impl Attempt {
         let (key, started) = (self.key(), Instant::now());
         let outcome = match self.program.start(self.worker, &self.task) {
             Ok((child, group)) => {
+                fault("worker-began");
                 let verdict = self.watch_over(child, group).await;
-                self.tell(verdict).await
+                fault("worker-ended");
+                let outcome = self.tell(verdict).await;
+                fault("worker-told");
+                outcome
             }
             Err(cause) => {
                 self.link.give_back(self.worker, key).await;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use godel_api::{ClientError, GivenTask, Worker, WorkerBeat};
 use godel_model::code;
+use godel_store::fault;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep_until, timeout};
@@ -173,6 +174,7 @@ impl Shift {
     }
 
     fn start(&mut self, worker: Uuid, task: GivenTask) {
+        fault("worker-claimed");
         let key = (task.id, task.attempt);
         if self.book.is_gone(&key) {
             return;
