@@ -289,6 +289,10 @@ pub struct Pool {
     pub ageing_seconds: Option<u32>,
     /// `least-loaded`, `round-robin` or `affinity`.
     pub placement: String,
+    /// From how many dead letters on there is an alert; 0 means never.
+    pub dead_alert: u32,
+    /// Whether there was one, and half of them or more are still there.
+    pub alerted: bool,
 }
 
 /// The pools of a tenant.
@@ -311,6 +315,9 @@ pub struct PoolPatch {
     /// `least-loaded`, `round-robin` or `affinity`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placement: Option<String>,
+    /// From how many dead letters on there is an alert; 0 means never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dead_alert: Option<u32>,
 }
 
 /// Which dead letters are put back.

@@ -92,10 +92,13 @@ It is counted from what is there. OLDEST is how long the first one that is ready
     #[command(after_help = "Examples:
   godel queue set ci --ageing 600
   godel queue set ci --no-ageing --placement round-robin
+  godel queue set ci --alert 50
 
 With ageing a task that has waited that long rises by one priority, and again after the same time.
 Placement says which of several workers gets a task: the one with the most room (least-loaded), the one
-that has waited longest (round-robin), or the one that had the last task of its session (affinity).")]
+that has waited longest (round-robin), or the one that had the last task of its session (affinity).
+When the pool has as many dead letters as --alert says (10 unless set), there is one event `pool:alert`,
+and no other before less than half of them were left (`pool:calm`).")]
     Set {
         /// The pool
         pool: String,
@@ -108,6 +111,12 @@ that has waited longest (round-robin), or the one that had the last task of its 
         /// Who gets a task
         #[arg(long, value_name = "HOW", value_parser = ["least-loaded", "round-robin", "affinity"])]
         placement: Option<String>,
+        /// Tell people from this many dead letters on
+        #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "no_alert")]
+        alert: Option<u32>,
+        /// Tell nobody of dead letters
+        #[arg(long)]
+        no_alert: bool,
     },
 }
 

@@ -5,6 +5,7 @@
 //! - A decider returns what is to be done; `app` and `server` do it.
 
 mod admission;
+mod alarm;
 mod backlog;
 mod backup;
 mod breaker;
@@ -18,6 +19,7 @@ pub mod team;
 pub mod workflow;
 
 pub use admission::{Admission, Bucket, Limit, Tier};
+pub use alarm::{Alarm, alarm};
 pub use backlog::{BUFFER_DEFAULT_EVENTS, BUFFER_MAX_EVENTS, Policy, Skip, shed};
 pub use backup::{backup_health, surplus, until_backup};
 pub use breaker::{Breaker, BreakerState};

@@ -325,6 +325,7 @@ fn shared(
         body_max_bytes: config.body_max_bytes,
         started_at: app.clock.now(),
         prometheus,
+        counter: Arc::default(),
         openapi: Bytes::from(openapi::openapi_json()),
         tls,
         entrance,

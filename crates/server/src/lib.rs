@@ -14,6 +14,7 @@ mod error;
 mod etag;
 mod extract;
 mod files;
+mod gauges;
 mod guard;
 mod listen;
 mod master;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use godel_app::backup::Numbers;
+use godel_app::queue::tally;
 use godel_model::{Code, TenantId};
 use http::{Method, StatusCode};
 use metrics::{
@@ -22,6 +23,10 @@ const BACKUPS: &str = "godel_backups_total";
 const BACKUP_TIME: &str = "godel_backup_newest_timestamp_seconds";
 const BACKUP_SIZE: &str = "godel_backup_newest_bytes";
 const BACKUP_TOOK: &str = "godel_backup_newest_duration_seconds";
+const WORK_BUCKETS: &[f64] = &[
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0,
+    1800.0, 3600.0,
+];
 const BUCKETS: &[f64] =
     &[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
@@ -32,12 +37,15 @@ pub(crate) fn install() -> Result<PrometheusHandle, BuildError> {
         return Ok(handle.clone());
     }
     let builder = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Full(DURATION.to_owned()), BUCKETS)?;
+        .set_buckets_for_metric(Matcher::Full(DURATION.to_owned()), BUCKETS)?
+        .set_buckets_for_metric(Matcher::Full(tally::PICKUP.to_owned()), WORK_BUCKETS)?
+        .set_buckets_for_metric(Matcher::Full(tally::DURATION.to_owned()), WORK_BUCKETS)?;
     let recorder = builder.build_recorder();
     let handle = recorder.handle();
     // In tests several servers share one process, and the first one's registry.
     if metrics::set_global_recorder(recorder).is_ok() {
         describe();
+        tally::describe();
         drop(HANDLE.set(handle.clone()));
     }
     Ok(HANDLE.get().cloned().unwrap_or(handle))

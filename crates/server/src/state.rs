@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use godel_app::queue::Counter;
 use godel_app::{App, Crew};
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -24,6 +25,8 @@ pub(crate) struct Parts {
     pub(crate) body_max_bytes: usize,
     pub(crate) started_at: Timestamp,
     pub(crate) prometheus: PrometheusHandle,
+    /// Counts what is in the queue, for metrics.
+    pub(crate) counter: Arc<Counter>,
     pub(crate) openapi: Bytes,
     /// Whether clients speak TLS to this server; a cookie is then `Secure`.
     pub(crate) tls: bool,

@@ -10,6 +10,7 @@ use crate::tables::bodies::Bodies;
 use crate::tables::budgets::Budgets;
 use crate::tables::callers::Callers;
 use crate::tables::calls::Calls;
+use crate::tables::census::Census;
 use crate::tables::devices::Devices;
 use crate::tables::events::Events;
 use crate::tables::idempotency::Idempotency;
@@ -240,6 +241,11 @@ impl<'c> Tx<'c> {
     /// The queue.
     pub fn tasks(&mut self) -> Tasks<'_, 'c> {
         Tasks { tx: self }
+    }
+
+    /// What all tenants have in the queue.
+    pub fn census(&mut self) -> Census<'_, 'c> {
+        Census { tx: self }
     }
 
     /// Where tasks wait, and how.

@@ -4,6 +4,7 @@ use godel_model::{Reach, TaskId, TaskState};
 use godel_store::{Found, TaskFilter, Tx};
 use tracing::instrument;
 
+use super::tally;
 use super::tasks::replay;
 use super::tell::{Author, Teller};
 use crate::{App, Call, Error, Result};
@@ -86,7 +87,7 @@ pub async fn replay_all(app: &App, call: &Call, filter: DeadFilter) -> Result<u6
             }
             Ok::<_, Error>((count, page.last().map(|last| last.task.id)))
         };
-        let (count, last) = app.store.write(call.scope(), work).await?.value;
+        let (count, last) = tally::write(app, call.actor.tenant, work).await?;
         replayed += count;
         app.desks.of(call.actor.tenant).wake();
         let Some(last) = last else { return Ok(replayed) };

@@ -8,6 +8,7 @@ use godel_model::{Clock, Mint, TenantId, Worker, WorkerId};
 use godel_store::{Error, Fence, Scope, Store, fault};
 use tokio::sync::{Notify, oneshot};
 
+use super::tally::Tally;
 use super::tell::Author;
 use super::turn::{Add, Added, Ask, Batch, Given, Outside, Said, Say, Turn, TurnError};
 use crate::Crew;
@@ -77,6 +78,7 @@ struct Office {
     keeper: Notify,
     /// Rings when something is over.
     news: Notify,
+    tally: Tally,
 }
 
 /// The desk of one tenant.
@@ -109,8 +111,9 @@ impl std::fmt::Debug for Desks {
 impl Desks {
     /// Opens the office.
     pub fn new(store: Store, clock: Arc<dyn Clock>, mint: Mint, crew: Crew) -> Self {
-        let office =
-            Arc::new(Office { store, clock, mint, keeper: Notify::new(), news: Notify::new() });
+        let (keeper, news) = (Notify::new(), Notify::new());
+        let tally = Tally::default();
+        let office = Arc::new(Office { store, clock, mint, keeper, news, tally });
         Self { office, crew, open: Mutex::default() }
     }
 
@@ -151,6 +154,11 @@ impl Desks {
     pub(super) fn all(&self) -> Vec<Arc<Desk>> {
         let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.values().map(Arc::clone).collect()
+    }
+
+    /// Returns what counts what happens to tasks.
+    pub(crate) fn tally(&self) -> &Tally {
+        &self.office.tally
     }
 
     /// Waits until a task was given a time.
@@ -342,7 +350,10 @@ impl Desk {
                 store.write(Scope::Tenant(self.tenant), move |tx| batch.run(tx, outside)).await;
             fault("queue-committed");
             match written {
-                Ok(written) => self.answer(written.value, (adds, says, parked)),
+                Ok(written) => {
+                    self.office.tally.count(self.tenant, &written.events);
+                    self.answer(written.value, (adds, says, parked));
+                }
                 Err(error) => refuse_all(&error, (adds, says, parked)),
             }
         }

@@ -10,17 +10,21 @@
 //! - At the moment of handing out, no more urgent task of the pool that somebody who waits could do
 //!   is left behind. Nothing is handed out in advance.
 
+mod alerts;
+mod census;
 pub mod dead;
 mod desk;
 mod error;
 pub mod pools;
 pub mod schedules;
+pub mod tally;
 pub mod tasks;
 mod tell;
 mod turn;
 mod upkeep;
 pub mod workers;
 
+pub use census::{Counter, Counts};
 pub use desk::{Desk, Desks};
 pub use error::QueueError;
 pub(crate) use tasks::call_off;

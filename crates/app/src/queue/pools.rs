@@ -16,6 +16,8 @@ pub struct PoolChange {
     pub ageing_seconds: Option<Option<u32>>,
     /// Which worker gets a task.
     pub placement: Option<Placement>,
+    /// From how many dead letters on people are told; 0 means never.
+    pub dead_alert: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -69,11 +71,15 @@ pub async fn change(
     }
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
+        // Whoever gives an alert comes before this or behind it.
+        tx.tasks().lock_graph(true)?;
         let before = tx.pools().settings(&name)?;
         let settings = PoolSettings {
             paused: change.paused.unwrap_or(before.paused),
             ageing_seconds: change.ageing_seconds.unwrap_or(before.ageing_seconds),
             placement: change.placement.unwrap_or(before.placement),
+            dead_alert: change.dead_alert.unwrap_or(before.dead_alert),
+            alerted: before.alerted,
         };
         tx.pools().put(&name, &settings, now)?;
         let kind = match (before.paused, settings.paused) {
@@ -87,6 +93,8 @@ pub async fn change(
         Ok::<_, Error>(settings)
     };
     let settings = app.store.write(call.scope(), work).await?.value;
-    app.desks.of(call.actor.tenant).wake();
+    let tenant = call.actor.tenant;
+    app.desks.tally().look_at(tenant);
+    app.desks.of(tenant).wake();
     Ok(settings)
 }

@@ -7,9 +7,9 @@ use godel_store::{Closing, Fence, Found, TaskFilter, Tx};
 use jiff::{SignedDuration, Timestamp};
 use tracing::instrument;
 
-use super::QueueError;
 use super::tell::{Author, More, Teller};
 use super::turn::{Add, Added, end_descendants};
+use super::{QueueError, tally};
 use crate::{App, Call, Error, Result};
 
 /// How long a worker has to stop a task that was cancelled before it is taken away from it.
@@ -159,7 +159,7 @@ pub async fn cancel(app: &App, call: &Call, id: TaskId, reason: Option<String>) 
         }
         tx.tasks().find(id)?.ok_or(Error::Queue(QueueError::NoTask(id)))
     };
-    Ok(app.store.write(call.scope(), work).await?.value)
+    tally::write(app, call.actor.tenant, work).await
 }
 
 /// Cancels a task that is not over, and all that waits for it; `false` if it is over.
@@ -211,7 +211,7 @@ pub async fn retry(app: &App, call: &Call, id: TaskId) -> Result<Found> {
         }
         tx.tasks().find(id)?.ok_or(Error::Queue(QueueError::NoTask(id)))
     };
-    let found = app.store.write(call.scope(), work).await?.value;
+    let found = tally::write(app, call.actor.tenant, work).await?;
     app.desks.of(call.actor.tenant).wake();
     Ok(found)
 }

@@ -33,6 +33,9 @@ pub(super) struct More<'a> {
     pub(super) because: Option<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) progress: Option<&'a serde_json::value::RawValue>,
+    /// For how many microseconds it was ready.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) waited_us: Option<i64>,
     /// For how many microseconds it ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) took_us: Option<i64>,

@@ -402,7 +402,9 @@ impl Work<'_, '_> {
                 self.turn.gone.push(worker);
                 continue;
             };
-            let more = More { worker: Some(lease.worker), ..More::default() };
+            let waited = micros(lease.started_at) - micros(head.at);
+            let (worker, waited_us) = (Some(lease.worker), Some(waited.max(0)));
+            let more = More { worker, waited_us, ..More::default() };
             teller.tell(self.tx, "task:started", &lease.spot, &more)?;
             if let Some(slot) = self.turn.given.get_mut(*place) {
                 slot.push(Given { lease, asked: head.asked, created_at: head.created_at });

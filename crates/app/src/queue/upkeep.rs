@@ -11,10 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use uuid::Uuid;
 
 use super::desk::Desk;
-use super::schedules;
 use super::tell::{Author, More, Teller};
 use super::turn::{Outside, end_attempt, end_descendants};
 use super::workers::{self, LIVES};
+use super::{alerts, schedules, tally};
 use crate::{App, Crew, Result};
 
 /// How often everything is looked at where this server alone works on the database.
@@ -25,6 +25,8 @@ const LOOK_SHARED_MS: u64 = 200;
 const NOTE_EVERY: Duration = Duration::from_secs(3);
 /// How often waiting tasks are looked at for ageing.
 const AGE_EVERY: Duration = Duration::from_secs(5);
+/// How often it is looked whether dead letters pile up.
+const ALERT_EVERY: Duration = Duration::from_secs(5);
 /// How often old tasks are removed.
 const TRIM_EVERY: Duration = Duration::from_secs(600);
 /// How long tasks that are over are kept.
@@ -45,6 +47,8 @@ pub struct Keeper {
     clocks: (Timestamp, Duration),
     noted: Duration,
     aged: Duration,
+    /// When alerts were last looked at.
+    alerted: Option<Duration>,
     trimmed: Option<Duration>,
     trim_from: HashMap<TenantId, TaskId>,
 }
@@ -145,7 +149,8 @@ impl Keeper {
         let now = steady();
         let clocks = (app.clock.now(), now);
         let (noted, aged) = (now, now);
-        Self { app, steady, clocks, noted, aged, trimmed: None, trim_from: HashMap::new() }
+        let (alerted, trimmed, trim_from) = (None, None, HashMap::new());
+        Self { app, steady, clocks, noted, aged, alerted, trimmed, trim_from }
     }
 
     /// Returns how long it is until the next task is due, at most `look`.
@@ -183,6 +188,7 @@ impl Keeper {
             self.aged = steady;
             self.age().await?;
         }
+        self.alert().await?;
         if self.trimmed.is_none_or(|at| steady.saturating_sub(at) >= TRIM_EVERY) {
             self.trimmed = Some(steady);
             self.trim().await?;
@@ -257,9 +263,11 @@ impl Keeper {
             tx.tasks().lock_graph(false)?;
             let author = Author::default();
             let teller = Teller { mint: outside.mint, now: outside.now, author: &author };
-            end_attempt(tx, fence, (how, error, false), (outside, teller)).map(drop)
+            end_attempt(tx, fence, (how, error, false), (outside, teller))
         };
-        self.app.store.write(Scope::Tenant(tenant), work).await?;
+        if tally::write(&self.app, tenant, work).await?.is_some() {
+            tally::timed_out();
+        }
         Ok(())
     }
 
@@ -320,7 +328,7 @@ impl Keeper {
                 teller.tell(tx, "task:dead", &spot, &more)?;
                 end_descendants(tx, task, now, teller)
             };
-            self.app.store.write(Scope::Tenant(tenant), work).await?;
+            tally::write(&self.app, tenant, work).await?;
         }
         Ok(())
     }
@@ -348,6 +356,18 @@ impl Keeper {
             self.app.store.write(Scope::Tenant(tenant), work).await?;
         }
         Ok(())
+    }
+
+    /// Tells people of dead letters that pile up.
+    async fn alert(&mut self) -> Result<()> {
+        let steady = self.clocks.1;
+        match self.alerted {
+            None => alerts::look_at_all(&self.app).await?,
+            Some(at) if steady.saturating_sub(at) < ALERT_EVERY => return Ok(()),
+            Some(_) => {}
+        }
+        self.alerted = Some(steady);
+        alerts::look(&self.app).await
     }
 
     /// Removes tasks that are over for long, a piece at a time.
@@ -394,18 +414,19 @@ fn by_tenant<T>(all: Vec<(TenantId, T)>) -> BTreeMap<TenantId, Vec<T>> {
     sorted
 }
 
-/// Ends everything that a worker has.
+/// Ends everything that a worker has; returns how much that was.
 pub(super) fn end_held(
     tx: &mut Tx<'_>,
     worker: WorkerId,
     (how, error): (AttemptEnd, &str),
     (outside, teller): (Outside, Teller<'_>),
-) -> std::result::Result<(), StoreError> {
-    for lease in tx.tasks().held_by(worker)? {
+) -> std::result::Result<usize, StoreError> {
+    let held = tx.tasks().held_by(worker)?;
+    for lease in &held {
         let spot = &lease.spot;
         let fence = Fence { task: spot.task, attempt: spot.attempt, worker };
         end_attempt(tx, fence, (how, error, false), (outside, teller))?;
         fault("queue-burying");
     }
-    Ok(())
+    Ok(held.len())
 }

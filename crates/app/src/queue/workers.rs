@@ -12,11 +12,11 @@ use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 use tracing::instrument;
 
-use super::QueueError;
 use super::desk::{Desk, Refused};
 use super::tell::{Author, More, Teller};
 use super::turn::{Ask, Given, Outside, Said, Say};
 use super::upkeep::{end_held, lives_until, outside};
+use super::{QueueError, tally};
 use crate::{App, Call, Error, Result};
 
 /// How long a worker is believed to live after it was last heard of.
@@ -298,27 +298,30 @@ pub(super) async fn bury(
         let before = if call.is_some() { Timestamp::MAX } else { outside.now };
         // Locks are taken in this order everywhere.
         tx.tasks().lock_graph(false)?;
-        let Some(worker) = tx.workers().by_id(id)? else { return Ok(false) };
+        let Some(worker) = tx.workers().by_id(id)? else { return Ok(None) };
         if !tx.workers().bury(id, outside.now, before)? {
-            return Ok(false);
+            return Ok(None);
         }
         let name = call.as_ref().map(|call| call.actor.name.clone());
         let author = Author { name, trace_id: None };
         let teller = Teller { mint: outside.mint, now: outside.now, author: &author };
         let why = if call.is_some() { "the worker left" } else { "the worker fell silent" };
-        end_held(tx, id, (how, why), (outside, teller))?;
+        let held = end_held(tx, id, (how, why), (outside, teller))?;
         for spot in tx.tasks().unassign(&Lane::of_worker(&worker.pool, id))? {
             teller.tell(tx, "task:unassigned", &spot, &More::default())?;
         }
         let event = teller.event("worker:offline", &Told::of(&worker), ("workerId", id));
         tx.record(event)?;
-        Ok::<_, StoreError>(true)
+        Ok::<_, StoreError>(Some(held))
     };
-    let gone = app_.store.write(Scope::Tenant(tenant), work).await?.value;
+    let gone = tally::write(&app_, tenant, work).await?;
+    if let (AttemptEnd::Lost, Some(held)) = (how, gone) {
+        tally::fell_silent(held);
+    }
     let desk = app_.desks.of(tenant);
     desk.forget(id);
     desk.wake();
-    Ok(gone)
+    Ok(gone.is_some())
 }
 
 /// Lets all workers live on: the server was not there to hear them.

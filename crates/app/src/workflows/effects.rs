@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::WorkflowError;
 use super::engine::{Loaded, RUN};
-use crate::queue::{Add, Author, Batch, Outside, Teller, TurnError, call_off, outside};
+use crate::queue::{Add, Author, Batch, Outside, Teller, TurnError, call_off, outside, tally};
 use crate::{App, Error, Result};
 
 /// What one turn took in, and what follows from it.
@@ -105,7 +105,7 @@ pub(super) async fn carry_out(
         }
         Ok(Some(due))
     };
-    let written = app.store.write(Scope::Tenant(tenant), work).await?.value;
+    let written = tally::write(app, tenant, work).await?;
     if has_tasks {
         app.desks.of(tenant).wake();
     }

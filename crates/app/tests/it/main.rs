@@ -1,6 +1,7 @@
 //! Use cases on real stores, both engines.
 #![cfg(test)]
 
+mod alerts;
 mod audit;
 mod backup;
 mod first_line;

@@ -34,16 +34,18 @@ async fn pools(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::List => list(context).await,
         Asked::Pause { pool } => change(context, &pool, paused(true)).await,
         Asked::Resume { pool } => change(context, &pool, paused(false)).await,
-        Asked::Set { pool, ageing, no_ageing, placement } => {
-            if ageing.is_none() && !no_ageing && placement.is_none() {
+        Asked::Set { pool, ageing, no_ageing, placement, alert, no_alert } => {
+            let dead_alert = alert.or(no_alert.then_some(0));
+            if ageing.is_none() && !no_ageing && placement.is_none() && dead_alert.is_none() {
                 return Err(Error::usage(
                     "nothing was said that is to be different",
-                    "give --ageing SECONDS, --no-ageing or --placement HOW",
+                    "give --ageing SECONDS, --no-ageing, --placement HOW, --alert COUNT or --no-alert",
                 ));
             }
             let ageing = ageing.map(|seconds| u32::try_from(seconds).unwrap_or(u32::MAX));
             let ageing_seconds = ageing.or(no_ageing.then_some(0));
-            change(context, &pool, PoolPatch { paused: None, ageing_seconds, placement }).await
+            let patch = PoolPatch { paused: None, ageing_seconds, placement, dead_alert };
+            change(context, &pool, patch).await
         }
     }
 }
@@ -87,6 +89,15 @@ fn ageing(pool: &Pool) -> String {
     pool.ageing_seconds.map_or("never".to_owned(), |seconds| span(f64::from(seconds)))
 }
 
+/// Says from how many dead letters on people are told, and whether they were.
+fn alert(pool: &Pool) -> String {
+    match (pool.dead_alert, pool.alerted) {
+        (0, _) => "never".to_owned(),
+        (count, false) => format!("{count} dead"),
+        (count, true) => format!("{count} dead (now)"),
+    }
+}
+
 const fn state(pool: &Pool) -> &'static str {
     if pool.paused { "paused" } else { "open" }
 }
@@ -102,10 +113,11 @@ async fn list(context: &Context) -> Result<Exit> {
         context.output.remark("there are no pools: the first task of one makes it");
     }
     let rows = items.into_iter().map(|pool| {
-        let (state, ageing) = (state(&pool).to_owned(), ageing(&pool));
-        [pool.name, state, ageing, pool.placement]
+        let (state, ageing, alert) = (state(&pool).to_owned(), ageing(&pool), alert(&pool));
+        [pool.name, state, ageing, pool.placement, alert]
     });
-    context.output.table(["NAME", "STATE", "RISES AFTER", "PLACEMENT"], rows.collect())?;
+    let header = ["NAME", "STATE", "RISES AFTER", "PLACEMENT", "ALERT AT"];
+    context.output.table(header, rows.collect())?;
     Ok(Exit::Done)
 }
 
@@ -127,10 +139,11 @@ async fn change(context: &Context, name: &str, patch: PoolPatch) -> Result<Exit>
         (Some(_), true) => format!("pool {name} is paused: nothing of it is handed out"),
         (Some(_), false) => format!("pool {name} is open"),
         (None, _) => format!(
-            "pool {name} is {}, placement {}, tasks rise: {}",
+            "pool {name} is {}, placement {}, tasks rise: {}, alert: {}",
             state(&pool),
             pool.placement,
-            pool.ageing_seconds.map_or("never".to_owned(), |_| format!("after {}", ageing(&pool)))
+            pool.ageing_seconds.map_or("never".to_owned(), |_| format!("after {}", ageing(&pool))),
+            if pool.dead_alert == 0 { "never".to_owned() } else { format!("at {}", alert(&pool)) }
         ),
     })?;
     Ok(Exit::Done)

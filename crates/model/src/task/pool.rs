@@ -179,8 +179,11 @@ impl FromStr for Placement {
     }
 }
 
+/// From how many dead letters on people are told, unless a pool says otherwise.
+const DEAD_ALERT: u32 = 10;
+
 /// How a pool works.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PoolSettings {
     /// Whether nothing is handed out for now.
@@ -189,6 +192,22 @@ pub struct PoolSettings {
     pub ageing_seconds: Option<u32>,
     /// Which worker gets a task.
     pub placement: Placement,
+    /// From how many dead letters on people are told; 0 means never.
+    pub dead_alert: u32,
+    /// Whether people were told, and it did not become much better since.
+    pub alerted: bool,
+}
+
+impl Default for PoolSettings {
+    fn default() -> Self {
+        Self {
+            paused: false,
+            ageing_seconds: None,
+            placement: Placement::default(),
+            dead_alert: DEAD_ALERT,
+            alerted: false,
+        }
+    }
 }
 
 /// A pool: where tasks wait for workers.

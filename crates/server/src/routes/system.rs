@@ -12,8 +12,8 @@ use http::header;
 
 use crate::error::ApiResult;
 use crate::guard::Caller;
-use crate::metrics;
 use crate::state::Shared;
+use crate::{gauges, metrics};
 
 /// Get numbers about the server
 #[utoipa::path(get, path = "/metrics/system", tag = "metrics", operation_id = "systemMetrics",
@@ -50,7 +50,10 @@ pub(crate) async fn prometheus(
         metrics::backups(&numbers);
     }
     shared.prometheus.run_upkeep();
-    let text = shared.prometheus.render();
+    let mut text = shared.prometheus.render();
+    if let Some(counts) = shared.counter.counts(&shared.app, &shared.crew).await {
+        text.push_str(&gauges::render(&counts));
+    }
     Ok(([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text))
 }
 

@@ -9,6 +9,7 @@ mod bad_input;
 mod beads;
 mod conventions;
 mod emitted;
+mod gauges;
 mod harness;
 mod health;
 mod models;

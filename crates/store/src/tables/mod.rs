@@ -6,6 +6,7 @@ pub(crate) mod bodies;
 pub(crate) mod budgets;
 pub(crate) mod callers;
 pub(crate) mod calls;
+pub(crate) mod census;
 pub(crate) mod devices;
 pub(crate) mod events;
 pub(crate) mod idempotency;
@@ -39,6 +40,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         budgets::HOT,
         callers::ALL,
         calls::ALL,
+        census::ALL,
         devices::ALL,
         events::ALL,
         idempotency::ALL,

@@ -21,6 +21,8 @@ fn pool(name: &PoolName, settings: PoolSettings) -> Pool {
         paused: settings.paused,
         ageing_seconds: settings.ageing_seconds,
         placement: settings.placement.as_str().to_owned(),
+        dead_alert: settings.dead_alert,
+        alerted: settings.alerted,
     }
 }
 
@@ -79,7 +81,8 @@ pub(crate) async fn list(
 
 /// Change how a pool works
 ///
-/// Pause it, let waiting tasks rise, or choose who gets a task. What runs goes on.
+/// Pause it, let waiting tasks rise, choose who gets a task, or from how many dead letters on people
+/// are told. What runs goes on.
 #[utoipa::path(patch, path = "/queue/pools/{name}", tag = "queue", operation_id = "updatePool",
     params(("name" = String, Path, description = "The name of the pool")),
     request_body = PoolPatch,
@@ -90,11 +93,12 @@ pub(crate) async fn update(
     Id(name): Id<PoolName>,
     body: JsonBody<PoolPatch>,
 ) -> ApiResult<impl IntoResponse> {
-    let PoolPatch { paused, ageing_seconds, placement } = body.value;
+    let PoolPatch { paused, ageing_seconds, placement, dead_alert } = body.value;
     let change = PoolChange {
         paused,
         ageing_seconds: ageing_seconds.map(|seconds| (seconds > 0).then_some(seconds)),
         placement: placement.map(|text| text.parse()).transpose()?,
+        dead_alert,
     };
     let settings = pools::change(&shared.app, &caller.call, name.clone(), change).await?;
     Ok(Json(Success::new(pool(&name, settings))))
