@@ -26,7 +26,13 @@ impl Working {
         Self::start_with(home, options, script, &[])
     }
 
-    fn start_with(home: &Home, options: &[&str], script: &str, env: &[(&str, &str)]) -> Self {
+    /// Starts a worker with variables of its own.
+    pub(crate) fn start_with(
+        home: &Home,
+        options: &[&str],
+        script: &str,
+        env: &[(&str, &str)],
+    ) -> Self {
         let arguments = [&["worker", "run", "--json"], options, &["--", "sh", "-c", script]];
         let log = home.path().join("worker.log");
         let log = std::fs::File::options().create(true).append(true).open(log).unwrap();
