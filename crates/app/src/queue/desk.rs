@@ -1,5 +1,7 @@
 //! The desk of a tenant: where everything about its tasks arrives and is carried out in turns.
 
+mod refused;
+
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,9 +10,10 @@ use godel_model::{Clock, Mint, TenantId, Worker, WorkerId};
 use godel_store::{Error, Fence, Scope, Store, fault};
 use tokio::sync::{Notify, oneshot};
 
+pub(super) use self::refused::Refused;
 use super::tally::Tally;
 use super::tell::Author;
-use super::turn::{Add, Added, Ask, Batch, Given, Outside, Said, Say, Turn, TurnError};
+use super::turn::{Add, Added, Ask, Batch, Given, Outside, Said, Say, Turn};
 use crate::Crew;
 
 /// How much of one kind goes into one transaction.
@@ -22,31 +25,14 @@ const SESSIONS_MAX: usize = 10_000;
 /// How long what a worker said of itself is believed without asking the database.
 const KNOWN_FOR: Duration = Duration::from_secs(5);
 
-/// Why something could not be brought to the desk.
-#[derive(Debug)]
-pub enum Refused {
-    /// It makes no sense as things are.
-    Turn(TurnError),
-    /// The database failed.
-    Store(Error),
-    /// Too many wait already.
-    Full,
-}
-
-impl From<Error> for Refused {
-    fn from(error: Error) -> Self {
-        Self::Store(error)
-    }
-}
-
 type Answer<T> = Result<T, Refused>;
 type Reply<T> = oneshot::Sender<Answer<T>>;
 
 struct Parked {
     number: u64,
     ask: Ask,
-    /// Whether it goes with nothing if there is nothing now.
-    hurries: bool,
+    /// When it goes with nothing: it may be so late only when its turn comes back.
+    until: tokio::time::Instant,
     reply: Reply<Vec<Given>>,
 }
 
@@ -238,7 +224,7 @@ impl Desk {
     /// If too many wait, or the database fails.
     pub async fn ask(&self, ask: Ask, patience: Duration) -> Answer<Vec<Given>> {
         let (reply, mut answer) = oneshot::channel();
-        let hurries = patience.is_zero();
+        let until = tokio::time::Instant::now() + patience;
         let number = {
             let mut inbox = self.inbox();
             if inbox.closed {
@@ -250,22 +236,21 @@ impl Desk {
             inbox.seen.insert(ask.worker);
             inbox.next += 1;
             let number = inbox.next;
-            inbox.parked.push_back(Parked { number, ask, hurries, reply });
+            inbox.parked.push_back(Parked { number, ask, until, reply });
             inbox.woken = true;
             number
         };
         self.bell.notify_one();
-        if hurries {
+        if patience.is_zero() {
             return answer.await.map_err(|_| Error::Closed)?;
         }
-        if let Ok(answered) = tokio::time::timeout(patience, &mut answer).await {
+        if let Ok(answered) = tokio::time::timeout_at(until, &mut answer).await {
             return answered.map_err(|_| Error::Closed)?;
         }
         // If it does not wait any more, it is being served at this moment.
-        if self.unpark(number) {
-            Ok(Vec::new())
-        } else {
-            answer.await.map_err(|_| Error::Closed)?
+        match self.unpark(number) {
+            true => Ok(Vec::new()),
+            false => answer.await.map_err(|_| Error::Closed)?,
         }
     }
 
@@ -400,8 +385,9 @@ impl Desk {
         }
         let more = {
             let mut inbox = self.inbox();
+            let now = tokio::time::Instant::now();
             for parked in back {
-                if inbox.closed || parked.hurries || gone.contains(&parked.ask.worker) {
+                if inbox.closed || parked.until <= now || gone.contains(&parked.ask.worker) {
                     drop(parked.reply.send(Ok(Vec::new())));
                 } else {
                     // Who has waited longest stays in front.
