@@ -1,6 +1,6 @@
 //! What servers ended with, read from the tables without any code of the product.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use godel_referee::{Depth, Dump, Event, Place, Recorder, StoredTask};
@@ -73,6 +73,11 @@ impl Tables {
         }
     }
 
+    /// The text that a statement finds.
+    pub(super) fn text(&self, sql: &str) -> String {
+        text(&self.rows(sql, 1)[0], 0).to_owned()
+    }
+
     /// The tasks that wait for others.
     pub(super) fn blocked(&self) -> Vec<String> {
         let sql = format!("SELECT {} FROM blocked", self.id("task"));
@@ -117,21 +122,47 @@ fn place(state: &str) -> Place {
     }
 }
 
-/// Writes the tables, the depth that was reported and the log to a history.
-pub(super) fn write(tables: &Tables, recorder: &Recorder, depth: &Value) {
-    tasks(tables, recorder);
+/// Reads the depth that a server told.
+pub(super) fn reported(depth: &Value) -> Vec<Depth> {
+    let mut reported = Vec::new();
     for row in depth["rows"].as_array().unwrap() {
         for state in ["ready", "delayed", "blocked", "running", "dead"] {
-            recorder.dump(Dump::Depth(Depth {
+            reported.push(Depth {
                 pool: row["pool"].as_str().unwrap().to_owned(),
                 tier: tier(row["priority"].as_str().unwrap()),
                 place: place(state),
                 count: row[state].as_u64().unwrap(),
-            }));
+            });
         }
     }
-    let head = &tables.rows("SELECT CAST(seq AS TEXT) FROM stream_head", 1)[0];
-    recorder.dump(Dump::Log { tenant: TENANT.to_owned(), head: number(head, 0) });
+    reported
+}
+
+/// The depth that a store has counted, its lines put together.
+pub(super) fn counted(depth: &[godel_store::Depth]) -> Vec<Depth> {
+    let mut pools: BTreeMap<(&str, u8, Place), u64> = BTreeMap::new();
+    for depth in depth {
+        let pool = depth.lane.as_str().split(' ').next().unwrap();
+        let cell = (pool, tier(depth.priority.as_str()), place(depth.state.as_str()));
+        *pools.entry(cell).or_default() += depth.count;
+    }
+    let depth = |((pool, tier, place), count): ((&str, u8, Place), u64)| Depth {
+        pool: pool.to_owned(),
+        tier,
+        place,
+        count,
+    };
+    pools.into_iter().map(depth).collect()
+}
+
+/// Writes the tables, the depth that was reported and the log to a history.
+pub(super) fn write(tables: &Tables, recorder: &Recorder, depth: Vec<Depth>) {
+    tasks(tables, recorder);
+    depth.into_iter().for_each(|depth| recorder.dump(Dump::Depth(depth)));
+    // One that was cut off at its start may have no log yet.
+    for head in tables.rows("SELECT CAST(seq AS TEXT) FROM stream_head", 1) {
+        recorder.dump(Dump::Log { tenant: TENANT.to_owned(), head: number(&head, 0) });
+    }
     events(tables, recorder);
     recorder.dump_end();
 }

@@ -1,5 +1,7 @@
 //! Requests whose answer is yes, no, or nobody knows.
 
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -26,14 +28,25 @@ pub(super) struct Way {
     http: Client,
     key: String,
     urls: Arc<Mutex<Vec<String>>>,
-    turn: Arc<std::sync::atomic::AtomicUsize>,
+    turn: Arc<AtomicUsize>,
+    /// How often servers could not do something, by its reason.
+    refused: Arc<Mutex<HashMap<String, u64>>>,
+    /// How many requests were not answered for so long that nobody waited any more.
+    pub(super) hung: Arc<AtomicU64>,
 }
 
 impl Way {
     pub(super) fn new(key: String, urls: Vec<String>) -> Self {
         godel_tls::install();
         let http = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
-        Self { http, key, urls: Arc::new(Mutex::new(urls)), turn: Arc::default() }
+        Self {
+            http,
+            key,
+            urls: Arc::new(Mutex::new(urls)),
+            turn: Arc::default(),
+            refused: Arc::default(),
+            hung: Arc::default(),
+        }
     }
 
     /// Tells where the servers are now.
@@ -41,10 +54,15 @@ impl Way {
         *self.urls.lock().unwrap() = urls;
     }
 
+    /// How often servers could not do something for this reason.
+    pub(super) fn refused(&self, code: &str) -> u64 {
+        self.refused.lock().unwrap().get(code).copied().unwrap_or_default()
+    }
+
     /// One server after the other.
     fn url(&self) -> String {
         let urls = self.urls.lock().unwrap();
-        let turn = self.turn.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         urls[turn % urls.len()].clone()
     }
 
@@ -55,7 +73,13 @@ impl Way {
             Some(body) => request.json(body),
             None => request,
         };
-        let Ok(answer) = request.send().await else { return Heard::Nobody };
+        let answer = match request.send().await {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.hung.fetch_add(u64::from(error.is_timeout()), Ordering::Relaxed);
+                return Heard::Nobody;
+            }
+        };
         let status = answer.status();
         let Ok(text) = answer.text().await else { return Heard::Nobody };
         let body: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -64,10 +88,11 @@ impl Way {
         }
         assert_ne!(status, 500, "{text}");
         // What the server could not do, another server or the next may have done.
+        let code = body["error"]["code"].as_str().unwrap_or_default().to_owned();
         if status.is_server_error() || status.as_u16() == 429 {
+            *self.refused.lock().unwrap().entry(code).or_default() += 1;
             return Heard::Nobody;
         }
-        let code = body["error"]["code"].as_str().unwrap_or_default().to_owned();
         Heard::No(status.as_u16(), code)
     }
 

@@ -4,9 +4,16 @@
 //! the log that the servers ended with.
 
 mod crash;
+mod crash_database;
+mod crash_points;
 mod dump;
+mod full_disk;
+mod herd;
 mod http;
+mod late;
 mod load;
+mod power_cut;
 mod process;
+mod scene;
 mod worker;
 mod zombie;

@@ -1,18 +1,22 @@
 //! A server as a process of its own, to be killed.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use godel_app::vault::MasterKey;
 use godel_decide::Limit;
-use godel_store::DatabaseUrl;
+use godel_store::{DatabaseUrl, Durability};
 use tempfile::TempDir;
 
 use crate::emitted;
 
 const HOME: &str = "GODEL_TEST_QUEUE_HOME";
 const DATABASE: &str = "GODEL_TEST_QUEUE_DATABASE";
+/// Set for a server that answers before its words are on the disk.
+pub(super) const RELAXED: &str = "GODEL_TEST_QUEUE_RELAXED";
+/// The file in its home that asks a server to stop.
+const STOP: &str = "stop";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// No test: the server that the others start as a process of its own, to kill it.
@@ -23,6 +27,9 @@ async fn a_server_to_be_killed() {
     let mut config = godel_server::Config::new(home.join("data"), "127.0.0.1:0".parse().unwrap());
     config.database = std::env::var(DATABASE).ok().map(|url| url.parse().unwrap());
     config.app.rates.limit = Limit { per_minute: 100_000_000, burst: 1_000_000, sockets: None };
+    if std::env::var_os(RELAXED).is_some() {
+        config.durability = Durability::Relaxed;
+    }
     config.master_key = Some(MasterKey::new([7; 32]));
     if emitted::directory().is_some() {
         emitted::Logs::capture();
@@ -31,7 +38,12 @@ async fn a_server_to_be_killed() {
     // It is whole when it has its name.
     std::fs::write(home.join("url.new"), server.url()).unwrap();
     std::fs::rename(home.join("url.new"), home.join("url")).unwrap();
-    server.run_until(std::future::pending::<()>()).await.unwrap();
+    let asked = async {
+        while !home.join(STOP).exists() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    server.run_until(asked).await.unwrap();
 }
 
 /// A server as a process of its own; it is killed when this goes away.
@@ -45,12 +57,17 @@ pub(super) struct Process {
 impl Process {
     /// Starts one with a home of its own.
     pub(super) async fn start(database: &DatabaseUrl) -> Self {
+        Self::start_with(database, &[]).await
+    }
+
+    /// Starts one with a home and variables of its own.
+    pub(super) async fn start_with(database: &DatabaseUrl, env: &[(&str, &str)]) -> Self {
         let home = TempDir::with_prefix("godel-test-").unwrap();
         let database = match database {
             DatabaseUrl::Postgres(url) => Some(url.clone()),
             DatabaseUrl::Sqlite(_) => None,
         };
-        let (child, url) = spawn(home.path(), database.as_deref()).await;
+        let (child, url) = spawn(home.path(), database.as_deref(), env).await;
         Self { child, home, database, url }
     }
 
@@ -71,9 +88,41 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    /// Asks it to stop, and waits until it has.
+    pub(super) async fn stop(&mut self) {
+        let stop = self.home.path().join(STOP);
+        std::fs::write(&stop, "").unwrap();
+        let start = Instant::now();
+        while self.ended().is_none() {
+            assert!(start.elapsed() < PATIENCE, "the server does not stop");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        std::fs::remove_file(stop).unwrap();
+    }
+
+    /// How it ended by itself, if it has.
+    pub(super) fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// Its process.
+    pub(super) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its home.
+    pub(super) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     /// Starts it again on what it left.
     pub(super) async fn again(&mut self) {
-        let (child, url) = spawn(self.home.path(), self.database.as_deref()).await;
+        self.again_with(&[]).await;
+    }
+
+    /// Starts it again on what it left, with some variables set.
+    pub(super) async fn again_with(&mut self, env: &[(&str, &str)]) {
+        let (child, url) = spawn(self.home.path(), self.database.as_deref(), env).await;
         (self.child, self.url) = (child, url);
     }
 }
@@ -84,12 +133,12 @@ impl Drop for Process {
     }
 }
 
-async fn spawn(home: &Path, database: Option<&str>) -> (Child, String) {
+async fn spawn(home: &Path, database: Option<&str>, env: &[(&str, &str)]) -> (Child, String) {
     let name = home.join("url");
     drop(std::fs::remove_file(&name));
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["queue::process::a_server_to_be_killed", "--exact", "--nocapture"]);
-    command.env(HOME, home).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env(HOME, home).envs(env.iter().copied()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Some(url) = database {
         command.env(DATABASE, url);
     }

@@ -21,6 +21,8 @@ pub(super) struct Shop {
     /// Whether everything is to come to an end: each task is done at its next attempt.
     pub(super) drains: Arc<AtomicBool>,
     pub(super) closed: Arc<AtomicBool>,
+    /// How long a worker waits for tasks.
+    pub(super) wait_ms: u64,
 }
 
 struct Worker {
@@ -89,7 +91,7 @@ impl Worker {
         let limit = u32::try_from(free).unwrap();
         let what = What::Claim { pool: self.pool.to_owned(), limit };
         let op = self.shop.recorder.invoke(&self.name, what);
-        let asked = json!({ "free": free, "waitMs": 200 });
+        let asked = json!({ "free": free, "waitMs": self.shop.wait_ms });
         match self.shop.way.post(&format!("/workers/{}/claim", self.id), &asked).await {
             Heard::Yes(given) => {
                 let given = given["tasks"].as_array().unwrap();
