@@ -72,10 +72,12 @@ fn torture_beads(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Lives through many seeds of the task queue, and kills its servers under load.
+/// Lives through many seeds of the task queue, and brings every fault on its servers and workers.
 fn torture_queue(options: &Options) -> Result<()> {
     /// A simulated life takes a small part of what a kill does.
     const LIVES_PER_ROUND: u64 = 100;
+    /// All faults of workers take as long as many kills.
+    const ROUNDS_PER_SHIFT: u32 = 20;
     let shop = Shop::open(options.verbose)?;
     let engines = engines(&shop)?;
     let run = |package: &str, tests: &str, settings: &[(&str, String)]| {
@@ -94,9 +96,15 @@ fn torture_queue(options: &Options) -> Result<()> {
         ("GODEL_SIMULATION_FROM", from.to_string()),
     ];
     run("godel-app", "simulation::no_life", &settings)?;
-    println!("{} kills of each kind of server", options.rounds);
+    println!("{} kills of each kind of server, cuts of its power, stampedes", options.rounds);
     let rounds = [("GODEL_TORTURE_ROUNDS", options.rounds.to_string())];
-    run("godel-server", "queue::crash", &rounds)?;
+    run("godel-server", "queue::", &rounds)?;
+    let shifts = options.rounds.div_ceil(ROUNDS_PER_SHIFT);
+    for shift in 1..=shifts {
+        println!("workers that are killed at each point, {shift} of {shifts}");
+        run("godel", "worker_faults::", &[])?;
+        run("godel", "repository::", &[])?;
+    }
     println!("no promise was broken in {lives} lives and under {} kills", options.rounds);
     Ok(())
 }
