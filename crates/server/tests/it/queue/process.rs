@@ -67,7 +67,7 @@ impl Process {
             DatabaseUrl::Postgres(url) => Some(url.clone()),
             DatabaseUrl::Sqlite(_) => None,
         };
-        let (child, url) = spawn(home.path(), database.as_deref(), env).await;
+        let (child, url) = spawn(home.path(), database.as_deref(), env).await.unwrap();
         Self { child, home, database, url }
     }
 
@@ -122,8 +122,18 @@ impl Process {
 
     /// Starts it again on what it left, with some variables set.
     pub(super) async fn again_with(&mut self, env: &[(&str, &str)]) {
-        let (child, url) = spawn(self.home.path(), self.database.as_deref(), env).await;
-        (self.child, self.url) = (child, url);
+        assert_eq!(self.again_or_ended(env).await, None, "the server ended at its start");
+    }
+
+    /// Starts it again on what it left; tells how it ended if it did so before anybody could reach it.
+    pub(super) async fn again_or_ended(&mut self, env: &[(&str, &str)]) -> Option<ExitStatus> {
+        match spawn(self.home.path(), self.database.as_deref(), env).await {
+            Ok(started) => {
+                (self.child, self.url) = started;
+                None
+            }
+            Err(ended) => Some(ended),
+        }
     }
 }
 
@@ -133,7 +143,11 @@ impl Drop for Process {
     }
 }
 
-async fn spawn(home: &Path, database: Option<&str>, env: &[(&str, &str)]) -> (Child, String) {
+async fn spawn(
+    home: &Path,
+    database: Option<&str>,
+    env: &[(&str, &str)],
+) -> Result<(Child, String), ExitStatus> {
     let name = home.join("url");
     drop(std::fs::remove_file(&name));
     let mut command = Command::new(std::env::current_exe().unwrap());
@@ -146,10 +160,11 @@ async fn spawn(home: &Path, database: Option<&str>, env: &[(&str, &str)]) -> (Ch
     let start = Instant::now();
     loop {
         if let Ok(url) = std::fs::read_to_string(&name) {
-            return (child, url);
+            return Ok((child, url));
         }
-        let ended = child.try_wait().unwrap();
-        assert!(ended.is_none(), "the server ended at its start: {ended:?}");
+        if let Some(ended) = child.try_wait().unwrap() {
+            return Err(ended);
+        }
         assert!(start.elapsed() < PATIENCE, "the server does not start");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
