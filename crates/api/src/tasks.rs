@@ -17,11 +17,13 @@ pub struct TaskRetry {
     pub delay_ms: u64,
     /// The longest pause, in milliseconds.
     pub max_delay_ms: u64,
+    /// Whether another worker tries it next, where one is able.
+    pub elsewhere: bool,
 }
 
 impl Default for TaskRetry {
     fn default() -> Self {
-        Self { max_attempts: 3, delay_ms: 1_000, max_delay_ms: 30_000 }
+        Self { max_attempts: 3, delay_ms: 1_000, max_delay_ms: 30_000, elsewhere: false }
     }
 }
 

@@ -290,6 +290,8 @@ pub struct Team {
     pub result: Option<serde_json::Value>,
     /// Why nothing came of it, or why it was paused.
     pub error: Option<String>,
+    /// What people were told last that they should see to.
+    pub alert: Option<String>,
     /// What was asked for.
     #[schema(value_type = Object)]
     pub spec: serde_json::Value,

@@ -15,6 +15,8 @@ use crate::auth::throttle::{FAILURES_PER_MINUTE, Throttle};
 use crate::backup::Backups;
 use crate::beads::Shelves;
 use crate::queue::Desks;
+use crate::queue::attic::Keep;
+use crate::queue::lanes::Lanes;
 use crate::rates::Rates;
 use crate::spend::Askers;
 use crate::vault::{MasterKey, Vault};
@@ -51,6 +53,8 @@ pub struct AppConfig {
     pub disk: DiskMarks,
     /// For how long the record of acts is kept.
     pub audit_keep: SignedDuration,
+    /// For how long tasks, runs and teams that are over are kept.
+    pub keep: Keep,
 }
 
 impl Default for AppConfig {
@@ -60,6 +64,7 @@ impl Default for AppConfig {
             retention: Retention::default(),
             disk: DiskMarks::default(),
             audit_keep: SignedDuration::from_hours(24 * AUDIT_KEEP_DAYS),
+            keep: Keep::default(),
         }
     }
 }
@@ -88,6 +93,7 @@ pub struct App {
     /// Where tasks are added, handed out and reported.
     pub desks: Arc<Desks>,
     pub(crate) engine: Arc<Engine>,
+    pub(crate) lanes: Arc<Lanes>,
     pub(crate) shelves: Arc<Shelves>,
     pub(crate) askers: Arc<Askers>,
     /// What writes to the end, when all others have stopped.
@@ -126,6 +132,7 @@ impl App {
             switchboard,
             desks: Arc::new(desks),
             engine: Arc::default(),
+            lanes: Arc::default(),
             askers: Arc::default(),
             last,
             store,

@@ -34,6 +34,8 @@ impl Loaded {
         self.within("server.request_timeout_secs", own.request_timeout_secs, 1, SECS_MAX)?;
         self.within("server.body_max_bytes", own.body_max_bytes, BODY_MIN_BYTES, BODY_MAX_BYTES)?;
         self.within("retention.days", settings.retention.days, 1, DAYS_MAX)?;
+        self.within("retention.task_days", settings.retention.task_days, 1, DAYS_MAX)?;
+        self.within("retention.dead_days", settings.retention.dead_days, 7, DAYS_MAX)?;
         self.within("rate.failures_per_minute", settings.rate.failures_per_minute, 1, u32::MAX)?;
         self.within("audit.days", settings.audit.days, 1, DAYS_MAX)?;
         if settings.retention.max_events == 0 {
@@ -66,6 +68,10 @@ impl Loaded {
                 max_events: settings.retention.max_events,
             },
             audit_keep: SignedDuration::from_hours(i64::from(settings.audit.days) * 24),
+            keep: godel_app::queue::attic::Keep {
+                done: SignedDuration::from_hours(i64::from(settings.retention.task_days) * 24),
+                dead: SignedDuration::from_hours(i64::from(settings.retention.dead_days) * 24),
+            },
             ..AppConfig::default()
         };
         config.master_key = self.master_key()?;
@@ -375,6 +381,8 @@ mod tests {
             ("GODEL_LISTEN", "example.org:80", "`listen` is not an address"),
             ("GODEL_RATE_BURST", "0", "`rate.burst` cannot be 0 (environment GODEL_RATE_BURST)"),
             ("GODEL_RETENTION_DAYS", "0", "`retention.days` cannot be 0"),
+            ("GODEL_RETENTION_TASK_DAYS", "0", "`retention.task_days` cannot be 0"),
+            ("GODEL_RETENTION_DEAD_DAYS", "6", "`retention.dead_days` cannot be 6"),
             ("GODEL_RETENTION_MAX_EVENTS", "0", "`retention.max_events` cannot be 0"),
             ("GODEL_SERVER_BODY_MAX_BYTES", "7", "`server.body_max_bytes` cannot be 7"),
             ("GODEL_BACKUP_EVERY", "often", "`backup.every` is not a time"),

@@ -280,6 +280,11 @@ settings! {
         days: u32 = 30;
         /// How many events of a tenant are kept at most.
         max_events: u64 = 3_000_000;
+        /// For how many days tasks that succeeded or were cancelled, runs of workflows and teams are
+        /// kept after they have ended. What something unfinished depends on stays.
+        task_days: u32 = 30;
+        /// For how many days dead letters are kept, at least 7.
+        dead_days: u32 = 30;
     }
 }
 

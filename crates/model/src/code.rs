@@ -111,6 +111,8 @@ codes! {
     TASK_STATE = "task_state", Conflict;
     /// The task would wait for one that will not succeed.
     DEPENDENCY_FAILED = "dependency_failed", Conflict;
+    /// There are too many pools, or too many sets of capabilities in a pool.
+    TOO_MANY_LINES = "too_many_lines", Conflict;
     /// The worker does not have this attempt of the task any more.
     TASK_LEASE_LOST = "task_lease_lost", Conflict;
     /// There is no such worker, or it was silent for too long.

@@ -44,6 +44,7 @@ pub use migrate::{Migration, SchemaStatus, known as known_migrations};
 pub use scope::Scope;
 pub use store::{Probe, Store, Written};
 pub use tables::agent_tokens::AgentTokenRecord;
+pub use tables::attic::{Before, Looked};
 pub use tables::audit::{Ends, StoredRow};
 pub use tables::bodies::CallBody;
 pub use tables::callers::{CallerKey, CallerRecord, CallerSession};

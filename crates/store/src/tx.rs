@@ -5,6 +5,7 @@ use jiff::Timestamp;
 
 use crate::statement::Conn;
 use crate::tables::agent_tokens::AgentTokens;
+use crate::tables::attic::Attic;
 use crate::tables::audit::Audit;
 use crate::tables::bodies::Bodies;
 use crate::tables::budgets::Budgets;
@@ -15,6 +16,7 @@ use crate::tables::devices::Devices;
 use crate::tables::events::Events;
 use crate::tables::idempotency::Idempotency;
 use crate::tables::keys::Keys;
+use crate::tables::lanes::Lanes;
 use crate::tables::pools::Pools;
 use crate::tables::projects::Projects;
 use crate::tables::quotas::Quotas;
@@ -246,6 +248,16 @@ impl<'c> Tx<'c> {
     /// What all tenants have in the queue.
     pub fn census(&mut self) -> Census<'_, 'c> {
         Census { tx: self }
+    }
+
+    /// The lines of pools.
+    pub fn lanes(&mut self) -> Lanes<'_, 'c> {
+        Lanes { tx: self }
+    }
+
+    /// What is over for long.
+    pub fn attic(&mut self) -> Attic<'_, 'c> {
+        Attic { tx: self }
     }
 
     /// Where tasks wait, and how.

@@ -22,7 +22,7 @@ struct Told<'a> {
 /// Has the dead letters of all tenants looked at: nobody knows what was told before.
 pub(super) async fn look_at_all(app: &App) -> Result<()> {
     let tenants = app.store.read(Scope::System, |tx| tx.tenants().list());
-    for tenant in tenants.await.map_err(StoreError::from)? {
+    for tenant in tenants.await.map_err(crate::Error::Store)? {
         app.desks.tally().look_at(tenant.id);
     }
     Ok(())

@@ -2,6 +2,8 @@
 
 use godel_model::{Code, Report, ScheduleId, TaskId, TaskState, WorkerId, code};
 
+use super::lanes::{LINES_MAX, POOLS_MAX};
+
 /// What cannot be done with tasks, workers and schedules.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
@@ -29,6 +31,12 @@ pub enum QueueError {
     /// The worker belongs to somebody else.
     #[error("worker {0} was registered with another credential")]
     OthersWorker(WorkerId),
+    /// A pool has as many lines as it can have.
+    #[error("tasks of pool {0} ask for {max} different sets of capabilities already", max = LINES_MAX)]
+    TooManyLines(String),
+    /// There are as many pools as there can be.
+    #[error("there are {POOLS_MAX} pools already")]
+    TooManyPools,
     /// There is no such schedule.
     #[error("there is no schedule {0}")]
     NoSchedule(ScheduleId),
@@ -48,6 +56,7 @@ impl Report for QueueError {
             Self::LeaseLost(_) => code::TASK_LEASE_LOST,
             Self::NoWorker(_) => code::WORKER_NOT_FOUND,
             Self::OthersWorker(_) => code::FORBIDDEN,
+            Self::TooManyLines(_) | Self::TooManyPools => code::TOO_MANY_LINES,
             Self::NoSchedule(_) => code::SCHEDULE_NOT_FOUND,
             Self::ScheduleNameTaken(_) => code::SCHEDULE_NAME_TAKEN,
         }
@@ -64,6 +73,13 @@ impl Report for QueueError {
             Self::LeaseLost(_) => "drop what was done: another attempt may be running",
             Self::NoWorker(_) => "register again, and say at least every 10 seconds that it lives",
             Self::OthersWorker(_) => "use the credential with which it was registered",
+            Self::TooManyLines(_) => {
+                "use capabilities for kinds of workers and the payload for everything else; a set that \
+                 no task asks for is free again after 10 minutes"
+            }
+            Self::TooManyPools => {
+                "use fewer pools; one that has no task is free again after 10 minutes"
+            }
             Self::NoSchedule(_) => "godel schedule list shows them",
             Self::ScheduleNameTaken(_) => "choose another name",
         };

@@ -11,10 +11,13 @@
 //!   is left behind. Nothing is handed out in advance.
 
 mod alerts;
+pub mod attic;
 mod census;
 pub mod dead;
 mod desk;
 mod error;
+mod heal;
+pub(crate) mod lanes;
 pub mod pools;
 pub mod schedules;
 pub mod tally;
@@ -27,6 +30,7 @@ pub mod workers;
 pub use census::{Counter, Counts};
 pub use desk::{Desk, Desks};
 pub use error::QueueError;
+pub(crate) use heal::STUCK;
 pub(crate) use tasks::call_off;
 pub use tell::Author;
 pub(crate) use tell::Teller;

@@ -8,9 +8,9 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use tracing::instrument;
 
-use super::QueueError;
 use super::tell::Author;
 use super::turn::Add;
+use super::{QueueError, lanes};
 use crate::{App, Call, Error, Result};
 
 const DUE_AT_ONCE: usize = 100;
@@ -193,7 +193,17 @@ async fn make(app: &App, tenant: TenantId, schedule: Schedule, now: Timestamp) -
     let name = Some(format!("schedule:{}", schedule.asked.name.as_str()));
     let add = Add { task, lane, author: Author { name, trace_id: None }, under: None };
     // First the task, then the clock: a crash in between makes it come again, and be found.
-    app.desks.of(tenant).add(add).await.map_err(Error::from)?;
+    let made = match lanes::admit(app, tenant, [&add.lane]).await {
+        Ok(()) => app.desks.of(tenant).add(add).await.map(drop).map_err(Error::from),
+        Err(error) => Err(error),
+    };
+    match made {
+        // One that cannot be made must not hold all others up.
+        Err(Error::Queue(error)) => {
+            tracing::warn!(schedule = %schedule.id, %error, "a schedule made no task this time");
+        }
+        other => other?,
+    }
     let work = move |tx: &mut Tx<'_>| tx.schedules().advance(schedule.id, from, next);
     app.store.write(Scope::Tenant(tenant), work).await?;
     Ok(())

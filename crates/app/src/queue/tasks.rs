@@ -9,7 +9,7 @@ use tracing::instrument;
 
 use super::tell::{Author, More, Teller};
 use super::turn::{Add, Added, end_descendants};
-use super::{QueueError, tally};
+use super::{QueueError, lanes, tally};
 use crate::{App, Call, Error, Result};
 
 /// How long a worker has to stop a task that was cancelled before it is taken away from it.
@@ -52,6 +52,7 @@ fn created(id: TaskId, added: Added) -> Created {
 pub async fn create(app: &App, call: &Call, asked: NewTask) -> Result<Created> {
     call.may("task", "create", Reach::Own)?;
     let add = add(app, call, asked.clone(), None)?;
+    lanes::admit(app, call.actor.tenant, [&add.lane]).await?;
     let id = add.task.id;
     let added = app.desks.of(call.actor.tenant).add(add).await?;
     if let Added::Known(known) = added {
@@ -80,6 +81,7 @@ pub async fn create_all(
     }
     let adds =
         asked.into_iter().map(|asked| add(app, call, asked, None)).collect::<Result<Vec<_>>>()?;
+    lanes::admit(app, call.actor.tenant, adds.iter().map(|add| &add.lane)).await?;
     let ids: Vec<_> = adds.iter().map(|add| add.task.id).collect();
     let answers = app.desks.of(call.actor.tenant).add_all(adds).await;
     let each = ids.into_iter().zip(answers);
@@ -95,6 +97,7 @@ pub async fn spawn(app: &App, call: &Call, asked: NewTask, under: Fence) -> Resu
     call.may("task", "execute", Reach::Team)?;
     super::workers::own(app, call, under.worker).await?;
     let add = add(app, call, asked, Some(under))?;
+    lanes::admit(app, call.actor.tenant, [&add.lane]).await?;
     let id = add.task.id;
     let added = app.desks.of(call.actor.tenant).add(add).await?;
     Ok(created(id, added))
@@ -224,6 +227,8 @@ pub(super) fn replay(tx: &mut Tx<'_>, found: &Found, teller: Teller<'_>) -> Resu
     let id = found.task.id;
     let Some(revived) = tx.tasks().revive(id, found.state, teller.now)? else { return Ok(false) };
     for (spot, state) in revived {
+        // Nobody may have looked for its line since it ended.
+        tx.lanes().note(&spot.lane)?;
         let because = (spot.task != id).then_some(id);
         let more = More { state: Some(state.as_str()), because, ..More::default() };
         teller.tell(tx, "task:replayed", &spot, &more)?;

@@ -13,6 +13,7 @@ use godel_store::{
 };
 use jiff::{SignedDuration, Timestamp};
 
+use super::heal::heal;
 use super::tell::{Author, More, Teller};
 
 /// A task that is to be added.
@@ -416,7 +417,8 @@ impl Work<'_, '_> {
 
 fn asker(ask: &Ask, lanes: &[Lane]) -> Asker {
     let own = Lane::of_worker(&ask.pool, ask.worker);
-    let open = lanes.iter().map(|lane| *lane == own || lane.is_open_to(&ask.able)).collect();
+    let is_open = |lane: &Lane| lane.is_open_to(&ask.able) && !lane.bars(ask.worker);
+    let open = lanes.iter().map(|lane| *lane == own || is_open(lane)).collect();
     Asker { open, free: ask.free, capacity: ask.capacity }
 }
 
@@ -443,6 +445,7 @@ pub(super) fn end_attempt(
                 AttemptEnd::Released => "task:released",
                 _ => "task:failed",
             };
+            heal(tx, &found, &lease, (how, outside.now))?;
             let delay_us = Some(micros(at) - micros(outside.now));
             teller.tell(tx, kind, spot, &More { worker, error, delay_us, ..More::default() })?;
             Ok(Some(Said::Again(at)))

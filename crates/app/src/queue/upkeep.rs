@@ -5,16 +5,15 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use godel_model::{AttemptEnd, EventFilter, TaskId, TaskPriority, TaskState, TenantId, WorkerId};
+use godel_model::{AttemptEnd, EventFilter, TaskPriority, TaskState, TenantId, WorkerId};
 use godel_store::{Closing, DatabaseUrl, Error as StoreError, Fence, Scope, Tx, fault};
 use jiff::{SignedDuration, Timestamp};
-use uuid::Uuid;
 
 use super::desk::Desk;
 use super::tell::{Author, More, Teller};
 use super::turn::{Outside, end_attempt, end_descendants};
 use super::workers::{self, LIVES};
-use super::{alerts, schedules, tally};
+use super::{alerts, attic, heal, schedules, tally};
 use crate::{App, Crew, Result};
 
 /// How often everything is looked at where this server alone works on the database.
@@ -27,10 +26,6 @@ const NOTE_EVERY: Duration = Duration::from_secs(3);
 const AGE_EVERY: Duration = Duration::from_secs(5);
 /// How often it is looked whether dead letters pile up.
 const ALERT_EVERY: Duration = Duration::from_secs(5);
-/// How often old tasks are removed.
-const TRIM_EVERY: Duration = Duration::from_secs(600);
-/// How long tasks that are over are kept.
-const KEEP: SignedDuration = SignedDuration::from_hours(24 * 30);
 /// How many of a kind are taken care of in one transaction.
 const AT_ONCE: usize = 500;
 /// From when on two clocks count as having gone apart.
@@ -49,8 +44,6 @@ pub struct Keeper {
     aged: Duration,
     /// When alerts were last looked at.
     alerted: Option<Duration>,
-    trimmed: Option<Duration>,
-    trim_from: HashMap<TenantId, TaskId>,
 }
 
 impl std::fmt::Debug for Keeper {
@@ -91,6 +84,7 @@ pub async fn start(app: &App, crew: &Crew) -> Result<()> {
         }
         app_.desks.close();
     });
+    attic::start(app, crew);
     if !alone {
         let (app, crew_) = (app.clone(), crew.clone());
         crew.spawn(async move { follow(&app, &crew_).await });
@@ -149,8 +143,7 @@ impl Keeper {
         let now = steady();
         let clocks = (app.clock.now(), now);
         let (noted, aged) = (now, now);
-        let (alerted, trimmed, trim_from) = (None, None, HashMap::new());
-        Self { app, steady, clocks, noted, aged, alerted, trimmed, trim_from }
+        Self { app, steady, clocks, noted, aged, alerted: None }
     }
 
     /// Returns how long it is until the next task is due, at most `look`.
@@ -189,10 +182,6 @@ impl Keeper {
             self.age().await?;
         }
         self.alert().await?;
-        if self.trimmed.is_none_or(|at| steady.saturating_sub(at) >= TRIM_EVERY) {
-            self.trimmed = Some(steady);
-            self.trim().await?;
-        }
         for desk in self.app.desks.all() {
             if desk.has_parked() {
                 desk.wake();
@@ -358,7 +347,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Tells people of dead letters that pile up.
+    /// Tells people of dead letters that pile up, and sees to what waits for nobody.
     async fn alert(&mut self) -> Result<()> {
         let steady = self.clocks.1;
         match self.alerted {
@@ -367,31 +356,8 @@ impl Keeper {
             Some(_) => {}
         }
         self.alerted = Some(steady);
+        heal::reopen(&self.app).await?;
         alerts::look(&self.app).await
-    }
-
-    /// Removes tasks that are over for long, a piece at a time.
-    async fn trim(&mut self) -> Result<()> {
-        let before = self.app.clock.now().saturating_sub(KEEP).unwrap_or(Timestamp::UNIX_EPOCH);
-        let tenants = self.system(|tx| tx.tenants().list()).await?;
-        for tenant in tenants {
-            let from = self.trim_from.remove(&tenant.id);
-            let mut from = from.unwrap_or(TaskId::from_uuid(Uuid::nil()));
-            loop {
-                let work = move |tx: &mut Tx<'_>| tx.tasks().trim(before, from, AT_ONCE);
-                let written = self.app.store.write(Scope::Tenant(tenant.id), work).await?;
-                let (removed, seen) = written.value;
-                let Some(seen) = seen else { break };
-                from = seen;
-                // What is younger than what is removed comes behind it.
-                if removed == 0 {
-                    break;
-                }
-            }
-        }
-        let work = move |tx: &mut Tx<'_>| tx.workers().trim(before);
-        self.app.store.write(Scope::System, work).await?;
-        Ok(())
     }
 }
 

@@ -308,6 +308,7 @@ pub(super) async fn bury(
         let why = if call.is_some() { "the worker left" } else { "the worker fell silent" };
         let held = end_held(tx, id, (how, why), (outside, teller))?;
         for spot in tx.tasks().unassign(&Lane::of_worker(&worker.pool, id))? {
+            tx.lanes().note(&spot.lane)?;
             teller.tell(tx, "task:unassigned", &spot, &More::default())?;
         }
         let event = teller.event("worker:offline", &Told::of(&worker), ("workerId", id));

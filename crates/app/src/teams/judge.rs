@@ -9,8 +9,8 @@ use godel_store::{Alarm, RunRecord, Scope, TeamRecord, Tx};
 use jiff::Timestamp;
 use serde_json::Map;
 
-use super::{TeamDoc, read, record, spent, state, tell_run, told, write};
-use crate::queue::{Author, Teller};
+use super::{TeamDoc, exhausted, read, record, spent, state, tell_run, told, write};
+use crate::queue::{Author, Teller, tally};
 use crate::workflows::{RUN, WorkflowError, look_at, make};
 use crate::{App, Error, Result};
 
@@ -26,16 +26,18 @@ pub(super) async fn begin(
     if planned.definition.steps.is_empty() {
         return settle_at_once(app, tenant, (team, doc, planned), rung).await;
     }
+    let needs = exhausted::needs(&planned);
     let (mut run, text) = new_run(app, planned, team.created_by, now)?;
     run.team = Some(team.id);
     (doc.planned_at, doc.run) = (Some(now), Some(run.id));
     let why = doc.fallbacks.last().cloned();
     let kind = if why.is_some() { "team:fallback" } else { "team:started" };
-    let doc = write(&doc)?;
-    let team = TeamRecord { doc, updated_at: now, ..team };
     let (mint, id) = (app.mint, team.id);
     let work = move |tx: &mut Tx<'_>| {
         let now = tx.clock(now)?;
+        let alert = exhausted::nobody(tx, &needs)?;
+        let doc = write(&TeamDoc { alert: alert.clone(), ..doc.clone() })?;
+        let team = TeamRecord { doc, updated_at: now, ..team.clone() };
         if !tx.workflows().update_team(&team)? {
             return Err(Error::Workflow(WorkflowError::Changed(team.name.clone())));
         }
@@ -48,9 +50,12 @@ pub(super) async fn begin(
         let author = Author::default();
         let teller = Teller { mint, now, author: &author };
         tx.record(teller.event(kind, &told(&team, why.as_deref()), ("teamId", id)))?;
+        if let Some(alert) = alert {
+            exhausted::raise(tx, &team, &alert, (mint, now))?;
+        }
         Ok(())
     };
-    app.store.write(Scope::Tenant(tenant), work).await?;
+    tally::write(app, tenant, work).await?;
     app.desks.ring_news();
     Ok(())
 }
@@ -127,6 +132,9 @@ struct Found {
 
 async fn judge(app: &App, tenant: TenantId, id: TeamId, alarm: &Alarm) -> Result<()> {
     let team = record(app, tenant, id).await?;
+    if let Some(why) = exhausted::stuck(alarm) {
+        return exhausted::alert(app, tenant, team, (alarm, why)).await;
+    }
     let doc = read(&team)?;
     let meant = alarm.what.strip_prefix("run:").and_then(|run| run.parse::<RunId>().ok());
     let (Some(run), Some(planned_at)) = (doc.run.filter(|run| meant == Some(*run)), doc.planned_at)
@@ -156,7 +164,8 @@ async fn judge(app: &App, tenant: TenantId, id: TeamId, alarm: &Alarm) -> Result
             let why = "its budget is spent".to_owned();
             let next =
                 if state(&team) == TeamState::Running { TeamState::Paused } else { state(&team) };
-            let doc = TeamDoc { error: Some(why.clone()), ..doc };
+            let (error, alert) = (Some(why.clone()), Some(why.clone()));
+            let doc = TeamDoc { error, alert, ..doc };
             settle(app, tenant, (team, doc, next), (Some(alarm), Some(why))).await?;
             tell_run(app, tenant, run, Input::Pause).await
         }
@@ -197,6 +206,7 @@ async fn settle(
 ) -> Result<()> {
     let (now, mint, alarm) = (app.clock.now(), app.mint, alarm.cloned());
     let state = next.as_str().to_owned();
+    let stops = next == TeamState::Paused && team.state != state;
     let team = TeamRecord { doc: write(&doc)?, state, updated_at: now, ..team };
     let work = move |tx: &mut Tx<'_>| {
         if let Some(alarm) = &alarm {
@@ -213,8 +223,10 @@ async fn settle(
         let author = Author::default();
         let teller = Teller { mint, now, author: &author };
         tx.record(teller.event(kind, &told(&team, why.as_deref()), ("teamId", team.id)))?;
+        if let (true, Some(why)) = (stops, &why) {
+            exhausted::raise(tx, &team, why, (mint, now))?;
+        }
         Ok(())
     };
-    app.store.write(Scope::Tenant(tenant), work).await?;
-    Ok(())
+    tally::write(app, tenant, work).await
 }

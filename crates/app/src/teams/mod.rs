@@ -1,5 +1,6 @@
 //! Teams: several workers at one job, planned as a workflow.
 
+mod exhausted;
 mod judge;
 
 use godel_decide::team::{Finished, TeamAction, TeamSpec, TeamState, plan};
@@ -42,6 +43,9 @@ pub struct TeamDoc {
     pub result: Option<Value>,
     /// Why nothing came of it, or why it was paused.
     pub error: Option<String>,
+    /// What people were told last that they should see to.
+    #[serde(default)]
+    pub alert: Option<String>,
 }
 
 /// A team, and how it stands.
@@ -126,6 +130,7 @@ pub async fn create(app: &App, call: &Call, spec: TeamSpec) -> Result<Team> {
         fallbacks: Vec::new(),
         result: None,
         error: None,
+        alert: None,
     };
     let record = TeamRecord {
         id: app.mint.id(),
@@ -197,7 +202,11 @@ async fn complete_view(app: &App, tenant: TenantId, record: TeamRecord) -> Resul
             let see = |one: &crate::workflows::Loaded| {
                 (one.run.counts(), one.run.progress(), spent(&one.run))
             };
-            look_at(app, tenant, run, see).await?
+            match look_at(app, tenant, run, see).await {
+                // A run that ended long ago is gone before its team is.
+                Err(Error::Workflow(WorkflowError::NoRun(_))) => (Counts::default(), 1.0, 0),
+                other => other?,
+            }
         }
         None => (Counts::default(), 0.0, 0),
     };

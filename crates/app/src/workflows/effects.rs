@@ -243,9 +243,9 @@ fn finished(record: &RunRecord, state: RunState, now: Timestamp, writes: &mut Wr
     }
 }
 
-/// Makes a task from what a run wants to be done.
-fn task(mint: Mint, record: &RunRecord, order: TaskOrder, now: Timestamp) -> Result<Add> {
-    let asked = NewTask {
+/// Puts down what a run wants to be done as a task.
+pub(super) fn asked(record: &RunRecord, order: TaskOrder) -> NewTask {
+    NewTask {
         title: order.title,
         payload: Payload::of(&order.payload),
         pool: order.pool,
@@ -263,7 +263,12 @@ fn task(mint: Mint, record: &RunRecord, order: TaskOrder, now: Timestamp) -> Res
             id: record.id.to_string(),
             part: format!("{}:{}", order.step.0, order.round),
         }),
-    };
+    }
+}
+
+/// Makes a task from what a run wants to be done.
+fn task(mint: Mint, record: &RunRecord, order: TaskOrder, now: Timestamp) -> Result<Add> {
+    let asked = asked(record, order);
     let lane = asked.check()?;
     let id: TaskId = mint.id();
     let created_by = Some(record.created_by);

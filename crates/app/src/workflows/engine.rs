@@ -15,6 +15,7 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::WorkflowError;
 use super::effects::{Turned, carry_out};
+use super::misfits::refuse_misfits;
 use crate::{App, Crew, Error, Result};
 
 /// What tasks of runs have as their owner.
@@ -259,6 +260,7 @@ async fn turn(
     if news.is_empty() && alarms.is_empty() && effects.is_empty() {
         return Ok(Some((loaded, false)));
     }
+    let effects = refuse_misfits(app, tenant, &mut loaded, (effects, now)).await?;
     let more = news.len() == NEWS_AT_ONCE;
     let turned = Turned { news, alarms, effects, now };
     let written = carry_out(app, tenant, &loaded, turned).await?;
@@ -271,7 +273,12 @@ async fn turn(
 }
 
 /// Takes in what may come too late.
-fn take_in(run: &mut Run, input: Input, now: Timestamp, to: &mut Vec<Effect>) -> Result<()> {
+pub(super) fn take_in(
+    run: &mut Run,
+    input: Input,
+    now: Timestamp,
+    to: &mut Vec<Effect>,
+) -> Result<()> {
     match run.apply(input, now) {
         Ok(effects) => to.extend(effects),
         // A run that ended, or a step that is gone, does not hear late answers.

@@ -8,6 +8,7 @@ pub mod definitions;
 mod effects;
 mod engine;
 mod error;
+mod misfits;
 pub mod runs;
 
 pub(crate) use effects::make;

@@ -2,10 +2,14 @@
 #![cfg(test)]
 
 mod alerts;
+mod attic;
 mod audit;
 mod backup;
+mod fair;
 mod first_line;
+mod heal;
 mod integrity;
+mod lines;
 mod once;
 mod queue;
 mod retention;

@@ -168,6 +168,9 @@ pub struct TaskOptions {
     /// How often it is tried in all [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub max_attempts: Option<u32>,
+    /// Let another worker try it after a failure, where one is able
+    #[arg(long)]
+    pub elsewhere: bool,
     /// How long one attempt may take, such as 90s or 10m
     #[arg(long, value_name = "SPAN", value_parser = units::seconds)]
     pub timeout: Option<u64>,

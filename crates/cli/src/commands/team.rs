@@ -92,7 +92,7 @@ async fn show(context: &Context, given: &str) -> Result<Exit> {
     rows.extend(team.run_id.map(|run| ["run".to_owned(), run.to_string()]));
     output.pairs(rows)?;
     let result = team.result.as_ref().map(ToString::to_string);
-    let texts = [("error", team.error.clone()), ("result", result)];
+    let texts = [("alert", team.alert.clone()), ("error", team.error.clone()), ("result", result)];
     let fallbacks = team.fallbacks.iter().map(|why| ("took a simpler way", Some(why.clone())));
     for (name, text) in fallbacks.chain(texts) {
         if let Some(text) = text {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use godel_model::RetryPolicy;
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -264,7 +265,8 @@ impl<'a> Planner<'a> {
                 agent: None,
                 session: None,
                 payload: told,
-                retry: spec.retry,
+                // Who failed at a piece is not asked again as long as there is another.
+                retry: RetryPolicy { elsewhere: true, ..spec.retry },
             }),
             depends_on: depends_on.into_iter().map(str::to_owned).collect(),
             when: None,

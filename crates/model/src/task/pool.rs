@@ -137,9 +137,48 @@ impl Lane {
 
     /// Tells whether somebody with these capabilities can do what waits here.
     pub fn is_open_to(&self, able: &BTreeSet<Capability>) -> bool {
-        self.0.split(' ').skip(1).all(|need| able.iter().any(|one| one.as_str() == need))
+        let mut needs = self.0.split(' ').skip(1).filter(|need| !need.starts_with(BAR));
+        needs.all(|need| able.iter().any(|one| one.as_str() == need))
+    }
+
+    /// Returns the line of what these workers are not to try again.
+    pub fn without(&self, workers: &[WorkerId]) -> Self {
+        let own = self.0.split(' ').filter(|need| !need.starts_with(BAR));
+        let mut text = own.collect::<Vec<_>>().join(" ");
+        let newest = workers.len().saturating_sub(BARRED_MAX);
+        let mut barred = workers[newest..].to_vec();
+        barred.sort_unstable();
+        barred.dedup();
+        for worker in barred {
+            text.push_str(&format!(" {BAR}{worker}"));
+        }
+        Self(text)
+    }
+
+    /// Tells whether a worker is not to try again what waits here, whatever it can do.
+    pub fn bars(&self, worker: WorkerId) -> bool {
+        let mut barred = self.0.split(' ').filter_map(|need| need.strip_prefix(BAR)).peekable();
+        barred.peek().is_some() && {
+            let worker = worker.to_string();
+            barred.any(|one| one == worker)
+        }
+    }
+
+    /// Tells whether what waits here is for one worker alone.
+    pub fn is_of_worker(&self) -> bool {
+        self.0.split(' ').skip(1).any(|need| need.starts_with(':'))
+    }
+
+    /// Tells whether it follows from what tasks need, and not from who is to do them.
+    pub fn is_plain(&self) -> bool {
+        !self.0.split(' ').skip(1).any(|need| need.starts_with([':', BAR]))
     }
 }
+
+/// How a worker is named that is not to try a task again: no capability begins like this.
+const BAR: char = '!';
+/// How many workers a line can be closed to, besides those who are not able.
+const BARRED_MAX: usize = 8;
 
 /// Which of the workers that wait gets a task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -236,6 +275,23 @@ mod tests {
         assert!(lane.is_open_to(&able(&["rust", "gpu", "arm"])));
         assert!(!lane.is_open_to(&able(&["rust"])));
         assert_eq!(lane.pool(), "ci");
+    }
+
+    #[test]
+    fn a_line_can_be_closed_to_those_who_failed() {
+        let [one, two]: [WorkerId; 2] = [crate::Mint::system().id(), crate::Mint::system().id()];
+        let home = Lane::new(&"ci".parse().unwrap(), &able(&["rust"])).unwrap();
+        let lane = home.without(&[one, one]);
+        assert!(lane.is_open_to(&able(&["rust"])) && !lane.is_open_to(&able(&[])));
+        assert_eq!((lane.bars(one), lane.bars(two), home.bars(one)), (true, false, false));
+        assert_eq!((lane.pool(), lane.is_plain(), home.is_plain()), ("ci", false, true));
+        assert_eq!(lane.without(&[]), home, "it opens again");
+        assert!(lane.without(&[two]).bars(two) && !lane.without(&[two]).bars(one));
+        let own = Lane::of_worker(&"ci".parse().unwrap(), one);
+        assert!(own.is_of_worker() && !own.is_plain() && !lane.is_of_worker());
+        let many: Vec<WorkerId> = (0..50).map(|_| crate::Mint::system().id()).collect();
+        let lane = home.without(&many);
+        assert!(lane.bars(many[49]) && !lane.bars(many[0]), "those who failed last count");
     }
 
     #[test]

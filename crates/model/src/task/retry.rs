@@ -18,11 +18,14 @@ pub struct RetryPolicy {
     pub delay_ms: u64,
     /// The longest pause, in milliseconds.
     pub max_delay_ms: u64,
+    /// Whether another worker tries it next, where one is able.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
 }
 
 impl Default for RetryPolicy {
     fn default() -> Self {
-        Self { max_attempts: 3, delay_ms: 1_000, max_delay_ms: 30_000 }
+        Self { max_attempts: 3, delay_ms: 1_000, max_delay_ms: 30_000, elsewhere: false }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One file a table: its statements and what can be done with its rows.
 
 pub(crate) mod agent_tokens;
+pub(crate) mod attic;
 pub(crate) mod audit;
 pub(crate) mod bodies;
 pub(crate) mod budgets;
@@ -11,6 +12,7 @@ pub(crate) mod devices;
 pub(crate) mod events;
 pub(crate) mod idempotency;
 pub(crate) mod keys;
+pub(crate) mod lanes;
 pub(crate) mod pools;
 pub(crate) mod projects;
 pub(crate) mod quotas;
@@ -34,6 +36,7 @@ use crate::statement::Statement;
 pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
     [
         agent_tokens::ALL,
+        attic::ALL,
         audit::ALL,
         bodies::ALL,
         budgets::ALL,
@@ -45,6 +48,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         events::ALL,
         idempotency::ALL,
         keys::ALL,
+        lanes::ALL,
         pools::ALL,
         projects::ALL,
         runs::ALL,

@@ -37,6 +37,9 @@ statements! {
          WHERE tenant = $3 AND id = $4 AND gone = 0 AND expires_at <= $5";
     SET_EXPIRY = "worker_set_expiry": "UPDATE worker SET expires_at = $1 WHERE gone = 0";
     TRIM = "worker_trim": "DELETE FROM worker WHERE gone = 1 AND expires_at < $1";
+    ACTIVE = "worker_active":
+        "SELECT id, capabilities FROM worker
+         WHERE tenant = $1 AND pool = $2 AND gone = 0 AND mood = 'active' ORDER BY id";
     LIVE = "worker_live": "SELECT COUNT(*) FROM worker WHERE tenant = $1 AND gone = 0";
 }
 
@@ -97,6 +100,20 @@ impl Workers<'_, '_> {
     pub fn live(&mut self) -> Result<i64> {
         let params = [Param::Uuid(self.tx.tenant()?.uuid())];
         Ok(self.tx.conn.first(&LIVE, &params, |row| row.int(0))?.unwrap_or(0))
+    }
+
+    /// Lists the workers of a pool that live and take tasks, and what each can do.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn active(&mut self, pool: &PoolName) -> Result<Vec<(WorkerId, BTreeSet<Capability>)>> {
+        let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Text(pool.as_str())];
+        self.tx.conn.query(&ACTIVE, &params, |row| {
+            let able = row.text(1)?;
+            let words = able.split(' ').filter(|word| !word.is_empty());
+            let able = words.map(|word| Capability::from_stored(word.to_owned())).collect();
+            Ok((WorkerId::from_uuid(row.uuid(0)?), able))
+        })
     }
 
     /// Notes that a worker was heard of; `false` if it is gone.

@@ -45,6 +45,7 @@ impl Sim {
             max_attempts: u32::try_from(self.dice.between(1, 3)).unwrap(),
             delay_ms: self.dice.pick(&[0, 1, 500, 3_000]).unwrap(),
             max_delay_ms: self.dice.pick(&[2_000, 30_000]).unwrap(),
+            elsewhere: self.dice.percent(30),
         };
         let new = NewTask {
             title: title.clone(),

@@ -110,7 +110,9 @@ impl Sim {
         let sql = "SELECT tier, at, task, lane FROM ready";
         let ready = self.stage.rows(sql, [], |row| {
             let lane = Lane::from_stored(row.get(3).unwrap());
-            let open = lane.pool() == hand.pool.as_str() && lane.is_open_to(&hand.able);
+            let open = lane.pool() == hand.pool.as_str()
+                && lane.is_open_to(&hand.able)
+                && !lane.bars(hand.id);
             let task = task_id(row, 2).to_string();
             (open || lane == own).then(|| (row.get(0).unwrap(), row.get(1).unwrap(), task))
         });

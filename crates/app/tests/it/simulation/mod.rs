@@ -167,7 +167,7 @@ fn no_life_of_a_queue_breaks_a_promise_4() {
 
 /// Lives through seeds with a broken queue until the referee notices it.
 fn is_noticed(broken: Broken, by: &[Rule]) {
-    let noticed = (0..60).any(|seed| {
+    let noticed = (0..600).any(|seed| {
         // What is broken may also fail at once.
         let lived = catch_unwind(|| Theatre::open().live(seed, Some(broken)));
         lived.is_ok_and(|life| by.iter().any(|rule| life.verdict.breaks(*rule)))

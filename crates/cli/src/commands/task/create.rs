@@ -24,7 +24,11 @@ const LOOK_LAST: Duration = Duration::from_secs(2);
 
 /// Reads what tasks and those of schedules have in common.
 pub(in crate::commands) fn asked(title: String, options: TaskOptions) -> Result<NewTask> {
-    let TaskOptions { payload, pool, priority, require, max_attempts, timeout, session } = options;
+    let TaskOptions { payload, pool, priority, require, .. } = options;
+    let TaskOptions { max_attempts, elsewhere, timeout, session, .. } = options;
+    let usual = TaskRetry::default();
+    let max_attempts = max_attempts.unwrap_or(usual.max_attempts);
+    let retry = TaskRetry { max_attempts, elsewhere, ..usual };
     pool.as_deref().map(str::parse::<PoolName>).transpose()?;
     require.iter().try_for_each(|word| word.parse::<Capability>().map(drop))?;
     Ok(NewTask {
@@ -33,7 +37,7 @@ pub(in crate::commands) fn asked(title: String, options: TaskOptions) -> Result<
         pool,
         priority,
         requires: require,
-        retry: max_attempts.map(|max_attempts| TaskRetry { max_attempts, ..TaskRetry::default() }),
+        retry: (retry != usual).then_some(retry),
         timeout_seconds: timeout,
         session,
         ..NewTask::default()

@@ -45,9 +45,19 @@ impl Tail {
 pub(super) struct Heard {
     tail: Tail,
     line: Vec<u8>,
-    /// Whether the present line is too long to be anything but output.
-    long: bool,
+    /// Whether the present line is too long to be taken in, and how it began then.
+    long: Option<u8>,
     result: Option<Box<RawValue>>,
+    /// Whether the last line that is an object is more than the server takes.
+    large: bool,
+}
+
+/// What a line is that may be a result.
+enum Line {
+    Result(Box<RawValue>),
+    /// An object that is more than the server takes.
+    TooLarge,
+    Output,
 }
 
 impl Heard {
@@ -59,7 +69,8 @@ impl Heard {
             if part.ends_with(b"\n") {
                 progress = self.end_line().or(progress);
             } else if self.line.len() > LINE_MAX_BYTES {
-                self.long = true;
+                let first = self.line.iter().find(|byte| !byte.is_ascii_whitespace());
+                self.long = self.long.or(first.copied());
                 self.tail.push(&self.line);
                 self.line.clear();
             }
@@ -70,31 +81,48 @@ impl Heard {
     /// Takes in the end of a line.
     fn end_line(&mut self) -> Option<Box<RawValue>> {
         let line = std::mem::take(&mut self.line);
-        if !std::mem::take(&mut self.long) {
-            if let Some(progress) = line.strip_prefix(PROGRESS).and_then(object) {
-                return Some(progress);
-            }
-            if let Some(result) = object(&line) {
-                self.result = Some(result);
-            }
+        let told = match self.long.take() {
+            // Its middle is gone; how it begins and ends tells what it was meant to be.
+            Some(b'{') if line.trim_ascii_end().ends_with(b"}") => Line::TooLarge,
+            Some(_) => Line::Output,
+            None => match line.strip_prefix(PROGRESS).map(object) {
+                Some(Line::Result(progress)) => return Some(progress),
+                Some(_) => Line::Output,
+                None => object(&line),
+            },
+        };
+        match told {
+            Line::Result(result) => (self.result, self.large) = (Some(result), false),
+            Line::TooLarge => self.large = true,
+            Line::Output => {}
         }
         self.tail.push(&line);
         None
     }
 
-    /// Returns the result: the last line that is an object, or else the end of what was said.
-    pub(super) fn result(mut self) -> Box<RawValue> {
+    /// Returns the result: the last line that is an object, or else the end of what was said; `None`
+    /// if that line is more than the server takes.
+    pub(super) fn result(mut self) -> Option<Box<RawValue>> {
         self.end_line();
+        if self.large {
+            return None;
+        }
         let output = || to_raw_value(&json!({ "output": self.tail.text() })).unwrap_or_default();
-        self.result.unwrap_or_else(output)
+        Some(self.result.unwrap_or_else(output))
     }
 }
 
-/// Reads a line that is a JSON object which the server takes.
-fn object(line: &[u8]) -> Option<Box<RawValue>> {
-    let text = std::str::from_utf8(line).ok()?.trim();
-    let raw: Box<RawValue> = text.starts_with('{').then(|| serde_json::from_str(text).ok())??;
-    Payload::from_raw(&raw).is_ok().then_some(raw)
+/// Reads a line that may be a JSON object.
+fn object(line: &[u8]) -> Line {
+    let text = std::str::from_utf8(line).map(str::trim).unwrap_or_default();
+    if !text.starts_with('{') {
+        return Line::Output;
+    }
+    match serde_json::from_str::<Box<RawValue>>(text) {
+        Ok(raw) if Payload::from_raw(&raw).is_ok() => Line::Result(raw),
+        Ok(_) => Line::TooLarge,
+        Err(_) => Line::Output,
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +136,7 @@ mod tests {
         for part in parts {
             heard.feed(part);
         }
-        heard.result().get().to_owned()
+        heard.result().map_or("too large".to_owned(), |result| result.get().to_owned())
     }
 
     #[test]
@@ -130,7 +158,7 @@ mod tests {
         let last = heard.feed(b"::progress {\"n\":1}\n::progress {\"n\":2}\nx\n").unwrap();
         assert_eq!(last.get(), "{\"n\":2}");
         assert!(heard.feed(b"::progress 7\n").is_none());
-        assert!(!heard.result().get().contains("\"n\""));
+        assert!(!heard.result().unwrap().get().contains("\"n\""));
     }
 
     #[test]
@@ -138,8 +166,18 @@ mod tests {
         let flood = vec![b'x'; 1_000_000];
         let said = result(&[&flood, b"end", b"\n"]);
         assert!(said.len() < 2 * TAIL_MAX_BYTES && said.ends_with("xend\"}"), "{}", said.len());
-        let large = format!("{{\"a\":\"{}\"}}\n", "y".repeat(70_000));
-        assert!(result(&[b"{\"a\":1}\n", large.as_bytes()]).contains("\"a\":1"), "too large");
+    }
+
+    #[test]
+    fn a_result_that_the_server_would_not_take_is_none() {
+        for size in [65_530, 70_000, 1_000_000] {
+            let large = format!("{{\"a\":\"{}\"}}", "y".repeat(size));
+            let parts = [b"{\"a\":1}\n".as_slice(), large.as_bytes(), b" \n", b"bye\n"];
+            assert_eq!(result(&parts), "too large", "{size}");
+            assert_eq!(result(&[large.as_bytes(), b"\n{\"b\":2}\n"]), "{\"b\":2}", "{size}");
+        }
+        let log = format!("{{{}\n", "y".repeat(70_000));
+        assert_eq!(result(&[b"{\"a\":1}\n", log.as_bytes()]), "{\"a\":1}", "no object at all");
     }
 
     proptest! {

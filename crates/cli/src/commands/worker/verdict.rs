@@ -54,7 +54,13 @@ pub(super) fn verdict(
         (Some(Stop::Late), _) => failed("it took longer than its timeout allows".to_owned()),
         (Some(Stop::Ending), _) => Verdict::GiveBack,
         (Some(Stop::Lost), _) => Verdict::Nothing,
-        (None, Some(status)) if status.success() => Verdict::Done(stdout.result()),
+        (None, Some(status)) if status.success() => match stdout.result() {
+            Some(result) => Verdict::Done(result),
+            None => {
+                let error = "its result, the last line of stdout, has more than 64 KiB".to_owned();
+                Verdict::Failed { error, fatal: true }
+            }
+        },
         (None, Some(status)) => {
             let fatal = status.code() == Some(NEVER);
             Verdict::Failed { error: reason(status, &stderr.text()), fatal }

@@ -87,14 +87,15 @@ fn task(task: &TaskStep, entries: &mut Map<String, Value>) {
     set(entries, "session", task.session.as_ref());
     set(entries, "with", (!task.payload.is_empty()).then_some(&task.payload));
     let millis = |millis: u64| duration_text(std::time::Duration::from_millis(millis));
-    entries.insert(
-        "retries".to_owned(),
-        json!({
-            "maxAttempts": task.retry.max_attempts,
-            "backoff": {
-                "initial": millis(task.retry.delay_ms),
-                "max": millis(task.retry.max_delay_ms),
-            },
-        }),
-    );
+    let mut retries = json!({
+        "maxAttempts": task.retry.max_attempts,
+        "backoff": {
+            "initial": millis(task.retry.delay_ms),
+            "max": millis(task.retry.max_delay_ms),
+        },
+    });
+    if task.retry.elsewhere {
+        retries["elsewhere"] = json!(true);
+    }
+    entries.insert("retries".to_owned(), retries);
 }

@@ -169,6 +169,7 @@ pub(super) fn retry(
     if let Some(attempts) = fields.number("maxAttempts", 1..=ATTEMPTS_MAX, out) {
         policy.max_attempts = attempts;
     }
+    policy.elsewhere = fields.flag("elsewhere", out).unwrap_or(false);
     if let Some(entry) = fields.take("backoff") {
         backoff(&entry.value, &mut policy, out);
     }

@@ -44,6 +44,7 @@ fn team(found: teams::Team) -> ApiResult<Team> {
         budget_micros: doc.asked.budget_micros,
         result: doc.result,
         error: doc.error,
+        alert: doc.alert,
         spec: serde_json::to_value(&doc.asked).map_err(|error| refuse_json(&error))?,
         created_at: found.record.created_at,
         updated_at: found.record.updated_at,
