@@ -916,7 +916,8 @@ export interface paths {
         head?: never;
         /**
          * Change how a pool works
-         * @description Pause it, let waiting tasks rise, or choose who gets a task. What runs goes on.
+         * @description Pause it, let waiting tasks rise, choose who gets a task, or from how many dead letters on people
+         *     are told. What runs goes on.
          */
         patch: operations["updatePool"];
         trace?: never;
@@ -3909,6 +3910,13 @@ export interface components {
             ageingSeconds?: number | null;
             /** @description `least-loaded`, `round-robin` or `affinity`. */
             placement: string;
+            /**
+             * Format: int32
+             * @description From how many dead letters on there is an alert; 0 means never.
+             */
+            deadAlert: number;
+            /** @description Whether there was one, and half of them or more are still there. */
+            alerted: boolean;
         };
         /** @description The pools of a tenant. */
         PoolList: {
@@ -3926,6 +3934,11 @@ export interface components {
             ageingSeconds?: number | null;
             /** @description `least-loaded`, `round-robin` or `affinity`. */
             placement?: string | null;
+            /**
+             * Format: int32
+             * @description From how many dead letters on there is an alert; 0 means never.
+             */
+            deadAlert?: number | null;
         };
         /** @description A worker says how far it is. */
         ProgressTask: {
@@ -5543,6 +5556,11 @@ export interface components {
              * @default 30000
              */
             maxDelayMs: number;
+            /**
+             * @description Whether another worker tries it next, where one is able.
+             * @default false
+             */
+            elsewhere: boolean;
         };
         /** @description What became of what a worker said. */
         TaskSaid: {
@@ -5607,6 +5625,8 @@ export interface components {
             result?: Record<string, unknown> | null;
             /** @description Why nothing came of it, or why it was paused. */
             error?: string | null;
+            /** @description What people were told last that they should see to. */
+            alert?: string | null;
             /** @description What was asked for. */
             spec: Record<string, unknown>;
             /**
