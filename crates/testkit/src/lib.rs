@@ -13,8 +13,10 @@
 
 mod authority;
 mod database;
+mod preload;
 mod world;
 
 pub use authority::Authority;
 pub use database::{Database, change, postgres_url};
+pub use preload::Preload;
 pub use world::{World, worlds};

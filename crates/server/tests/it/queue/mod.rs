@@ -3,6 +3,7 @@
 //! What clients and workers saw is a history, and the referee judges it together with the tables and
 //! the log that the servers ended with.
 
+mod clock;
 mod crash;
 mod crash_database;
 mod crash_points;

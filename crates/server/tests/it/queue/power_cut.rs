@@ -8,12 +8,11 @@
 mod replay;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use godel_referee::{Begin, Record, Recorder, Rule, Verdict, check};
 use godel_store::{Config, DatabaseUrl, Scope, Store};
-use tempfile::TempDir;
+use godel_testkit::Preload;
 
 use self::replay::{Disk, LEFT, Left, Step};
 use super::dump::{self, Tables};
@@ -33,28 +32,12 @@ struct Recorded {
     history: Vec<Record>,
 }
 
-/// Builds what records; needs the compiler that has built SQLite.
-fn recorder_of_writes(folder: &Path) -> PathBuf {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/queue/power_cut/trace.c");
-    let built = folder.join("trace.so");
-    let output = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O1", "-o"])
-        .args([&built, &own])
-        .arg("-ldl")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-    built
-}
-
 /// Lets a server work, stop, start and work again, and records it from its first byte.
 async fn record(more: &[(&str, &str)]) -> Recorded {
-    let folder = TempDir::with_prefix("godel-trace-").unwrap();
-    let (library, trace) = (recorder_of_writes(folder.path()), folder.path().join("trace"));
-    let mut env = vec![
-        ("LD_PRELOAD", library.to_str().unwrap()),
-        ("GODEL_TEST_TRACE", trace.to_str().unwrap()),
-    ];
+    let library = Preload::trace();
+    let trace = library.folder().join("trace");
+    let mut env =
+        vec![("LD_PRELOAD", library.path()), ("GODEL_TEST_TRACE", trace.to_str().unwrap())];
     env.extend_from_slice(more);
     let any = DatabaseUrl::Sqlite(PathBuf::new());
     let server = Process::start_with(&any, &env).await;

@@ -62,6 +62,7 @@ impl Scene {
             drains: Arc::default(),
             closed: Arc::default(),
             wait_ms: 200,
+            served: Arc::default(),
         };
         let (mut clients, mut workers) = (JoinSet::new(), JoinSet::new());
         for number in 0..CLIENTS {
@@ -137,15 +138,15 @@ impl Scene {
     }
 }
 
-/// Judges all that was seen together with what is there now; returns it.
-pub(super) fn judge(tables: &Tables, recorder: &Recorder, depth: &Value) -> Vec<u8> {
+/// Judges all that was seen together with what is there now.
+pub(super) fn judge(tables: &Tables, recorder: &Recorder, depth: &Value) {
     dump::write(tables, recorder, dump::reported(depth));
     let history = recorder.finish().unwrap();
     let verdict = check(&history[..]).unwrap();
     println!("{}", verdict.summary());
     if !verdict.is_clean() {
         let path = std::env::temp_dir().join(format!("godel-queue-{}.jsonl", std::process::id()));
-        std::fs::write(&path, &history).unwrap();
+        std::fs::write(&path, history).unwrap();
         let said: Vec<_> = verdict.violations.iter().take(20).map(ToString::to_string).collect();
         panic!("{}\nthe history is {}", said.join("\n"), path.display());
     }
@@ -157,5 +158,4 @@ pub(super) fn judge(tables: &Tables, recorder: &Recorder, depth: &Value) -> Vec<
     for (key, attempts, most) in tables.dead() {
         assert!(attempts >= most || !key.starts_with(POISON), "{key}: {attempts} of {most}");
     }
-    history
 }

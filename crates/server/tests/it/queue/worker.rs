@@ -1,7 +1,8 @@
 //! Workers: some are slow, some say things twice, some come too late.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use godel_referee::{Answer, Claim, Lease, Op, Recorder, What};
@@ -23,6 +24,8 @@ pub(super) struct Shop {
     pub(super) closed: Arc<AtomicBool>,
     /// How long a worker waits for tasks.
     pub(super) wait_ms: u64,
+    /// Who was answered when it asked for tasks.
+    pub(super) served: Arc<Mutex<HashSet<String>>>,
 }
 
 struct Worker {
@@ -94,6 +97,7 @@ impl Worker {
         let asked = json!({ "free": free, "waitMs": self.shop.wait_ms });
         match self.shop.way.post(&format!("/workers/{}/claim", self.id), &asked).await {
             Heard::Yes(given) => {
+                self.shop.served.lock().unwrap().insert(self.name.clone());
                 let given = given["tasks"].as_array().unwrap();
                 op.ok(Answer::claims(given.iter().map(claim).collect()));
                 given.iter().map(Given::read).collect()
