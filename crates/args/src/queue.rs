@@ -97,8 +97,8 @@ It is counted from what is there. OLDEST is how long the first one that is ready
 With ageing a task that has waited that long rises by one priority, and again after the same time.
 Placement says which of several workers gets a task: the one with the most room (least-loaded), the one
 that has waited longest (round-robin), or the one that had the last task of its session (affinity).
-When the pool has as many dead letters as --alert says (10 unless set), there is one event `pool:alert`,
-and no other before less than half of them were left (`pool:calm`).")]
+When the pool has as many dead letters as --alert says (10 unless set), there is one event
+`pool:alert`, and no other before less than half of them were left (`pool:calm`).")]
     Set {
         /// The pool
         pool: String,

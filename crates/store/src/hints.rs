@@ -1,8 +1,9 @@
-//! Redis, where loss is harmless: token buckets that several servers share.
+//! Redis, where loss is harmless: token buckets that several servers share, and wake-ups.
 //!
 //! A `FLUSHALL` may cost latency, never a fact.
 
 mod rooms;
+mod wakes;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -81,6 +82,7 @@ pub struct Lacking {
 /// A connection to Redis that comes back by itself.
 #[derive(Clone)]
 pub struct Hints {
+    client: redis::Client,
     connection: ConnectionManager,
     take: std::sync::Arc<Script>,
     take_all: std::sync::Arc<Script>,
@@ -132,10 +134,10 @@ impl Hints {
             .set_response_timeout(Some(ANSWER_TIMEOUT))
             .set_number_of_retries(2);
         let connection =
-            ConnectionManager::new_with_config(client, config).await.map_err(failed)?;
+            ConnectionManager::new_with_config(client.clone(), config).await.map_err(failed)?;
         let (take, take_all) = (Script::new(TAKE).into(), Script::new(TAKE_ALL).into());
         let (enter, stay) = (Script::new(rooms::ENTER).into(), Script::new(rooms::STAY).into());
-        Ok(Self { connection, take, take_all, enter, stay })
+        Ok(Self { client, connection, take, take_all, enter, stay })
     }
 
     /// Takes a token from a tenant's shared bucket: whether there was one, and how many are left.

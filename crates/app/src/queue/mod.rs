@@ -25,6 +25,7 @@ pub mod tasks;
 mod tell;
 mod turn;
 mod upkeep;
+pub mod wake;
 pub mod workers;
 
 pub use census::{Counter, Counts};

@@ -5,6 +5,7 @@ use godel_store::{Depth, Tx};
 use serde::Serialize;
 use tracing::instrument;
 
+use super::tally;
 use crate::{App, Call, Error, Result};
 
 /// What is to be different about a pool.
@@ -92,8 +93,8 @@ pub async fn change(
         call_.tell(&app_, tx, event)?;
         Ok::<_, Error>(settings)
     };
-    let settings = app.store.write(call.scope(), work).await?.value;
     let tenant = call.actor.tenant;
+    let settings = tally::write(app, tenant, work).await?;
     app.desks.tally().look_at(tenant);
     app.desks.of(tenant).wake();
     Ok(settings)

@@ -7,6 +7,7 @@ use godel_model::{TaskPriority, TenantId};
 use godel_store::{Error as StoreError, Logged, Scope, Tx};
 use metrics::{Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
 use serde::Deserialize;
+use tokio::sync::Notify;
 
 use crate::App;
 
@@ -96,26 +97,48 @@ impl Told<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     graves: Mutex<HashSet<TenantId>>,
+    /// Tenants for whom there may be something that other servers do not know of; none is noted as
+    /// long as nobody wants to tell them.
+    rung: Mutex<Option<HashSet<TenantId>>>,
+    bell: Notify,
 }
 
 impl Tally {
     /// Takes in what one transaction of this server told.
     pub(crate) fn count(&self, tenant: TenantId, events: &[Arc<Logged>]) {
-        let Some(counted) = COUNTED.get() else {
-            // Without metrics, alerts are given all the same.
-            if events.iter().any(|event| moves_dead(event)) {
-                self.look_at(tenant);
-            }
-            return;
-        };
-        let mut moved = false;
+        let (counted, mut moved, mut brings) = (COUNTED.get(), false, false);
         for event in events {
             moved |= moves_dead(event);
-            counted.count(event);
+            brings |= brings_work(event);
+            // Without metrics, alerts are given all the same.
+            if let Some(counted) = counted {
+                counted.count(event);
+            }
         }
         if moved {
             self.look_at(tenant);
         }
+        if brings {
+            self.ring(tenant);
+        }
+    }
+
+    fn ring(&self, tenant: TenantId) {
+        let mut rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+        if rung.as_mut().is_some_and(|rung| rung.insert(tenant)) {
+            self.bell.notify_one();
+        }
+    }
+
+    /// Waits until there is something that other servers do not know of.
+    pub(super) async fn rings(&self) {
+        self.bell.notified().await;
+    }
+
+    /// Returns for whom there is something since the last time, and notes it from now on.
+    pub(super) fn take_rung(&self) -> Vec<TenantId> {
+        let mut rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+        rung.replace(HashSet::new()).unwrap_or_default().into_iter().collect()
     }
 
     /// Has the dead letters of a tenant looked at.
@@ -131,6 +154,20 @@ impl Tally {
 
 fn moves_dead(event: &Logged) -> bool {
     matches!(event.event.kind.as_str(), "task:dead" | "task:replayed")
+}
+
+/// Events after which somebody who waits may get something.
+pub(super) const BRINGERS: [&str; 6] = [
+    "task:queued",
+    "task:ready",
+    "task:replayed",
+    "task:released",
+    "task:unassigned",
+    "pool:resumed",
+];
+
+fn brings_work(event: &Logged) -> bool {
+    BRINGERS.contains(&event.event.kind.as_str())
 }
 
 impl Counted {

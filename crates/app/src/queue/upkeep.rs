@@ -13,7 +13,7 @@ use super::desk::Desk;
 use super::tell::{Author, More, Teller};
 use super::turn::{Outside, end_attempt, end_descendants};
 use super::workers::{self, LIVES};
-use super::{alerts, attic, heal, schedules, tally};
+use super::{alerts, attic, heal, schedules, tally, wake};
 use crate::{App, Crew, Result};
 
 /// How often everything is looked at where this server alone works on the database.
@@ -87,6 +87,7 @@ pub async fn start(app: &App, crew: &Crew) -> Result<()> {
     attic::start(app, crew);
     if !alone {
         let (app, crew_) = (app.clone(), crew.clone());
+        wake::start(&app, &crew_);
         crew.spawn(async move { follow(&app, &crew_).await });
     }
     Ok(())
@@ -112,8 +113,7 @@ async fn follow(app: &App, crew: &Crew) {
 }
 
 async fn wake_on_news(app: &App, desk: &Arc<Desk>) {
-    let ready = ["task:queued", "task:ready", "task:replayed", "task:released", "pool:resumed"];
-    let patterns = ready.iter().filter_map(|kind| kind.parse().ok()).collect();
+    let patterns = tally::BRINGERS.iter().filter_map(|kind| kind.parse().ok()).collect();
     let filter = EventFilter::new(patterns, BTreeMap::new()).unwrap_or_else(|_| EventFilter::all());
     loop {
         let tail = app.store.tail(desk.tenant(), None, filter.clone()).await;
@@ -281,7 +281,7 @@ impl Keeper {
                     fault("queue-promoting");
                     Ok::<_, StoreError>(())
                 };
-                self.app.store.write(Scope::Tenant(tenant), work).await?;
+                tally::write(&self.app, tenant, work).await?;
                 fault("queue-promoted");
                 self.app.desks.of(tenant).wake();
             }

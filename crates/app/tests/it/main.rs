@@ -16,4 +16,5 @@ mod retention;
 mod simulation;
 mod stage;
 mod vault;
+mod wake;
 mod workflows;

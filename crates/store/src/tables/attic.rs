@@ -91,17 +91,13 @@ impl Attic<'_, '_> {
     ///
     /// # Errors
     /// If the database fails.
-    pub fn tasks(
-        &mut self,
-        before: Before,
-        after: TaskId,
-        limit: usize,
-    ) -> Result<Looked<TaskId>> {
+    pub fn tasks(&mut self, before: Before, after: TaskId, limit: usize) -> Result<Looked<TaskId>> {
         let own = Param::Uuid(self.tx.tenant()?.uuid());
         let params = [own, Param::Uuid(after.uuid()), Param::Int(limit as i64)];
         let old = self.tx.conn.query(&OLD_TASKS, &params, |row| {
-            let state = row.text(2)?.parse::<TaskState>().map_err(|cause| {
-                Error::Unreadable { what: "state of a task", cause: cause.into() }
+            let state = row.text(2)?.parse::<TaskState>().map_err(|cause| Error::Unreadable {
+                what: "state of a task",
+                cause: cause.into(),
             })?;
             let times = (from_micros(row.int(1)?), from_micros(row.int(3)?));
             let is_of_run = row.opt_text(4)?.as_deref() == Some("run");
