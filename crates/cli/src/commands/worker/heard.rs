@@ -45,8 +45,8 @@ impl Tail {
 pub(super) struct Heard {
     tail: Tail,
     line: Vec<u8>,
-    /// Whether the present line is too long to be taken in, and how it began then.
-    long: Option<u8>,
+    /// If the present line is too long to be taken in: how it began, and how it ends so far.
+    long: Option<(u8, u8)>,
     result: Option<Box<RawValue>>,
     /// Whether the last line that is an object is more than the server takes.
     large: bool,
@@ -69,8 +69,7 @@ impl Heard {
             if part.ends_with(b"\n") {
                 progress = self.end_line().or(progress);
             } else if self.line.len() > LINE_MAX_BYTES {
-                let first = self.line.iter().find(|byte| !byte.is_ascii_whitespace());
-                self.long = self.long.or(first.copied());
+                self.long = Some(self.ends());
                 self.tail.push(&self.line);
                 self.line.clear();
             }
@@ -78,12 +77,21 @@ impl Heard {
         progress
     }
 
+    /// Returns the first and the last byte of the present line, blanks left out.
+    fn ends(&self) -> (u8, u8) {
+        let line = self.line.trim_ascii();
+        let first = self.long.map(|(first, _)| first).or(line.first().copied());
+        let last = line.last().copied().or(self.long.map(|(_, last)| last));
+        (first.unwrap_or(b' '), last.unwrap_or(b' '))
+    }
+
     /// Takes in the end of a line.
     fn end_line(&mut self) -> Option<Box<RawValue>> {
+        let ends = self.ends();
         let line = std::mem::take(&mut self.line);
         let told = match self.long.take() {
             // Its middle is gone; how it begins and ends tells what it was meant to be.
-            Some(b'{') if line.trim_ascii_end().ends_with(b"}") => Line::TooLarge,
+            Some(_) if ends == (b'{', b'}') => Line::TooLarge,
             Some(_) => Line::Output,
             None => match line.strip_prefix(PROGRESS).map(object) {
                 Some(Line::Result(progress)) => return Some(progress),
