@@ -3,6 +3,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 
+use godel_testkit::Preload;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -184,4 +185,34 @@ fn a_task_that_kills_its_worker_is_a_dead_letter_after_all_its_attempts_on_sqlit
 fn a_task_that_kills_its_worker_is_a_dead_letter_after_all_its_attempts_on_postgres() {
     let Some(stage) = Stage::postgres() else { return };
     poison_ends_in_the_dead_letters(&stage);
+}
+
+/// Takes a moment, or for ever.
+const PATIENT: &str = r#"case "$GODEL_TASK_TITLE" in endless) exec sleep 300;; esac
+sleep 1; echo '{"done":true}'"#;
+
+#[test]
+fn a_worker_whose_clock_is_wrong_by_an_hour_works_like_any_other() {
+    if cfg!(not(target_os = "linux")) {
+        return;
+    }
+    let (stage, clock) = (Stage::sqlite(), Preload::clock());
+    let _server = stage.up();
+    let hands = clock.folder().join("clock");
+    let env = [("LD_PRELOAD", clock.path()), ("GODEL_TEST_CLOCK", hands.to_str().unwrap())];
+    for seconds in ["3600", "-3600"] {
+        std::fs::write(&hands, seconds).unwrap();
+        let worker = Working::start_with(&stage.home, &["--name", "w"], PATIENT, &env);
+        create(&stage.home, &["a moment", "--timeout", "60s"]);
+        let done = worker.expect("ended");
+        assert_eq!(
+            (&done["outcome"], &done["attempt"]),
+            (&json!("succeeded"), &json!(1)),
+            "{done}"
+        );
+        let task = create(&stage.home, &["endless", "--timeout", "1s", "--max-attempts", "1"]);
+        assert_eq!(worker.expect("ended")["taskId"], json!(task));
+        let status = ["task", "show", &task, "--json"];
+        stage.until(&status, || (), |task| task["state"] == "dead");
+    }
 }
