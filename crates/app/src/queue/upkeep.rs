@@ -214,7 +214,8 @@ impl Keeper {
 
     /// Gives what silent workers had to others.
     async fn bury_silent(&self) -> Result<()> {
-        let now = self.app.clock.now();
+        // The time that was looked at for a jump: the clock may have been set since.
+        let now = self.clocks.0;
         let silent = self.system(move |tx| {
             let now = tx.clock(now)?;
             tx.workers().expired(now, AT_ONCE)
@@ -228,7 +229,7 @@ impl Keeper {
 
     /// Ends attempts that take longer than allowed.
     async fn stop_late(&self) -> Result<()> {
-        let now = self.app.clock.now();
+        let now = self.clocks.0;
         let late = self.system(move |tx| {
             let now = tx.clock(now)?;
             tx.tasks().late(now, AT_ONCE)
