@@ -34,7 +34,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::error::Result;
-use crate::parts::{Bench, Part, proxy};
+use crate::parts::{Bench, Part, proxy, queue};
 use crate::table::Table;
 
 /// Measure Godel
@@ -91,8 +91,13 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
     /// Measure what a task of the queue costs
     #[command(after_help = "Examples:
   cargo xtask bench queue
-  cargo xtask bench queue --json")]
+  cargo xtask bench queue sqlite steps
+  cargo xtask bench queue --json
+
+Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
     Queue {
+        /// Measure only these parts
+        parts: Vec<queue::Part>,
         /// Answer in JSON
         #[arg(long)]
         json: bool,
@@ -145,7 +150,9 @@ async fn main() -> ExitCode {
         Command::Backup { json } => Box::pin(measure(vec![Part::Backup], json)).await,
         Command::Auth { json } => Box::pin(measure(vec![Part::Auth], json)).await,
         Command::Beads { json } => Box::pin(measure(vec![Part::Beads], json)).await,
-        Command::Queue { json } => Box::pin(measure(vec![Part::Queue], json)).await,
+        Command::Queue { parts, json } => {
+            Box::pin(queue::measure(parts)).await.map(|table| tell(&table, json))
+        }
         Command::Proxy { parts, long, json } => {
             Box::pin(proxy::measure(parts, long)).await.map(|table| tell(&table, json))
         }

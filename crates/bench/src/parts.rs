@@ -7,7 +7,7 @@ pub(crate) mod beads;
 mod fanout;
 mod history;
 pub(crate) mod proxy;
-mod queue;
+pub(crate) mod queue;
 mod rest;
 mod sockets;
 mod start;
@@ -46,8 +46,6 @@ pub(crate) enum Part {
     Auth,
     /// What work that lives in git costs
     Beads,
-    /// What a task of the queue costs from its enqueue to its end
-    Queue,
 }
 
 impl Part {
@@ -68,7 +66,6 @@ impl Part {
             Self::Backup => Box::pin(backup::measure(bench)).await,
             Self::Auth => Box::pin(auth::measure(bench)).await,
             Self::Beads => Box::pin(beads::measure(bench)).await,
-            Self::Queue => Box::pin(queue::measure(bench)).await,
         }
     }
 }

@@ -116,6 +116,61 @@ pub(crate) fn own_cpu() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
+/// Returns how much memory this process holds.
+pub(crate) fn own_resident() -> Result<u64> {
+    let path = "/proc/self/status";
+    let text = std::fs::read_to_string(path).told(format_args!("read {path}"))?;
+    memory_bytes(&text, "VmRSS:").ok_or_else(|| Error::new(format!("{path} tells no memory")))
+}
+
+/// Returns the process that started another one.
+pub(crate) fn parent(pid: u32) -> Result<u32> {
+    let stat = stat(pid).ok_or_else(|| Error::new(format!("there is no process {pid}")))?;
+    Ok(stat.parent)
+}
+
+/// Returns how long a process and its children have run, those that have ended too.
+pub(crate) fn family_cpu(pid: u32) -> Result<Duration> {
+    let own = stat(pid).ok_or_else(|| Error::new(format!("there is no process {pid}")))?;
+    let mut nanos = run_by(pid);
+    for entry in std::fs::read_dir("/proc").told("read /proc")?.flatten() {
+        let child = entry.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(child) = child
+            && stat(child).is_some_and(|stat| stat.parent == pid)
+        {
+            nanos += run_by(child);
+        }
+    }
+    // The kernel counts those who have ended in hundredths of a second.
+    Ok(Duration::from_nanos(nanos) + Duration::from_millis(own.ended_ticks * 10))
+}
+
+fn run_by(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
+    running_nanos(&text).unwrap_or_default()
+}
+
+/// What a `stat` file tells of a process.
+#[derive(Debug, PartialEq, Eq)]
+struct Stat {
+    parent: u32,
+    /// How long its children that have ended ran.
+    ended_ticks: u64,
+}
+
+fn stat(pid: u32) -> Option<Stat> {
+    read_stat(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+}
+
+fn read_stat(text: &str) -> Option<Stat> {
+    // The name may hold anything, also brackets and spaces.
+    let (_, rest) = text.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let parent = u32::try_from(number(1)?).ok()?;
+    Some(Stat { parent, ended_ticks: number(13)? + number(14)? })
+}
+
 /// Reads the first number of a `schedstat` file: nanoseconds on a processor.
 fn running_nanos(text: &str) -> Option<u64> {
     text.split_whitespace().next()?.parse().ok()
@@ -140,6 +195,8 @@ mod tests {
         assert_eq!(memory_bytes(status, "VmRSS:"), Some(512 * 1024));
         assert_eq!(memory_bytes(status, "VmHWM:"), Some(900 * 1024));
         assert_eq!(memory_bytes("Name:\tgodel\n", "VmRSS:"), None);
+        let stat = "7 (a ) b) S 5 7 7 0 -1 4 9 8 0 0 11 12 13 14 20 0 1 0 99";
+        assert_eq!(read_stat(stat), Some(Stat { parent: 5, ended_ticks: 27 }));
     }
 
     #[test]

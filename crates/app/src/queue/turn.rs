@@ -70,7 +70,7 @@ pub struct Batch {
     /// What workers say.
     pub says: Vec<(Fence, Say, Author)>,
     /// Who waits for tasks, those who have waited longest first.
-    pub asks: Vec<Ask>,
+    pub asks: Vec<Arc<Ask>>,
     /// Which worker had the last task of a session.
     pub sessions: Arc<HashMap<String, WorkerId>>,
 }
@@ -293,7 +293,7 @@ impl Work<'_, '_> {
                 }
                 continue;
             }
-            fresh.push((add.task.clone(), add.lane.clone()));
+            fresh.push((&add.task, &add.lane));
             places.push((place, add));
         }
         let enqueued = if fresh.is_empty() {
@@ -354,8 +354,10 @@ impl Work<'_, '_> {
         if settings.paused || lanes.is_empty() {
             return Ok(());
         }
-        let waiting: Vec<(usize, &Ask)> =
-            batch.asks.iter().enumerate().filter(|(_, ask)| ask.pool == *pool).collect();
+        let waiting: Vec<(usize, &Ask)> = (0..)
+            .zip(batch.asks.iter().map(Arc::as_ref))
+            .filter(|(_, ask)| ask.pool == *pool)
+            .collect();
         let mut askers: Vec<Asker> = waiting.iter().map(|(_, ask)| asker(ask, &lanes)).collect();
         let open: Vec<&Lane> = lanes
             .iter()

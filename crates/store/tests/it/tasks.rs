@@ -53,7 +53,11 @@ async fn write<T: Send + 'static>(
 }
 
 async fn add(world: &World, tasks: Vec<(Task, Lane)>) -> Vec<Enqueued> {
-    write(world, move |tx| tx.tasks().enqueue(&tasks, at(0))).await
+    let work = move |tx: &mut Tx<'_>| {
+        let batch: Vec<_> = tasks.iter().map(|(task, lane)| (task, lane)).collect();
+        tx.tasks().enqueue(&batch, at(0))
+    };
+    write(world, work).await
 }
 
 async fn claim(world: &World, limit: usize) -> Vec<Lease> {

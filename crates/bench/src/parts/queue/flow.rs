@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use godel_app::queue::workers::NewWorker;
 use godel_app::queue::{Say, tasks, workers};
+use godel_app::{App, Call};
 use godel_model::{NewTask, TaskPriority, WorkerId};
 use tokio::task::JoinSet;
 
@@ -15,7 +16,8 @@ use crate::process::own_cpu;
 use crate::stats::Samples;
 use crate::table::{Bar, Row};
 
-const CALLERS: usize = 64;
+/// How many add tasks at the same time.
+pub(super) const CALLERS: usize = 64;
 const WORKERS: usize = 64;
 /// How many tasks a round has.
 pub(super) const TASKS: usize = 12_800;
@@ -59,14 +61,22 @@ pub(super) async fn register(stage: &Stage, capacity: u32) -> Result<WorkerId> {
 
 /// Lets tasks go through: single enqueues, claims of one, acknowledgements.
 pub(super) async fn round(stage: &Stage, total: usize) -> Result<Cost> {
+    round_of(&[stage], total).await
+}
+
+/// Lets tasks go through several servers that share a store.
+pub(super) async fn round_of(stages: &[&Stage], total: usize) -> Result<Cost> {
     let left = Arc::new(AtomicUsize::new(total));
+    let each = WORKERS / stages.len();
     let mut ids = Vec::with_capacity(WORKERS);
-    for _ in 0..WORKERS {
-        ids.push(register(stage, 1).await?);
+    for stage in stages {
+        for _ in 0..each {
+            ids.push((*stage, register(stage, 1).await?));
+        }
     }
     let (start, cpu) = (Instant::now(), own_cpu());
     let mut crowd: JoinSet<Result<()>> = JoinSet::new();
-    for caller in 0..CALLERS {
+    for (caller, stage) in (0..CALLERS).zip(stages.iter().cycle()) {
         let (app, call) = (stage.app.clone(), stage.call.clone());
         crowd.spawn(async move {
             for number in (caller..total).step_by(CALLERS) {
@@ -75,37 +85,35 @@ pub(super) async fn round(stage: &Stage, total: usize) -> Result<Cost> {
             Ok(())
         });
     }
-    for worker in ids.clone() {
+    for (stage, worker) in &ids {
         let (app, call, left) = (stage.app.clone(), stage.call.clone(), Arc::clone(&left));
-        crowd.spawn(async move {
-            while left.load(Ordering::Relaxed) > 0 {
-                let given = workers::claim(&app, &call, worker, (1, WAIT)).await.told("claim")?;
-                for given in given {
-                    let spot = given.lease.spot;
-                    let fence = (worker, spot.task, spot.attempt);
-                    workers::say(&app, &call, fence, Say::Done(None)).await.told("end a task")?;
-                    left.fetch_sub(1, Ordering::Relaxed);
-                }
-            }
-            Ok(())
-        });
+        crowd.spawn(work((app, call), *worker, left));
     }
     while let Some(done) = crowd.join_next().await {
         done.map_err(|_| Error::new("a caller panicked"))??;
     }
     let cost = Cost { tasks: total, took: start.elapsed(), cpu: own_cpu() - cpu };
-    for worker in ids {
+    for (stage, worker) in ids {
         workers::leave(&stage.app, &stage.call, worker).await.told("let a worker go")?;
     }
     Ok(cost)
 }
 
+async fn work((app, call): (App, Call), worker: WorkerId, left: Arc<AtomicUsize>) -> Result<()> {
+    while left.load(Ordering::Relaxed) > 0 {
+        let given = workers::claim(&app, &call, worker, (1, WAIT)).await.told("claim")?;
+        for given in given {
+            let spot = given.lease.spot;
+            let fence = (worker, spot.task, spot.attempt);
+            workers::say(&app, &call, fence, Say::Done(None)).await.told("end a task")?;
+            left.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}
+
 /// Measures how long a task takes from the call that adds it to a worker that waits.
-pub(super) async fn pick_up(
-    stage: &Stage,
-    (p50, p99): (f64, f64),
-    where_: &str,
-) -> Result<Vec<Row>> {
+pub(super) async fn pick_up(stage: &Stage, (p50, p99): (f64, f64)) -> Result<Vec<Row>> {
     let worker = register(stage, 1).await?;
     let mut took = Vec::with_capacity(PICK_UPS);
     for number in 0..PICK_UPS {
@@ -131,9 +139,7 @@ pub(super) async fn pick_up(
     workers::leave(&stage.app, &stage.call, worker).await.told("let a worker go")?;
     let took = Samples::new(took);
     Ok(vec![
-        Row::told(format!("idle pick-up p50{where_}"), took.millis(50.0), "ms")
-            .bar(Bar::Below(p50)),
-        Row::told(format!("idle pick-up p99{where_}"), took.millis(99.0), "ms")
-            .bar(Bar::Below(p99)),
+        Row::told("idle pick-up p50", took.millis(50.0), "ms").bar(Bar::Below(p50)),
+        Row::told("idle pick-up p99", took.millis(99.0), "ms").bar(Bar::Below(p99)),
     ])
 }

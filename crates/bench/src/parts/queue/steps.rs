@@ -6,9 +6,11 @@ use godel_app::queue::{Say, workers};
 use godel_app::workflows::runs::{self, What};
 use godel_model::PoolName;
 
-use super::Stage;
+use godel_store::DatabaseUrl;
+
+use super::{Bench, Stage, database, note};
 use crate::error::{Result, Told as _};
-use crate::process::own_cpu;
+use crate::process::{own_cpu, own_resident};
 use crate::table::{Bar, Row};
 
 const STEPS: usize = 10_000;
@@ -27,8 +29,20 @@ fn source() -> String {
     serde_json::json!({"name": "large", "maxConcurrency": FAN, "steps": steps}).to_string()
 }
 
-pub(super) async fn measure(stage: &Stage) -> Result<Vec<Row>> {
-    super::note(&format!("a workflow of {STEPS} steps"));
+pub(super) async fn measure(bench: &Bench) -> Result<Vec<Row>> {
+    let stage = Stage::open(DatabaseUrl::Sqlite(database(&bench.folder("queue-steps")))).await?;
+    // The program and the database's caches are warm before.
+    super::flow::round(&stage, super::flow::TASKS).await?;
+    let before = own_resident()?;
+    let mut rows = large(&stage).await?;
+    let grown = own_resident()?.saturating_sub(before) as f64 / 1e6;
+    rows.push(Row::told("memory it grew by", grown, "MB"));
+    stage.close().await;
+    Ok(rows)
+}
+
+async fn large(stage: &Stage) -> Result<Vec<Row>> {
+    note(&format!("a workflow of {STEPS} steps"));
     let (app, call) = (&stage.app, &stage.call);
     let pool: PoolName = "steps".parse().told("name a pool")?;
     let (name, capabilities) = ("steps".to_owned(), Default::default());

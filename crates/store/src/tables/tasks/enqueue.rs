@@ -13,7 +13,7 @@ impl Tasks<'_, '_> {
     ///
     /// # Errors
     /// If the database fails.
-    pub fn enqueue(&mut self, batch: &[(Task, Lane)], now: Timestamp) -> Result<Vec<Enqueued>> {
+    pub fn enqueue(&mut self, batch: &[(&Task, &Lane)], now: Timestamp) -> Result<Vec<Enqueued>> {
         let tenant = self.tenant()?;
         if let Conn::Postgres(session) = &mut self.tx.conn
             && batch.iter().all(|(task, _)| is_plain(task, now))
@@ -21,7 +21,17 @@ impl Tasks<'_, '_> {
             return hot::enqueue(session, tenant, batch, now);
         }
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
-        batch.iter().map(|(task, lane)| rows.enqueue(task, lane, now)).collect()
+        let mut noted: Option<&Lane> = None;
+        let mut enqueued = Vec::with_capacity(batch.len());
+        for (task, lane) in batch {
+            // Most tasks are in the line of the one before.
+            if noted != Some(*lane) {
+                note_lane(rows.conn, tenant, lane)?;
+                noted = Some(*lane);
+            }
+            enqueued.push(rows.enqueue(task, lane, now)?);
+        }
+        Ok(enqueued)
     }
 
     /// Finds the task that was made with a key.
@@ -139,7 +149,6 @@ impl Rows<'_, '_> {
     }
 
     fn insert(&mut self, task: &Task, lane: &Lane) -> Result<bool> {
-        note_lane(self.conn, self.tenant, lane)?;
         let (text, asked) = (asked_text(task)?, &task.asked);
         let owner = asked.owner.as_ref();
         let params = [

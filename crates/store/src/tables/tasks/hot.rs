@@ -122,7 +122,7 @@ pub(crate) static ONLY_POSTGRES: &[(&str, &str)] = &[
 pub(super) fn enqueue(
     session: &mut Session,
     tenant: TenantId,
-    batch: &[(Task, Lane)],
+    batch: &[(&Task, &Lane)],
     now: Timestamp,
 ) -> Result<Vec<Enqueued>> {
     let texts = batch.iter().map(|(task, _)| asked_text(task)).collect::<Result<Vec<_>>>()?;
@@ -159,7 +159,7 @@ pub(super) fn enqueue(
         let row = Row::Postgres(row);
         known.insert(row.text(0)?, TaskId::from_uuid(row.uuid(1)?));
     }
-    let outcome = |(task, lane): &(Task, Lane)| {
+    let outcome = |(task, lane): &(&Task, &Lane)| {
         if made.contains(&task.id.uuid()) {
             return Ok(new(task, lane));
         }
