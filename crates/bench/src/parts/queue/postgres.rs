@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use godel_app::vault::MasterKey;
-use godel_model::Mint;
 use godel_store::DatabaseUrl;
 
 use super::dispatcher::Dispatcher;
@@ -37,9 +35,8 @@ pub(super) async fn measure() -> Result<Vec<Row>> {
     let (Some(borrowed), Some(plain)) = (Borrowed::find()?, Borrowed::find()?) else {
         return Ok(Vec::new());
     };
-    let (url, master) = (borrowed.database.url(), MasterKey::random(Mint::system()));
-    let first = Stage::open_with(url.clone(), &master).await?;
-    let second = Stage::open_with(url.clone(), &master).await?;
+    let url = borrowed.database.url();
+    let (first, second) = (Stage::open(url.clone()).await?, Stage::open(url.clone()).await?);
     let (own, other) = (postmaster(&url).await?, postmaster(&plain.database.url()).await?);
     let DatabaseUrl::Postgres(address) = plain.database.url() else {
         return Err(Error::new("a borrowed database is no PostgreSQL"));

@@ -1,6 +1,6 @@
 //! The application on a store of its own.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use godel_app::auth::{self, Credential};
 use godel_app::vault::MasterKey;
@@ -9,6 +9,12 @@ use godel_model::{Mint, SystemClock};
 use godel_store::{Config, DatabaseUrl, Store};
 
 use crate::error::{Result, Told as _};
+
+/// Whoever opens the same store again needs the same key.
+fn master() -> &'static MasterKey {
+    static MASTER: OnceLock<MasterKey> = OnceLock::new();
+    MASTER.get_or_init(|| MasterKey::random(Mint::system()))
+}
 
 /// The application on a store, with what keeps the queue going.
 pub(super) struct Stage {
@@ -19,15 +25,11 @@ pub(super) struct Stage {
 
 impl Stage {
     pub(super) async fn open(url: DatabaseUrl) -> Result<Self> {
-        Self::open_with(url, &MasterKey::random(Mint::system())).await
-    }
-
-    /// Opens a second one on the same store: they share a key.
-    pub(super) async fn open_with(url: DatabaseUrl, master: &MasterKey) -> Result<Self> {
         let tried = "set the application up";
         let store = Store::open(&Config::new(url)).await.told(tried)?;
         let clock = Arc::new(SystemClock);
-        let app = App::open(store, None, clock, AppConfig::default(), master).await.told(tried)?;
+        let app =
+            App::open(store, None, clock, AppConfig::default(), master()).await.told(tried)?;
         let tenant = tenants::ensure_first(&app).await.told(tried)?.id;
         let owner = tenants::owner_of(tenant);
         let key = keys::create_owners(&app, tenant, owner, keys::Older::Stay).await.told(tried)?;
