@@ -1,5 +1,7 @@
 //! What the simulation and the torture of real servers have found, each as small as it can be told.
 
+use std::sync::Arc;
+
 use std::time::Duration;
 
 use godel_app::queue::workers::NewWorker;
@@ -194,13 +196,13 @@ async fn two_servers_that_add_and_hand_out_the_same_at_once_hinder_nobody() {
             let urgent = NewTask { priority, after: vec![low], ..asked("urgent") };
             let raise = Batch { adds: vec![add(urgent)], ..Batch::default() };
             let claim = Batch {
-                asks: vec![godel_app::queue::Ask {
+                asks: vec![Arc::new(godel_app::queue::Ask {
                     worker: worker.id,
                     pool: worker.pool.clone(),
                     able: [].into(),
                     free: 1,
                     capacity: 9,
-                }],
+                })],
                 ..Batch::default()
             };
             let (raised, claimed) =

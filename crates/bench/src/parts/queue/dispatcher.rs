@@ -53,6 +53,17 @@ enum Op {
     End { id: i64, reply: oneshot::Sender<()> },
 }
 
+/// What carries a client's words; it ends with this value.
+pub(super) type Wire = JoinSet<std::result::Result<(), tokio_postgres::Error>>;
+
+/// Connects to a database.
+pub(super) async fn connect(url: &str) -> Result<(Client, Wire)> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await.told("connect")?;
+    let mut wire = JoinSet::new();
+    wire.spawn(connection);
+    Ok((client, wire))
+}
+
 /// A bare queue in a database.
 pub(super) struct Dispatcher {
     client: Client,
@@ -60,20 +71,19 @@ pub(super) struct Dispatcher {
     end: Statement,
     claim: Statement,
     next: i64,
+    _wire: Wire,
 }
 
 impl Dispatcher {
     pub(super) async fn open(url: &str) -> Result<Self> {
         let tried = "set the bare dispatcher up";
-        let (client, connection) = tokio_postgres::connect(url, NoTls).await.told(tried)?;
-        // It ends with its client.
-        drop(tokio::spawn(connection));
+        let (client, wire) = connect(url).await?;
         client.batch_execute(SCHEMA).await.told(tried)?;
         client.batch_execute("SET synchronous_commit = on").await.told(tried)?;
         let add = client.prepare(ADD).await.told(tried)?;
         let end = client.prepare(END).await.told(tried)?;
         let claim = client.prepare(CLAIM).await.told(tried)?;
-        Ok(Self { client, add, end, claim, next: 0 })
+        Ok(Self { client, add, end, claim, next: 0, _wire: wire })
     }
 
     /// Lets tasks go through.

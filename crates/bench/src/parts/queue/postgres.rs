@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use godel_store::DatabaseUrl;
 
-use super::dispatcher::Dispatcher;
+use super::dispatcher::{self, Dispatcher};
 use super::sqlite::BARE_MIN;
 use super::{Borrowed, Stage, flow};
 use crate::error::{Error, Result, Told as _};
@@ -83,9 +83,7 @@ pub(super) async fn measure() -> Result<Vec<Row>> {
 async fn postmaster(url: &DatabaseUrl) -> Result<u32> {
     let tried = "find the database's process";
     let DatabaseUrl::Postgres(address) = url else { return Err(Error::new("no PostgreSQL")) };
-    let (client, connection) =
-        tokio_postgres::connect(address, tokio_postgres::NoTls).await.told(tried)?;
-    drop(tokio::spawn(connection));
+    let (client, _wire) = dispatcher::connect(address).await?;
     let row = client.query_one("SELECT pg_backend_pid()", &[]).await.told(tried)?;
     let pid: i32 = row.get(0);
     crate::process::parent(u32::try_from(pid).told(tried)?)
