@@ -104,11 +104,16 @@ fn pools(home: &Home) {
     let table = home.run(&["queue", "depth"]).expect(0).stdout;
     assert!(table.starts_with("POOL ") && table.contains("\ntotal "), "{table}");
     let set = ["queue", "set", "ci", "--ageing", "10m", "--placement", "round-robin", "--json"];
-    let ci =
-        json!({ "name": "ci", "paused": true, "ageingSeconds": 600, "placement": "round-robin" });
+    let ci = json!({
+        "name": "ci", "paused": true, "ageingSeconds": 600, "placement": "round-robin",
+        "deadAlert": 10, "alerted": false,
+    });
     assert_eq!(home.run(&set).expect(0).json(), ci);
     let never = home.run(&["queue", "set", "ci", "--no-ageing"]).expect(0).stdout;
-    assert_eq!(never, "pool ci is paused, placement round-robin, tasks rise: never\n");
+    assert_eq!(
+        never,
+        "pool ci is paused, placement round-robin, tasks rise: never, alert: at 10 dead\n"
+    );
     let list = home.run(&["queue", "list", "--json"]).expect(0).json();
     assert_eq!(list["items"].as_array().unwrap().len(), 2, "{list}");
     assert!(home.run(&["queue", "list"]).expect(0).stdout.contains("paused"));
