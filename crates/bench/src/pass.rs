@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HOST, HeaderValue};
@@ -33,7 +34,7 @@ pub(crate) async fn serve(upstream: SocketAddr) -> Result<()> {
     builder.pool_max_idle_per_host(IDLE_MAX).set_host(false).retry_canceled_requests(false);
     let client: Connections = builder.build(connector);
     let host = HeaderValue::try_from(authority.as_str()).told("understand the address")?;
-    let place = Place { client, authority, host };
+    let place = Arc::new(Place { client, authority, host });
     let listener = TcpListener::bind("127.0.0.1:0").await.told("listen")?;
     println!("{}", listener.local_addr().told("listen")?);
     std::io::stdout().flush().told("tell the address")?;
@@ -41,13 +42,13 @@ pub(crate) async fn serve(upstream: SocketAddr) -> Result<()> {
     loop {
         let (stream, _) = listener.accept().await.told("accept a connection")?;
         stream.set_nodelay(true).told("set up a connection")?;
-        connections.spawn(talk(stream, place.clone()));
+        connections.spawn(talk(stream, Arc::clone(&place)));
         while connections.try_join_next().is_some() {}
     }
 }
 
-async fn talk(stream: TcpStream, place: Place) {
-    let service = service_fn(move |request| place.clone().pass(request));
+async fn talk(stream: TcpStream, place: Arc<Place>) {
+    let service = service_fn(move |request| place.pass(request));
     if let Err(error) = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await
         && !error.is_incomplete_message()
     {
@@ -56,7 +57,7 @@ async fn talk(stream: TcpStream, place: Place) {
 }
 
 /// Where requests go.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Place {
     client: Connections,
     authority: Authority,
@@ -64,16 +65,16 @@ struct Place {
 }
 
 impl Place {
-    async fn pass(
-        self,
+    fn pass(
+        &self,
         mut request: Request<Incoming>,
-    ) -> std::result::Result<Response<Incoming>, ClientError> {
+    ) -> impl Future<Output = std::result::Result<Response<Incoming>, ClientError>> + use<> {
         let mut parts = std::mem::take(request.uri_mut()).into_parts();
-        (parts.scheme, parts.authority) = (Some(Scheme::HTTP), Some(self.authority));
+        (parts.scheme, parts.authority) = (Some(Scheme::HTTP), Some(self.authority.clone()));
         *request.uri_mut() = Uri::from_parts(parts).unwrap_or_default();
-        request.headers_mut().insert(HOST, self.host);
+        request.headers_mut().insert(HOST, self.host.clone());
         request.headers_mut().remove(CONNECTION);
-        self.client.request(request).await
+        self.client.request(request)
     }
 }
 

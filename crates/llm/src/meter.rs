@@ -9,13 +9,11 @@ use memchr::memmem::{self, Finder};
 use serde_json::Value;
 
 use crate::Dialect;
-use crate::scan::{event_end, members};
+use crate::scan::event_end;
 use crate::usage::{laid_over, read_usage};
 use godel_model::Usage;
 
-/// The largest reply that is kept as a whole to be read; of a larger one only the end is.
-const WHOLE_MAX_BYTES: usize = 1024 * 1024;
-/// How much of the end of a large reply is kept.
+/// How much of the end of a large event is kept.
 const END_BYTES: usize = 64 * 1024;
 /// How much of an event that is not whole yet is held back.
 const HELD_MAX_BYTES: usize = 1024 * 1024;
@@ -441,57 +439,8 @@ fn data_of(event: &[u8]) -> Vec<u8> {
     data
 }
 
-/// Reads a whole reply while it passes by.
-#[derive(Debug)]
-pub struct ReplyMeter {
-    dialect: Dialect,
-    kept: Vec<u8>,
-    cut: bool,
-}
-
-impl ReplyMeter {
-    /// Begins to read a reply.
-    pub const fn new(dialect: Dialect) -> Self {
-        Self { dialect, kept: Vec::new(), cut: false }
-    }
-
-    /// Takes the next bytes.
-    pub fn feed(&mut self, bytes: &[u8]) {
-        self.kept.extend_from_slice(bytes);
-        if self.kept.len() > WHOLE_MAX_BYTES {
-            self.cut = true;
-            self.kept.drain(..self.kept.len() - END_BYTES);
-        }
-    }
-
-    /// Returns what was used, if the reply told.
-    pub fn usage(&self) -> Option<Usage> {
-        let name = match self.dialect {
-            Dialect::Gemini => "usageMetadata",
-            Dialect::Chat | Dialect::Responses | Dialect::Anthropic => "usage",
-        };
-        let told = if self.cut { last_object(&self.kept, name)? } else { self.member(name)? };
-        read_usage(self.dialect, &told)
-    }
-
-    /// Returns the whole reply, unless it was too large to be kept.
-    pub fn whole(&self) -> Option<&[u8]> {
-        (!self.cut).then_some(&self.kept)
-    }
-
-    fn member(&self, name: &str) -> Option<Value> {
-        // A stream of Gemini that was not asked for as events is an array: its last part counts.
-        if self.kept.trim_ascii_start().starts_with(b"[") {
-            return last_object(&self.kept, name);
-        }
-        let members = members(&self.kept).ok()?;
-        let place = members.into_iter().rev().find(|member| member.name == name)?.value;
-        serde_json::from_slice(&self.kept[place]).ok()
-    }
-}
-
 /// Finds the last object with this name.
-fn last_object(bytes: &[u8], name: &str) -> Option<Value> {
+pub(crate) fn last_object(bytes: &[u8], name: &str) -> Option<Value> {
     let mark = format!("\"{name}\"");
     let at = memmem::rfind(bytes, mark.as_bytes())? + mark.len();
     let rest = bytes[at..].trim_ascii_start().strip_prefix(b":")?;

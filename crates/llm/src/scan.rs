@@ -151,6 +151,27 @@ fn nested_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
     Err(NotJson::Broken)
 }
 
+/// Returns where the object ends that the bytes begin with.
+pub(crate) fn object_end(bytes: &[u8]) -> Option<usize> {
+    nested_end(bytes, 0).ok()
+}
+
+/// Tells whether nothing but more members and the end of one object comes, where a value has ended.
+pub(crate) fn is_last_of_object(bytes: &[u8]) -> bool {
+    let mut at = skip_space(bytes, 0);
+    while bytes.get(at) == Some(&b',') {
+        at = skip_space(bytes, at + 1);
+        let Ok(name) = string_end(bytes, at) else { return false };
+        at = skip_space(bytes, name);
+        if bytes.get(at) != Some(&b':') {
+            return false;
+        }
+        let Ok(value) = value_end(bytes, skip_space(bytes, at + 1)) else { return false };
+        at = skip_space(bytes, value);
+    }
+    bytes.get(at) == Some(&b'}') && whole(bytes, at + 1).is_ok()
+}
+
 /// Returns where the first blank line ends, behind which the next server-sent event begins.
 pub(crate) fn event_end(bytes: &[u8]) -> Option<usize> {
     let mut from = 0;

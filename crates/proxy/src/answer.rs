@@ -9,13 +9,13 @@ use godel_model::Outcome;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use http_body_util::BodyExt as _;
-use hyper::body::Incoming;
 
 use crate::ask::Asked;
 use crate::attempt::Tried;
 use crate::failure::FailedKind;
+use crate::link::Reply;
 use crate::quota::tell_quota;
-use crate::relay::{Joined, ProxyBody, RelayBody, Told, Way, json};
+use crate::relay::{ProxyBody, RelayBody, Told, Way, json};
 use crate::route::Route;
 use crate::running::Running;
 use crate::silence::Silence;
@@ -30,7 +30,7 @@ impl Asked<'_> {
     pub(crate) fn relay(
         &self,
         running: Running,
-        response: Response<Incoming>,
+        response: Response<Reply>,
         first: Bytes,
         back: Option<Back>,
     ) -> Response<ProxyBody> {
@@ -65,11 +65,9 @@ impl Asked<'_> {
             way,
             running,
             client: self.target.dialect,
-            request_id: self.id.to_string(),
+            request: self.id,
             silence: Silence::new(idle, ping),
             done: false,
-            waiting: Joined::default(),
-            looked: false,
             remember: self.remember(),
         };
         let mut answer = Response::new(ProxyBody::from(body));
@@ -111,11 +109,11 @@ impl Asked<'_> {
     pub(crate) async fn tell_whole(
         &self,
         mut running: Running,
-        response: Response<Incoming>,
+        response: Response<Reply>,
         first: Bytes,
         back: &Back,
     ) -> Tried {
-        let route = running.route.clone();
+        let route = std::sync::Arc::clone(&running.route);
         let whole = match rest_of(response.into_body(), first, self.config.idle).await {
             Ok(whole) => whole,
             Err(why) => {
@@ -150,7 +148,7 @@ pub(crate) fn is_stream(headers: &HeaderMap) -> bool {
 }
 
 /// Reads the rest of a reply; a provider may be silent for a while, but not for ever.
-async fn rest_of(mut body: Incoming, first: Bytes, idle: Duration) -> Result<Bytes, String> {
+async fn rest_of(mut body: Reply, first: Bytes, idle: Duration) -> Result<Bytes, String> {
     let mut whole = BytesMut::from(first);
     loop {
         let frame = tokio::time::timeout(idle, body.frame()).await;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use godel_decide::Prefer;
 use godel_llm::{Ability, Dialect, Peek, Trouble, Usage, translate};
 use godel_model::{Budget, CallId, PaidBy};
+use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 use http::{HeaderMap, Response};
 use http_body::Body;
@@ -25,6 +26,15 @@ use crate::route::{NoRoute, Question, Route, find};
 use crate::running::BYTES_PER_TOKEN;
 use crate::target::{Target, Wish};
 use crate::who::Who;
+
+const OWN_TOKEN: HeaderName = HeaderName::from_static("x-godel-token");
+const FALLBACK: HeaderName = HeaderName::from_static("x-godel-fallback");
+const PREFER: HeaderName = HeaderName::from_static("x-godel-prefer");
+const COST_LIMIT: HeaderName = HeaderName::from_static("x-godel-cost-limit");
+const CACHE: HeaderName = HeaderName::from_static("x-godel-cache");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
 /// How much a model is likely to answer if nothing else is known.
 const LIKELY_OUTPUT: u64 = 1_000;
@@ -123,10 +133,10 @@ impl<'p> Asked<'p> {
         let mut answered = self.try_all(routes, place).await?;
         if let Some(left) = left {
             let headers = answered.headers_mut();
-            headers.insert("x-ratelimit-limit", left.limit.into());
-            headers.insert("x-ratelimit-remaining", left.remaining.into());
+            headers.insert(RATE_LIMIT, left.limit.into());
+            headers.insert(RATE_REMAINING, left.remaining.into());
             let reset = now.as_second().saturating_add_unsigned(left.reset_ms.div_ceil(1_000));
-            headers.insert("x-ratelimit-reset", reset.into());
+            headers.insert(RATE_RESET, reset.into());
         }
         Ok(answered)
     }
@@ -180,7 +190,7 @@ impl<'p> Asked<'p> {
 
     /// Refuses what is likely to cost more than its own limit.
     fn within_cost(&self, route: &Route) -> Result<(), Refusal> {
-        let header = header(&self.parts.headers, "x-godel-cost-limit");
+        let header = header(&self.parts.headers, &COST_LIMIT);
         let header = match header {
             Some(text) => {
                 let limit = text.trim().trim_start_matches('$').parse::<f64>().ok();
@@ -204,20 +214,22 @@ impl<'p> Asked<'p> {
         Err(Refusal::new(Trouble::Budget, why))
     }
 
-    fn routes(&self) -> Result<Vec<Route>, Refusal> {
+    fn routes(&self) -> Result<Vec<Arc<Route>>, Refusal> {
         let headers = &self.parts.headers;
-        let routing = self.peek.routing.clone().unwrap_or_default();
-        let fallback = match header(headers, "x-godel-fallback") {
+        let routing = self.peek.routing.as_ref();
+        let fallback = match header(headers, &FALLBACK) {
             Some(text) => text != "false",
-            None => routing.fallback_allowed.unwrap_or(true),
+            None => routing.and_then(|routing| routing.fallback_allowed).unwrap_or(true),
         };
         let mut models = vec![self.model.clone()];
         if fallback {
-            let configured = self.config.fallbacks.get(&self.model).cloned();
-            let more = routing.fallbacks.or(configured).unwrap_or_default();
-            models.extend(more.into_iter().filter(|model| self.who.may_ask(model)).take(10));
+            let wished = routing.and_then(|routing| routing.fallbacks.as_ref());
+            let more = wished.or_else(|| self.config.fallbacks.get(&self.model));
+            let more = more.into_iter().flatten().filter(|model| self.who.may_ask(model));
+            models.extend(more.take(10).cloned());
         }
-        let prefer = match header(headers, "x-godel-prefer").or(routing.prefer.as_deref()) {
+        let wished = routing.and_then(|routing| routing.prefer.as_deref());
+        let prefer = match header(headers, &PREFER).or(wished) {
             Some("cost") => Prefer::Cost,
             Some("latency") => Prefer::Latency,
             Some("order") => Prefer::Order,
@@ -242,10 +254,9 @@ impl<'p> Asked<'p> {
         let found = find(&self.config, &self.who.keys, &self.board.health, &question, now);
         let mut routes = found.map_err(|why| self.no_route(&why))?;
         if !fallback {
-            let first = routes.first().map(|route| (route.provider.clone(), route.model.clone()));
-            routes.retain(|route| {
-                first.as_ref() == Some(&(route.provider.clone(), route.model.clone()))
-            });
+            let first = Arc::clone(&routes[0]);
+            routes
+                .retain(|route| (&route.provider, &route.model) == (&first.provider, &first.model));
         }
         self.pin(&mut routes);
         if routes.is_empty() { Err(self.no_route(&NoRoute::Unknown)) } else { Ok(routes) }
@@ -277,21 +288,24 @@ impl<'p> Asked<'p> {
 
     /// Looks for an answer that was given before.
     fn remembered(&mut self) -> Option<Response<ProxyBody>> {
-        let wanted = header(&self.parts.headers, "x-godel-cache") == Some("true");
-        if !self.config.cache.enabled || !wanted || self.stream {
+        let enabled = self.config.cache.enabled && !self.stream;
+        if !enabled || header(&self.parts.headers, &CACHE) != Some("true") {
             return None;
         }
         let whose = (self.who.purpose.tenant, self.who.purpose.project);
         let headers = ["anthropic-version", "anthropic-beta", "openai-beta", "x-godel-prefer"];
+        let header = |name: &str| {
+            self.parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        };
         let mut way = vec![self.target.provider.as_deref().unwrap_or_default(), self.target.rest];
-        way.extend(headers.map(|name| header(&self.parts.headers, name).unwrap_or_default()));
+        way.extend(headers.map(header));
         let way = [way.join("\n"), self.model.clone()].join("\n");
         let key = key_of(whose, self.target.dialect, &way, &self.body);
         self.cache = Some(key);
         let body = self.board.cache.get(&key, self.board.clock.now())?;
         let mut response = json(body);
         let hit = http::HeaderValue::from_static("hit");
-        response.headers_mut().insert("x-godel-cache", hit);
+        response.headers_mut().insert(CACHE, hit);
         Some(response)
     }
 
@@ -363,17 +377,17 @@ fn dollars(micros: i64) -> String {
     format!("${:.4}", micros as f64 / 1e6)
 }
 
-pub(crate) fn header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+pub(crate) fn header<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers.get(name).and_then(|value| value.to_str().ok())
 }
 
 /// A client that shows who it is to us in a header of ours may bring a login of the provider in the
 /// usual one.
 fn own_login(headers: &HeaderMap) -> Option<Arc<Key>> {
-    if !headers.contains_key("x-godel-token") {
+    if !headers.contains_key(&OWN_TOKEN) {
         return None;
     }
-    let bearer = header(headers, "authorization")?.strip_prefix("Bearer ")?;
+    let bearer = header(headers, &AUTHORIZATION)?.strip_prefix("Bearer ")?;
     Key::new(bearer).filter(|_| !bearer.starts_with("godel_")).map(Arc::new)
 }
 

@@ -1,5 +1,6 @@
 //! Asking one provider after the other until one answers.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -38,7 +39,7 @@ impl Asked<'_> {
     /// Asks one after the other until one answers.
     pub(crate) async fn try_all(
         &self,
-        routes: Vec<Route>,
+        routes: Vec<Arc<Route>>,
         place: Place,
     ) -> Result<Response<ProxyBody>, Refusal> {
         let (mut place, mut closing, mut last) = (Some(place), None, None::<Box<Failed>>);
@@ -105,7 +106,7 @@ impl Asked<'_> {
     }
 
     /// Remembers who answers a session, if somebody else could.
-    pub(crate) fn note_session(&self, routes: &[Route], route: &Route) {
+    pub(crate) fn note_session(&self, routes: &[Arc<Route>], route: &Route) {
         if several(routes)
             && let Some(session) = self.session()
         {
@@ -127,7 +128,7 @@ impl Asked<'_> {
 
     pub(crate) async fn attempt(
         &self,
-        (route, attempt): (&Route, u32),
+        (route, attempt): (&Arc<Route>, u32),
         ((body, back), beaten): (Told, Option<Beaten>),
         place: &mut MaybePlace,
         after: Option<Ended>,
@@ -150,9 +151,9 @@ impl Asked<'_> {
             outcome = Empty,
             error = Empty,
         );
-        let budgets = std::sync::Arc::clone(&self.who.budgets);
+        let budgets = Arc::clone(&self.who.budgets);
         let opened = self.board.ledger.open(start, costs.unwrap_or((0, 0)), budgets, after).await;
-        let start = opened.map_err(|refusal| {
+        let begun = opened.map_err(|refusal| {
             self.board.health.untried(&route.provider, route.key_id());
             refused(refusal, now)
         })?;
@@ -161,9 +162,9 @@ impl Asked<'_> {
             Box::new(Capture::new(asked, dialect, config, now))
         });
         let input_estimate = self.input_estimate();
-        let route = route.clone();
-        let begin = Begin { start, route, input_estimate, capture, beaten, span: span.clone() };
-        let running = Running::new(std::sync::Arc::clone(&self.board), begin, place.take());
+        let route = Arc::clone(route);
+        let begin = Begin { begun, route, input_estimate, capture, beaten, span: span.clone() };
+        let running = Running::new(Arc::clone(&self.board), begin, place.take());
         Ok(self.ask(running, body, back).instrument(span).await)
     }
 
@@ -246,6 +247,7 @@ impl Asked<'_> {
             rest: self.target.rest,
             query: self.parts.uri.query(),
             key: route.key.as_deref(),
+            made: Some(&route.made),
             headers: &self.parts.headers,
             same: route.dialect == self.target.dialect,
             own_login: route.own_login,
@@ -259,7 +261,7 @@ impl Asked<'_> {
         let edit = Edit { model: Some(&route.model), include_usage: false };
         let body =
             self.peek.edited(&self.body, &edit).map_or_else(|| self.body.clone(), Bytes::from);
-        let asked = self.board.upstream.ask(order.request(body)?);
+        let asked = self.board.upstream.ask(order.letter(body)?);
         let response = tokio::time::timeout(Duration::from_secs(20), asked).await.ok()?.ok()?;
         if !response.status().is_success() {
             return None;
@@ -269,12 +271,12 @@ impl Asked<'_> {
     }
 
     async fn ask(&self, mut running: Running, body: Bytes, back: Option<Back>) -> Tried {
-        let route = running.route.clone();
-        let Some(request) = self.order(&route).request(body) else {
+        let route = Arc::clone(&running.route);
+        let Some(letter) = self.order(&route).letter(body) else {
             let failed = self.failure(&route, FailedKind::Request, "its address makes no sense");
             return self.failed(running, failed);
         };
-        let asked = tokio::time::timeout(self.config.first_byte, self.board.upstream.ask(request));
+        let asked = tokio::time::timeout(self.config.first_byte, self.board.upstream.ask(letter));
         let mut response = match asked.await {
             Ok(Ok(response)) => response,
             Ok(Err(why)) => {

@@ -29,8 +29,11 @@ use crate::who::Who;
 
 /// Of how many models it is remembered that their price is not known.
 const UNPRICED_MAX: usize = 1_000;
-/// The header in which a request is named.
+/// The headers in which a request is named.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const ANTHROPIC_ID: HeaderName = HeaderName::from_static("request-id");
+/// Asks web servers on the way to pass a stream on at once.
+const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 pub(crate) const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// The switchboard; cheap to clone.
@@ -126,6 +129,11 @@ impl Switchboard {
     /// Tells how the providers that were asked are doing.
     pub fn providers(&self) -> Vec<ProviderHealth> {
         self.board.health.all(self.board.clock.now())
+    }
+
+    /// Closes connections to providers that were not used for long.
+    pub fn close_idle(&self) {
+        self.board.upstream.close_idle();
     }
 
     /// Serves one request of somebody who is known.
@@ -227,10 +235,10 @@ const fn reason(trouble: Trouble) -> &'static str {
 
 fn name(response: &mut Response<ProxyBody>, id: CallId) {
     if let Ok(id) = HeaderValue::try_from(id.to_string()) {
-        response.headers_mut().insert("request-id", id.clone());
+        response.headers_mut().insert(ANTHROPIC_ID, id.clone());
         response.headers_mut().insert(REQUEST_ID, id);
     }
-    response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response.headers_mut().insert(NO_BUFFERING, HeaderValue::from_static("no"));
 }
 
 /// Codex tries a WebSocket first; any other answer makes it wait for seconds or give up.

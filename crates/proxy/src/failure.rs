@@ -1,5 +1,6 @@
 //! Why a provider did not answer, and what the client hears of it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,12 +8,12 @@ use godel_llm::Trouble;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Collected, Limited};
-use hyper::body::Incoming;
 
 use crate::ask::Asked;
 use crate::attempt::Tried;
 use crate::board::{Refusal, SHOULD_RETRY};
 use crate::health::Failure;
+use crate::link::Reply;
 use crate::quota::tell_quota;
 use crate::relay::ProxyBody;
 use crate::route::Route;
@@ -75,7 +76,7 @@ impl Asked<'_> {
     }
 
     /// Reads why a provider refused or failed.
-    pub(crate) async fn read_failure(&self, route: &Route, response: Response<Incoming>) -> Failed {
+    pub(crate) async fn read_failure(&self, route: &Route, response: Response<Reply>) -> Failed {
         let (head, body) = response.into_parts();
         let body = Limited::new(body, FAILURE_MAX_BYTES).collect();
         let body = tokio::time::timeout(FAILURE_TIMEOUT, body).await;
@@ -131,16 +132,17 @@ impl Asked<'_> {
     pub(crate) fn gave_up(
         &self,
         last: Option<Box<Failed>>,
-        routes: &[Route],
+        routes: &[Arc<Route>],
     ) -> Result<Response<ProxyBody>, Refusal> {
         let Some(failed) = last else {
             let now = self.board.clock.now();
-            let wait = |route: &Route| {
+            let wait = |route: &Arc<Route>| {
                 self.board.health.opens_in(&route.provider, route.key_id(), now).unwrap_or(1)
             };
             let seconds = routes.iter().map(wait).min().unwrap_or(5);
-            let rests =
-                |route: &Route| self.board.health.is_resting(&route.provider, route.key_id(), now);
+            let rests = |route: &Arc<Route>| {
+                self.board.health.is_resting(&route.provider, route.key_id(), now)
+            };
             if routes.iter().all(rests) {
                 let why =
                     format!("every provider of {:?} asked to be left alone for now", self.model);
@@ -203,7 +205,8 @@ fn passed_on(failed: Failed) -> Response<ProxyBody> {
 /// Returns after how many seconds a provider wants to be asked again, in whichever way it says so.
 fn hint(headers: &HeaderMap, body: &[u8]) -> Option<u64> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|wait| *wait >= 0.0);
-    let header = |name: &str| crate::ask::header(headers, name).and_then(number);
+    let header =
+        |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).and_then(number);
     let in_body = || {
         let value: serde_json::Value = serde_json::from_slice(body).ok()?;
         let error = value.get(0).unwrap_or(&value).get("error")?;

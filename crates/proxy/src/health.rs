@@ -1,6 +1,5 @@
 //! How providers and their keys are doing.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -13,8 +12,10 @@ const NEWEST: f64 = 0.2;
 const RETRIES_MAX: u32 = 20;
 const REQUESTS_EACH: u32 = 5;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Stand {
+    provider: String,
+    key: u64,
     breaker: Breaker,
     first_byte_ms: Option<f64>,
     worked: u64,
@@ -25,7 +26,8 @@ struct Stand {
 /// How providers and their keys are doing.
 #[derive(Debug)]
 pub(crate) struct Health {
-    of: Mutex<HashMap<(String, u64), Stand>>,
+    /// There are few: to look at each costs less than to hash a name.
+    of: Mutex<Vec<Stand>>,
     /// How many requests came that no retry was made for.
     retries: Mutex<u32>,
 }
@@ -47,6 +49,27 @@ pub struct ProviderHealth {
     pub last_error: Option<String>,
 }
 
+fn of<'a>(all: &'a mut [Stand], provider: &str, key: u64) -> Option<&'a mut Stand> {
+    all.iter_mut().find(|stand| stand.key == key && stand.provider == provider)
+}
+
+fn made<'a>(all: &'a mut Vec<Stand>, provider: &str, key: u64) -> &'a mut Stand {
+    let known = all.iter().position(|stand| stand.key == key && stand.provider == provider);
+    let place = known.unwrap_or(all.len());
+    if place == all.len() {
+        all.push(Stand {
+            provider: provider.to_owned(),
+            key,
+            breaker: Breaker::default(),
+            first_byte_ms: None,
+            worked: 0,
+            failed: 0,
+            last_error: None,
+        });
+    }
+    &mut all[place]
+}
+
 impl Default for Health {
     fn default() -> Self {
         Self { of: Mutex::default(), retries: Mutex::new(RETRIES_MAX * REQUESTS_EACH) }
@@ -54,21 +77,22 @@ impl Default for Health {
 }
 
 impl Health {
-    fn lock(&self) -> MutexGuard<'_, HashMap<(String, u64), Stand>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Stand>> {
         self.of.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells whether a provider may be asked with a key.
     pub(crate) fn admits(&self, provider: &str, key: u64, now: Timestamp) -> bool {
         let mut all = self.lock();
-        all.get_mut(&(provider.to_owned(), key)).is_none_or(|stand| stand.breaker.admits(now))
+        of(&mut all, provider, key).is_none_or(|stand| stand.breaker.admits(now))
     }
 
     /// Tells whether a provider works with a key and how fast, without taking its trial.
     pub(crate) fn look(&self, provider: &str, key: u64, now: Timestamp) -> (bool, Option<f64>) {
-        let all = self.lock();
-        let stand = all.get(&(provider.to_owned(), key));
-        let works = stand.is_none_or(|stand| stand.breaker.state(now) != BreakerState::Open);
+        let mut all = self.lock();
+        let stand = of(&mut all, provider, key);
+        let works =
+            stand.as_ref().is_none_or(|stand| stand.breaker.state(now) != BreakerState::Open);
         (works, stand.and_then(|stand| stand.first_byte_ms))
     }
 
@@ -76,7 +100,7 @@ impl Health {
     pub(crate) fn worked(&self, provider: &str, key: u64, first_byte: Duration) {
         let took = first_byte.as_secs_f64() * 1_000.0;
         let mut all = self.lock();
-        let stand = all.entry((provider.to_owned(), key)).or_default();
+        let stand = made(&mut all, provider, key);
         stand.breaker.worked();
         stand.worked += 1;
         stand.first_byte_ms =
@@ -85,14 +109,14 @@ impl Health {
 
     /// Notes that it was not asked after all.
     pub(crate) fn untried(&self, provider: &str, key: u64) {
-        if let Some(stand) = self.lock().get_mut(&(provider.to_owned(), key)) {
+        if let Some(stand) = of(&mut self.lock(), provider, key) {
             stand.breaker.untried();
         }
     }
 
     /// Notes that it answered, if only to refuse.
     pub(crate) fn answered(&self, provider: &str, key: u64) {
-        if let Some(stand) = self.lock().get_mut(&(provider.to_owned(), key)) {
+        if let Some(stand) = of(&mut self.lock(), provider, key) {
             stand.breaker.worked();
         }
     }
@@ -106,7 +130,7 @@ impl Health {
         now: Timestamp,
     ) -> bool {
         let mut all = self.lock();
-        let stand = all.entry((provider.to_owned(), key)).or_default();
+        let stand = made(&mut all, provider, key);
         stand.failed += 1;
         stand.last_error = Some(failure.why.clone());
         match failure.rest {
@@ -124,13 +148,12 @@ impl Health {
 
     /// Returns after how many seconds the first of some providers may be asked again.
     pub(crate) fn opens_in(&self, provider: &str, key: u64, now: Timestamp) -> Option<u64> {
-        self.lock().get(&(provider.to_owned(), key)).and_then(|stand| stand.breaker.opens_in(now))
+        of(&mut self.lock(), provider, key).and_then(|stand| stand.breaker.opens_in(now))
     }
 
     /// Tells whether a provider is left alone only because it asked for it.
     pub(crate) fn is_resting(&self, provider: &str, key: u64, now: Timestamp) -> bool {
-        let all = self.lock();
-        all.get(&(provider.to_owned(), key)).is_some_and(|stand| stand.breaker.is_resting(now))
+        of(&mut self.lock(), provider, key).is_some_and(|stand| stand.breaker.is_resting(now))
     }
 
     /// Notes that a request came: each allows a part of a retry.
@@ -152,7 +175,8 @@ impl Health {
     /// Tells how every provider that was asked is doing; of several keys the best counts.
     pub(crate) fn all(&self, now: Timestamp) -> Vec<ProviderHealth> {
         let mut found: Vec<ProviderHealth> = Vec::new();
-        for ((provider, _), stand) in self.lock().iter() {
+        for stand in self.lock().iter() {
+            let provider = &stand.provider;
             let state = match stand.breaker.state(now) {
                 BreakerState::Closed => "up",
                 BreakerState::HalfOpen => "trial",

@@ -34,7 +34,7 @@ impl Asked<'_> {
     /// Asks the first two, if the settings want that for this model; nothing if they do not.
     pub(crate) async fn first_two(
         &self,
-        routes: &[Route],
+        routes: &[Arc<Route>],
         place: &mut MaybePlace,
     ) -> Result<Option<Hedged>, Refusal> {
         let (Some(delay), [first, second, ..]) = (self.hedge(routes), routes) else {
@@ -54,7 +54,7 @@ impl Asked<'_> {
 
     /// Returns after how long a second provider is asked too; never for what only one understands,
     /// and never with a login of the client, whose quota it would use twice.
-    fn hedge(&self, routes: &[Route]) -> Option<std::time::Duration> {
+    fn hedge(&self, routes: &[Arc<Route>]) -> Option<std::time::Duration> {
         let delay = self.config.hedges.get(&self.model)?;
         let apart = routes.len() > 1 && self.config.attempts > 1;
         let own_login = routes.iter().take(2).any(|route| route.own_login);
@@ -64,7 +64,7 @@ impl Asked<'_> {
     /// Asks the first, and the second too if the first has said nothing after a while.
     async fn ask_both(
         &self,
-        (first, second): (&Route, &Route),
+        (first, second): (&Arc<Route>, &Arc<Route>),
         told: Told,
         place: &mut MaybePlace,
         delay: std::time::Duration,

@@ -38,31 +38,29 @@ where
         drain(body, max).await;
         return Err(too_large());
     }
-    let (mut first, mut more) = (Bytes::new(), BytesMut::new());
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(0);
+    let (mut first, mut all) = (Bytes::new(), BytesMut::new());
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|error| {
             Refusal::new(Trouble::Invalid, format!("the request broke off: {error}"))
         })?;
         let Ok(bytes) = frame.into_data() else { continue };
-        if first.len() + more.len() + bytes.len() > max {
-            drop((first, more));
+        if first.len() + all.len() + bytes.len() > max {
+            drop((first, all));
             drain(body, max).await;
             return Err(too_large());
         }
-        if first.is_empty() {
+        if first.is_empty() && all.is_empty() {
             first = bytes;
         } else {
-            more.extend_from_slice(&bytes);
+            if !first.is_empty() {
+                all.reserve(announced.max(first.len() + bytes.len()));
+                all.extend_from_slice(&std::mem::take(&mut first));
+            }
+            all.extend_from_slice(&bytes);
         }
     }
-    let whole = if more.is_empty() {
-        first
-    } else {
-        let mut whole = BytesMut::with_capacity(first.len() + more.len());
-        whole.extend_from_slice(&first);
-        whole.extend_from_slice(&more);
-        whole.freeze()
-    };
+    let whole = if all.is_empty() { first } else { all.freeze() };
     let unpacked = match headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes) {
         None | Some(b"" | b"identity") => return Ok(whole),
         Some(b"gzip") => unpack(&whole, max),

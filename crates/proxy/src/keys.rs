@@ -9,6 +9,7 @@ use http::HeaderValue;
 use memchr::memmem;
 
 use crate::config::{Config, Provider};
+use crate::route::KnownRoutes;
 
 /// A key of a provider.
 #[derive(Clone, PartialEq, Eq)]
@@ -61,9 +62,11 @@ impl Key {
 }
 
 /// The keys of one tenant, by provider.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Keys {
     of: HashMap<String, Vec<Arc<Key>>>,
+    /// Who could answer with them.
+    pub(crate) routes: KnownRoutes,
 }
 
 impl Keys {

@@ -1,22 +1,28 @@
 //! The ledger: each attempt is on disk before a provider is asked, and again when it has ended.
 //!
-//! Everything that arrives while the last batch is being written is the next batch: no timer, one
-//! transaction for many callers, and each budget is read and written once in it.
+//! Everything that arrives while the last batch is being written is the next batch: nobody waits for
+//! a timer, one transaction is for many callers, and each budget is read and written once in it. What
+//! begins in one transaction is one row of open calls, which goes when the last of them is in the
+//! ledger. What has ended, for which nobody waits, is written together with what begins next.
 
 mod batch;
+mod pending;
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_model::{
     Budget, BudgetId, CallEnd, CallId, CallStart, Clock, Mint, NewEvent, Outcome, Quota, TenantId,
 };
-use godel_store::{CallBody, CallRecord, Scope, Store, Tx};
+use godel_store::{CallBody, Scope, Store, Tx};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use batch::{Batch, Written};
+use pending::Pending;
 
 /// How many entries one transaction takes at most.
 const BATCH_MAX: usize = 512;
@@ -24,9 +30,11 @@ const BATCH_MAX: usize = 512;
 const ALIVE_SECS: i64 = 60;
 /// How long to wait before a database that failed is tried again.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
-/// How many lost attempts are settled at once.
-const LOST_AT_ONCE: usize = 200;
-/// How many attempts are looked for of which it is not known whether they were written.
+/// For how long what has ended waits for something that begins, to be written with it.
+const ENDED_WAIT: std::time::Duration = std::time::Duration::from_millis(5);
+/// How many rows of lost attempts are settled at once.
+const LOST_AT_ONCE: usize = 50;
+/// How many rows are looked for of which it is not known whether they were written.
 const UNSURE_MAX: usize = 1_000;
 /// How often an event is written anew before it is given up.
 const EVENT_TRIES: u32 = 3;
@@ -55,35 +63,41 @@ struct Opening {
     after: Option<Box<Closing>>,
 }
 
+/// An attempt that is on disk, or that needs not be because nobody is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Begun {
+    pub(crate) start: CallStart,
+    /// In which transaction it was written, if it was.
+    batch: Option<i64>,
+}
+
 /// What is to be written when an attempt has ended.
 #[derive(Debug, Clone)]
 struct Closing {
-    start: CallStart,
+    begun: Begun,
     end: CallEnd,
     /// What was said, if that is kept.
     body: Option<CallBody>,
-    /// Whether nothing was written of it before.
-    fresh: bool,
 }
 
 /// An attempt that may begin. If it never does, because its client has gone meanwhile, its drop
 /// settles it.
 struct Opened {
     ledger: Ledger,
-    start: Option<CallStart>,
+    begun: Option<Begun>,
 }
 
 impl Opened {
-    fn take(mut self) -> Option<CallStart> {
-        self.start.take()
+    fn take(mut self) -> Option<Begun> {
+        self.begun.take()
     }
 }
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        if let Some(start) = self.start.take() {
+        if let Some(begun) = self.begun.take() {
             let now = self.ledger.inner.clock.now();
-            self.ledger.settle(start, unasked(now), None);
+            self.ledger.settle(begun, unasked(now), None);
         }
     }
 }
@@ -97,8 +111,8 @@ pub(crate) struct Ended {
 impl Drop for Ended {
     fn drop(&mut self) {
         if let Some(closing) = self.closing.take() {
-            let Closing { start, end, body, .. } = *closing;
-            self.ledger.settle(start, end, body);
+            let Closing { begun, end, body } = *closing;
+            self.ledger.settle(begun, end, body);
         }
     }
 }
@@ -106,60 +120,10 @@ impl Drop for Ended {
 /// A budget that is used up: it, its period and its limit.
 type UsedUp = (BudgetId, Timestamp, i64);
 
+/// A row of open calls of this server: the tenant, and in which transaction they began.
+type OpenRow = (TenantId, i64);
+
 type Answer = oneshot::Sender<Result<Opened, Refusal>>;
-
-#[derive(Default)]
-struct Pending {
-    openings: Vec<(Opening, Answer)>,
-    closings: Vec<Closing>,
-    events: Vec<(TenantId, NewEvent, u32)>,
-    /// What providers said of quotas; what is lost of it is said again.
-    quotas: Vec<(TenantId, Quota)>,
-    /// What could not be written with others is written alone, so that it stops nobody else.
-    again: VecDeque<Closing>,
-    /// Whether such a one is next.
-    again_next: bool,
-    /// What may have been written although the database said that it failed.
-    unsure: Vec<(TenantId, CallId)>,
-    closed: bool,
-}
-
-impl Pending {
-    fn is_empty(&self) -> bool {
-        self.openings.is_empty()
-            && self.closings.is_empty()
-            && self.events.is_empty()
-            && self.quotas.is_empty()
-            && self.again.is_empty()
-    }
-
-    fn take(&mut self) -> Self {
-        let fresh = !(self.openings.is_empty()
-            && self.closings.is_empty()
-            && self.events.is_empty()
-            && self.quotas.is_empty());
-        let alone = !self.again.is_empty() && (self.again_next || !fresh);
-        self.again_next = fresh && !alone;
-        if alone {
-            let again = self.again.pop_front();
-            return Self {
-                again: again.into_iter().collect(),
-                closed: self.closed,
-                ..Self::default()
-            };
-        }
-        let some = |length: usize| length.min(BATCH_MAX);
-        let (open, close) = (some(self.openings.len()), some(self.closings.len()));
-        Self {
-            openings: self.openings.drain(..open).collect(),
-            closings: self.closings.drain(..close).collect(),
-            events: std::mem::take(&mut self.events),
-            quotas: std::mem::take(&mut self.quotas),
-            closed: self.closed,
-            ..Self::default()
-        }
-    }
-}
 
 /// The ledger of this server; cheap to clone.
 #[derive(Debug, Clone)]
@@ -173,6 +137,10 @@ struct Inner {
     mint: Mint,
     node: Uuid,
     pending: Mutex<Pending>,
+    /// Counts the transactions in which something began.
+    batches: AtomicI64,
+    /// How many calls of each row of open calls are not in the ledger yet.
+    open: Mutex<HashMap<OpenRow, usize>>,
     /// The budgets of which somebody was told that they are used up, each in its period.
     told: Mutex<HashSet<UsedUp>>,
     wake: Notify,
@@ -187,6 +155,10 @@ impl std::fmt::Debug for Inner {
 }
 
 impl Inner {
+    fn open(&self) -> MutexGuard<'_, HashMap<OpenRow, usize>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn told(&self) -> MutexGuard<'_, HashSet<UsedUp>> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -205,9 +177,19 @@ impl Ledger {
     /// Opens the ledger; [`Ledger::run`] must be running for anything to be written.
     pub fn new(store: Store, clock: Arc<dyn Clock>, mint: Mint) -> Self {
         let node = mint.id::<CallId>().uuid();
-        let (pending, told) = (Mutex::default(), Mutex::default());
-        let (wake, idle) = (Notify::new(), Notify::new());
-        Self { inner: Arc::new(Inner { store, clock, mint, node, pending, told, wake, idle }) }
+        let inner = Inner {
+            store,
+            clock,
+            mint,
+            node,
+            pending: Mutex::default(),
+            batches: AtomicI64::new(0),
+            open: Mutex::default(),
+            told: Mutex::default(),
+            wake: Notify::new(),
+            idle: Notify::new(),
+        };
+        Self { inner: Arc::new(inner) }
     }
 
     fn pending(&self) -> MutexGuard<'_, Pending> {
@@ -225,7 +207,7 @@ impl Ledger {
         (worst, estimate): (i64, i64),
         budgets: Arc<[BudgetId]>,
         after: Option<Ended>,
-    ) -> Result<CallStart, Refusal> {
+    ) -> Result<Begun, Refusal> {
         let stopping = || Refusal::Broken("the server is stopping".to_owned());
         let (tell, told) = oneshot::channel();
         let after = after.and_then(|mut ended| ended.closing.take());
@@ -236,22 +218,27 @@ impl Ledger {
     }
 
     /// Takes how an attempt ended, to be written together with the next one.
-    pub(crate) fn ended(&self, start: CallStart, end: CallEnd, body: Option<CallBody>) -> Ended {
-        let closing = Closing { start, end, body, fresh: false };
+    pub(crate) fn ended(&self, begun: Begun, end: CallEnd, body: Option<CallBody>) -> Ended {
+        let closing = Closing { begun, end, body };
         Ended { ledger: self.clone(), closing: Some(Box::new(closing)) }
     }
 
     /// Writes how an attempt ended, soon; never waits and never fails.
-    pub fn settle(&self, start: CallStart, end: CallEnd, body: Option<CallBody>) {
-        self.pending().closings.push(Closing { start, end, body, fresh: false });
-        self.inner.wake.notify_one();
+    pub(crate) fn settle(&self, begun: Begun, end: CallEnd, body: Option<CallBody>) {
+        let mut pending = self.pending();
+        pending.closings.push(Closing { begun, end, body });
+        let length = pending.closings.len();
+        drop(pending);
+        // Others that ended before have woken the writer already.
+        if length == 1 || length == BATCH_MAX {
+            self.inner.wake.notify_one();
+        }
     }
 
     /// Writes that an answer was given again, which asked nobody and cost nothing.
     pub(crate) fn given_again(&self, start: CallStart) {
         let end = CallEnd { outcome: Outcome::Ok, ..unasked(start.at) };
-        self.pending().closings.push(Closing { start, end, body: None, fresh: true });
-        self.inner.wake.notify_one();
+        self.settle(Begun { start, batch: None }, end, None);
     }
 
     /// Tells a tenant of something, soon.
@@ -280,6 +267,7 @@ impl Ledger {
     /// Writes batch after batch until [`Ledger::stop`]; whatever is there then is written first.
     pub async fn run(&self) {
         loop {
+            self.wait_for_company().await;
             let next = self.pending().take();
             if next.is_empty() {
                 self.inner.idle.notify_waiters();
@@ -296,25 +284,36 @@ impl Ledger {
         }
     }
 
+    /// Lets what has ended wait a moment for what begins next: one transaction is cheaper than two.
+    async fn wait_for_company(&self) {
+        let until = Instant::now() + ENDED_WAIT;
+        while self.pending().may_wait() {
+            if tokio::time::timeout_at(until, self.inner.wake.notified()).await.is_err() {
+                return;
+            }
+        }
+    }
+
     async fn write(&self, next: Pending) {
         let Pending { openings, mut closings, events, quotas, again, .. } = next;
         closings.extend(again);
         let (openings, answers): (Vec<_>, Vec<_>) = openings.into_iter().unzip();
-        let batch = Arc::new(Batch { openings, closings, events, quotas });
+        let number = self.inner.batches.fetch_add(1, Ordering::Relaxed);
+        let batch = Arc::new(Batch { number, openings, closings, events, quotas });
         let (inner, work) = (Arc::clone(&self.inner), Arc::clone(&batch));
         let now = inner.clock.now();
         let written =
             self.inner.store.write(Scope::System, move |tx| work.write(tx, &inner, now)).await;
         match written {
             Ok(written) => {
-                let Written { answers: said, news } = written.value;
+                let Written { answers: said, closed, news } = written.value;
                 self.inner.have_told(news);
-                for ((answer, opening), said) in answers.into_iter().zip(&batch.openings).zip(said)
-                {
+                self.note_open(number, &said, closed);
+                for (answer, said) in answers.into_iter().zip(said) {
                     // Who asked may have gone while this was written: the drop settles it.
-                    drop(answer.send(said.map(|held| Opened {
+                    drop(answer.send(said.map(|start| Opened {
                         ledger: self.clone(),
-                        start: Some(CallStart { held, ..opening.start.clone() }),
+                        begun: Some(Begun { start, batch: Some(number) }),
                     })));
                 }
             }
@@ -331,16 +330,38 @@ impl Ledger {
         }
     }
 
+    /// Notes how many calls of which rows are open after a transaction.
+    fn note_open(
+        &self,
+        number: i64,
+        begun: &[Result<CallStart, Refusal>],
+        closed: Vec<(OpenRow, usize)>,
+    ) {
+        let mut open = self.inner.open();
+        for (row, count) in closed {
+            if let Some(left) = open.get_mut(&row) {
+                *left = left.saturating_sub(count);
+                if *left == 0 {
+                    open.remove(&row);
+                }
+            }
+        }
+        for start in begun.iter().flatten() {
+            *open.entry((start.purpose.tenant, number)).or_default() += 1;
+        }
+    }
+
     /// Puts what has ended back into the queue; `false` if the ledger is about to end.
     fn take_back(&self, batch: &Batch) -> bool {
         let mut pending = self.pending();
         if !pending.closed {
             let ended = batch.openings.iter().filter_map(|opening| opening.after.as_deref());
             pending.again.extend(batch.closings.iter().chain(ended).cloned());
-            let begun = batch.openings.iter().map(|opening| &opening.start);
-            let begun = begun.map(|start| (start.purpose.tenant, start.id));
+            let tenants = batch.openings.iter().map(|opening| opening.start.purpose.tenant);
+            let tenants: HashSet<TenantId> = tenants.collect();
             let room = UNSURE_MAX.saturating_sub(pending.unsure.len());
-            pending.unsure.extend(begun.take(room));
+            let rows = tenants.into_iter().map(|tenant| (tenant, batch.number));
+            pending.unsure.extend(rows.take(room));
             let events = batch.events.iter().filter(|(.., tries)| *tries < EVENT_TRIES);
             let events = events.map(|(tenant, event, tries)| (*tenant, event.clone(), tries + 1));
             pending.events.extend(events);
@@ -359,6 +380,7 @@ impl Ledger {
         loop {
             let idle = self.inner.idle.notified();
             let empty = self.pending().is_empty();
+            self.pending().hurry = !empty;
             self.inner.wake.notify_one();
             idle.await;
             if empty {
@@ -368,12 +390,12 @@ impl Ledger {
     }
 
     /// Says that this server is alive, and settles what dead ones left open: at what it would have
-    /// cost at most. Returns how many attempts that were. Who is `alone` with the database knows that
+    /// cost at most. Returns whether there was something, for there may be more. Who is `alone` with the database knows that
     /// all others are dead.
     ///
     /// # Errors
     /// If the database fails.
-    pub async fn keep(&self, alone: bool) -> godel_store::Result<usize> {
+    pub async fn keep(&self, alone: bool) -> godel_store::Result<bool> {
         let inner = Arc::clone(&self.inner);
         let now = inner.clock.now();
         let later = |secs| now.saturating_add(SignedDuration::from_secs(secs)).unwrap_or(now);
@@ -385,27 +407,27 @@ impl Ledger {
             if alone {
                 tx.calls().forget_others(inner.node)?;
             }
-            let lost = tx.calls().dead(now, LOST_AT_ONCE)?;
-            let mut closings: Vec<Closing> =
-                lost.into_iter().map(|record| lost_call(record, now)).collect();
-            for (tenant, id) in &looked_for {
-                let found = tx.calls().by_id(*tenant, *id)?;
-                if let Some(CallRecord { start, end: None }) = found {
-                    closings.push(Closing { start, end: unasked(now), body: None, fresh: false });
-                }
+            let mut rows = Vec::new();
+            for open in tx.calls().dead(now, LOST_AT_ONCE)? {
+                rows.push((open, false));
             }
-            let batch = Batch { closings, ..Batch::default() };
-            batch.write(tx, &inner, now)?;
-            if batch.closings.is_empty() {
+            for (tenant, batch) in &looked_for {
+                let found = tx.calls().opened((*tenant, inner.node, *batch))?;
+                rows.extend(found.map(|open| (open, true)));
+            }
+            let news = batch::settle_rows(tx, &inner, &rows, now)?;
+            if rows.is_empty() {
                 tx.calls().forget_dead(long_ago)?;
             }
-            Ok::<_, godel_store::Error>(batch.closings.len())
+            Ok::<_, godel_store::Error>((rows.len(), news))
         };
         let written = self.inner.store.write(Scope::System, work).await;
         if written.is_err() {
             self.pending().unsure.extend(unsure);
         }
-        Ok(written?.value)
+        let (rows, news) = written?.value;
+        self.inner.have_told(news);
+        Ok(rows > 0)
     }
 
     /// Says that this server is gone, so that nobody waits for it.
@@ -433,16 +455,15 @@ fn unasked(now: Timestamp) -> CallEnd {
 }
 
 /// A call whose server died: it may have cost all that was held back for it.
-fn lost_call(record: CallRecord, now: Timestamp) -> Closing {
-    let end = CallEnd {
+fn lost(worst: Option<i64>, now: Timestamp) -> CallEnd {
+    CallEnd {
         at: now,
         outcome: Outcome::Lost,
         status: None,
         usage: godel_model::Usage::default(),
-        cost: record.start.worst,
+        cost: worst,
         estimated: true,
         first_byte_micros: None,
         error: Some("the server ended before the answer did".to_owned()),
-    };
-    Closing { start: record.start, end, body: None, fresh: false }
+    }
 }

@@ -5,15 +5,16 @@
 //! it, or when it does not answer, each server counts for itself: laxer for a while, never closed.
 
 mod leases;
+mod shared;
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher as _, RandomState};
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use godel_decide::{Left, Meterage, Quota, UsedUp};
 use godel_model::TenantId;
-use godel_store::hints::{Hints, Room, Share};
+use godel_store::hints::Hints;
 use jiff::Timestamp;
 
 use self::leases::Leases;
@@ -26,11 +27,17 @@ const SHARD_MAX: usize = 4_096;
 /// For how long Redis is left alone after it did not answer.
 const REDIS_PAUSE_MS: i64 = 5_000;
 
+const USER: &str = "user";
+const PROJECT: &str = "project";
+const AGENT: &str = "agent";
+/// A request counts for so many at most.
+const OWNERS_MAX: usize = 3;
+
 /// Whose limit it is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Owner {
     tenant: TenantId,
-    /// `user`, `project` or `agent`.
+    /// One of [`USER`], [`PROJECT`] and [`AGENT`].
     kind: &'static str,
     name: String,
 }
@@ -39,12 +46,38 @@ struct Owner {
 struct Stand {
     requests: Meterage,
     tokens: Meterage,
+    /// Whether tokens are limited at all.
+    counts_tokens: bool,
     open: u32,
     /// How many tokens were used beyond those that were taken ahead, until Redis hears of it.
     debt: f64,
 }
 
-type Shard = HashMap<Owner, Stand>;
+/// Where somebody stands.
+#[derive(Debug)]
+struct Seat {
+    owner: Owner,
+    /// Nothing until the first request.
+    stand: Mutex<Option<Stand>>,
+}
+
+impl Seat {
+    fn stand(&self) -> MutexGuard<'_, Option<Stand>> {
+        self.stand.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Stand)) {
+        if let Some(stand) = self.stand().as_mut() {
+            change(stand);
+        }
+    }
+}
+
+/// Where a caller, its project and its agent stand: looked up once, and then known.
+#[derive(Debug, Default, Clone)]
+pub struct Seats(OnceLock<Arc<[Arc<Seat>]>>);
+
+type Shard = HashMap<Owner, Arc<Seat>>;
 
 /// Everybody's limits.
 #[derive(Debug)]
@@ -69,7 +102,9 @@ pub(crate) struct Refused {
 #[derive(Debug)]
 pub(crate) struct Place {
     gate: Arc<Gate>,
-    owners: Vec<(Owner, Limits)>,
+    seats: Arc<[Arc<Seat>]>,
+    /// Which of them have limits, and let the request in.
+    entered: [bool; OWNERS_MAX],
     /// How many tokens were taken ahead, and whether it was told how many were used.
     taken: u64,
     told: bool,
@@ -108,9 +143,27 @@ impl Gate {
         }
     }
 
-    fn shard(&self, owner: &Owner) -> MutexGuard<'_, Shard> {
-        let at = self.hasher.hash_one(owner) as usize % SHARDS;
-        self.shards[at].lock().unwrap_or_else(PoisonError::into_inner)
+    /// Finds where somebody stands.
+    fn seat(&self, owner: Owner, limits: &Limits, now: Timestamp) -> Arc<Seat> {
+        let at = self.hasher.hash_one(&owner) as usize % SHARDS;
+        let mut shard = self.shards[at].lock().unwrap_or_else(PoisonError::into_inner);
+        if shard.len() > SHARD_MAX {
+            shard.retain(|_, seat| Arc::strong_count(seat) > 1 || !seat.is_idle(limits, now));
+        }
+        let new = || Arc::new(Seat { owner: owner.clone(), stand: Mutex::default() });
+        Arc::clone(shard.entry(owner.clone()).or_insert_with(new))
+    }
+
+    fn seats(&self, who: &Who, table: &LimitTable, now: Timestamp) -> Arc<[Arc<Seat>]> {
+        let find = || {
+            let owners = owners(who).into_iter();
+            let seat = |owner: Owner| {
+                let limits = limits_of(&owner, who, table);
+                self.seat(owner, &limits, now)
+            };
+            owners.map(seat).collect()
+        };
+        Arc::clone(who.seats.0.get_or_init(find))
     }
 
     /// Takes a place for a request of `weight` requests and about `tokens` tokens.
@@ -126,162 +179,83 @@ impl Gate {
     ) -> Result<Place, Refused> {
         let mut place = Place {
             gate: Arc::clone(self),
-            owners: Vec::with_capacity(3),
+            seats: self.seats(who, table, now),
+            entered: [false; OWNERS_MAX],
             taken: tokens,
             told: false,
             shared: false,
             left: None,
             lease: None,
         };
-        for (owner, limits) in owners(who, table) {
+        for at in 0..place.seats.len().min(OWNERS_MAX) {
+            let seat = &place.seats[at];
+            let limits = limits_of(&seat.owner, who, table);
             if limits == Limits::default() {
                 continue;
             }
-            let left = match self.take(&owner, &limits, (weight, tokens), now) {
+            let left = match seat.take(&limits, (weight, tokens), now) {
                 Ok(left) => left,
                 Err(refused) => {
                     place.undo(weight);
                     return Err(refused);
                 }
             };
-            place.owners.push((owner, limits));
+            place.entered[at] = true;
             place.left = match (place.left, left) {
                 (Some(a), Some(b)) => Some(if b.remaining < a.remaining { b } else { a }),
                 (a, b) => a.or(b),
             };
         }
-        if let Err(refused) = self.lease(&mut place, now).await {
-            place.undo(weight);
-            return Err(refused);
-        }
-        match self.share(&place, (weight, tokens), now).await {
-            Ok(shared) => place.shared = shared,
-            Err(refused) => {
+        if self.hints.is_some() {
+            let amounts = (weight, tokens);
+            // Boxed: most servers are alone, and need no room for it.
+            let shared = Box::pin(self.share_all(&mut place, (who, table), amounts, now));
+            if let Err(refused) = shared.await {
                 place.undo(weight);
                 return Err(refused);
             }
         }
         Ok(place)
     }
+}
+
+impl Seat {
+    fn is_idle(&self, limits: &Limits, now: Timestamp) -> bool {
+        self.stand().as_mut().is_none_or(|stand| {
+            stand.open == 0
+                && stand.requests.is_idle(limits.requests(), now)
+                && stand.tokens.is_idle(limits.tokens(), now)
+        })
+    }
 
     fn take(
         &self,
-        owner: &Owner,
         limits: &Limits,
         (weight, tokens): (u32, u64),
         now: Timestamp,
     ) -> Result<Option<Left>, Refused> {
         let (requests, token_quota) = (limits.requests(), limits.tokens());
-        let mut shard = self.shard(owner);
-        if shard.len() > SHARD_MAX {
-            shard.retain(|_, stand| {
-                stand.open > 0
-                    || !stand.requests.is_idle(requests, now)
-                    || !stand.tokens.is_idle(token_quota, now)
-            });
-        }
-        let stand = shard.entry(owner.clone()).or_insert_with(|| Stand {
+        let mut stand = self.stand();
+        let stand = stand.get_or_insert_with(|| Stand {
             requests: Meterage::full(requests, now),
             tokens: Meterage::full(token_quota, now),
+            counts_tokens: false,
             open: 0,
             debt: 0.0,
         });
+        stand.counts_tokens = token_quota != Quota::default();
         if let Some(most) = limits.concurrent.filter(|most| stand.open >= *most) {
-            return Err(owner.busy(most));
+            return Err(self.owner.busy(most));
         }
         let left = stand.requests.take(requests, weight.into(), now);
-        let left = left.map_err(|used| owner.refused("requests", used))?;
+        let left = left.map_err(|used| self.owner.refused("requests", used))?;
         // A quota of tokens lets through whoever has any left; what is used is taken later.
         if let Err(used) = stand.tokens.take(token_quota, tokens as f64, now) {
             stand.requests.charge(-f64::from(weight));
-            return Err(owner.refused("tokens", used));
+            return Err(self.owner.refused("tokens", used));
         }
         stand.open += 1;
         Ok(left)
-    }
-
-    /// Takes a place among those who are under way on all servers.
-    async fn lease(&self, place: &mut Place, now: Timestamp) -> Result<(), Refused> {
-        let Some(hints) = &self.hints else { return Ok(()) };
-        let limited = place.owners.iter().filter_map(|(owner, limits)| {
-            let name = format!("{}:{}", owner.kind, owner.name);
-            Some((owner, Room { name, limit: limits.concurrent? }))
-        });
-        let (whose, rooms): (Vec<&Owner>, Vec<Room>) = limited.unzip();
-        let Some(first) = whose.first() else { return Ok(()) };
-        let id = self.leases.begin(first.tenant, &rooms);
-        // From now on its drop gives it back, also if nobody waits for the answer any more.
-        place.lease = Some(id);
-        if now.as_millisecond() < self.redis_again_ms.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        match hints.enter(first.tenant, &leases::name(id), &rooms, leases::LEASE).await {
-            Ok(None) => Ok(()),
-            Ok(Some(full)) => {
-                let (Some(owner), Some(room)) = (whose.get(full), rooms.get(full)) else {
-                    return Ok(());
-                };
-                Err(owner.busy(room.limit))
-            }
-            Err(error) => {
-                self.rest(&error, now);
-                Ok(())
-            }
-        }
-    }
-
-    /// Leaves Redis alone for a while.
-    fn rest(&self, error: &godel_store::Error, now: Timestamp) {
-        tracing::warn!(%error, "limits of models are not shared for some seconds");
-        let again = now.as_millisecond() + REDIS_PAUSE_MS;
-        self.redis_again_ms.store(again, Ordering::Relaxed);
-    }
-
-    /// Asks Redis, whose buckets all servers share; tells whether it took its part.
-    async fn share(
-        &self,
-        place: &Place,
-        (weight, tokens): (u32, u64),
-        now: Timestamp,
-    ) -> Result<bool, Refused> {
-        let Some(hints) = &self.hints else { return Ok(false) };
-        if now.as_millisecond() < self.redis_again_ms.load(Ordering::Relaxed) {
-            return Ok(false);
-        }
-        let (mut shares, mut whose) = (Vec::new(), Vec::new());
-        for (owner, limits) in &place.owners {
-            let debt = self.debt(owner);
-            for (what, quota, amount, used) in [
-                ("requests", limits.requests(), f64::from(weight), 0.0),
-                ("tokens", limits.tokens(), tokens as f64, debt),
-            ] {
-                for (window, window_ms, limit) in quota.limits() {
-                    let name = format!("{}:{}:{what}:{window}", owner.kind, owner.name);
-                    shares.push(Share { name, limit, window_ms, amount, used });
-                    whose.push((owner, what, window, limit));
-                }
-            }
-        }
-        let Some((owner, ..)) = whose.first() else { return Ok(false) };
-        match hints.take_all(owner.tenant, &shares).await {
-            Ok(None) => Ok(true),
-            Ok(Some(lacking)) => {
-                let Some((owner, what, window, limit)) = whose.get(lacking.place) else {
-                    return Ok(false);
-                };
-                let retry_after_ms = lacking.wait_ms.ceil() as u64;
-                Err(owner.refused(what, UsedUp { limit: *limit, window, retry_after_ms }))
-            }
-            Err(error) => {
-                self.rest(&error, now);
-                Ok(false)
-            }
-        }
-    }
-
-    /// Takes what somebody used and the other servers do not know of yet.
-    fn debt(&self, owner: &Owner) -> f64 {
-        self.shard(owner).get_mut(owner).map_or(0.0, |stand| std::mem::take(&mut stand.debt))
     }
 }
 
@@ -302,28 +276,36 @@ impl Owner {
     }
 }
 
-fn owners(who: &Who, table: &LimitTable) -> Vec<(Owner, Limits)> {
+fn owners(who: &Who) -> Vec<Owner> {
     let purpose = &who.purpose;
     let owner = |kind, name: String| Owner { tenant: purpose.tenant, kind, name };
-    let mut owners = vec![(owner("user", purpose.user.to_string()), table.user)];
-    if let Some(project) = purpose.project {
-        let own = who.project_per_minute;
-        let limits = Limits { per_minute: own.or(table.project.per_minute), ..table.project };
-        owners.push((owner("project", project.to_string()), limits));
-    }
-    if let Some(agent) = &purpose.agent {
-        owners.push((owner("agent", agent.clone()), table.agent));
-    }
+    let mut owners = vec![owner(USER, purpose.user.to_string())];
+    owners.extend(purpose.project.map(|project| owner(PROJECT, project.to_string())));
+    owners.extend(purpose.agent.as_ref().map(|agent| owner(AGENT, agent.clone())));
     owners
 }
 
+fn limits_of(owner: &Owner, who: &Who, table: &LimitTable) -> Limits {
+    match owner.kind {
+        USER => table.user,
+        PROJECT => {
+            let own = who.project_per_minute;
+            Limits { per_minute: own.or(table.project.per_minute), ..table.project }
+        }
+        _ => table.agent,
+    }
+}
+
 impl Place {
+    /// Returns those who have limits and let the request in.
+    fn entered(&self) -> impl Iterator<Item = &Arc<Seat>> {
+        self.seats.iter().zip(self.entered).filter(|(_, entered)| *entered).map(|(seat, _)| seat)
+    }
+
     /// Gives back what was taken for a request that is refused.
     fn undo(&mut self, weight: u32) {
-        for (owner, _) in &self.owners {
-            if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
-                stand.requests.charge(-f64::from(weight));
-            }
+        for seat in self.entered() {
+            seat.change(|stand| stand.requests.charge(-f64::from(weight)));
         }
     }
 
@@ -332,14 +314,13 @@ impl Place {
         let more = tokens as f64 - self.taken as f64;
         let unshared = tokens as f64 - if self.shared { self.taken as f64 } else { 0.0 };
         (self.taken, self.told, self.shared) = (tokens, true, true);
-        for (owner, limits) in &self.owners {
-            if limits.tokens() == Quota::default() {
-                continue;
-            }
-            if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
-                stand.tokens.charge(more);
-                stand.debt += unshared;
-            }
+        for seat in self.entered() {
+            seat.change(|stand| {
+                if stand.counts_tokens {
+                    stand.tokens.charge(more);
+                    stand.debt += unshared;
+                }
+            });
         }
     }
 }
@@ -352,10 +333,8 @@ impl Drop for Place {
         if let Some(lease) = self.lease {
             self.gate.leases.end(lease);
         }
-        for (owner, _) in &self.owners {
-            if let Some(stand) = self.gate.shard(owner).get_mut(owner) {
-                stand.open = stand.open.saturating_sub(1);
-            }
+        for seat in self.entered() {
+            seat.change(|stand| stand.open = stand.open.saturating_sub(1));
         }
     }
 }
@@ -384,6 +363,7 @@ mod tests {
             keys: Arc::default(),
             budgets: [].into(),
             capture: None,
+            seats: Seats::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, PoisonError, RwLock};
 use std::time::Duration;
 
-use godel_model::{CallEnd, CallStart, Outcome};
+use godel_model::{CallEnd, Outcome};
 use metrics::{Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
 
 const REQUESTS: &str = "godel_llm_requests_total";
@@ -13,6 +13,12 @@ const COST: &str = "godel_llm_cost_micro_dollars_total";
 const DURATION: &str = "godel_llm_request_duration_seconds";
 const FIRST_BYTE: &str = "godel_llm_first_byte_seconds";
 const REFUSED: &str = "godel_llm_refused_total";
+
+/// The metrics of times that models take.
+pub const TIMES: [&str; 2] = [DURATION, FIRST_BYTE];
+/// The steps in which they are counted, in seconds.
+pub const STEPS: &[f64] =
+    &[0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 900.0];
 
 const OUTCOMES: [Outcome; 5] =
     [Outcome::Open, Outcome::Ok, Outcome::Failed, Outcome::Cancelled, Outcome::Lost];
@@ -29,12 +35,18 @@ pub fn describe() {
 }
 
 /// The metrics of one model of a provider, found once: to find them costs more than to count.
-struct Counted {
+pub(crate) struct Counted {
     outcomes: [Counter; 5],
     tokens: [Counter; 4],
     cost: Counter,
     duration: Histogram,
     first_byte: Histogram,
+}
+
+impl std::fmt::Debug for Counted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Counted")
+    }
 }
 
 impl Counted {
@@ -73,8 +85,12 @@ fn counted(provider: &str, model: &str) -> Arc<Counted> {
     Arc::clone(found.or_insert_with(|| Arc::new(Counted::new(provider, model))))
 }
 
-pub(crate) fn ended(start: &CallStart, end: &CallEnd, (known, took): (bool, Duration)) {
-    let counted = counted(&start.provider, if known { &start.model } else { "other" });
+/// Finds the metrics of a model.
+pub(crate) fn of(provider: &str, model: &str, known: bool) -> Arc<Counted> {
+    counted(provider, if known { model } else { "other" })
+}
+
+pub(crate) fn ended(counted: &Counted, end: &CallEnd, took: Duration) {
     let place = OUTCOMES.iter().position(|outcome| *outcome == end.outcome).unwrap_or(0);
     counted.outcomes[place].increment(1);
     let usage = &end.usage;

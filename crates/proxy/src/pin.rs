@@ -1,5 +1,8 @@
 //! What one provider keeps to itself must not reach another.
 
+use std::sync::Arc;
+
+use http::header::HeaderName;
 use memchr::memmem;
 
 use crate::ask::{Asked, header};
@@ -7,10 +10,18 @@ use crate::attempt::NAME_MAX_CHARS;
 use crate::route::{Route, several};
 use crate::running::plain;
 
+/// The headers in which clients name their session.
+const SESSION_NAMES: [HeaderName; 4] = [
+    HeaderName::from_static("x-claude-code-session-id"),
+    HeaderName::from_static("session-id"),
+    HeaderName::from_static("session_id"),
+    HeaderName::from_static("x-session-id"),
+];
+
 impl Asked<'_> {
     /// Leaves one provider if the request carries what only one understands: the one that answered
     /// its session before, or else the first of the settings, even if it fails now.
-    pub(crate) fn pin(&self, routes: &mut Vec<Route>) {
+    pub(crate) fn pin(&self, routes: &mut Vec<Arc<Route>>) {
         if !several(routes) || !self.has_state() {
             return;
         }
@@ -38,8 +49,7 @@ impl Asked<'_> {
     /// Returns by which name the client calls its session.
     pub(crate) fn session(&self) -> Option<String> {
         let headers = &self.parts.headers;
-        let names = ["x-claude-code-session-id", "session-id", "session_id", "x-session-id"];
-        let named = names.iter().find_map(|name| header(headers, name));
+        let named = SESSION_NAMES.iter().find_map(|name| header(headers, name));
         let named = named.or(self.peek.session.as_deref());
         named.map(|name| plain(name, NAME_MAX_CHARS))
     }

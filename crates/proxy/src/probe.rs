@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use futures_util::future::join_all;
 use godel_llm::Dialect;
-use http::header::{self, HeaderName, HeaderValue};
+use http::header::{HeaderName, HeaderValue};
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Collected, Full, Limited};
 use serde_json::Value;
@@ -14,6 +13,7 @@ use crate::board::Switchboard;
 use crate::config::{Auth, Provider};
 use crate::failure::{FAILURE_MAX_BYTES, message_of};
 use crate::keys::{Key, Keys};
+use crate::upstream::{Letter, key_header};
 
 /// How long a provider may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -81,13 +81,13 @@ impl Switchboard {
             took: None,
             trouble: None,
         };
-        let Some(request) = request(provider, dialect, address, key) else {
+        let Some(letter) = letter(provider, dialect, address, key) else {
             let why = "its address or its headers make no sense".to_owned();
             probe.trouble = Some((why, format!("look at [providers.{name}] in proxy.toml")));
             return probe;
         };
         let began = Instant::now();
-        let asked = tokio::time::timeout(PATIENCE, self.board.upstream.ask(request)).await;
+        let asked = tokio::time::timeout(PATIENCE, self.board.upstream.ask(letter)).await;
         let response = match asked {
             Ok(Ok(response)) => response,
             Ok(Err(why)) => {
@@ -135,12 +135,12 @@ fn list_address(provider: &Provider) -> Option<(Dialect, String)> {
     Some((dialect, format!("{base}{path}")))
 }
 
-fn request(
+fn letter(
     provider: &Provider,
     dialect: Dialect,
     address: &str,
     key: Option<&Key>,
-) -> Option<Request<Full<Bytes>>> {
+) -> Option<Letter> {
     let mut request = Request::new(Full::default());
     *request.method_mut() = Method::GET;
     *request.uri_mut() = address.parse().ok()?;
@@ -151,17 +151,10 @@ fn request(
     for (name, value) in &provider.headers {
         headers.insert(name.parse::<HeaderName>().ok()?, value.parse().ok()?);
     }
-    if let Some(key) = key {
-        let (name, value) = match provider.auth(dialect) {
-            Auth::Bearer => (header::AUTHORIZATION, key.header("Bearer ")?),
-            Auth::XApiKey => (HeaderName::from_static("x-api-key"), key.header("")?),
-            Auth::XGoogApiKey => (HeaderName::from_static("x-goog-api-key"), key.header("")?),
-            Auth::ApiKey => (HeaderName::from_static("api-key"), key.header("")?),
-            Auth::None => return Some(request),
-        };
+    if let Some((name, value)) = key.and_then(|key| key_header(provider, dialect, key)) {
         headers.insert(name, value);
     }
-    Some(request)
+    Letter::new(request)
 }
 
 /// Counts the models of a list; nothing if it is none.

@@ -3,16 +3,16 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use crate::link::Reply;
 use crate::running::{Running, Used};
 use crate::silence::{Quiet, Silence};
 use bytes::{Bytes, BytesMut};
 use godel_llm::translate::Relay as Translation;
 use godel_llm::{Dialect, Ending, Passed, ReplyMeter, StreamMeter, Trouble, text_bytes};
-use godel_model::Outcome;
+use godel_model::{CallId, Outcome};
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 
 /// Up to so many bytes that are there already go on together.
 const JOIN_MAX_BYTES: usize = 64 * 1024;
@@ -77,23 +77,22 @@ pub(crate) fn json(body: Bytes) -> Response<ProxyBody> {
 
 /// Bytes of a provider on their way to a client.
 pub(crate) struct RelayBody {
-    pub(crate) upstream: Incoming,
+    pub(crate) upstream: Reply,
     /// The first bytes, which were waited for before the client was answered.
     pub(crate) first: Option<Bytes>,
     pub(crate) way: Way,
     pub(crate) running: Running,
     /// The dialect of the client.
     pub(crate) client: Dialect,
-    pub(crate) request_id: String,
+    pub(crate) request: CallId,
     pub(crate) silence: Silence,
     pub(crate) done: bool,
-    /// Bytes that go on together with what may come in a moment.
-    pub(crate) waiting: Joined,
-    /// Whether it was looked once more.
-    pub(crate) looked: bool,
     /// What keeps a whole reply to be given again.
     pub(crate) remember: Option<Remember>,
 }
+
+/// What the client gets next.
+type Given = Poll<Option<Result<Frame<Bytes>, BrokenOff>>>;
 
 /// What keeps a whole reply to be given again.
 pub(crate) type Remember = Box<dyn FnOnce(Bytes) + Send>;
@@ -108,10 +107,7 @@ impl Body for ProxyBody {
     type Data = Bytes;
     type Error = BrokenOff;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Given {
         match &mut self.get_mut().inner {
             Inner::Full(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
             Inner::Relay(relay) => relay.poll(cx),
@@ -142,12 +138,15 @@ impl Body for ProxyBody {
 }
 
 impl RelayBody {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Given {
         if self.done {
             return Poll::Ready(None);
         }
-        let mut ready = std::mem::take(&mut self.waiting);
+        let mut ready = Joined::default();
         if let Some(first) = self.first.take() {
+            if let Some(given) = self.pass_whole(&first) {
+                return given;
+            }
             match self.pass(first) {
                 Ok(bytes) => ready.push(bytes),
                 Err((told, why)) => {
@@ -164,6 +163,9 @@ impl RelayBody {
             match Pin::new(&mut self.upstream).poll_frame(cx) {
                 Poll::Ready(Some(Ok(frame))) => {
                     let Ok(bytes) = frame.into_data() else { continue };
+                    if let Some(given) = self.pass_whole(&bytes) {
+                        return given;
+                    }
                     heard = true;
                     match self.pass(bytes) {
                         Ok(bytes) => ready.push(bytes),
@@ -175,11 +177,6 @@ impl RelayBody {
                 }
                 Poll::Ready(Some(Err(error))) => return self.broken(&error.to_string(), ready),
                 Poll::Ready(None) => return self.ended(ready),
-                Poll::Pending if ready.len > 0 && self.may_join(&ready) => {
-                    self.waiting = ready;
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
                 Poll::Pending if ready.len > 0 => return self.give(ready),
                 Poll::Pending => {
                     if heard {
@@ -191,20 +188,8 @@ impl RelayBody {
         }
     }
 
-    /// Tells whether to look once more before little is handed on: what a provider sends in one
-    /// burst comes event by event, and each that goes on alone costs as much as many.
-    fn may_join(&mut self, ready: &Joined) -> bool {
-        let little = ready.len < JOIN_MAX_BYTES / 4 && !matches!(self.way, Way::Whole(_));
-        let first_look = !std::mem::replace(&mut self.looked, true);
-        little && first_look
-    }
-
     /// The provider says nothing now.
-    fn wait(
-        &mut self,
-        cx: &mut Context<'_>,
-        mut ready: Joined,
-    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn wait(&mut self, cx: &mut Context<'_>, mut ready: Joined) -> Given {
         match std::task::ready!(self.silence.poll(cx)) {
             Quiet::Ping => {
                 ready.push(Bytes::from_static(PING));
@@ -218,8 +203,7 @@ impl RelayBody {
     }
 
     /// Hands bytes to the client; from now on the provider may be silent for a while again.
-    fn give(&mut self, ready: Joined) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
-        self.looked = false;
+    fn give(&mut self, ready: Joined) -> Given {
         self.silence.broken();
         self.running.relayed += ready.len as u64;
         Poll::Ready(Some(Ok(Frame::data(self.hand_on(ready)))))
@@ -232,13 +216,20 @@ impl RelayBody {
         bytes
     }
 
+    /// Hands on a part of a whole reply as it is: there are few of them, so none is joined.
+    fn pass_whole(&mut self, bytes: &Bytes) -> Option<Given> {
+        let Way::Whole(meter) = &mut self.way else { return None };
+        meter.take(bytes);
+        let mut ready = Joined::default();
+        ready.push(bytes.clone());
+        // Who knows the length does not ask for more after the last part.
+        Some(if self.upstream.is_end_stream() { self.ended(ready) } else { self.give(ready) })
+    }
+
     /// Reads bytes of the provider, and returns what of them goes on.
     fn pass(&mut self, bytes: Bytes) -> Result<Bytes, (Bytes, String)> {
         match &mut self.way {
-            Way::Whole(meter) => {
-                meter.feed(&bytes);
-                Ok(bytes)
-            }
+            Way::Whole(_) => Ok(bytes),
             Way::Stream(meter) => Ok(match meter.feed(&bytes) {
                 Passed::All => bytes,
                 Passed::Up(end) => bytes.slice(..end),
@@ -259,7 +250,7 @@ impl RelayBody {
     }
 
     /// The provider has said all.
-    fn ended(&mut self, mut ready: Joined) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn ended(&mut self, mut ready: Joined) -> Given {
         let (usage, proper, failed) = match &mut self.way {
             Way::Whole(meter) => (meter.usage(), true, false),
             Way::Stream(meter) => {
@@ -300,7 +291,7 @@ impl RelayBody {
         if let (Way::Whole(meter), Some(remember)) = (&self.way, self.remember.take())
             && let Some(whole) = meter.whole()
         {
-            remember(Bytes::copy_from_slice(whole));
+            remember(whole);
         }
     }
 
@@ -313,11 +304,7 @@ impl RelayBody {
     }
 
     /// The provider broke off: a client must never take what it has for the whole.
-    fn broken(
-        &mut self,
-        why: &str,
-        mut ready: Joined,
-    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn broken(&mut self, why: &str, mut ready: Joined) -> Given {
         if self.has_ended() {
             // It said all that there is to say, and then did not hang up properly.
             return self.ended(ready);
@@ -332,7 +319,8 @@ impl RelayBody {
                 return Poll::Ready(Some(Err(BrokenOff(why.to_owned()))));
             }
             Way::Stream(meter) => {
-                let event = Trouble::BadGateway.event(self.client, &message, &self.request_id);
+                let id = self.request.to_string();
+                let event = Trouble::BadGateway.event(self.client, &message, &id);
                 ready.push(meter.torn().into());
                 ready.push(event.into());
             }
@@ -389,7 +377,7 @@ impl Drop for RelayBody {
 
 /// Bytes that go on together.
 #[derive(Default)]
-pub(crate) struct Joined {
+struct Joined {
     first: Bytes,
     more: BytesMut,
     len: usize,

@@ -1,19 +1,23 @@
 //! Who could answer a request.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use godel_decide::{Candidate, Prefer, order};
 use godel_llm::{Ability, Dialect, Model};
+use http::header::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::config::{Auth, Config};
 use crate::health::Health;
 use crate::keys::{Key, Keys};
+use crate::metrics::Counted;
+use crate::upstream::Address;
 
 /// One that could answer: a provider, its name for the model, and a key.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) provider: String,
     pub(crate) model: String,
@@ -28,6 +32,18 @@ pub(crate) struct Route {
     pub(crate) login: u64,
     /// Which it is in the order of the settings, whoever fails now.
     pub(crate) place: usize,
+    /// What is made when it is first needed.
+    pub(crate) made: Made,
+}
+
+/// What is the same for each request on a route, so that it is made once.
+#[derive(Debug, Default)]
+pub(crate) struct Made {
+    counted: OnceLock<Arc<Counted>>,
+    /// The address without anything that depends on the request.
+    pub(crate) address: OnceLock<Option<Address>>,
+    /// The header with the key.
+    pub(crate) key: OnceLock<Option<(HeaderName, HeaderValue)>>,
 }
 
 impl Route {
@@ -38,6 +54,12 @@ impl Route {
         shown.map_or_else(|| said.clone(), |key| key.removed_from(said))
     }
 
+    /// Returns the metrics of the model.
+    pub(crate) fn counted(&self) -> &Counted {
+        let find = || crate::metrics::of(&self.provider, &self.model, self.known.is_some());
+        self.made.counted.get_or_init(find)
+    }
+
     pub(crate) fn key_id(&self) -> u64 {
         let login = if self.own_login { self.login } else { 0 };
         self.key.as_ref().map_or(login, |key| key.id)
@@ -45,8 +67,63 @@ impl Route {
 }
 
 /// Tells whether more than one provider could answer.
-pub(crate) fn several(routes: &[Route]) -> bool {
+pub(crate) fn several(routes: &[Arc<Route>]) -> bool {
     routes.iter().any(|route| route.provider != routes[0].provider)
+}
+
+/// Of how many models it is remembered who could answer for them.
+const KNOWN_MAX: usize = 1_000;
+
+/// Who could answer for a model that was asked for before, with the same keys and settings.
+#[derive(Debug, Default)]
+pub(crate) struct KnownRoutes {
+    known: Mutex<Option<OfConfig>>,
+}
+
+/// The settings, and what is known by models.
+type OfConfig = (Arc<Config>, HashMap<String, Vec<Found>>);
+
+/// A way to ask for a model, and who could answer.
+#[derive(Debug)]
+struct Found {
+    dialect: Dialect,
+    provider: Option<String>,
+    routes: Vec<Arc<Route>>,
+}
+
+impl Found {
+    fn fits(&self, question: &Question<'_>) -> bool {
+        self.dialect == question.dialect && self.provider.as_deref() == question.provider
+    }
+}
+
+impl KnownRoutes {
+    fn get(&self, config: &Arc<Config>, question: &Question<'_>) -> Option<Vec<Arc<Route>>> {
+        let model = question.usual()?;
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (_, models) = known.as_ref().filter(|(of, _)| Arc::ptr_eq(of, config))?;
+        let found = models.get(model)?.iter().find(|found| found.fits(question))?;
+        Some(found.routes.clone())
+    }
+
+    fn put(&self, config: &Arc<Config>, question: &Question<'_>, routes: &[Arc<Route>]) {
+        let Some(model) = question.usual() else { return };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let stale = known
+            .as_ref()
+            .is_none_or(|(of, models)| !Arc::ptr_eq(of, config) || models.len() >= KNOWN_MAX);
+        if stale {
+            *known = Some((Arc::clone(config), HashMap::new()));
+        }
+        let found = Found {
+            dialect: question.dialect,
+            provider: question.provider.map(ToOwned::to_owned),
+            routes: routes.to_vec(),
+        };
+        if let Some((_, models)) = known.as_mut() {
+            models.entry(model.clone()).or_default().push(found);
+        }
+    }
 }
 
 /// What decides over routes.
@@ -67,6 +144,17 @@ pub(crate) struct Question<'a> {
     pub(crate) login: u64,
 }
 
+impl Question<'_> {
+    /// Returns the model if it is all that is asked for: with a login of its own, or with models that
+    /// may answer instead, each request is another one.
+    fn usual(&self) -> Option<&String> {
+        match self.models.as_slice() {
+            [model] if self.own_login.is_none() => Some(model),
+            _ => None,
+        }
+    }
+}
+
 /// Why nobody can answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NoRoute {
@@ -80,34 +168,25 @@ pub(crate) enum NoRoute {
 
 /// Finds who could answer, in the order in which they are asked.
 pub(crate) fn find(
-    config: &Config,
+    config: &Arc<Config>,
     keys: &Keys,
     health: &Health,
     question: &Question<'_>,
     now: Timestamp,
-) -> Result<Vec<Route>, NoRoute> {
+) -> Result<Vec<Arc<Route>>, NoRoute> {
     if question.provider.is_some_and(|name| !config.order.iter().any(|known| known == name)) {
         return Err(NoRoute::NoProvider);
     }
-    let mut routes = Vec::new();
-    let mut keyless = None;
-    for asked in &question.models {
-        let names = config.aliases.get(asked).cloned().unwrap_or_else(|| vec![asked.clone()]);
-        for name in names {
-            for (provider, model) in homes(config, &name, question.provider) {
-                let found = with_keys(config, keys, question, (provider, &model));
-                if found.is_empty() {
-                    keyless.get_or_insert(provider.to_owned());
-                }
-                routes.extend(found);
-            }
+    let routes = match keys.routes.get(config, question) {
+        Some(known) => known,
+        None => {
+            let found = look(config, keys, question)?;
+            keys.routes.put(config, question, &found);
+            found
         }
-    }
-    if routes.is_empty() {
-        return Err(keyless.map_or(NoRoute::Unknown, NoRoute::NoKey));
-    }
-    for (place, route) in routes.iter_mut().enumerate() {
-        route.place = place;
+    };
+    if routes.len() == 1 {
+        return Ok(routes);
     }
     let today = now.to_zoned(TimeZone::UTC).date();
     let (input, output) = question.tokens;
@@ -128,11 +207,36 @@ pub(crate) fn find(
         })
         .collect();
     let places = order(&candidates, question.prefer);
-    Ok(places.into_iter().map(|place| routes[place].clone()).collect())
+    Ok(places.into_iter().map(|place| Arc::clone(&routes[place])).collect())
+}
+
+/// Looks who could answer, in the order of the settings.
+fn look(config: &Config, keys: &Keys, question: &Question<'_>) -> Result<Vec<Arc<Route>>, NoRoute> {
+    let mut routes = Vec::new();
+    let mut keyless = None;
+    for asked in &question.models {
+        let names = config.aliases.get(asked).map_or(std::slice::from_ref(asked), Vec::as_slice);
+        for name in names {
+            for (provider, model) in homes(config, name, question.provider) {
+                let found = with_keys(config, keys, question, (provider, model));
+                if found.is_empty() {
+                    keyless.get_or_insert(provider.to_owned());
+                }
+                routes.extend(found);
+            }
+        }
+    }
+    if routes.is_empty() {
+        return Err(keyless.map_or(NoRoute::Unknown, NoRoute::NoKey));
+    }
+    for (place, route) in routes.iter_mut().enumerate() {
+        route.place = place;
+    }
+    Ok(routes.into_iter().map(Arc::new).collect())
 }
 
 /// Returns the providers that know a model, each with its own name for it.
-fn homes<'c>(config: &'c Config, name: &str, only: Option<&str>) -> Vec<(&'c str, String)> {
+fn homes<'c>(config: &'c Config, name: &'c str, only: Option<&str>) -> Vec<(&'c str, &'c str)> {
     let named =
         name.split_once('/').filter(|(provider, _)| config.order.iter().any(|p| p == provider));
     let known = config.registry().named(name);
@@ -152,7 +256,7 @@ fn homes<'c>(config: &'c Config, name: &str, only: Option<&str>) -> Vec<(&'c str
         if fits {
             let rest = named.filter(|(first, _)| first == provider_name).map(|(_, rest)| rest);
             let model = own.map_or(rest.unwrap_or(name), String::as_str);
-            found.push((provider_name.as_str(), model.to_owned()));
+            found.push((provider_name.as_str(), model));
         }
     }
     found
@@ -176,6 +280,7 @@ fn with_keys(
         shown: question.own_login.clone().filter(|_| own_login),
         login: question.login,
         place: 0,
+        made: Made::default(),
     };
     if question.own_login.is_some() && provider.subscription && dialect == question.dialect {
         return vec![route(None, true)];
@@ -230,8 +335,8 @@ mod tests {
 
     fn found(keys: &Keys, question: &Question<'_>) -> Result<Vec<(String, String)>, NoRoute> {
         let now = Timestamp::from_second(1_800_000_000).unwrap();
-        let routes = find(&config(), keys, &Health::default(), question, now)?;
-        Ok(routes.into_iter().map(|route| (route.provider, route.model)).collect())
+        let routes = find(&Arc::new(config()), keys, &Health::default(), question, now)?;
+        Ok(routes.into_iter().map(|route| (route.provider.clone(), route.model.clone())).collect())
     }
 
     fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {

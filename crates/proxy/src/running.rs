@@ -12,7 +12,7 @@ use jiff::tz::TimeZone;
 use crate::board::Board;
 use crate::capture::Capture;
 use crate::hedge::Beaten;
-use crate::ledger::Ended;
+use crate::ledger::{Begun, Ended};
 use crate::limits::Place;
 use crate::route::Route;
 
@@ -43,8 +43,8 @@ impl From<Option<Usage>> for Used {
 /// An attempt under way. When it is dropped before it was settled, its client went away.
 pub(crate) struct Running {
     board: Arc<Board>,
-    start: Option<CallStart>,
-    pub(crate) route: Route,
+    begun: Option<Begun>,
+    pub(crate) route: Arc<Route>,
     place: Option<Place>,
     began: Instant,
     first_byte: Option<Duration>,
@@ -62,8 +62,8 @@ pub(crate) struct Running {
 
 /// What is known of an attempt when it begins.
 pub(crate) struct Begin {
-    pub(crate) start: CallStart,
-    pub(crate) route: Route,
+    pub(crate) begun: Begun,
+    pub(crate) route: Arc<Route>,
     pub(crate) input_estimate: u64,
     pub(crate) capture: Option<Box<Capture>>,
     pub(crate) beaten: Option<Beaten>,
@@ -74,7 +74,7 @@ impl Running {
     pub(crate) fn new(board: Arc<Board>, begin: Begin, place: Option<Place>) -> Self {
         Self {
             board,
-            start: Some(begin.start),
+            begun: Some(begin.begun),
             route: begin.route,
             place,
             began: Instant::now(),
@@ -113,16 +113,17 @@ impl Running {
 
     /// Ends an attempt that failed before anything went to the client.
     pub(crate) fn failed(mut self, why: &str) -> Option<Ended> {
-        let start = self.start.take()?;
+        let begun = self.begun.take()?;
         let end = self.end(Outcome::Failed, Some((Usage::default(), false)), Some(0), Some(why));
-        self.count(&start, &end);
+        self.count(&end);
         let body = self.captured();
-        Some(self.board.ledger.ended(start, end, body))
+        Some(self.board.ledger.ended(begun, end, body))
     }
 
     /// Settles the attempt.
     pub(crate) fn finish(&mut self, outcome: Outcome, used: Used, error: Option<&str>) {
-        let Some(start) = self.start.take() else { return };
+        let Some(begun) = self.begun.take() else { return };
+        let start = &begun.start;
         let (usage, estimated) = match used {
             Used::Told(usage) => (usage, false),
             Used::Partly(told) if told.output >= COUNTED_MIN => (told, true),
@@ -134,7 +135,7 @@ impl Running {
                 (Usage { input, output, ..Usage::default() }, true)
             }
         };
-        let cost = self.cost(&start, &usage);
+        let cost = self.cost(start, &usage);
         if cost.is_none() && !self.route.own_login {
             self.board.tell_unpriced(&start.provider, &start.model);
         }
@@ -142,9 +143,9 @@ impl Running {
         if let Some(place) = &mut self.place {
             place.used(usage.input_all() + usage.output);
         }
-        self.count(&start, &end);
+        self.count(&end);
         let body = self.captured();
-        self.board.ledger.settle(start, end, body);
+        self.board.ledger.settle(begun, end, body);
         self.place = None;
     }
 
@@ -182,12 +183,12 @@ impl Running {
         }
     }
 
-    fn count(&self, start: &CallStart, end: &CallEnd) {
+    fn count(&self, end: &CallEnd) {
         if !self.span.is_disabled() {
             self.trace(end);
         }
         let took = self.began.elapsed();
-        crate::metrics::ended(start, end, (self.route.known.is_some(), took));
+        crate::metrics::ended(self.route.counted(), end, took);
     }
 }
 

@@ -10,8 +10,11 @@ use tokio::time::{Instant, Sleep};
 pub(crate) struct Silence {
     idle: Duration,
     ping: Option<Duration>,
-    ends: Instant,
-    timer: Pin<Box<Sleep>>,
+    /// When the provider said something last, and when the client heard something last.
+    said: Instant,
+    heard: Instant,
+    /// Rings no later than something is to be done; it is set anew only when it rings.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
 /// What is to be done about it.
@@ -27,8 +30,7 @@ impl Silence {
     /// Lets a provider be silent for so long; the client is to hear something now and then.
     pub(crate) fn new(idle: Duration, ping: Option<Duration>) -> Self {
         let now = Instant::now();
-        let first = now + ping.unwrap_or(idle).min(idle);
-        Self { idle, ping, ends: now + idle, timer: Box::pin(tokio::time::sleep_until(first)) }
+        Self { idle, ping, said: now, heard: now, timer: None }
     }
 
     /// Returns for how long a provider may be silent.
@@ -38,23 +40,32 @@ impl Silence {
 
     /// Notes that the provider said something.
     pub(crate) fn broken(&mut self) {
-        self.ends = Instant::now() + self.idle;
-        self.set();
+        self.said = Instant::now();
+        self.heard = self.said;
     }
 
-    fn set(&mut self) {
-        let next = self.ping.map_or(self.ends, |ping| (Instant::now() + ping).min(self.ends));
-        self.timer.as_mut().reset(next);
+    /// When something is to be done next, if nothing happens until then.
+    fn next(&self) -> Instant {
+        let ends = self.said + self.idle;
+        self.ping.map_or(ends, |ping| (self.heard + ping).min(ends))
     }
 
     /// Waits until something is to be done.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Quiet> {
-        std::task::ready!(self.timer.as_mut().poll(cx));
-        if Instant::now() >= self.ends {
-            return Poll::Ready(Quiet::TooLong);
+        loop {
+            let next = self.next();
+            let new = || Box::pin(tokio::time::sleep_until(next));
+            std::task::ready!(self.timer.get_or_insert_with(new).as_mut().poll(cx));
+            self.timer = None;
+            let now = Instant::now();
+            if now >= self.said + self.idle {
+                return Poll::Ready(Quiet::TooLong);
+            }
+            if now >= next {
+                self.heard = now;
+                return Poll::Ready(Quiet::Ping);
+            }
         }
-        self.set();
-        Poll::Ready(Quiet::Ping)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Asking a provider.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,72 +8,118 @@ use godel_llm::Dialect;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri};
 use http_body_util::Full;
-use hyper::body::Incoming;
 use hyper_rustls::HttpsConnector;
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tower::ServiceExt as _;
 
 use crate::config::{Auth, Provider};
 use crate::keys::Key;
+use crate::link::{Idle, Link, Reply};
+use crate::route::Made;
 
-/// How many idle connections to one provider are kept.
-const IDLE_MAX: usize = 2_000;
-const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+const ANTHROPIC_VERSION: HeaderName = HeaderName::from_static("anthropic-version");
 
-/// A client of providers; cheap to clone.
+/// A client of providers.
 #[derive(Debug, Default)]
 pub(crate) struct Upstream {
-    client: OnceLock<Connections>,
+    connector: OnceLock<HttpsConnector<HttpConnector>>,
+    idle: Arc<Idle>,
 }
 
-type Connections = Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
+/// A request, and the place to which it goes: scheme and authority of its address.
+#[derive(Debug)]
+pub(crate) struct Letter {
+    place: Arc<str>,
+    request: Request<Full<Bytes>>,
+}
+
+impl Letter {
+    /// Takes a request with its whole address; nothing if that makes no sense.
+    pub(crate) fn new(mut request: Request<Full<Bytes>>) -> Option<Self> {
+        let uri = request.uri();
+        let place: Arc<str> = format!("{}://{}", uri.scheme_str()?, uri.authority()?).into();
+        let path = uri.path_and_query().map_or("/", |path| path.as_str()).parse().ok()?;
+        request.headers_mut().insert(header::HOST, host_of(&place)?);
+        *request.uri_mut() = path;
+        Some(Self { place, request })
+    }
+}
 
 impl Upstream {
     /// Whom this machine trusts is read when a provider is asked for the first time: many servers
     /// never ask one.
-    fn client(&self) -> Result<&Connections, String> {
-        if let Some(client) = self.client.get() {
-            return Ok(client);
+    fn connector(&self) -> Result<&HttpsConnector<HttpConnector>, String> {
+        if let Some(connector) = self.connector.get() {
+            return Ok(connector);
         }
-        let made = connections().map_err(|error| error.to_string())?;
-        Ok(self.client.get_or_init(|| made))
+        let made = connector().map_err(|error| error.to_string())?;
+        Ok(self.connector.get_or_init(|| made))
     }
 
-    pub(crate) async fn ask(
-        &self,
-        request: Request<Full<Bytes>>,
-    ) -> Result<Response<Incoming>, String> {
-        self.client()?.request(request).await.map_err(|error| {
-            let mut why = error.to_string();
-            let mut cause = std::error::Error::source(&error);
-            while let Some(deeper) = cause {
-                why = format!("{why}: {deeper}");
-                cause = deeper.source();
+    /// Sends a request and waits for the head of its answer.
+    ///
+    /// # Errors
+    /// Why there is none, as a sentence.
+    pub(crate) async fn ask(&self, letter: Letter) -> Result<Response<Reply>, String> {
+        let Letter { place, mut request } = letter;
+        loop {
+            let (mut link, used) = match self.idle.take(&place) {
+                Some(link) => (link, true),
+                None => (Box::pin(self.connect(&place)).await?, false),
+            };
+            match link.send(request).await {
+                Ok(response) => {
+                    let reply = |body| Reply::new(body, link, &self.idle, &place);
+                    return Ok(response.map(reply));
+                }
+                // A kept connection may be closed in the moment in which it is taken.
+                Err((_, Some(unsent))) if used => request = unsent,
+                Err((error, _)) => return Err(with_causes(&error)),
             }
-            why
-        })
+        }
+    }
+
+    async fn connect(&self, place: &str) -> Result<Link, String> {
+        let uri: Uri = place.parse().map_err(|_| "its address makes no sense".to_owned())?;
+        let wire = self.connector()?.clone().oneshot(uri).await;
+        let wire = wire.map_err(|error| with_causes(error.as_ref()))?;
+        Link::open(wire).await.map_err(|error| with_causes(&error))
+    }
+
+    /// Closes connections that were not used for long.
+    pub(crate) fn close_idle(&self) {
+        self.idle.tidy();
     }
 }
 
-fn connections() -> Result<Connections, godel_tls::Error> {
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut why = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        why = format!("{why}: {deeper}");
+        cause = deeper.source();
+    }
+    why
+}
+
+fn connector() -> Result<HttpsConnector<HttpConnector>, godel_tls::Error> {
     let mut http = HttpConnector::new();
     http.set_nodelay(true);
     http.enforce_http(false);
     http.set_connect_timeout(Some(CONNECT_TIMEOUT));
     http.set_keepalive(Some(Duration::from_secs(30)));
     let tls = godel_tls::client_config(&godel_tls::Trust::System)?;
-    let connector = hyper_rustls::HttpsConnectorBuilder::new()
-        .with_tls_config(tls)
-        .https_or_http()
-        .enable_http1()
-        .wrap_connector(http);
-    Ok(Client::builder(TokioExecutor::new())
-        .pool_idle_timeout(IDLE_TIMEOUT)
-        .pool_max_idle_per_host(IDLE_MAX)
-        .pool_timer(TokioTimer::new())
-        .build(connector))
+    let connector = hyper_rustls::HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
+    Ok(connector.enable_http1().wrap_connector(http))
+}
+
+/// Where a request goes: the place, its name, and the path there.
+#[derive(Debug, Clone)]
+pub(crate) struct Address {
+    place: Arc<str>,
+    host: HeaderValue,
+    uri: Uri,
 }
 
 /// What is asked of a provider.
@@ -81,6 +127,8 @@ pub(crate) struct Order<'a> {
     pub(crate) provider: &'a Provider,
     pub(crate) dialect: Dialect,
     pub(crate) model: &'a str,
+    /// What was made for this route before.
+    pub(crate) made: Option<&'a Made>,
     pub(crate) stream: bool,
     /// What follows the path of the dialect.
     pub(crate) rest: &'a str,
@@ -96,8 +144,20 @@ pub(crate) struct Order<'a> {
 }
 
 impl Order<'_> {
-    fn uri(&self) -> Option<Uri> {
+    /// Returns where the request goes.
+    fn address(&self) -> Option<Address> {
+        let plain = self.rest.is_empty() && self.query.is_none() && self.dialect != Dialect::Gemini;
+        match self.made.filter(|_| plain) {
+            Some(made) => made.address.get_or_init(|| self.new_address()).clone(),
+            None => self.new_address(),
+        }
+    }
+
+    fn new_address(&self) -> Option<Address> {
         let base = self.provider.base(self.dialect)?.trim_end_matches('/');
+        let host = base.find("://")? + 3;
+        let end = base[host..].find('/').map_or(base.len(), |at| host + at);
+        let (place, base) = base.split_at(end);
         let mut text = match self.dialect {
             Dialect::Chat => format!("{base}/chat/completions{}", self.rest),
             Dialect::Responses => format!("{base}/responses{}", self.rest),
@@ -123,71 +183,99 @@ impl Order<'_> {
             text.push(if place == 0 { '?' } else { '&' });
             text.push_str(pair);
         }
-        text.parse().ok()
+        Some(Address { place: place.into(), host: host_of(place)?, uri: Uri::try_from(text).ok()? })
     }
 
     /// Makes the request.
-    pub(crate) fn request(&self, body: Bytes) -> Option<Request<Full<Bytes>>> {
+    pub(crate) fn letter(&self, body: Bytes) -> Option<Letter> {
+        let Address { place, host, uri } = self.address()?;
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.uri()?;
+        *request.uri_mut() = uri;
         let headers = request.headers_mut();
+        headers.reserve(self.headers.len() + 2);
+        headers.insert(header::HOST, host);
         if self.same {
             pass_on(self.headers, headers, self.own_login);
         }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if self.dialect == Dialect::Anthropic && !headers.contains_key("anthropic-version") {
-            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+        if self.dialect == Dialect::Anthropic && !headers.contains_key(&ANTHROPIC_VERSION) {
+            headers.insert(ANTHROPIC_VERSION, HeaderValue::from_static("2023-06-01"));
         }
         for (name, value) in &self.provider.headers {
             headers.insert(name.parse::<HeaderName>().ok()?, value.parse().ok()?);
         }
-        if let Some(key) = self.key {
-            let (name, value) = match self.provider.auth(self.dialect) {
-                Auth::Bearer => (header::AUTHORIZATION, key.header("Bearer ")?),
-                Auth::XApiKey => (HeaderName::from_static("x-api-key"), key.header("")?),
-                Auth::XGoogApiKey => (HeaderName::from_static("x-goog-api-key"), key.header("")?),
-                Auth::ApiKey => (HeaderName::from_static("api-key"), key.header("")?),
-                Auth::None => return Some(request),
-            };
+        let key_header = || self.key.and_then(|key| key_header(self.provider, self.dialect, key));
+        let key = match self.made {
+            Some(made) => made.key.get_or_init(key_header).clone(),
+            None => key_header(),
+        };
+        if let Some((name, value)) = key {
             headers.insert(name, value);
         }
-        Some(request)
+        Some(Letter { place, request })
     }
+}
+
+/// Returns the header with a key.
+pub(crate) fn key_header(
+    provider: &Provider,
+    dialect: Dialect,
+    key: &Key,
+) -> Option<(HeaderName, HeaderValue)> {
+    Some(match provider.auth(dialect) {
+        Auth::Bearer => (header::AUTHORIZATION, key.header("Bearer ")?),
+        Auth::XApiKey => (HeaderName::from_static("x-api-key"), key.header("")?),
+        Auth::XGoogApiKey => (HeaderName::from_static("x-goog-api-key"), key.header("")?),
+        Auth::ApiKey => (HeaderName::from_static("api-key"), key.header("")?),
+        Auth::None => return None,
+    })
+}
+
+/// Returns the name of a place as its server wants to hear it: without what goes without saying.
+fn host_of(place: &str) -> Option<HeaderValue> {
+    let (scheme, authority) = place.split_once("://")?;
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    let usual = if scheme == "https" { ":443" } else { ":80" };
+    HeaderValue::from_str(host.strip_suffix(usual).unwrap_or(host)).ok()
 }
 
 const PATH: &percent_encoding::AsciiSet =
     &percent_encoding::CONTROLS.add(b' ').add(b'?').add(b'#').add(b'%').add(b'/');
 
+/// What is about this connection, or about us and the client.
+const OURS: [HeaderName; 16] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::CONTENT_ENCODING,
+    header::ACCEPT_ENCODING,
+    header::CONNECTION,
+    header::COOKIE,
+    header::EXPECT,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+    header::VIA,
+    header::FORWARDED,
+    header::PROXY_AUTHORIZATION,
+    HeaderName::from_static("keep-alive"),
+];
+
 /// Copies what the provider may see: not who the client is to us, and nothing about this connection.
 fn pass_on(from: &HeaderMap, to: &mut HeaderMap, own_login: bool) {
     for (name, value) in from {
+        let secret = *name == header::AUTHORIZATION;
+        if OURS.contains(name) || (secret && !own_login) {
+            continue;
+        }
         let text = name.as_str();
-        let secret = matches!(text, "authorization" | "x-api-key" | "x-goog-api-key" | "api-key");
-        let ours = matches!(
-            text,
-            "host"
-                | "content-length"
-                | "content-encoding"
-                | "content-type"
-                | "cookie"
-                | "accept-encoding"
-                | "connection"
-                | "keep-alive"
-                | "proxy-authorization"
-                | "proxy-connection"
-                | "te"
-                | "trailer"
-                | "transfer-encoding"
-                | "upgrade"
-                | "expect"
-                | "forwarded"
-                | "via"
-                | "traceparent"
-                | "tracestate"
-        ) || text.starts_with("x-godel-")
+        let ours = matches!(text, "proxy-connection" | "traceparent" | "tracestate")
+            || matches!(text, "x-api-key" | "x-goog-api-key" | "api-key")
+            || text.starts_with("x-godel-")
             || text.starts_with("x-forwarded-");
-        if !ours && (!secret || (own_login && text == "authorization")) {
+        if !ours {
             to.append(name.clone(), value.clone());
         }
     }
@@ -207,6 +295,7 @@ mod tests {
             rest: "",
             query: Some("beta=true&key=godel_at_secret"),
             key: Some(key),
+            made: None,
             headers,
             same: true,
             own_login: false,
@@ -237,8 +326,10 @@ mod tests {
         let config = Config::read("").unwrap();
         let (headers, key) = (client_headers(), Key::new("sk-real").unwrap());
         let order = order(&config.providers["anthropic"], &headers, &key);
-        let request = order.request(Bytes::new()).unwrap();
-        assert_eq!(request.uri(), "https://api.anthropic.com/v1/messages?beta=true");
+        let Letter { place, request } = order.letter(Bytes::new()).unwrap();
+        assert_eq!(&*place, "https://api.anthropic.com");
+        assert_eq!(request.uri(), "/v1/messages?beta=true");
+        assert_eq!(request.headers()["host"], "api.anthropic.com");
         let sent: Vec<String> = request
             .headers()
             .iter()
@@ -266,7 +357,7 @@ mod tests {
             key: None,
             ..order(&config.providers["anthropic"], &headers, &key)
         };
-        let request = own.request(Bytes::new()).unwrap();
+        let request = own.letter(Bytes::new()).unwrap().request;
         assert_eq!(request.headers()["authorization"], "Bearer sk-ant-oat01-x");
         assert!(!request.headers().contains_key("x-api-key"));
     }
@@ -278,7 +369,8 @@ mod tests {
         let uri = |provider: &str, dialect, stream, same| {
             let base = order(&config.providers[provider], &headers, &key);
             let order = Order { dialect, stream, same, query: None, model: "a/b c", ..base };
-            order.request(Bytes::new()).unwrap().uri().to_string()
+            let letter = order.letter(Bytes::new()).unwrap();
+            format!("{}{}", letter.place, letter.request.uri())
         };
         assert_eq!(
             uri("openai", Dialect::Chat, false, true),

@@ -6,6 +6,7 @@ use godel_model::{BudgetId, Purpose};
 
 use crate::config::CaptureConfig;
 use crate::keys::Keys;
+use crate::limits::Seats;
 use crate::policy::matches;
 
 /// Who asks, for what, and what is allowed to them.
@@ -23,6 +24,8 @@ pub struct Who {
     pub budgets: Arc<[BudgetId]>,
     /// Whether what is asked and answered is kept.
     pub capture: Option<CaptureConfig>,
+    /// Where they stand with their limits.
+    pub seats: Seats,
 }
 
 impl Who {
@@ -45,6 +48,7 @@ impl Who {
             keys: Arc::default(),
             budgets: [].into(),
             capture: None,
+            seats: Seats::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::IpAddr;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use axum::Router;
@@ -10,9 +11,10 @@ use axum::body::Body;
 use godel_app::Crew;
 use http::{Request, Response};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
+use hyper::server::conn::http1;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::conn::auto;
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _,
 };
@@ -60,7 +62,7 @@ pub(crate) async fn serve(
     tls: Option<TlsAcceptor>,
 ) {
     let stopping = crew.stopping();
-    let builder = builder(&crew);
+    let builders = Builders::new(&crew);
     loop {
         let accepted = tokio::select! {
             () = stopping.cancelled() => return,
@@ -71,8 +73,8 @@ pub(crate) async fn serve(
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
-                let (builder, stopping) = (builder.clone(), stopping.clone());
-                let door = Door { rooms: rooms.clone(), peer: peer.ip(), builder, stopping };
+                let (builders, stopping) = (builders.clone(), stopping.clone());
+                let door = Door { rooms: rooms.clone(), peer: peer.ip(), builders, stopping };
                 match &tls {
                     Some(tls) => crew.spawn(door.encrypted(stream, tls.clone())),
                     None => crew.spawn(door.plain(stream)),
@@ -86,19 +88,74 @@ pub(crate) async fn serve(
     }
 }
 
-fn builder(crew: &Crew) -> Builder<Crewed> {
-    let mut builder = Builder::new(Crewed(crew.clone()));
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEADER_TIMEOUT)
-        .max_buf_size(HEADERS_MAX_BYTES)
-        .max_headers(HEADERS_MAX)
-        .http2()
-        .timer(TokioTimer::new())
-        .max_header_list_size(HEADERS_MAX_BYTES as u32)
-        .max_concurrent_streams(200);
-    builder
+/// How connections are served: those that begin as HTTP/1 need not be looked at again.
+#[derive(Clone)]
+struct Builders {
+    first: http1::Builder,
+    any: auto::Builder<Crewed>,
+}
+
+impl Builders {
+    fn new(crew: &Crew) -> Self {
+        let mut first = http1::Builder::new();
+        first
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_TIMEOUT)
+            .max_buf_size(HEADERS_MAX_BYTES)
+            .max_headers(HEADERS_MAX);
+        let mut any = auto::Builder::new(Crewed(crew.clone()));
+        any.http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_TIMEOUT)
+            .max_buf_size(HEADERS_MAX_BYTES)
+            .max_headers(HEADERS_MAX)
+            .http2()
+            .timer(TokioTimer::new())
+            .max_header_list_size(HEADERS_MAX_BYTES as u32)
+            .max_concurrent_streams(200);
+        Self { first, any }
+    }
+}
+
+/// Tells by its first bytes whether a connection can only be HTTP/1: the greeting of HTTP/2 begins
+/// with `PRI`.
+fn is_http1(begin: &[u8]) -> bool {
+    match begin {
+        [] | [b'P'] => false,
+        [first, rest @ ..] => *first != b'P' || rest[0] != b'R',
+    }
+}
+
+/// A connection that can be asked to take no more requests.
+trait Finishing: Future<Output = Result<(), Self::Error>> {
+    type Error: std::fmt::Display;
+
+    fn finish(self: Pin<&mut Self>);
+}
+
+impl<I, S> Finishing for http1::UpgradeableConnection<I, S>
+where
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>,
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+{
+    type Error = hyper::Error;
+
+    fn finish(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
+}
+
+impl<I, S> Finishing for auto::UpgradeableConnection<'_, I, S, Crewed>
+where
+    S: Service<Request<Incoming>, Response = Response<Body>, Error = Infallible>,
+    S::Future: Send + 'static,
+    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+{
+    type Error = Box<dyn std::error::Error + Send + Sync>;
+
+    fn finish(self: Pin<&mut Self>) {
+        self.graceful_shutdown();
+    }
 }
 
 /// What answers requests: the router, and the switchboard if there is one.
@@ -109,12 +166,20 @@ pub(crate) struct Rooms {
 }
 
 impl Rooms {
-    async fn answer(self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    async fn answer(
+        self,
+        peer: Peer,
+        mut request: Request<Incoming>,
+    ) -> Result<Response<Body>, Infallible> {
         match &self.models {
             Some(shared) if switchboard::is_for_models(&request) => {
-                Ok(switchboard::serve(shared, request).await)
+                Ok(switchboard::serve(shared, peer, request).await)
             }
-            _ => self.router.oneshot(request).await,
+            _ => {
+                request.extensions_mut().insert(peer);
+                // Boxed: a connection to models would carry its weight for nothing.
+                Box::pin(self.router.oneshot(request)).await
+            }
         }
     }
 }
@@ -123,21 +188,21 @@ impl Rooms {
 struct Door {
     rooms: Rooms,
     peer: IpAddr,
-    builder: Builder<Crewed>,
+    builders: Builders,
     stopping: CancellationToken,
 }
 
 impl Door {
     async fn plain(self, stream: TcpStream) {
-        // Which version of HTTP it is shows with the first byte; without one nobody is there.
-        if self.first_byte(&stream).await.is_some() {
-            self.talk(stream).await;
+        // Which version of HTTP it is shows with the first bytes; without one nobody is there.
+        if let Some(first) = self.first_bytes(&stream).await {
+            self.talk(stream, is_http1(&first)).await;
         }
     }
 
     async fn encrypted(self, stream: TcpStream, tls: TlsAcceptor) {
-        match self.first_byte(&stream).await {
-            Some(TLS_HANDSHAKE) => {}
+        match self.first_bytes(&stream).await.as_deref() {
+            Some([TLS_HANDSHAKE, ..]) => {}
             Some(_) => return refuse_plain(stream).await,
             None => return,
         }
@@ -146,10 +211,9 @@ impl Door {
             return;
         };
         // A handshake is no request yet: somebody must say something.
-        let spoke = self.in_time(stream.fill_buf()).await;
-        if spoke.is_some_and(|spoke| spoke.is_ok_and(|bytes| !bytes.is_empty())) {
-            self.talk(stream).await;
-        }
+        let spoke = self.in_time(stream.fill_buf()).await.and_then(Result::ok);
+        let Some(http1) = spoke.filter(|bytes| !bytes.is_empty()).map(is_http1) else { return };
+        self.talk(stream, http1).await;
     }
 
     /// Waits as long as for the head of a request; `None` if it took longer, or if the server stops.
@@ -160,39 +224,47 @@ impl Door {
         }
     }
 
-    /// Returns the first byte, and leaves it where it is.
-    async fn first_byte(&self, stream: &TcpStream) -> Option<u8> {
-        let mut first = [0];
+    /// Returns the first one or two bytes, and leaves them where they are.
+    async fn first_bytes(&self, stream: &TcpStream) -> Option<Vec<u8>> {
+        let mut first = [0; 2];
         match self.in_time(stream.peek(&mut first)).await {
-            Some(Ok(1)) => Some(first[0]),
+            Some(Ok(length @ 1..)) => Some(first[..length].to_vec()),
             _ => None,
         }
     }
 
-    async fn talk(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static) {
-        let Self { rooms, peer, builder, stopping } = self;
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(Peer(peer));
-            rooms.clone().answer(request)
-        });
-        let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-        let mut connection = std::pin::pin!(connection);
-        let mut finishing = false;
-        loop {
-            tokio::select! {
-                ended = &mut connection => {
-                    if let Err(error) = ended {
-                        tracing::debug!(%error, "a connection ended");
-                    }
-                    return;
-                }
-                () = stopping.cancelled(), if !finishing => {
-                    // The request that is under way is answered, the next one is not taken.
-                    connection.as_mut().graceful_shutdown();
-                    finishing = true;
-                }
-            }
+    async fn talk(
+        self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        is_http1: bool,
+    ) {
+        let Self { rooms, peer, builders, stopping } = self;
+        let service = service_fn(move |request| rooms.clone().answer(Peer(peer), request));
+        let stream = TokioIo::new(stream);
+        if is_http1 {
+            let connection = builders.first.serve_connection(stream, service).with_upgrades();
+            serve_until(pin!(connection), &stopping).await;
+        } else {
+            // Boxed: few speak HTTP/2, and all others would carry its weight.
+            let connection = builders.any.serve_connection_with_upgrades(stream, service);
+            serve_until(Box::pin(connection).as_mut(), &stopping).await;
         }
+    }
+}
+
+/// Serves a connection; when the server stops, the request that is under way is answered, and the
+/// next one is not taken.
+async fn serve_until(mut connection: Pin<&mut impl Finishing>, stopping: &CancellationToken) {
+    let ended = tokio::select! {
+        biased;
+        ended = &mut connection => ended,
+        () = stopping.cancelled() => {
+            connection.as_mut().finish();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a connection ended");
     }
 }
 

@@ -36,10 +36,14 @@ pub(crate) fn install() -> Result<PrometheusHandle, BuildError> {
     if let Some(handle) = HANDLE.get() {
         return Ok(handle.clone());
     }
-    let builder = PrometheusBuilder::new()
+    let mut builder = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Full(DURATION.to_owned()), BUCKETS)?
         .set_buckets_for_metric(Matcher::Full(tally::PICKUP.to_owned()), WORK_BUCKETS)?
         .set_buckets_for_metric(Matcher::Full(tally::DURATION.to_owned()), WORK_BUCKETS)?;
+    for time in godel_proxy::metrics::TIMES {
+        let steps = godel_proxy::metrics::STEPS;
+        builder = builder.set_buckets_for_metric(Matcher::Full(time.to_owned()), steps)?;
+    }
     let recorder = builder.build_recorder();
     let handle = recorder.handle();
     // In tests several servers share one process, and the first one's registry.

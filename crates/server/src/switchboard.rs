@@ -7,12 +7,13 @@
 use std::sync::Arc;
 
 use axum::body::Body;
+use godel_app::Error;
 use godel_app::auth::{self, AccessToken, Credential};
 use godel_app::spend::{self, Shown};
-use godel_app::{Error, Origin};
 use godel_llm::Trouble;
 use godel_proxy::{Refusal, Switchboard, Who, is_model_path};
-use http::{HeaderMap, Request, Response, header};
+use http::header::{self, HeaderName};
+use http::{HeaderMap, Request, Response};
 use hyper::body::Incoming;
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
@@ -23,7 +24,9 @@ use crate::telemetry::join_trace;
 use crate::trace::TraceContext;
 
 /// The header for clients that bring a login of the provider in the usual one.
-const OWN_TOKEN: &str = "x-godel-token";
+const OWN_TOKEN: HeaderName = HeaderName::from_static("x-godel-token");
+const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 
 /// Tells whether a request is one for models.
 pub(crate) fn is_for_models<B>(request: &Request<B>) -> bool {
@@ -31,7 +34,11 @@ pub(crate) fn is_for_models<B>(request: &Request<B>) -> bool {
 }
 
 /// Serves a request to a model.
-pub(crate) async fn serve(shared: &Shared, mut request: Request<Incoming>) -> Response<Body> {
+pub(crate) async fn serve(
+    shared: &Shared,
+    peer: Peer,
+    mut request: Request<Incoming>,
+) -> Response<Body> {
     let board = &shared.app.switchboard;
     if let Err(error) = check_host(&shared.entrance, &request) {
         let refusal = Refusal::new(Trouble::Forbidden, error.message);
@@ -41,8 +48,7 @@ pub(crate) async fn serve(shared: &Shared, mut request: Request<Incoming>) -> Re
         // Nobody need be known to hear that somebody is here.
         Ok(Arc::new(Who::nobody()))
     } else {
-        let origin = origin_of(request.headers(), request.extensions().get::<Peer>());
-        identify(shared, &request, &origin).await
+        identify(shared, &request, peer).await
     };
     keep_own(request.headers_mut());
     let span = span(shared, &request);
@@ -76,8 +82,8 @@ fn span<B>(shared: &Shared, request: &Request<B>) -> Span {
 /// Beside a token in our own header, the usual one may hold a login of the provider, which is passed
 /// on. One of ours never is, whoever it belongs to.
 fn keep_own(headers: &mut HeaderMap) {
-    let ours = bearer(headers).is_some_and(|token| read(token, headers).is_some());
-    if ours && headers.contains_key(OWN_TOKEN) {
+    let ours = || bearer(headers).is_some_and(|token| read(token, headers).is_some());
+    if headers.contains_key(&OWN_TOKEN) && ours() {
         headers.remove(header::AUTHORIZATION);
     }
 }
@@ -85,7 +91,7 @@ fn keep_own(headers: &mut HeaderMap) {
 async fn identify(
     shared: &Shared,
     request: &Request<Incoming>,
-    origin: &Origin,
+    peer: Peer,
 ) -> Result<Arc<Who>, Refusal> {
     let app = &shared.app;
     let headers = request.headers();
@@ -94,13 +100,14 @@ async fn identify(
             "no Godel token was shown; send it as a bearer token, x-api-key or x-goog-api-key";
         return Err(Refusal::new(Trouble::Unauthenticated, why));
     };
-    let found = match read(&text, headers) {
+    let found = match read(text, headers) {
         Some(shown) => spend::who(app, &shown).await,
         None => Err(Error::Unauthorized),
     };
     match found {
         Err(Error::Unauthorized) => {
-            let refused = auth::refused(app, origin, "token").await;
+            let origin = origin_of(headers, Some(&peer));
+            let refused = Box::pin(auth::refused(app, &origin, "token")).await;
             Err(refusal(refused))
         }
         other => other.map_err(refusal),
@@ -129,19 +136,20 @@ fn refusal(error: Error) -> Refusal {
 }
 
 /// Returns what is shown, in whichever of the ways that clients have.
-fn shown_token(headers: &HeaderMap, query: Option<&str>) -> Option<String> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    if let Some(token) = text(OWN_TOKEN) {
-        return Some(token.to_owned());
+fn shown_token<'r>(headers: &'r HeaderMap, query: Option<&'r str>) -> Option<&'r str> {
+    let text =
+        |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    if let Some(token) = text(&OWN_TOKEN) {
+        return Some(token);
     }
-    let named = bearer(headers).or_else(|| text("x-api-key")).or_else(|| text("x-goog-api-key"));
+    let named = bearer(headers).or_else(|| text(&X_API_KEY)).or_else(|| text(&X_GOOG_API_KEY));
     let in_query = || {
         query
             .into_iter()
             .flat_map(|query| query.split('&'))
             .find_map(|pair| pair.strip_prefix("key="))
     };
-    named.or_else(in_query).filter(|token| !token.is_empty()).map(ToOwned::to_owned)
+    named.or_else(in_query).filter(|token| !token.is_empty())
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
@@ -173,7 +181,7 @@ mod tests {
         let of = |name: &'static str, value: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, HeaderValue::from_static(value));
-            shown_token(&headers, None)
+            shown_token(&headers, None).map(ToOwned::to_owned)
         };
         for (name, value) in [
             ("authorization", "Bearer t1"),
@@ -185,7 +193,7 @@ mod tests {
             assert_eq!(of(name, value).as_deref(), Some("t1"), "{name}");
         }
         assert_eq!(of("authorization", "Basic t1"), None);
-        assert_eq!(shown_token(&HeaderMap::new(), Some("alt=sse&key=t1")).as_deref(), Some("t1"));
+        assert_eq!(shown_token(&HeaderMap::new(), Some("alt=sse&key=t1")), Some("t1"));
         assert_eq!(shown_token(&HeaderMap::new(), Some("alt=sse")), None);
     }
 
@@ -216,6 +224,6 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert("authorization", HeaderValue::from_static("Bearer sk-ant-oat01-x"));
         headers.insert("x-godel-token", HeaderValue::from_static("godel_at_1"));
-        assert_eq!(shown_token(&headers, None).as_deref(), Some("godel_at_1"));
+        assert_eq!(shown_token(&headers, None), Some("godel_at_1"));
     }
 }

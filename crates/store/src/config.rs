@@ -72,6 +72,16 @@ pub enum Durability {
     Relaxed,
 }
 
+impl Durability {
+    /// Returns what SQLite calls it.
+    pub(crate) const fn synchronous(self) -> &'static str {
+        match self {
+            Self::Full => "FULL",
+            Self::Relaxed => "NORMAL",
+        }
+    }
+}
+
 /// How to open a store.
 #[derive(Debug, Clone)]
 pub struct Config {

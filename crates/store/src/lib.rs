@@ -48,7 +48,7 @@ pub use tables::attic::{Before, Looked};
 pub use tables::audit::{Ends, StoredRow};
 pub use tables::bodies::CallBody;
 pub use tables::callers::{CallerKey, CallerRecord, CallerSession};
-pub use tables::calls::CallRecord;
+pub use tables::calls::{CallRecord, OpenCalls};
 pub use tables::census::Staff;
 pub use tables::devices::{DeviceRecord, DeviceStatus};
 pub use tables::events::{Direction, Page, SCAN_MAX_EVENTS};

@@ -32,6 +32,7 @@ static KNOWN: &[Migration] = migrations! {
     5 "spend";
     6 "queue";
     7 "quotas";
+    8 "open_calls";
 };
 
 /// Returns all migrations that this binary knows, in order.

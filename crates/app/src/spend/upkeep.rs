@@ -43,12 +43,13 @@ pub async fn start(app: &App, crew: &Crew, file: PathBuf) -> Result<()> {
     let ledger = app.switchboard.ledger().clone();
     // A file has one server; whoever left something open in it is dead.
     let alone = matches!(app.store.url(), DatabaseUrl::Sqlite(_));
-    while ledger.keep(alone).await? > 0 {}
+    while ledger.keep(alone).await? {}
     let writer = ledger.clone();
     app.last.spawn(async move { writer.run().await });
-    let (stopping, keeper) = (crew.stopping(), ledger);
+    let (stopping, keeper, switchboard) = (crew.stopping(), ledger, app.switchboard.clone());
     crew.spawn(async move {
         while tokio::time::timeout(ALIVE_EVERY, stopping.cancelled()).await.is_err() {
+            switchboard.close_idle();
             if let Err(error) = keeper.keep(false).await {
                 tracing::warn!(%error, "this server could not say that it is alive");
             }

@@ -6,7 +6,7 @@ use godel_model::{
     Actor, AgentToken, AuditEntry, AuditResult, BudgetId, KeyHash, Need, Project, ProjectId,
     ProjectName, Purpose, Reach, SecretName, Tenant, TenantId, UserId,
 };
-use godel_proxy::{CaptureConfig, Config, Key, Keys, Who, provider_of};
+use godel_proxy::{CaptureConfig, Config, Key, Keys, Seats, Who, provider_of};
 use godel_store::{Scope, Tx};
 use jiff::Timestamp;
 
@@ -145,6 +145,7 @@ async fn rules(app: &App, known: Known, now: Timestamp) -> Result<Who> {
         keys,
         budgets: counted.into(),
         capture,
+        seats: Seats::default(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! What a reply used is read while its bytes pass by, whatever way they are split.
 
+use bytes::Bytes;
 use godel_llm::{Dialect, Ending, Passed, ReplyMeter, StreamMeter, Usage};
 use proptest::prelude::*;
 
@@ -142,7 +143,7 @@ fn an_event_of_ten_megabytes_passes_and_is_not_kept() {
 fn a_whole_reply_tells_its_usage_wherever_it_stands() {
     let read = |dialect, text: &str| {
         let mut meter = ReplyMeter::new(dialect);
-        text.as_bytes().chunks(11).for_each(|piece| meter.feed(piece));
+        text.as_bytes().chunks(11).for_each(|piece| meter.take(&Bytes::copy_from_slice(piece)));
         meter.usage()
     };
     let chat = r#"{"usage":{"prompt_tokens":100,"prompt_tokens_details":{"cached_tokens":40},"completion_tokens":7},"choices":[{"message":{"content":"\"usage\":{\"prompt_tokens\":1}"}}]}"#;
@@ -154,7 +155,8 @@ fn a_whole_reply_tells_its_usage_wherever_it_stands() {
         "x".repeat(2_000_000)
     );
     let mut meter = ReplyMeter::new(Dialect::Anthropic);
-    large.as_bytes().chunks(100_000).for_each(|piece| meter.feed(piece));
+    let pieces = large.as_bytes().chunks(100_000);
+    pieces.for_each(|piece| meter.take(&Bytes::copy_from_slice(piece)));
     assert_eq!(meter.usage(), Some(used()));
     assert_eq!(read(Dialect::Chat, r#"{"choices":[]}"#), None);
     assert_eq!(read(Dialect::Chat, "<html>"), None);

@@ -1,20 +1,22 @@
 //! What one transaction of the ledger writes: many callers, each budget read and written once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use godel_model::{
-    Budget, BudgetId, CallStart, Crossing, EventType, Held, Metadata, NewEvent, Payload, Quota,
-    Reserved, Source, TenantId, UsageKey, UsageSum,
+    Budget, BudgetId, CallEnd, CallStart, Crossing, EventType, Held, Metadata, NewEvent, Payload,
+    Quota, Reserved, Source, TenantId, UsageKey, UsageSum,
 };
-use godel_store::Tx;
+use godel_store::{OpenCalls, Tx};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Closing, Inner, Opening, Refusal, UsedUp};
+use super::{Closing, Inner, OpenRow, Opening, Refusal, UsedUp, lost, unasked};
 
 /// What one transaction writes.
 #[derive(Debug, Default)]
 pub(super) struct Batch {
+    /// Which transaction of this server it is.
+    pub(super) number: i64,
     pub(super) openings: Vec<Opening>,
     pub(super) closings: Vec<Closing>,
     pub(super) events: Vec<(TenantId, NewEvent, u32)>,
@@ -23,13 +25,23 @@ pub(super) struct Batch {
 
 /// What came of it.
 pub(super) struct Written {
-    pub(super) answers: Vec<Result<Vec<Held>, Refusal>>,
+    /// Each opening with what is held back for it, or why it is not allowed.
+    pub(super) answers: Vec<Result<CallStart, Refusal>>,
+    /// How many calls of which rows are in the ledger now.
+    pub(super) closed: Vec<(OpenRow, usize)>,
     /// The budgets that were told to be used up.
     pub(super) news: Vec<UsedUp>,
 }
 
-/// The budgets that a batch has to do with, each read once and written once.
-type Book = BTreeMap<(TenantId, BudgetId), Option<Budget>>;
+/// What a transaction has to do with: budgets and sums, each read once and written once.
+#[derive(Default)]
+struct Book<'a> {
+    budgets: BTreeMap<(TenantId, BudgetId), Option<Budget>>,
+    sums: BTreeMap<(TenantId, UsageKey), UsageSum>,
+    /// The call before: the next one is often of the same, and then needs no key of its own.
+    last: Option<(&'a CallStart, UsageSum)>,
+    crossings: Vec<(TenantId, BudgetId, Crossing)>,
+}
 
 impl Batch {
     pub(super) fn write(
@@ -38,106 +50,194 @@ impl Batch {
         inner: &Inner,
         now: Timestamp,
     ) -> godel_store::Result<Written> {
-        let mut book = self.read_budgets(tx, now)?;
-        let mut sums: BTreeMap<(TenantId, UsageKey), UsageSum> = BTreeMap::new();
-        let (mut crossings, mut news) = (Vec::new(), Vec::new());
+        let mut book = Book::read(tx, self.budgets(), now)?;
         // First what is over: it may make room for what begins.
-        let ended = self.openings.iter().filter_map(|opening| opening.after.as_deref());
-        for closing in self.closings.iter().chain(ended) {
-            let (start, end) = (&closing.start, &closing.end);
+        let mut closed: BTreeMap<OpenRow, usize> = BTreeMap::new();
+        for closing in self.ended() {
+            let start = &closing.begun.start;
             let tenant = start.purpose.tenant;
-            // What failed may have been written all the same, and is written anew.
-            if closing.fresh && tx.calls().by_id(tenant, start.id)?.is_none() {
-                tx.calls().open(start, inner.node)?;
-            }
-            if !tx.calls().settle(tenant, start.id, end)? {
-                continue;
-            }
-            if let Some(body) = &closing.body {
+            if book.settle(tx, inner, start, &closing.end)?
+                && let Some(body) = &closing.body
+            {
                 tx.bodies().put(tenant, start.id, body)?;
             }
-            sums.entry((tenant, start.key())).or_default().add(&end.sum(start.paid_by));
-            for held in &start.held {
-                let Some(Some(budget)) = book.get_mut(&(tenant, held.budget)) else { continue };
-                if let Some(crossing) = budget.settle(held.amount, end.cost.unwrap_or(0)) {
-                    crossings.push((tenant, held.budget, crossing));
-                }
+            if let Some(batch) = closing.begun.batch {
+                *closed.entry((tenant, batch)).or_default() += 1;
             }
         }
-        let mut answers = Vec::with_capacity(self.openings.len());
-        for opening in &self.openings {
-            let answer = opening.reserve(&mut book);
-            if let Ok(held) = &answer {
-                let start = CallStart { held: held.clone(), ..opening.start.clone() };
-                tx.calls().open(&start, inner.node)?;
+        for ((tenant, batch), count) in &closed {
+            // None of its calls is open after this.
+            if inner.open().get(&(*tenant, *batch)).is_none_or(|left| left <= count) {
+                tx.calls().close((*tenant, inner.node, *batch))?;
             }
-            answers.push(answer);
         }
-        for ((tenant, key), sum) in &sums {
-            tx.usage().add(*tenant, key, sum)?;
+        let answers: Vec<_> =
+            self.openings.iter().map(|opening| opening.reserve(&mut book)).collect();
+        let mut begun: BTreeMap<TenantId, Vec<&CallStart>> = BTreeMap::new();
+        for start in answers.iter().flatten() {
+            begun.entry(start.purpose.tenant).or_default().push(start);
         }
-        for ((tenant, _), budget) in &book {
-            if let Some(budget) = budget {
-                tx.budgets().store(*tenant, budget)?;
-            }
+        for (tenant, starts) in begun {
+            tx.calls().open((tenant, inner.node, self.number), starts)?;
         }
         for (opening, answer) in self.openings.iter().zip(&answers) {
             // One that is too large for a fresh budget is no news of the budget.
             if let Err(Refusal::Exhausted(budget)) = answer
                 && budget.is_low()
             {
-                crossings.push((opening.start.purpose.tenant, budget.id, Crossing::Exceeded));
+                let tenant = opening.start.purpose.tenant;
+                book.crossings.push((tenant, budget.id, Crossing::Exceeded));
             }
         }
-        for (tenant, id, crossing) in crossings {
-            let Some(Some(budget)) = book.get(&(tenant, id)) else { continue };
-            let used_up = (budget.id, budget.starts, budget.cap);
-            if crossing == Crossing::Exceeded {
-                if inner.told().contains(&used_up) || news.contains(&used_up) {
-                    continue;
-                }
-                news.push(used_up);
-            }
-            tx.record_for(tenant, told(inner, budget, crossing, now))?;
-        }
+        let news = book.write(tx, inner, now)?;
         for (tenant, quota) in &self.quotas {
             tx.quotas().put(*tenant, quota)?;
         }
         for (tenant, event, _) in &self.events {
             tx.record_for(*tenant, event.clone())?;
         }
-        Ok(Written { answers, news })
+        Ok(Written { answers, closed: closed.into_iter().collect(), news })
     }
 
-    /// Reads every budget in one order, so that two servers never wait for each other.
-    fn read_budgets(&self, tx: &mut Tx<'_>, now: Timestamp) -> godel_store::Result<Book> {
-        let mut book = Book::new();
+    /// Returns everything that has ended.
+    fn ended(&self) -> impl Iterator<Item = &Closing> {
+        let after = self.openings.iter().filter_map(|opening| opening.after.as_deref());
+        self.closings.iter().chain(after)
+    }
+
+    fn budgets(&self) -> BTreeSet<(TenantId, BudgetId)> {
+        let mut all = BTreeSet::new();
         for opening in &self.openings {
             let tenant = opening.start.purpose.tenant;
-            book.extend(opening.budgets.iter().map(|id| ((tenant, *id), None)));
+            all.extend(opening.budgets.iter().map(|id| (tenant, *id)));
         }
-        let ended = self.openings.iter().filter_map(|opening| opening.after.as_deref());
-        for closing in self.closings.iter().chain(ended) {
-            let tenant = closing.start.purpose.tenant;
-            book.extend(closing.start.held.iter().map(|held| ((tenant, held.budget), None)));
+        all.extend(self.ended().flat_map(|closing| budgets_of(&closing.begun.start)));
+        all
+    }
+}
+
+fn budgets_of(start: &CallStart) -> impl Iterator<Item = (TenantId, BudgetId)> {
+    start.held.iter().map(|held| (start.purpose.tenant, held.budget))
+}
+
+/// Settles what is open in some rows and forgets them; with each it is told whether nobody was asked
+/// then. Returns which budgets are told to be used up.
+pub(super) fn settle_rows(
+    tx: &mut Tx<'_>,
+    inner: &Inner,
+    rows: &[(OpenCalls, bool)],
+    now: Timestamp,
+) -> godel_store::Result<Vec<UsedUp>> {
+    let calls = rows.iter().flat_map(|(open, _)| &open.calls);
+    let mut book = Book::read(tx, calls.flat_map(budgets_of).collect(), now)?;
+    for (open, unsure) in rows {
+        for start in &open.calls {
+            let end = if *unsure { unasked(now) } else { lost(start.worst, now) };
+            book.settle(tx, inner, start, &end)?;
         }
-        for ((tenant, id), budget) in &mut book {
-            *budget = tx.budgets().lock(*tenant, *id)?;
-            if let Some(budget) = budget {
+        tx.calls().close((open.tenant, open.node, open.batch))?;
+    }
+    book.write(tx, inner, now)
+}
+
+impl<'a> Book<'a> {
+    /// Reads every budget in one order, so that two servers never wait for each other.
+    fn read(
+        tx: &mut Tx<'_>,
+        budgets: BTreeSet<(TenantId, BudgetId)>,
+        now: Timestamp,
+    ) -> godel_store::Result<Self> {
+        let mut book = Self::default();
+        for (tenant, id) in budgets {
+            let mut budget = tx.budgets().lock(tenant, id)?;
+            if let Some(budget) = &mut budget {
                 budget.roll(now);
             }
+            book.budgets.insert((tenant, id), budget);
         }
         Ok(book)
     }
+
+    /// Writes how a call ended, and what that means; `false` if somebody settled it before.
+    fn settle(
+        &mut self,
+        tx: &mut Tx<'_>,
+        inner: &Inner,
+        start: &'a CallStart,
+        end: &CallEnd,
+    ) -> godel_store::Result<bool> {
+        let tenant = start.purpose.tenant;
+        if !tx.calls().settle(start, inner.node, end)? {
+            return Ok(false);
+        }
+        match &mut self.last {
+            Some((last, sum)) if is_same_sum(last, start) => sum.add(&end.sum(start.paid_by)),
+            _ => {
+                self.sum_up();
+                self.last = Some((start, end.sum(start.paid_by)));
+            }
+        }
+        for held in &start.held {
+            let Some(Some(budget)) = self.budgets.get_mut(&(tenant, held.budget)) else { continue };
+            if let Some(crossing) = budget.settle(held.amount, end.cost.unwrap_or(0)) {
+                self.crossings.push((tenant, held.budget, crossing));
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds what belongs together to its sum.
+    fn sum_up(&mut self) {
+        if let Some((start, sum)) = self.last.take() {
+            self.sums.entry((start.purpose.tenant, start.key())).or_default().add(&sum);
+        }
+    }
+
+    /// Writes sums, budgets, and what is to be told of them; returns which are told to be used up.
+    fn write(
+        &mut self,
+        tx: &mut Tx<'_>,
+        inner: &Inner,
+        now: Timestamp,
+    ) -> godel_store::Result<Vec<UsedUp>> {
+        self.sum_up();
+        for ((tenant, key), sum) in &self.sums {
+            tx.usage().add(*tenant, key, sum)?;
+        }
+        for ((tenant, _), budget) in &self.budgets {
+            if let Some(budget) = budget {
+                tx.budgets().store(*tenant, budget)?;
+            }
+        }
+        let mut news = Vec::new();
+        for (tenant, id, crossing) in &self.crossings {
+            let Some(Some(budget)) = self.budgets.get(&(*tenant, *id)) else { continue };
+            let used_up = (budget.id, budget.starts, budget.cap);
+            if *crossing == Crossing::Exceeded {
+                if inner.told().contains(&used_up) || news.contains(&used_up) {
+                    continue;
+                }
+                news.push(used_up);
+            }
+            tx.record_for(*tenant, told(inner, budget, *crossing, now))?;
+        }
+        Ok(news)
+    }
+}
+
+/// Tells whether two calls are summed up together.
+fn is_same_sum(a: &CallStart, b: &CallStart) -> bool {
+    let day = |start: &CallStart| start.at.as_second().div_euclid(86_400);
+    (&a.provider, &a.model, &a.purpose) == (&b.provider, &b.model, &b.purpose) && day(a) == day(b)
 }
 
 impl Opening {
     /// Holds back what the call may cost in each of its budgets, or in none.
-    fn reserve(&self, book: &mut Book) -> Result<Vec<Held>, Refusal> {
-        let tenant = self.start.purpose.tenant;
+    fn reserve(&self, book: &mut Book<'_>) -> Result<CallStart, Refusal> {
+        let (tenant, budgets) = (self.start.purpose.tenant, &mut book.budgets);
         let mut held: Vec<Held> = Vec::with_capacity(self.budgets.len());
         for id in self.budgets.iter() {
-            let Some(Some(budget)) = book.get_mut(&(tenant, *id)) else { continue };
+            let Some(Some(budget)) = budgets.get_mut(&(tenant, *id)) else { continue };
             let refusal = match budget.reserve(self.worst, self.estimate) {
                 Reserved::Held(amount) => {
                     held.push(Held { budget: *id, amount });
@@ -147,13 +247,13 @@ impl Opening {
                 Reserved::Exhausted => Refusal::Exhausted(budget.clone()),
             };
             for Held { budget, amount } in held {
-                if let Some(Some(budget)) = book.get_mut(&(tenant, budget)) {
+                if let Some(Some(budget)) = budgets.get_mut(&(tenant, budget)) {
                     budget.settle(amount, 0);
                 }
             }
             return Err(refusal);
         }
-        Ok(held)
+        Ok(CallStart { held, ..self.start.clone() })
     }
 }
 

@@ -1,6 +1,7 @@
 //! SQLite: one writer thread that groups commits, a few read connections, one process per file.
 
 mod backup;
+mod mover;
 mod schema;
 mod writer;
 
@@ -64,10 +65,11 @@ impl Engine {
         let readers = (0..config.readers.max(1))
             .map(|_| open_reader(path).map(Mutex::new))
             .collect::<Result<_>>()?;
+        let mover = mover::Mover::start(path, config.durability)?;
         let (queue, jobs) = mpsc::channel(QUEUE_MAX_JOBS);
         let thread = std::thread::Builder::new()
             .name("godel-writer".to_owned())
-            .spawn(move || writer::Writer::new(writer, hub, seal).run(jobs))
+            .spawn(move || writer::Writer::new(writer, mover, hub, seal).run(jobs))
             .map_err(|cause| Error::File { path: path.to_owned(), cause })?;
         Ok(Self {
             queue: Mutex::new(Some(queue)),
@@ -160,10 +162,7 @@ fn open_writer(path: &Path, durability: Durability) -> Result<Connection> {
     // The connection stays on one thread, so it needs no lock of its own.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(fail)?;
-    let synchronous = match durability {
-        Durability::Full => "FULL",
-        Durability::Relaxed => "NORMAL",
-    };
+    let synchronous = durability.synchronous();
     // Deleted bytes are overwritten: whoever was erased must not be found in the file.
     conn.execute_batch(&format!(
         "PRAGMA journal_mode = WAL;

@@ -11,6 +11,7 @@ use crate::chain::{End, Link, Seal};
 use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
+use crate::sqlite::mover::{self, Mover};
 use crate::statement::Conn;
 use crate::tables::audit;
 use crate::tables::events::{self, Inserter};
@@ -20,8 +21,10 @@ use crate::{Error, Result, Tx};
 
 /// How many jobs share one commit, at most.
 const BATCH_MAX_JOBS: usize = 512;
-/// Above this size the log of SQLite is moved into the database between two batches.
+/// Above this size the log of SQLite is moved into the database.
 const CHECKPOINT_BYTES: i64 = 16 * 1024 * 1024;
+/// Above this size the writer waits until it was moved.
+const LOG_MAX_BYTES: i64 = 64 * 1024 * 1024;
 /// How often the size of that log is looked at.
 const CHECKPOINT_LOOK_BATCHES: usize = 16;
 
@@ -47,6 +50,7 @@ pub(super) struct Writer {
     /// The ends of each tenant that was written to, as committed.
     heads: Heads,
     page_bytes: i64,
+    mover: Mover,
 }
 
 /// The events that a job recorded, or that it is not part of the commit.
@@ -135,9 +139,9 @@ impl Positions<'_> {
 }
 
 impl Writer {
-    pub(super) fn new(conn: Connection, hub: Arc<Hub>, seal: Arc<Seal>) -> Self {
+    pub(super) fn new(conn: Connection, mover: Mover, hub: Arc<Hub>, seal: Arc<Seal>) -> Self {
         let page_bytes = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap_or(4_096);
-        Self { conn, hub, seal, heads: Heads::default(), page_bytes }
+        Self { conn, hub, seal, heads: Heads::default(), page_bytes, mover }
     }
 
     /// Works until the queue is closed and empty.
@@ -153,9 +157,14 @@ impl Writer {
             usual = arriving.taken;
             batches += 1;
             if batches.is_multiple_of(CHECKPOINT_LOOK_BATCHES) {
-                self.checkpoint_if_large();
+                self.move_if_large();
+            }
+            if self.mover.has_moved() {
+                // What was written meanwhile is little.
+                self.move_log("PASSIVE");
             }
         }
+        drop(self.mover);
         if let Err(error) = self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
             tracing::warn!(%error, "the last checkpoint failed; the next start repeats it");
         }
@@ -313,17 +322,24 @@ impl Writer {
         }
     }
 
-    fn checkpoint_if_large(&self) {
+    fn move_if_large(&self) {
         // A checkpoint that does nothing tells the size of the log for next to nothing.
         let pages = self
             .conn
             .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
             .and_then(|mut noop| noop.query_row([], |row| row.get::<_, i64>(1)));
-        if pages.is_ok_and(|pages| pages * self.page_bytes > CHECKPOINT_BYTES)
-            && let Err(error) =
-                self.conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-        {
-            tracing::warn!(%error, "a checkpoint failed; it is tried again after the next batch");
+        let bytes = pages.unwrap_or(0) * self.page_bytes;
+        if bytes > LOG_MAX_BYTES {
+            self.move_log("FULL");
+        } else if bytes > CHECKPOINT_BYTES {
+            self.mover.begin();
+        }
+    }
+
+    /// Moves the log into the database. If nothing is left in it, the next batch begins it anew.
+    fn move_log(&self, how: &str) {
+        if let Err(error) = mover::checkpoint(&self.conn, how) {
+            tracing::warn!(%error, "a checkpoint failed; it is tried again after some batches");
         }
     }
 }
@@ -425,7 +441,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("full.db");
         let conn = super::super::schema::open_migrated(&path, Durability::Full).unwrap();
-        let mut writer = Writer::new(conn, Arc::new(Hub::default()), Arc::new(Seal::default()));
+        let mover = Mover::start(&path, Durability::Full).unwrap();
+        let (hub, seal) = (Arc::new(Hub::default()), Arc::new(Seal::default()));
+        let mut writer = Writer::new(conn, mover, hub, seal);
         let tenant = TenantId::from_uuid(Mint::system().id::<godel_model::EventId>().uuid());
         let first = Tenant {
             id: tenant,

@@ -1,5 +1,9 @@
 //! Attempts to get an answer from a provider.
 
+mod open;
+
+use std::collections::HashSet;
+
 use godel_model::{
     BudgetId, CallEnd, CallId, CallStart, Held, Outcome, ProjectId, Purpose, TenantId, TokenId,
     Usage, UserId, from_micros, micros,
@@ -11,18 +15,26 @@ use crate::statement::{Param, Row, statements};
 use crate::{Error, Result, Tx};
 
 statements! {
-    OPEN = "call_open":
+    SETTLE = "call_settle":
         "INSERT INTO model_call (tenant, id, request, attempt, at, node, person, project, agent, bead,
              convoy, agent_token, client_session, dialect, asked, provider, model, streamed, worst,
-             held, paid_by, outcome)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-             $19, $20, $21, 'open')";
-    SETTLE = "call_settle":
-        "UPDATE model_call SET outcome = $1, status = $2, input = $3, cache_read = $4,
-             cache_write_5m = $5, cache_write_1h = $6, output = $7, reasoning = $8,
-             server_tools = $9, cost = $10, estimated = $11, first_byte = $12, ended_at = $13,
-             error = $14
-         WHERE tenant = $15 AND id = $16 AND outcome = 'open'";
+             held, paid_by, outcome, status, input, cache_read, cache_write_5m, cache_write_1h,
+             output, reasoning, server_tools, cost, estimated, first_byte, ended_at, error)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+             $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)
+         ON CONFLICT (tenant, id) DO NOTHING";
+    OPEN = "call_open":
+        "INSERT INTO model_open (tenant, node, batch, calls) VALUES ($1, $2, $3, $4)";
+    OPENED = "call_opened":
+        "SELECT tenant, node, batch, calls FROM model_open
+         WHERE tenant = $1 AND node = $2 AND batch = $3";
+    CLOSE = "call_close": "DELETE FROM model_open WHERE tenant = $1 AND node = $2 AND batch = $3";
+    UNDER_WAY = "call_under_way":
+        "SELECT tenant, node, batch, calls FROM model_open WHERE tenant = $1";
+    DEAD = "call_dead":
+        "SELECT tenant, node, batch, calls FROM model_open WHERE NOT EXISTS
+             (SELECT 1 FROM model_node WHERE model_node.id = node AND alive_until >= $1)
+         LIMIT $2";
     PAGE_DOWN = "call_page_down":
         "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
              client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
@@ -35,14 +47,6 @@ statements! {
              input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
              cost, estimated, first_byte, ended_at, error, paid_by
          FROM model_call WHERE tenant = $1 AND id = $2";
-    DEAD = "call_dead":
-        "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
-             client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
-             input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
-             cost, estimated, first_byte, ended_at, error, paid_by
-         FROM model_call WHERE outcome = 'open' AND NOT EXISTS
-             (SELECT 1 FROM model_node WHERE model_node.id = node AND alive_until >= $1)
-         LIMIT $2";
     ALIVE = "node_alive":
         "INSERT INTO model_node (id, alive_until) VALUES ($1, $2)
          ON CONFLICT (id) DO UPDATE SET alive_until = EXCLUDED.alive_until";
@@ -50,7 +54,7 @@ statements! {
     FORGET_DEAD = "node_forget_dead": "DELETE FROM model_node WHERE alive_until < $1";
     FORGET_OTHERS = "node_forget_others": "DELETE FROM model_node WHERE id <> $1";
     TRIM = "call_trim":
-        "DELETE FROM model_call WHERE outcome <> 'open' AND (tenant, id) IN
+        "DELETE FROM model_call WHERE (tenant, id) IN
              (SELECT tenant, id FROM model_call WHERE tenant = $1 AND id < $2 ORDER BY id LIMIT $3)";
 }
 
@@ -63,19 +67,69 @@ pub struct CallRecord {
     pub end: Option<CallEnd>,
 }
 
+/// The calls of a tenant that began in one commit of a server and are not all in the ledger yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenCalls {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// The server.
+    pub node: Uuid,
+    /// Which commit of the server it was.
+    pub batch: i64,
+    /// The calls; some may be in the ledger already.
+    pub calls: Vec<CallStart>,
+}
+
 /// The attempts of this server.
 pub struct Calls<'t, 'c> {
     pub(crate) tx: &'t mut Tx<'c>,
 }
 
 impl Calls<'_, '_> {
-    /// Writes that a provider is about to be asked.
+    /// Writes that providers are about to be asked: calls of one tenant that begin together.
     ///
     /// # Errors
     /// If the database fails, or the scope is another tenant.
-    pub fn open(&mut self, call: &CallStart, node: Uuid) -> Result<()> {
+    pub fn open<'a>(
+        &mut self,
+        (tenant, node, batch): (TenantId, Uuid, i64),
+        calls: impl IntoIterator<Item = &'a CallStart>,
+    ) -> Result<()> {
+        self.tx.reaches(tenant)?;
+        let text = open::text_of(calls)?;
+        let [a, b, c] = place(tenant, node, batch);
+        self.tx.conn.execute(&OPEN, &[a, b, c, Param::Text(&text)]).map(drop)
+    }
+
+    /// Finds calls that began together; none if all of them are in the ledger.
+    ///
+    /// # Errors
+    /// If the database fails, or the scope is another tenant.
+    pub fn opened(
+        &mut self,
+        (tenant, node, batch): (TenantId, Uuid, i64),
+    ) -> Result<Option<OpenCalls>> {
+        self.tx.reaches(tenant)?;
+        self.tx.conn.first(&OPENED, &place(tenant, node, batch), read_open)
+    }
+
+    /// Forgets calls that began together, because all of them are in the ledger.
+    ///
+    /// # Errors
+    /// If the database fails, or the scope is another tenant.
+    pub fn close(&mut self, (tenant, node, batch): (TenantId, Uuid, i64)) -> Result<()> {
+        self.tx.reaches(tenant)?;
+        self.tx.conn.execute(&CLOSE, &place(tenant, node, batch)).map(drop)
+    }
+
+    /// Writes an attempt that has ended; `false` if somebody settled it before.
+    ///
+    /// # Errors
+    /// If the database fails, or the scope is another tenant.
+    pub fn settle(&mut self, call: &CallStart, node: Uuid, end: &CallEnd) -> Result<bool> {
         let (purpose, held) = (&call.purpose, held_bytes(&call.held));
         self.tx.reaches(purpose.tenant)?;
+        let count = |count: u64| Param::Int(i64::try_from(count).unwrap_or(i64::MAX));
         let params = [
             Param::Uuid(purpose.tenant.uuid()),
             Param::Uuid(call.id.uuid()),
@@ -98,18 +152,6 @@ impl Calls<'_, '_> {
             opt(call.worst),
             Param::Bytes(&held),
             Param::Text(call.paid_by.as_str()),
-        ];
-        self.tx.conn.execute(&OPEN, &params).map(drop)
-    }
-
-    /// Writes how an attempt ended; `false` if somebody settled it before.
-    ///
-    /// # Errors
-    /// If the database fails, or the scope is another tenant.
-    pub fn settle(&mut self, tenant: TenantId, id: CallId, end: &CallEnd) -> Result<bool> {
-        self.tx.reaches(tenant)?;
-        let count = |count: u64| Param::Int(i64::try_from(count).unwrap_or(i64::MAX));
-        let params = [
             Param::Text(end.outcome.as_str()),
             opt(end.status.map(i64::from)),
             count(end.usage.input),
@@ -124,41 +166,58 @@ impl Calls<'_, '_> {
             opt(end.first_byte_micros),
             Param::Int(micros(end.at)),
             Param::from(end.error.as_deref()),
-            Param::Uuid(tenant.uuid()),
-            Param::Uuid(id.uuid()),
         ];
         Ok(self.tx.conn.execute(&SETTLE, &params)? == 1)
     }
 
-    /// Lists the attempts of the tenant before an id, the newest first.
+    /// Lists the attempts of the tenant before an id, the newest first, those under way among them.
     ///
     /// # Errors
     /// If the database fails.
     pub fn before(&mut self, before: Option<CallId>, limit: usize) -> Result<Vec<CallRecord>> {
-        let before = before.map_or(Uuid::max(), CallId::uuid);
-        let limit = Param::Int(i64::try_from(limit).unwrap_or(i64::MAX));
-        let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Uuid(before), limit];
-        self.tx.conn.query(&PAGE_DOWN, &params, read)
+        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        let most = before.map_or(Uuid::max(), CallId::uuid);
+        let rows = Param::Int(i64::try_from(limit).unwrap_or(i64::MAX));
+        let mut page = self.tx.conn.query(&PAGE_DOWN, &[tenant, Param::Uuid(most), rows], read)?;
+        // What comes after the last row of a full page belongs to the next one.
+        let full = page.len() == limit;
+        let least = page.last().filter(|_| full).map_or(Uuid::nil(), |last| last.start.id.uuid());
+        let open = self.tx.conn.query(&UNDER_WAY, &[tenant], read_open)?;
+        let ended: HashSet<CallId> = page.iter().map(|record| record.start.id).collect();
+        let open = open.into_iter().flat_map(|open| open.calls).filter(|start| {
+            let id = start.id.uuid();
+            id < most && id > least && !ended.contains(&start.id)
+        });
+        page.extend(open.map(|start| CallRecord { start, end: None }));
+        page.sort_unstable_by_key(|record| std::cmp::Reverse(record.start.id));
+        page.truncate(limit);
+        Ok(page)
     }
 
-    /// Finds an attempt of a tenant.
+    /// Finds an attempt of a tenant, ended or under way.
     ///
     /// # Errors
     /// If the database fails, or the scope is another tenant.
     pub fn by_id(&mut self, tenant: TenantId, id: CallId) -> Result<Option<CallRecord>> {
         self.tx.reaches(tenant)?;
         let params = [Param::Uuid(tenant.uuid()), Param::Uuid(id.uuid())];
-        self.tx.conn.first(&BY_ID, &params, read)
+        if let Some(ended) = self.tx.conn.first(&BY_ID, &params, read)? {
+            return Ok(Some(ended));
+        }
+        let open = self.tx.conn.query(&UNDER_WAY, &params[..1], read_open)?;
+        let mut open = open.into_iter().flat_map(|open| open.calls);
+        let found = open.find(|start| start.id == id);
+        Ok(found.map(|start| CallRecord { start, end: None }))
     }
 
-    /// Finds attempts that are open and whose server is not alive any more.
+    /// Finds calls that are open and whose server is not alive any more.
     ///
     /// # Errors
     /// If the database fails, or the scope is not the whole system.
-    pub fn dead(&mut self, now: Timestamp, limit: usize) -> Result<Vec<CallRecord>> {
+    pub fn dead(&mut self, now: Timestamp, limit: usize) -> Result<Vec<OpenCalls>> {
         self.tx.system()?;
         let limit = Param::Int(i64::try_from(limit).unwrap_or(i64::MAX));
-        self.tx.conn.query(&DEAD, &[Param::Int(micros(now)), limit], read)
+        self.tx.conn.query(&DEAD, &[Param::Int(micros(now)), limit], read_open)
     }
 
     /// Notes that a server lives at least until some time.
@@ -207,6 +266,16 @@ impl Calls<'_, '_> {
         let params = [Param::Uuid(tenant.uuid()), Param::Uuid(before.uuid()), limit];
         self.tx.conn.execute(&TRIM, &params)
     }
+}
+
+fn place(tenant: TenantId, node: Uuid, batch: i64) -> [Param<'static>; 3] {
+    [Param::Uuid(tenant.uuid()), Param::Uuid(node), Param::Int(batch)]
+}
+
+fn read_open(row: &Row<'_>) -> Result<OpenCalls> {
+    let tenant = TenantId::from_uuid(row.uuid(0)?);
+    let calls = open::calls_in(&row.text(3)?, tenant)?;
+    Ok(OpenCalls { tenant, node: row.uuid(1)?, batch: row.int(2)?, calls })
 }
 
 fn opt(int: Option<i64>) -> Param<'static> {
@@ -263,9 +332,6 @@ fn read(row: &Row<'_>) -> Result<CallRecord> {
         held: read_held(&row.bytes(18)?),
     };
     let outcome: Outcome = row.text(19)?.parse().map_err(unreadable)?;
-    if outcome == Outcome::Open {
-        return Ok(CallRecord { start, end: None });
-    }
     let usage = Usage {
         input: count(21)?,
         cache_read: count(22)?,
@@ -285,7 +351,8 @@ fn read(row: &Row<'_>) -> Result<CallRecord> {
         first_byte_micros: row.opt_int(30)?,
         error: row.opt_text(32)?,
     };
-    Ok(CallRecord { start, end: Some(end) })
+    // An older server that is still at work writes here what is under way.
+    Ok(CallRecord { start, end: Some(end).filter(|end| end.outcome != Outcome::Open) })
 }
 
 /// The names are few, so none needs memory of its own.

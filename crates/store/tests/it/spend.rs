@@ -4,7 +4,7 @@ use godel_model::{
     Budget, BudgetId, BudgetScope, CallEnd, CallId, CallStart, Held, Mint, Outcome, PaidBy, Period,
     Purpose, Quota, QuotaWindow, TenantId, Usage, UserId,
 };
-use godel_store::{CallBody, Scope, Tx};
+use godel_store::{CallBody, CallRecord, Scope, Store, Tx};
 use godel_testkit::{World, worlds};
 use jiff::Timestamp;
 use uuid::Uuid;
@@ -68,17 +68,31 @@ async fn an_attempt_is_settled_once_and_reads_as_it_was_written() {
         let (tenant, node) = (world.tenant, Uuid::from_u128(7));
         let held = vec![Held { budget: BudgetId::from_uuid(Uuid::from_u128(9)), amount: 500 }];
         let call = start(tenant, held);
-        let opened = call.clone();
-        write(&world, move |tx| tx.calls().open(&opened, node)).await;
-        let id = call.id;
-        assert!(write(&world, move |tx| tx.calls().settle(tenant, id, &end(42))).await);
-        assert!(!write(&world, move |tx| tx.calls().settle(tenant, id, &end(99))).await);
-        let rows = world.store.read(Scope::Tenant(tenant), |tx| tx.calls().before(None, 10)).await;
-        let rows = rows.unwrap();
-        assert_eq!((rows.len(), &rows[0].start), (1, &call), "{}", world.engine);
-        assert_eq!(rows[0].end, Some(end(42)));
-        let found = write(&world, move |tx| tx.calls().by_id(tenant, id)).await;
-        assert_eq!(found.as_ref(), Some(&rows[0]), "{}", world.engine);
+        let later = CallId::from_uuid(Uuid::from_u128(call.id.uuid().as_u128() + 1));
+        let again = CallStart { id: later, attempt: 2, ..call.clone() };
+        let place = (tenant, node, 3);
+        let both = [call.clone(), again.clone()];
+        write(&world, move |tx| tx.calls().open(place, &both)).await;
+        let page = || async {
+            let find = |tx: &mut Tx<'_>| tx.calls().before(None, 10);
+            world.store.read(Scope::Tenant(tenant), find).await.unwrap()
+        };
+        let open = |start: &CallStart| CallRecord { start: start.clone(), end: None };
+        assert_eq!(page().await, [open(&again), open(&call)], "{}", world.engine);
+        let ended = call.clone();
+        let settle = |cost| {
+            let ended = ended.clone();
+            write(&world, move |tx| tx.calls().settle(&ended, node, &end(cost)))
+        };
+        assert!(settle(42).await);
+        assert!(!settle(99).await);
+        let settled = CallRecord { start: call.clone(), end: Some(end(42)) };
+        assert_eq!(page().await, [open(&again), settled.clone()], "{}", world.engine);
+        let opened = write(&world, move |tx| tx.calls().opened(place)).await.unwrap();
+        assert_eq!((opened.batch, opened.calls), (3, vec![call.clone(), again]));
+        write(&world, move |tx| tx.calls().close(place)).await;
+        assert_eq!(write(&world, move |tx| tx.calls().opened(place)).await, None);
+        assert_eq!(page().await, [settled], "{}", world.engine);
         let other = world.new_tenant("other").await;
         let rows = world.store.read(Scope::Tenant(other), |tx| tx.calls().before(None, 10)).await;
         assert_eq!(rows.unwrap().len(), 0, "{}", world.engine);
@@ -95,21 +109,20 @@ async fn what_a_dead_server_left_open_is_found_and_what_a_live_one_has_is_not() 
         write(&world, move |tx| {
             tx.calls().alive(dead, at(10))?;
             tx.calls().alive(alive, at(100))?;
-            tx.calls().open(&first, dead)?;
-            tx.calls().open(&second, alive)
+            tx.calls().open((tenant, dead, 0), [&first])?;
+            tx.calls().open((tenant, alive, 0), [&second])
         })
         .await;
         let found = |now| write(&world, move |tx| tx.calls().dead(at(now), 10));
         assert_eq!(found(5).await.len(), 0, "{}", world.engine);
         let after = found(50).await;
-        assert_eq!((after.len(), after[0].start.id), (1, lost.id), "{}", world.engine);
+        assert_eq!((after.len(), &after[0].calls), (1, &vec![lost.clone()]), "{}", world.engine);
         write(&world, move |tx| tx.calls().gone(alive)).await;
         assert_eq!(found(50).await.len(), 2, "who has said goodbye is not waited for");
         // What is open is never trimmed.
         let all = CallId::from_uuid(Uuid::max());
         assert_eq!(write(&world, move |tx| tx.calls().trim(tenant, all, 10)).await, 0);
-        let id = lost.id;
-        write(&world, move |tx| tx.calls().settle(tenant, id, &end(1))).await;
+        write(&world, move |tx| tx.calls().settle(&lost, dead, &end(1))).await;
         assert_eq!(write(&world, move |tx| tx.calls().trim(tenant, all, 10)).await, 1);
     }
 }
@@ -198,5 +211,94 @@ async fn what_was_said_is_kept_for_its_time_and_its_tenants_own() {
         let trim = |now| write(&world, move |tx| tx.bodies().trim(tenant, at(now), 10));
         assert_eq!((trim(100).await, trim(101).await), (0, 1), "{}", world.engine);
         assert_eq!(find(tenant).await, None, "{}", world.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_of_attempts_tells_of_each_once_and_in_order() {
+    for world in worlds().await {
+        let (tenant, node) = (world.tenant, Uuid::from_u128(7));
+        let mut starts: Vec<CallStart> = (0..20).map(|_| start(tenant, vec![])).collect();
+        starts.sort_unstable_by_key(|start| start.id);
+        let all = starts.clone();
+        // Every third has ended; the rest is under way.
+        write(&world, move |tx| {
+            tx.calls().open((tenant, node, 0), &all[..10])?;
+            tx.calls().open((tenant, node, 1), &all[10..])?;
+            for ended in all.iter().step_by(3) {
+                tx.calls().settle(ended, node, &end(1))?;
+            }
+            Ok(())
+        })
+        .await;
+        for limit in [1, 3, 7, 20, 50] {
+            let (mut seen, mut before) = (Vec::new(), None);
+            loop {
+                let find = move |tx: &mut Tx<'_>| tx.calls().before(before, limit);
+                let page = world.store.read(Scope::Tenant(tenant), find).await.unwrap();
+                before = page.last().map(|record| record.start.id);
+                let full = page.len() == limit;
+                seen.extend(page);
+                if !full {
+                    break;
+                }
+            }
+            let ids: Vec<CallId> = seen.iter().map(|record| record.start.id).collect();
+            let expected: Vec<CallId> = starts.iter().rev().map(|start| start.id).collect();
+            assert_eq!(ids, expected, "{} pages of {limit}", world.engine);
+            let ended = seen.iter().filter(|record| record.end.is_some()).count();
+            assert_eq!(ended, 7, "{}", world.engine);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forward() {
+    for world in worlds().await {
+        let (tenant, node) = (world.tenant, Uuid::from_u128(7));
+        let budget = Budget {
+            id: Mint::system().id(),
+            scope: BudgetScope::Agent("worker".to_owned()),
+            period: Period::Total,
+            cap: 10_000,
+            warn_percent: 80,
+            starts: at(0),
+            spent: 30,
+            held: 900,
+            created_at: at(0),
+        };
+        let other = BudgetId::from_uuid(Uuid::from_u128(9));
+        let held = vec![Held { budget: budget.id, amount: 900 }, Held { budget: other, amount: 1 }];
+        let ended = start(tenant, vec![]);
+        let mut open = start(tenant, held);
+        open.purpose.project = Some(Mint::system().id());
+        open.purpose.token = Some(Mint::system().id());
+        (open.request, open.attempt, open.worst) = (ended.id, 2, Some(900));
+        "the model \"it\" was".clone_into(&mut open.model);
+        let calls = [ended.clone(), open.clone()];
+        write(&world, move |tx| {
+            tx.calls().open((tenant, node, 3), &calls)?;
+            tx.calls().settle(&calls[0], node, &end(42)).map(drop)
+        })
+        .await;
+        let scope = Scope::Tenant(tenant);
+        let first = budget.clone();
+        world.store.write(scope, move |tx| tx.budgets().put(&first)).await.unwrap();
+        let moved = budget.clone();
+        write(&world, move |tx| tx.budgets().store(tenant, &moved)).await;
+        world.store.close().await;
+        Store::migrate(&world.config, 7).await.unwrap();
+        let store = Store::open(&world.config).await.unwrap();
+        let page = store.read(scope, |tx| tx.calls().before(None, 10)).await.unwrap();
+        let lost = page.iter().find(|record| record.start.id == open.id).unwrap();
+        assert_eq!((page.len(), &lost.start), (2, &open), "{}", world.engine);
+        let end = lost.end.as_ref().unwrap();
+        assert_eq!((end.outcome, end.cost, end.estimated), (Outcome::Lost, Some(900), true));
+        let sums = store.read(scope, |tx| tx.usage().between(0, i64::MAX)).await.unwrap();
+        assert_eq!(sums, [(open.key(), end.sum(open.paid_by))], "{}", world.engine);
+        let budgets = store.write(Scope::System, move |tx| tx.budgets().list(tenant)).await;
+        let expected = Budget { spent: 930, held: 0, ..budget };
+        assert_eq!(budgets.unwrap().value, [expected], "{}", world.engine);
+        store.close().await;
     }
 }

@@ -179,15 +179,17 @@ async fn a_ledger_that_cannot_be_written_asks_nobody_and_forgets_nothing() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         rename(&world, "model_call", "elsewhere");
+        rename(&world, "model_open", "nowhere");
         assert_eq!(under_way.await.unwrap().unwrap().status(), 200, "what is paid for is told");
         for (dialect, status) in [(Dialect::Chat, 503), (Dialect::Anthropic, 529)] {
             let (found, text) = world.say(&Asked::new(dialect, "hi")).await;
             assert_eq!(found, status, "{text}");
             assert!(told(dialect, &text).1.contains("cannot record what is spent"), "{text}");
-            assert!(!text.contains("model_call"), "{text}");
+            assert!(!text.contains("model_open"), "{text}");
         }
         assert_eq!(world.stage.recorded().len(), 1, "nobody was asked");
         rename(&world, "elsewhere", "model_call");
+        rename(&world, "nowhere", "model_open");
         assert_eq!(
             world.say(&Asked::new(Dialect::Chat, "[[usage input=1 output=1]]")).await.0,
             200

@@ -1,0 +1,128 @@
+//! Moves SQLite's log into the database beside the writer, so that nobody waits for it.
+//!
+//! What the writer appends meanwhile is left; the writer moves that little itself, between two
+//! batches, so that the log can begin anew.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{Durability, Error, Result};
+
+/// Above so many pages that are left, it is moved once more before the writer does the rest.
+const LEFT_MAX_PAGES: i64 = 64;
+const TURNS_MAX: usize = 4;
+
+/// The thread that moves the log.
+#[derive(Debug)]
+pub(super) struct Mover {
+    wake: Option<SyncSender<()>>,
+    moved: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Mover {
+    pub(super) fn start(path: &Path, durability: Durability) -> Result<Self> {
+        let conn = open(path, durability)?;
+        let (wake, woken) = sync_channel(1);
+        let moved = Arc::new(AtomicBool::new(false));
+        let done = Arc::clone(&moved);
+        let thread = std::thread::Builder::new()
+            .name("godel-mover".to_owned())
+            .spawn(move || run(&conn, &woken, &done))
+            .map_err(|cause| Error::File { path: path.to_owned(), cause })?;
+        Ok(Self { wake: Some(wake), moved, thread: Some(thread) })
+    }
+
+    /// Begins to move the log, unless that is under way.
+    pub(super) fn begin(&self) {
+        if let Some(wake) = &self.wake {
+            // If it is full, it is about to begin anyway.
+            let _waits = wake.try_send(());
+        }
+    }
+
+    /// Tells, once, that most of the log was moved.
+    pub(super) fn has_moved(&self) -> bool {
+        self.moved.load(Ordering::Relaxed) && self.moved.swap(false, Ordering::Relaxed)
+    }
+}
+
+impl Drop for Mover {
+    fn drop(&mut self) {
+        drop(self.wake.take());
+        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the thread that moves the log ended unexpectedly");
+        }
+    }
+}
+
+fn open(path: &Path, durability: Durability) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = Connection::open_with_flags(path, flags);
+    let conn = conn.map_err(|cause| Error::sqlite("open", cause))?;
+    let synchronous = durability.synchronous();
+    conn.execute_batch(&format!(
+        "PRAGMA synchronous = {synchronous}; PRAGMA fullfsync = ON; PRAGMA busy_timeout = 5000;
+         PRAGMA cache_size = -64; PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0;"
+    ))
+    .map_err(|cause| Error::sqlite("pragma", cause))?;
+    Ok(conn)
+}
+
+fn run(conn: &Connection, woken: &Receiver<()>, moved: &AtomicBool) {
+    while woken.recv().is_ok() {
+        for _ in 0..TURNS_MAX {
+            match checkpoint(conn, "PASSIVE") {
+                Ok(left) if left > LEFT_MAX_PAGES => {}
+                Ok(_) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "a checkpoint failed; it is tried again");
+                    break;
+                }
+            }
+        }
+        moved.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Moves what no reader needs in the log; returns how many pages are left.
+pub(super) fn checkpoint(conn: &Connection, how: &str) -> rusqlite::Result<i64> {
+    conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| {
+        Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_in_the_log_is_moved_beside_the_writer_and_the_log_begins_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("moved.db");
+        let conn = super::super::schema::open_migrated(&path, Durability::Full).unwrap();
+        conn.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
+        let fill = || conn.execute("INSERT INTO filled VALUES (zeroblob(500000))", []).unwrap();
+        let size = || std::fs::metadata(dir.path().join("moved.db-wal")).unwrap().len();
+        let mover = Mover::start(&path, Durability::Full).unwrap();
+        fill();
+        let before = size();
+        for _ in 0..5 {
+            mover.begin();
+            while !mover.has_moved() {
+                std::thread::yield_now();
+            }
+            assert_eq!(checkpoint(&conn, "PASSIVE").unwrap(), 0);
+            fill();
+        }
+        assert!(size() <= before + 100_000, "{before} became {}", size());
+        drop(mover);
+        let filled: i64 = conn.query_row("SELECT count(*) FROM filled", [], |r| r.get(0)).unwrap();
+        assert_eq!(filled, 6);
+    }
+}
