@@ -165,6 +165,9 @@ pub struct CompleteTask {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub result: Option<Box<RawValue>>,
+    /// How many tasks it takes next, and how long it waits for them; none unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<ClaimTasks>,
 }
 
 /// A worker says that a task failed.
@@ -219,7 +222,7 @@ pub struct SpawnTask {
 }
 
 /// What became of what a worker said.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskSaid {
     /// Where the task is now.
@@ -231,4 +234,7 @@ pub struct TaskSaid {
     /// Why the worker is to stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<String>,
+    /// The tasks that the worker has next, if it asked for some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<GivenTask>,
 }

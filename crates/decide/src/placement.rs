@@ -49,7 +49,11 @@ pub fn place<'a>(
     let mut placed = Vec::new();
     // Who was served last waits behind the others.
     let mut served = vec![0_usize; askers.len()];
+    let mut room: u32 = askers.iter().map(|asker| asker.free).sum();
     for (number, offer) in offers.iter().enumerate() {
+        if room == 0 {
+            break;
+        }
         let known = match (policy, offer.session) {
             (Placement::Affinity, Some(session)) => last_of(session),
             _ => None,
@@ -67,6 +71,7 @@ pub fn place<'a>(
         let Some(chosen) = chosen else { continue };
         if let Some(asker) = askers.get_mut(chosen) {
             asker.free -= 1;
+            room -= 1;
         }
         if let Some(served) = served.get_mut(chosen) {
             *served += 1;

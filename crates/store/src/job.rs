@@ -24,20 +24,53 @@ pub(crate) trait Job: Send {
 }
 
 /// A closure with a place for its result and a way back to whoever waits.
-pub(crate) struct Work<T, E, F> {
+pub(crate) struct Work<T, E, F, W> {
     scope: Scope,
     closure: F,
     result: Option<Result<T, E>>,
-    reply: oneshot::Sender<Finished<T, E>>,
+    way: W,
 }
 
 /// What the work returned and recorded, or why it was not committed.
-type Finished<T, E> = Result<(T, Vec<Arc<Logged>>), E>;
+pub(crate) type Finished<T, E> = Result<(T, Vec<Arc<Logged>>), E>;
 
 /// What a waiting caller holds.
 pub(crate) type Answer<T, E> = oneshot::Receiver<Finished<T, E>>;
 
-/// Wraps a closure as a job.
+/// The way back.
+pub(crate) trait Way<T, E>: Send {
+    /// Tells whether nobody is there any more.
+    fn is_closed(&self) -> bool;
+
+    /// Tells how it ended.
+    fn tell(self, finished: Finished<T, E>);
+}
+
+impl<T: Send, E: Send> Way<T, E> for oneshot::Sender<Finished<T, E>> {
+    fn is_closed(&self) -> bool {
+        Self::is_closed(self)
+    }
+
+    fn tell(self, finished: Finished<T, E>) {
+        // Whoever waited may be gone; then nobody needs the answer.
+        drop(self.send(finished));
+    }
+}
+
+/// A closure that is told how the work ended, on the thread that did it.
+pub(crate) struct Then<D>(pub(crate) D);
+
+impl<T, E, D: FnOnce(Finished<T, E>) + Send> Way<T, E> for Then<D> {
+    fn is_closed(&self) -> bool {
+        false
+    }
+
+    fn tell(self, finished: Finished<T, E>) {
+        (self.0)(finished);
+    }
+}
+
+/// Wraps a closure as a job with somebody who waits for it.
 pub(crate) fn job<T, E, F>(scope: Scope, closure: F) -> (Box<dyn Job>, Answer<T, E>)
 where
     T: Send + 'static,
@@ -45,21 +78,33 @@ where
     F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
 {
     let (reply, answer) = oneshot::channel();
-    (Box::new(Work { scope, closure, result: None, reply }), answer)
+    (work(scope, closure, reply), answer)
 }
 
-impl<T, E, F> Job for Work<T, E, F>
+/// Wraps a closure as a job.
+pub(crate) fn work<T, E, F, W>(scope: Scope, closure: F, way: W) -> Box<dyn Job>
+where
+    T: Send + 'static,
+    E: From<Error> + Send + 'static,
+    F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    W: Way<T, E> + 'static,
+{
+    Box::new(Work { scope, closure, result: None, way })
+}
+
+impl<T, E, F, W> Job for Work<T, E, F, W>
 where
     T: Send,
     E: From<Error> + Send,
     F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send,
+    W: Way<T, E>,
 {
     fn scope(&self) -> Scope {
         self.scope
     }
 
     fn abandoned(&self) -> bool {
-        self.reply.is_closed()
+        self.way.is_closed()
     }
 
     fn run(&mut self, tx: &mut Tx<'_>) -> bool {
@@ -78,7 +123,9 @@ where
             (Some(Ok(value)), Ok(events)) => Ok((value, events)),
             (None, Ok(_)) => Err(Error::Closed.into()),
         };
-        // Whoever waited may be gone; then nobody needs the answer.
-        drop(self.reply.send(answer));
+        let way = self.way;
+        if catch_unwind(AssertUnwindSafe(|| way.tell(answer))).is_err() {
+            tracing::error!("whoever was told of a write panicked");
+        }
     }
 }

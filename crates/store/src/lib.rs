@@ -58,8 +58,8 @@ pub use tables::runs::{Alarm, RunRecord};
 pub use tables::secrets::{DataKeyRecord, SecretRecord};
 pub use tables::sessions::SessionRecord;
 pub use tables::tasks::{
-    Closing, Depth, Done, Ending, Enqueued, Fence, Found, Head, Lease, News, Next, Settled, Spot,
-    TaskFilter,
+    Closing, Depth, Done, Ending, Enqueued, Fence, Found, Head, Lease, News, Next, Ready, Settled,
+    Spot, TaskFilter,
 };
 pub use tables::tokens::{Purpose, TokenRecord};
 pub use tables::workflows::{TeamRecord, WorkflowRecord};

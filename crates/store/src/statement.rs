@@ -132,12 +132,49 @@ fn unreadable(cause: Cause) -> Error {
 
 /// A connection inside a transaction.
 pub(crate) enum Conn<'c> {
-    /// With whether anything was written through it.
-    Sqlite(&'c rusqlite::Connection, bool),
+    Sqlite(Lite<'c>),
     Postgres(&'c mut Session),
 }
 
-impl Conn<'_> {
+/// The connection to SQLite, with the statements that this transaction used so far: to find one by
+/// its text costs as much as some of them take.
+pub(crate) struct Lite<'c> {
+    conn: &'c rusqlite::Connection,
+    /// Whether anything was written through it.
+    pub(crate) wrote: bool,
+    prepared: Vec<(&'static Statement, rusqlite::CachedStatement<'c>)>,
+}
+
+impl<'c> Lite<'c> {
+    fn prepared(
+        &mut self,
+        statement: &'static Statement,
+    ) -> Result<&mut rusqlite::CachedStatement<'c>> {
+        let known = self.prepared.iter().position(|(one, _)| std::ptr::eq(*one, statement));
+        let place = match known {
+            Some(place) => place,
+            None => {
+                let fresh = self.conn.prepare_cached(statement.sqlite);
+                let fresh = fresh.map_err(|cause| Error::sqlite(statement.name, cause))?;
+                self.prepared.push((statement, fresh));
+                self.prepared.len() - 1
+            }
+        };
+        Ok(&mut self.prepared[place].1)
+    }
+}
+
+impl<'c> Conn<'c> {
+    /// Takes a connection to SQLite through which nothing was written yet.
+    pub(crate) fn sqlite(conn: &'c rusqlite::Connection) -> Self {
+        Self::Sqlite(Lite { conn, wrote: false, prepared: Vec::new() })
+    }
+
+    /// Tells whether anything was written on SQLite.
+    pub(crate) fn wrote(&self) -> bool {
+        matches!(self, Self::Sqlite(Lite { wrote: true, .. }))
+    }
+
     /// Runs a query and maps each row.
     pub(crate) fn query<T>(
         &mut self,
@@ -146,9 +183,9 @@ impl Conn<'_> {
         mut map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         match self {
-            Self::Sqlite(conn, _) => {
+            Self::Sqlite(lite) => {
                 let fail = |cause| Error::sqlite(statement.name, cause);
-                let mut prepared = conn.prepare_cached(statement.sqlite).map_err(fail)?;
+                let prepared = lite.prepared(statement)?;
                 let mut rows = prepared.query(rusqlite::params_from_iter(params)).map_err(fail)?;
                 let mut found = Vec::new();
                 while let Some(row) = rows.next().map_err(fail)? {
@@ -171,8 +208,8 @@ impl Conn<'_> {
         params: &[Param<'_>],
         map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        if let Self::Sqlite(_, wrote) = self {
-            *wrote = true;
+        if let Self::Sqlite(lite) = self {
+            lite.wrote = true;
         }
         self.query(statement, params, map)
     }
@@ -194,12 +231,13 @@ impl Conn<'_> {
         params: &[Param<'_>],
     ) -> Result<u64> {
         match self {
-            Self::Sqlite(conn, wrote) => {
-                *wrote = true;
-                let fail = |cause| Error::sqlite(statement.name, cause);
-                let mut prepared = conn.prepare_cached(statement.sqlite).map_err(fail)?;
-                let touched = prepared.execute(rusqlite::params_from_iter(params)).map_err(fail)?;
-                Ok(touched as u64)
+            Self::Sqlite(lite) => {
+                lite.wrote = true;
+                let prepared = lite.prepared(statement)?;
+                let touched = prepared.execute(rusqlite::params_from_iter(params));
+                touched
+                    .map(|rows| rows as u64)
+                    .map_err(|cause| Error::sqlite(statement.name, cause))
             }
             Self::Postgres(session) => session.execute(statement, params),
         }

@@ -8,7 +8,7 @@ use godel_model::{EventFilter, Seq, TenantId};
 
 use crate::chain::{AuditKey, Seal};
 use crate::hub::{Hub, Logged};
-use crate::job::{Answer, Job, job};
+use crate::job::{self, Answer, Finished, Job, Then, job};
 use crate::migrate::SchemaStatus;
 use crate::sqlite::Length;
 use crate::tail::Tail;
@@ -173,6 +173,28 @@ impl Store {
         let (job, answer) = job(scope, work);
         let (value, events) = self.submit(job, answer, true).await?;
         Ok(Written { value, events })
+    }
+
+    /// Has work done as one transaction like [`Store::write`], without anybody who waits: `then` is
+    /// told how it ended, on the thread that wrote, so it must be quick and wait for nothing.
+    ///
+    /// `false` if so many writes wait that nothing more is taken now, or the store is closed; then
+    /// nothing is told.
+    pub fn post<T, E, F, D>(&self, scope: Scope, work: F, then: D) -> bool
+    where
+        T: Send + 'static,
+        E: From<Error> + Send + 'static,
+        F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        D: FnOnce(Result<Written<T>, E>) + Send + 'static,
+    {
+        let queue = match &self.inner.engine {
+            Engine::Sqlite(engine) => engine.writer(),
+            Engine::Postgres(engine) => engine.writer(scope),
+        };
+        let told = move |finished: Finished<T, E>| {
+            then(finished.map(|(value, events)| Written { value, events }));
+        };
+        queue.try_send(job::work(scope, work, Then(told))).is_ok()
     }
 
     async fn submit<T, E: From<Error>>(

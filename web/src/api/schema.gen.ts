@@ -1308,7 +1308,8 @@ export interface paths {
         /**
          * Complete a task
          * @description The worker that has it says that it is done. Who has this attempt no more gets 409
-         *     `task_lease_lost`, and nothing was changed.
+         *     `task_lease_lost`, and nothing was changed. With `next` the worker claims its next tasks with the
+         *     same request: the answer comes when there are some, or after `waitMs`.
          */
         post: operations["completeTask"];
         delete?: never;
@@ -2913,6 +2914,7 @@ export interface components {
             attempt: number;
             /** @description What came of it: an object of at most 64 KiB. */
             result?: Record<string, unknown> | null;
+            next?: components["schemas"]["ClaimTasks"] | null;
         };
         /** @description Beads that belong together. */
         Convoy: {
@@ -5573,6 +5575,8 @@ export interface components {
             againAt?: string | null;
             /** @description Why the worker is to stop. */
             stop?: string | null;
+            /** @description The tasks that the worker has next, if it asked for some. */
+            tasks?: components["schemas"]["GivenTask"][];
         };
         /** @description What became of several tasks, in the order of the request. */
         TasksMade: {

@@ -1,5 +1,6 @@
 //! The desk of a tenant: where everything about its tasks arrives and is carried out in turns.
 
+mod inbox;
 mod refused;
 
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -7,53 +8,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use godel_model::{Clock, Mint, TenantId, Worker, WorkerId};
-use godel_store::{Error, Fence, Scope, Store, fault};
+use godel_store::{Error, Fence, Scope, Store, Tx, Written, fault};
 use tokio::sync::{Notify, oneshot};
 
+use self::inbox::{Inbox, Job, Ticket};
 pub(super) use self::refused::Refused;
 use super::tally::Tally;
 use super::tell::Author;
-use super::turn::{Add, Added, Ask, Batch, Given, Outside, Said, Say, Turn};
+use super::turn::{Add, Added, Ask, Given, Outside, Said, Say, Turn};
 use crate::Crew;
 
-/// How much of one kind goes into one transaction.
-const TURN_MAX: usize = 512;
-/// How many workers of a tenant can wait at once on one server.
-const PARKED_MAX: usize = 20_000;
-/// Of how many sessions it is remembered who had them last.
-const SESSIONS_MAX: usize = 10_000;
 /// How long what a worker said of itself is believed without asking the database.
 const KNOWN_FOR: Duration = Duration::from_secs(5);
 
 type Answer<T> = Result<T, Refused>;
 type Reply<T> = oneshot::Sender<Answer<T>>;
-
-struct Parked {
-    number: u64,
-    ask: Arc<Ask>,
-    /// When it goes with nothing: it may be so late only when its turn comes back.
-    until: tokio::time::Instant,
-    reply: Reply<Vec<Given>>,
-}
-
-#[derive(Default)]
-struct Inbox {
-    adds: VecDeque<(Add, Reply<Added>)>,
-    says: VecDeque<(Fence, Say, Author, Reply<Said>)>,
-    parked: VecDeque<Parked>,
-    /// Whether there may be something for those who wait.
-    woken: bool,
-    /// Up to which of those who wait was looked since there may be something; 0 if at all of them.
-    looked: u64,
-    /// Whether something more came while not all had been looked at.
-    again: bool,
-    next: u64,
-    seen: HashSet<WorkerId>,
-    known: HashMap<WorkerId, (Arc<Worker>, Instant)>,
-    /// Who had the last task of a session.
-    sessions: Arc<HashMap<String, WorkerId>>,
-    closed: bool,
-}
 
 /// What all desks share.
 struct Office {
@@ -72,6 +41,7 @@ pub struct Desk {
     tenant: TenantId,
     office: Arc<Office>,
     inbox: Mutex<Inbox>,
+    /// Rings when a turn is over, or the writer takes nothing more and somebody must wait for it.
     bell: Notify,
 }
 
@@ -118,13 +88,14 @@ impl Desks {
             self.crew.spawn(async move {
                 loop {
                     tokio::select! {
-                        () = clerk.bell.notified() => clerk.work().await,
+                        () = clerk.bell.notified() => clerk.attend().await,
                         () = stop.cancelled() => break,
                     }
                 }
-                // Who was heard before the end is answered.
-                clerk.send_home();
-                clerk.work().await;
+                // Who was heard before the end is answered, behind all who were heard before.
+                clerk.inbox().send_home();
+                clerk.wait_for_room().await;
+                clerk.attend().await;
             });
             desk
         });
@@ -133,7 +104,7 @@ impl Desks {
 
     /// Hands nothing out any more; what workers say is still heard.
     pub(super) fn close(&self) {
-        self.all().iter().for_each(|desk| desk.send_home());
+        self.all().iter().for_each(|desk| desk.inbox().send_home());
     }
 
     /// Returns the desks that are open.
@@ -177,15 +148,15 @@ impl Desk {
     ///
     /// # Errors
     /// If it cannot be added.
-    pub async fn add(&self, add: Add) -> Answer<Added> {
+    pub async fn add(self: &Arc<Self>, add: Add) -> Answer<Added> {
         let (reply, answer) = oneshot::channel();
         self.inbox().adds.push_back((add, reply));
-        self.bell.notify_one();
+        self.summon();
         answer.await.map_err(|_| Error::Closed)?
     }
 
     /// Adds several tasks; each has an answer of its own.
-    pub async fn add_all(&self, adds: Vec<Add>) -> Vec<Answer<Added>> {
+    pub async fn add_all(self: &Arc<Self>, adds: Vec<Add>) -> Vec<Answer<Added>> {
         let mut answers = Vec::with_capacity(adds.len());
         {
             let mut inbox = self.inbox();
@@ -195,7 +166,7 @@ impl Desk {
                 answers.push(answer);
             }
         }
-        self.bell.notify_one();
+        self.summon();
         let mut all = Vec::with_capacity(answers.len());
         for answer in answers {
             all.push(answer.await.unwrap_or(Err(Refused::Store(Error::Closed))));
@@ -207,14 +178,14 @@ impl Desk {
     ///
     /// # Errors
     /// If the task is not in its hands any more.
-    pub async fn say(&self, fence: Fence, say: Say, author: Author) -> Answer<Said> {
+    pub async fn say(self: &Arc<Self>, fence: Fence, say: Say, author: Author) -> Answer<Said> {
         let (reply, answer) = oneshot::channel();
         {
             let mut inbox = self.inbox();
             inbox.seen.insert(fence.worker);
             inbox.says.push_back((fence, say, author, reply));
         }
-        self.bell.notify_one();
+        self.summon();
         answer.await.map_err(|_| Error::Closed)?
     }
 
@@ -222,50 +193,64 @@ impl Desk {
     ///
     /// # Errors
     /// If too many wait, or the database fails.
-    pub async fn ask(&self, ask: Ask, patience: Duration) -> Answer<Vec<Given>> {
-        let (reply, mut answer) = oneshot::channel();
-        let until = tokio::time::Instant::now() + patience;
-        let number = {
+    pub async fn ask(self: &Arc<Self>, ask: Ask, patience: Duration) -> Answer<Vec<Given>> {
+        let Some(ticket) = self.inbox().park(ask, patience)? else { return Ok(Vec::new()) };
+        self.summon();
+        self.wait(ticket, patience).await
+    }
+
+    /// Takes in what a worker says of its task, and gives it what it can do next in the same turn, or
+    /// as soon as there is something, up to a time.
+    ///
+    /// # Errors
+    /// If the task is not in its hands any more; then it is given nothing.
+    pub async fn say_and_ask(
+        self: &Arc<Self>,
+        (fence, say, author): (Fence, Say, Author),
+        ask: Ask,
+        patience: Duration,
+    ) -> Answer<(Said, Vec<Given>)> {
+        let (reply, said) = oneshot::channel();
+        let ticket = {
             let mut inbox = self.inbox();
-            if inbox.closed {
-                return Ok(Vec::new());
-            }
-            if inbox.parked.len() >= PARKED_MAX {
-                return Err(Refused::Full);
-            }
-            inbox.seen.insert(ask.worker);
-            inbox.next += 1;
-            let number = inbox.next;
-            inbox.parked.push_back(Parked { number, ask: Arc::new(ask), until, reply });
-            inbox.woken = true;
-            number
+            inbox.seen.insert(fence.worker);
+            inbox.says.push_back((fence, say, author, reply));
+            // Who cannot wait is heard all the same.
+            inbox.park(ask, patience).unwrap_or_default()
         };
-        self.bell.notify_one();
-        if patience.is_zero() {
-            return answer.await.map_err(|_| Error::Closed)?;
-        }
-        if let Ok(answered) = tokio::time::timeout_at(until, &mut answer).await {
-            return answered.map_err(|_| Error::Closed)?;
-        }
-        // If it does not wait any more, it is being served at this moment.
-        match self.unpark(number) {
-            true => Ok(Vec::new()),
-            false => answer.await.map_err(|_| Error::Closed)?,
+        self.summon();
+        let said = said.await.unwrap_or(Err(Refused::Store(Error::Closed)));
+        let Some(ticket) = ticket else { return said.map(|said| (said, Vec::new())) };
+        match said {
+            Ok(said) => Ok((said, self.wait(ticket, patience).await?)),
+            Err(refused) => {
+                let given = self.wait(ticket, Duration::ZERO).await.unwrap_or_default();
+                self.inbox().give_back(given);
+                self.summon();
+                Err(refused)
+            }
         }
     }
 
-    /// Lets one who waits go; `false` if it does not wait any more.
-    fn unpark(&self, number: u64) -> bool {
-        let mut inbox = self.inbox();
-        let before = inbox.parked.len();
-        inbox.parked.retain(|parked| parked.number != number);
-        inbox.parked.len() < before
+    async fn wait(&self, mut ticket: Ticket, patience: Duration) -> Answer<Vec<Given>> {
+        if !patience.is_zero()
+            && let Ok(answered) = tokio::time::timeout(patience, &mut ticket.answer).await
+        {
+            return answered.map_err(|_| Error::Closed)?;
+        }
+        if self.inbox().let_go(ticket.number) {
+            return Ok(Vec::new());
+        }
+        // Its turn comes, or is under way.
+        let answered = ticket.answer.await;
+        self.inbox().late.remove(&ticket.number);
+        answered.map_err(|_| Error::Closed)?
     }
 
     /// Lets those who wait be served: there may be something for them.
-    pub fn wake(&self) {
+    pub fn wake(self: &Arc<Self>) {
         self.inbox().woken = true;
-        self.bell.notify_one();
+        self.summon();
     }
 
     /// Tells whether anybody waits.
@@ -315,103 +300,111 @@ impl Desk {
         }
     }
 
-    /// Lets everybody who waits go with nothing: nothing is handed out any more.
-    fn send_home(&self) {
-        let mut inbox = self.inbox();
-        inbox.closed = true;
-        for parked in inbox.parked.drain(..) {
-            drop(parked.reply.send(Ok(Vec::new())));
+    /// Has what has arrived carried out, unless that is on its way already.
+    ///
+    /// Whoever comes first sends for the writer at once: it begins while others are on their way, and
+    /// what they bring comes along.
+    fn summon(self: &Arc<Self>) {
+        if !self.inbox().summon() {
+            return;
+        }
+        let slot = Slot::default();
+        let (desk, told) = (Arc::clone(self), Arc::clone(&slot));
+        let then = move |written| {
+            // The clerk answers: for the writer each one who is woken would be a call of the system.
+            desk.inbox().over.push((written, told));
+            desk.bell.notify_one();
+        };
+        if !self.office.store.post(Scope::Tenant(self.tenant), self.turn(&slot), then) {
+            self.inbox().no_room = true;
+            self.bell.notify_one();
         }
     }
 
-    /// Carries out what has arrived, turn by turn, until nothing is left.
-    async fn work(&self) {
-        loop {
-            // Whoever was answered just now brings the next thing first, so that it goes into this
-            // turn too: one commit for all of them instead of one for the first.
-            tokio::task::yield_now().await;
-            let Some(job) = self.take() else { return };
-            let Job { batch, adds, says, parked } = job;
-            let (store, mint) = (&self.office.store, self.office.mint);
-            let (now, chance) = (self.office.clock.now(), f64::from(mint.bytes::<1>()[0]) / 255.0);
-            let outside = Outside { mint, now, chance };
-            let written =
-                store.write(Scope::Tenant(self.tenant), move |tx| batch.run(tx, outside)).await;
-            fault("queue-committed");
-            match written {
-                Ok(written) => {
-                    self.office.tally.count(self.tenant, &written.events);
-                    self.answer(written.value, (adds, says, parked));
+    /// Answers those whose turns are over, and waits for the writer if it takes nothing more.
+    async fn attend(self: &Arc<Self>) {
+        let over = std::mem::take(&mut self.inbox().over);
+        for (written, slot) in over {
+            self.finish(written, &slot);
+        }
+        if std::mem::take(&mut self.inbox().no_room) {
+            self.wait_for_room().await;
+        }
+    }
+
+    /// Carries out what has arrived as soon as the writer takes something again.
+    async fn wait_for_room(self: &Arc<Self>) {
+        let slot = Slot::default();
+        let store = &self.office.store;
+        let written = store.write(Scope::Tenant(self.tenant), self.turn(&slot)).await;
+        self.finish(written, &slot);
+    }
+
+    fn finish(self: &Arc<Self>, written: Outcome, slot: &Slot) {
+        fault("queue-committed");
+        let job = lock(slot).take();
+        match written {
+            Ok(written) => {
+                self.office.tally.count(self.tenant, &written.events);
+                self.answer(written.value, job.unwrap_or_default());
+            }
+            // If it did not even begin, what waits for it is still here.
+            Err(error) => job.or_else(|| self.inbox().take()).unwrap_or_default().refuse(&error),
+        }
+        self.summon();
+    }
+
+    /// Returns what takes all that has arrived when its transaction begins, and carries it out.
+    ///
+    /// Whatever arrives while it waits for the database comes along, in the order of arrival.
+    fn turn(
+        self: &Arc<Self>,
+        slot: &Slot,
+    ) -> impl FnMut(&mut Tx<'_>) -> godel_store::Result<Turn> + Send + 'static {
+        let (desk, slot) = (Arc::clone(self), Arc::clone(slot));
+        move |tx| {
+            let mut slot = lock(&slot);
+            let job = match &mut *slot {
+                // It is carried out anew: things may have changed for those too who got nothing.
+                Some(job) => {
+                    desk.inbox().woken = true;
+                    job
                 }
-                Err(error) => refuse_all(&error, (adds, says, parked)),
+                None => slot.insert(desk.inbox().take().unwrap_or_default()),
+            };
+            if job.batch.is_empty() {
+                return Ok(Turn::default());
             }
+            let mint = desk.office.mint;
+            let chance = f64::from(mint.bytes::<1>()[0]) / 255.0;
+            let outside = Outside { mint, now: desk.office.clock.now(), chance };
+            desk.inbox().bring_sessions(job);
+            let mut turn = job.batch.run(tx, outside)?;
+            // Who got nothing is there for the next turn, which may begin before this one is on disk.
+            desk.inbox().take_back(job, &mut turn);
+            desk.summon();
+            Ok(turn)
         }
     }
 
-    /// Takes what has arrived; those who wait come along whenever something may be there for them.
-    fn take(&self) -> Option<Job> {
-        let mut inbox = self.inbox();
-        loop {
-            let is_new = !inbox.adds.is_empty() || !inbox.says.is_empty() || inbox.woken;
-            if !is_new && inbox.looked == 0 {
-                return None;
-            }
-            inbox.woken = false;
-            // What is new is for those too who have been looked at.
-            inbox.again |= is_new && inbox.looked > 0;
-            let job = inbox.job();
-            if !job.batch.is_empty() {
-                return Some(job);
-            }
-        }
-    }
-
-    fn answer(&self, turn: Turn, (adds, says, parked): Waiting) {
-        let Turn { adds: added, says: said, given, gone, due, news } = turn;
-        for (reply, answer) in adds.into_iter().zip(added) {
+    fn answer(&self, turn: Turn, job: Job) {
+        let Turn { adds: added, says: said, given, due, news, .. } = turn;
+        for (reply, answer) in job.adds.into_iter().zip(added) {
             drop(reply.send(answer.map_err(Refused::Turn)));
         }
-        for (reply, answer) in says.into_iter().zip(said) {
+        for (reply, answer) in job.says.into_iter().zip(said) {
             drop(reply.send(answer.map_err(Refused::Turn)));
         }
-        let (mut back, mut lost) = (Vec::new(), Vec::new());
-        for (parked, given) in parked.into_iter().zip(given) {
-            if given.is_empty() {
-                back.push(parked);
-                continue;
-            }
-            self.remember(&given);
+        let mut lost = Vec::new();
+        for (parked, given) in job.parked.into_iter().zip(given) {
             fault("queue-handing-over");
             // Nobody took it over: it goes back untouched.
             if let Err(Ok(given)) = parked.reply.send(Ok(given)) {
                 lost.extend(given);
             }
         }
-        let more = {
-            let mut inbox = self.inbox();
-            let now = tokio::time::Instant::now();
-            for parked in back {
-                if inbox.closed || parked.until <= now || gone.contains(&parked.ask.worker) {
-                    drop(parked.reply.send(Ok(Vec::new())));
-                } else {
-                    // Who has waited longest stays in front.
-                    let place = inbox.parked.partition_point(|one| one.number < parked.number);
-                    inbox.parked.insert(place, parked);
-                }
-            }
-            // What somebody who is gone would have got is for others.
-            inbox.woken |= !gone.is_empty();
-            for given in lost {
-                let spot = given.lease.spot;
-                let worker = given.lease.worker;
-                let fence = Fence { task: spot.task, attempt: spot.attempt, worker };
-                let (reply, _) = oneshot::channel();
-                inbox.says.push_back((fence, Say::Released, Author::default(), reply));
-            }
-            !inbox.says.is_empty() || inbox.woken
-        };
-        if more {
-            self.bell.notify_one();
+        if !lost.is_empty() {
+            self.inbox().give_back(lost);
         }
         if due.is_some() {
             self.office.keeper.notify_one();
@@ -420,76 +413,13 @@ impl Desk {
             self.office.news.notify_one();
         }
     }
-
-    fn remember(&self, given: &[Given]) {
-        let mut inbox = self.inbox();
-        for given in given {
-            let Some(session) = &given.asked.session else { continue };
-            let sessions = Arc::make_mut(&mut inbox.sessions);
-            if sessions.len() >= SESSIONS_MAX {
-                sessions.clear();
-            }
-            sessions.insert(session.clone(), given.lease.worker);
-        }
-    }
 }
 
-impl Inbox {
-    /// Puts together what goes into one transaction.
-    fn job(&mut self) -> Job {
-        let mut job = Job::default();
-        let adds = self.adds.len().min(TURN_MAX);
-        for (add, reply) in self.adds.drain(..adds) {
-            job.batch.adds.push(add);
-            job.adds.push(reply);
-        }
-        let says = self.says.len().min(TURN_MAX);
-        for (fence, say, author, reply) in self.says.drain(..says) {
-            job.batch.says.push((fence, say, author));
-            job.says.push(reply);
-        }
-        // Who does not listen any more must not be given anything.
-        self.parked.retain(|parked| !parked.reply.is_closed());
-        let first = self.parked.partition_point(|parked| parked.number <= self.looked);
-        let last = self.parked.len().min(first + TURN_MAX);
-        for parked in self.parked.drain(first..last) {
-            job.batch.asks.push(Arc::clone(&parked.ask));
-            job.parked.push(parked);
-        }
-        // If they are many, those behind come in the next turn: what nobody in front can do may be
-        // for one of them.
-        let is_rest = self.parked.len() > first;
-        self.looked = job.parked.last().filter(|_| is_rest).map_or(0, |parked| parked.number);
-        if self.looked == 0 {
-            self.woken |= std::mem::take(&mut self.again);
-        }
-        if !job.parked.is_empty() {
-            job.batch.sessions = Arc::clone(&self.sessions);
-        }
-        job
-    }
-}
+/// Where a turn leaves who waits for it, until it is on disk.
+type Slot = Arc<Mutex<Option<Job>>>;
+/// What became of a turn.
+type Outcome = godel_store::Result<Written<Turn>>;
 
-type Waiting = (Vec<Reply<Added>>, Vec<Reply<Said>>, Vec<Parked>);
-
-/// One transaction, and who waits for it.
-#[derive(Default)]
-struct Job {
-    batch: Batch,
-    adds: Vec<Reply<Added>>,
-    says: Vec<Reply<Said>>,
-    parked: Vec<Parked>,
-}
-
-/// Tells everybody that the transaction failed.
-fn refuse_all(error: &Error, (adds, says, parked): Waiting) {
-    for reply in adds {
-        drop(reply.send(Err(error.again().into())));
-    }
-    for reply in says {
-        drop(reply.send(Err(error.again().into())));
-    }
-    for parked in parked {
-        drop(parked.reply.send(Err(error.again().into())));
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,15 +1,16 @@
 //! One turn of the queue: reports, new tasks and hand-outs of one tenant as one transaction.
 
+mod give;
+
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use godel_decide::{Asker, Offer, place};
 use godel_model::{
     AttemptEnd, Capability, Lane, Mint, NewTask, Payload, PoolName, RetryPolicy, Task, TaskId,
     TaskState, WorkerId, micros,
 };
 use godel_store::{
-    Done, Ending, Enqueued, Fence, Head, Lease, Next, Result, Settled, Spot, Tx, fault,
+    Done, Ending, Enqueued, Fence, Head, Lease, Next, Ready, Result, Settled, Spot, Tx, fault,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -165,7 +166,9 @@ impl Batch {
         if graph || !self.says.is_empty() {
             tx.tasks().lock_graph(graph)?;
         }
-        let mut work = Work { tx, outside, turn: Turn::default() };
+        // What is new goes from hand to hand if somebody waits for it; not if others can wait for it.
+        let ready = if graph || self.asks.is_empty() { Ready::InLine } else { Ready::InHand };
+        let mut work = Work { tx, outside, ready, fresh: Vec::new(), turn: Turn::default() };
         work.listen(&self.says)?;
         if !self.says.is_empty() {
             fault("queue-reported");
@@ -185,6 +188,9 @@ impl Batch {
 struct Work<'w, 'c> {
     tx: &'w mut Tx<'c>,
     outside: Outside,
+    ready: Ready,
+    /// New tasks that are in no line yet.
+    fresh: Vec<Head>,
     turn: Turn,
 }
 
@@ -299,7 +305,7 @@ impl Work<'_, '_> {
         let enqueued = if fresh.is_empty() {
             Vec::new()
         } else {
-            self.tx.tasks().enqueue(&fresh, self.outside.now)?
+            self.tx.tasks().enqueue(&fresh, self.ready, self.outside.now)?
         };
         for ((place, add), enqueued) in places.into_iter().zip(enqueued) {
             let answer = match enqueued {
@@ -336,92 +342,13 @@ impl Work<'_, '_> {
                 teller.tell(self.tx, "task:raised", &spot, &more)?;
             }
         }
+        if self.ready == Ready::InHand && state == TaskState::Ready {
+            let (asked, created_at) = (asked.clone(), add.task.created_at);
+            let (spot, at, from) = (spot.clone(), self.outside.now, Ready::InHand);
+            self.fresh.push(Head { spot, at, asked, created_at, from });
+        }
         Ok(Added::New(state))
     }
-
-    /// Gives those who wait what they can do, pool by pool.
-    fn hand_out(&mut self, batch: &Batch) -> Result<()> {
-        self.turn.given = batch.asks.iter().map(|_| Vec::new()).collect();
-        let pools: BTreeSet<&PoolName> = batch.asks.iter().map(|ask| &ask.pool).collect();
-        for pool in pools {
-            self.hand_out_pool(pool, batch)?;
-        }
-        Ok(())
-    }
-
-    fn hand_out_pool(&mut self, pool: &PoolName, batch: &Batch) -> Result<()> {
-        let (settings, lanes) = self.tx.tasks().pool(pool)?;
-        if settings.paused || lanes.is_empty() {
-            return Ok(());
-        }
-        let waiting: Vec<(usize, &Ask)> = (0..)
-            .zip(batch.asks.iter().map(Arc::as_ref))
-            .filter(|(_, ask)| ask.pool == *pool)
-            .collect();
-        let mut askers: Vec<Asker> = waiting.iter().map(|(_, ask)| asker(ask, &lanes)).collect();
-        let open: Vec<&Lane> = lanes
-            .iter()
-            .enumerate()
-            .filter(|(number, _)| askers.iter().any(|one| one.open.get(*number) == Some(&true)))
-            .map(|(_, lane)| lane)
-            .collect();
-        let free: u32 = askers.iter().map(|asker| asker.free).sum();
-        let heads = self.tx.tasks().heads(&open, free as usize)?;
-        if heads.is_empty() {
-            return Ok(());
-        }
-        let offers: Vec<Offer<'_>> = heads
-            .iter()
-            .map(|head| Offer {
-                lane: lanes.iter().position(|lane| *lane == head.spot.lane).unwrap_or(usize::MAX),
-                session: head.asked.session.as_deref(),
-            })
-            .collect();
-        let last_of = |session: &str| {
-            let worker = batch.sessions.get(session)?;
-            waiting.iter().position(|(_, ask)| ask.worker == *worker)
-        };
-        let placed = place(&offers, &mut askers, settings.placement, last_of);
-        let mut heads: Vec<Option<Head>> = heads.into_iter().map(Some).collect();
-        let (mut given, mut to) = (Vec::with_capacity(placed.len()), Vec::new());
-        for (number, asker) in placed {
-            let head = heads.get_mut(number).and_then(Option::take);
-            if let (Some(head), Some((place, ask))) = (head, waiting.get(asker)) {
-                given.push((head, ask.worker));
-                to.push(*place);
-            }
-        }
-        self.give(given, &to)
-    }
-
-    fn give(&mut self, given: Vec<(Head, WorkerId)>, to: &[usize]) -> Result<()> {
-        let leases = self.tx.tasks().hand_out(&given, self.outside.now)?;
-        let author = Author::default();
-        let teller = self.teller(&author);
-        let mut leases = leases.into_iter().peekable();
-        for ((head, worker), place) in given.into_iter().zip(to) {
-            // Leases come in the order of the heads; one is missing if its worker is gone.
-            let Some(lease) = leases.next_if(|lease| lease.spot.task == head.spot.task) else {
-                self.turn.gone.push(worker);
-                continue;
-            };
-            let waited = micros(lease.started_at) - micros(head.at);
-            let (worker, waited_us) = (Some(lease.worker), Some(waited.max(0)));
-            let more = More { worker, waited_us, ..More::default() };
-            teller.tell(self.tx, "task:started", &lease.spot, &more)?;
-            if let Some(slot) = self.turn.given.get_mut(*place) {
-                slot.push(Given { lease, asked: head.asked, created_at: head.created_at });
-            }
-        }
-        Ok(())
-    }
-}
-
-fn asker(ask: &Ask, lanes: &[Lane]) -> Asker {
-    let own = Lane::of_worker(&ask.pool, ask.worker);
-    let is_open = |lane: &Lane| lane.is_open_to(&ask.able) && !lane.bars(ask.worker);
-    let open = lanes.iter().map(|lane| *lane == own || is_open(lane)).collect();
-    Asker { open, free: ask.free, capacity: ask.capacity }
 }
 
 /// Ends an attempt that did not succeed, and tells of it and of all that follows; `None` if it is

@@ -7,6 +7,7 @@ mod audit;
 mod backup;
 mod fair;
 mod first_line;
+mod hand_over;
 mod heal;
 mod integrity;
 mod lines;

@@ -6,6 +6,7 @@
 //! operation.
 
 mod bare;
+mod crowd;
 mod dispatcher;
 mod flow;
 mod history;

@@ -44,7 +44,7 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
             let result = result.map(|given| input::object(&given, "result")).transpose()?;
             let found = locate::server(context).await?;
             let worker_id = worker::id(&held.worker)?;
-            let body = CompleteTask { worker_id, attempt: held.attempt, result };
+            let body = CompleteTask { worker_id, attempt: held.attempt, result, next: None };
             let task = find::id(&found.client, &held.task).await?;
             let path = format!("{PATH}/{task}/complete");
             said(context, &held.task, found.client.call(Method::POST, &path, Some(&body)).await?)

@@ -199,6 +199,7 @@ impl Listener {
             let all = EventFilter::all();
             let (_, trimmed) = tx.events().bounds()?;
             let page = tx.events().page(&all, Direction::Forward, from, CATCH_UP_EVENTS)?;
+            drop(tx);
             session.batch("commit", "COMMIT")?;
             if trimmed > from {
                 // Retention was faster than this server: those who wait are told of the gap.

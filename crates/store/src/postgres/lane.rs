@@ -279,6 +279,7 @@ fn run_all(
         let mut tx = Tx::new(Conn::Postgres(session), job.scope(), true);
         let keep = job.run(&mut tx);
         let drafts = tx.take_drafts();
+        drop(tx);
         if session.retry {
             return Err(Error::Unavailable(None));
         }

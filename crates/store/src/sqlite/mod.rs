@@ -107,7 +107,7 @@ impl Engine {
         };
         sql("begin", "BEGIN")?;
         let result = catch_unwind(AssertUnwindSafe(|| {
-            work(&mut Tx::new(Conn::Sqlite(&conn, false), scope, false))
+            work(&mut Tx::new(Conn::sqlite(&conn), scope, false))
         }));
         sql("commit", "COMMIT")?;
         result.unwrap_or_else(|_| Err(Error::Panicked.into()))

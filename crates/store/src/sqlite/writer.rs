@@ -103,18 +103,37 @@ impl Positions<'_> {
         own: &mut HashMap<TenantId, Seq>,
     ) -> Outcome {
         let mut logged = Vec::with_capacity(drafts.len());
+        // Most jobs are about one tenant.
+        let mut last: Option<(TenantId, Seq)> = None;
         for (tenant, draft) in drafts {
-            let known = own.get(&tenant).or_else(|| self.heads.events.get(&tenant));
-            let head = match known.or_else(|| self.committed.events.get(&tenant)) {
-                Some(head) => *head,
-                None => events::bounds(conn, tenant)?.0,
+            let head = match last {
+                Some((same, head)) if same == tenant => head,
+                _ => self.head(conn, tenant, own)?,
             };
             let seq = head.next();
             self.inserter.insert(tenant, seq, &draft)?;
-            own.insert(tenant, seq);
+            if let Some((other, head)) = last.replace((tenant, seq))
+                && other != tenant
+            {
+                own.insert(other, head);
+            }
             logged.push((tenant, Logged::new(draft.at_seq(seq))));
         }
+        own.extend(last);
         Ok(logged)
+    }
+
+    fn head(
+        &self,
+        conn: &mut Conn<'_>,
+        tenant: TenantId,
+        own: &HashMap<TenantId, Seq>,
+    ) -> Result<Seq> {
+        let known = own.get(&tenant).or_else(|| self.heads.events.get(&tenant));
+        match known.or_else(|| self.committed.events.get(&tenant)) {
+            Some(head) => Ok(*head),
+            None => Ok(events::bounds(conn, tenant)?.0),
+        }
     }
 
     fn append_acts(
@@ -272,13 +291,13 @@ impl Writer {
 
     /// Runs one job; tells also whether it wrote anything.
     fn run_one(&self, job: &mut dyn Job, log: &mut Positions<'_>) -> (Outcome, bool) {
-        let mut tx = Tx::new(Conn::Sqlite(&self.conn, false), job.scope(), true);
+        let mut tx = Tx::new(Conn::sqlite(&self.conn), job.scope(), true);
         if !job.run(&mut tx) {
-            return (Err(Error::Closed), matches!(tx.conn, Conn::Sqlite(_, true)));
+            return (Err(Error::Closed), tx.conn.wrote());
         }
         let drafts = tx.take_drafts();
         let recorded = !drafts.events.is_empty() || !drafts.acts.is_empty();
-        let wrote = recorded || matches!(tx.conn, Conn::Sqlite(_, true));
+        let wrote = recorded || tx.conn.wrote();
         (log.append(&mut tx.conn, drafts), wrote)
     }
 
@@ -294,7 +313,7 @@ impl Writer {
     }
 
     fn store_heads(&self, heads: &Heads) -> Result<()> {
-        let mut conn = Conn::Sqlite(&self.conn, false);
+        let mut conn = Conn::sqlite(&self.conn);
         for (tenant, head) in &heads.events {
             events::set_head(&mut conn, *tenant, *head)?;
         }

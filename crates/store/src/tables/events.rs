@@ -234,7 +234,8 @@ impl<'c> Inserter<'c> {
 
 /// Returns the references as JSON text, if there are any.
 pub(crate) fn refs_text(metadata: &Metadata) -> Option<String> {
-    (!metadata.refs.is_empty()).then(|| serde_json::json!(metadata.refs).to_string())
+    // Texts by name are always JSON.
+    (!metadata.refs.is_empty()).then(|| serde_json::to_string(&metadata.refs).unwrap_or_default())
 }
 
 fn read(row: &Row<'_>) -> Result<Event> {

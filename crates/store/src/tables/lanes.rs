@@ -50,9 +50,8 @@ impl Lanes<'_, '_> {
     /// # Errors
     /// If the database fails.
     pub fn note(&mut self, lane: &Lane) -> Result<()> {
-        let own = Param::Uuid(self.tx.tenant()?.uuid());
-        let params = [own, Param::Text(lane.pool()), Param::Text(lane.as_str())];
-        self.tx.conn.execute(&NOTE, &params).map(drop)
+        let tenant = self.tx.tenant()?;
+        note(&mut self.tx.conn, tenant, lane)
     }
 
     /// Lists the lines of a pool.
@@ -112,4 +111,10 @@ impl Lanes<'_, '_> {
         }
         Ok(Some(self.tx.conn.execute(&SWEEP, &[own; 4])?))
     }
+}
+
+/// Notes that a line exists.
+pub(super) fn note(conn: &mut Conn<'_>, tenant: TenantId, lane: &Lane) -> Result<()> {
+    let params = [Param::Uuid(tenant.uuid()), Param::Text(lane.pool()), Param::Text(lane.as_str())];
+    conn.execute(&NOTE, &params).map(drop)
 }

@@ -5,10 +5,10 @@ use godel_model::{
     TaskState, UserId, Worker, WorkerId,
 };
 use godel_store::{
-    Closing, Done, Ending, Enqueued, Fence, Lease, Next, Scope, Settled, TaskFilter, Tx,
+    Closing, Done, Ending, Enqueued, Fence, Lease, Next, Ready, Scope, Settled, TaskFilter, Tx,
 };
 use godel_testkit::{World, worlds};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -55,7 +55,7 @@ async fn write<T: Send + 'static>(
 async fn add(world: &World, tasks: Vec<(Task, Lane)>) -> Vec<Enqueued> {
     let work = move |tx: &mut Tx<'_>| {
         let batch: Vec<_> = tasks.iter().map(|(task, lane)| (task, lane)).collect();
-        tx.tasks().enqueue(&batch, at(0))
+        tx.tasks().enqueue(&batch, Ready::InLine, at(0))
     };
     write(world, work).await
 }
@@ -278,24 +278,6 @@ async fn depth_is_what_is_there_and_lists_find_each_task_once() {
         }
         let loads = write(&world, |tx| tx.tasks().loads()).await;
         assert_eq!(loads, [(worker(), 1)]);
-    }
-}
-
-#[tokio::test]
-async fn what_is_over_for_long_is_removed_and_the_rest_stays() {
-    for world in worlds().await {
-        add(&world, (0..5).map(|_| task(asked("x"))).collect()).await;
-        for lease in claim(&world, 3).await {
-            succeed(&world, fence(&lease)).await.unwrap();
-        }
-        let nothing = TaskId::from_uuid(Uuid::nil());
-        let early = write(&world, move |tx| tx.tasks().trim(at(2), nothing, 9)).await;
-        assert_eq!(early.0, 0);
-        let later = at(2).checked_add(SignedDuration::from_secs(1)).unwrap();
-        let (removed, last) = write(&world, move |tx| tx.tasks().trim(later, nothing, 9)).await;
-        assert!(removed == 3 && last.is_some(), "{}", world.engine);
-        let all = write(&world, |tx| tx.tasks().page(&TaskFilter::default(), None, 9)).await;
-        assert_eq!(all.len(), 2);
     }
 }
 

@@ -23,6 +23,7 @@ const WORKERS: usize = 64;
 pub(super) const TASKS: usize = 12_800;
 const PICK_UPS: usize = 300;
 const WAIT: Duration = Duration::from_millis(100);
+const NO_WAIT: Duration = Duration::ZERO;
 
 /// What some tasks cost.
 pub(super) struct Cost {
@@ -59,7 +60,7 @@ pub(super) async fn register(stage: &Stage, capacity: u32) -> Result<WorkerId> {
     Ok(workers::register(&stage.app, &stage.call, new).await.told("register a worker")?.id)
 }
 
-/// Lets tasks go through: single enqueues, claims of one, acknowledgements.
+/// Lets tasks go through: single enqueues, and acknowledgements that claim the next one.
 pub(super) async fn round(stage: &Stage, total: usize) -> Result<Cost> {
     round_of(&[stage], total).await
 }
@@ -101,15 +102,35 @@ pub(super) async fn round_of(stages: &[&Stage], total: usize) -> Result<Cost> {
 
 async fn work((app, call): (App, Call), worker: WorkerId, left: Arc<AtomicUsize>) -> Result<()> {
     while left.load(Ordering::Relaxed) > 0 {
-        let given = workers::claim(&app, &call, worker, (1, WAIT)).await.told("claim")?;
-        for given in given {
-            let spot = given.lease.spot;
+        let mut given = workers::claim(&app, &call, worker, (1, WAIT)).await.told("claim")?;
+        while let Some(task) = given.pop() {
+            let spot = task.lease.spot;
             let fence = (worker, spot.task, spot.attempt);
-            workers::say(&app, &call, fence, Say::Done(None)).await.told("end a task")?;
-            left.fetch_sub(1, Ordering::Relaxed);
+            // The last ones do not wait for what does not come.
+            let wait = if left.fetch_sub(1, Ordering::Relaxed) > WORKERS { WAIT } else { NO_WAIT };
+            let said = workers::say_and_claim(&app, &call, fence, Say::Done(None), (1, wait)).await;
+            given = said.told("end a task")?.1;
         }
     }
     Ok(())
+}
+
+/// Lets tasks go through one after the other, so that each operation is a transaction of its own.
+pub(super) async fn alone(stage: &Stage, total: usize) -> Result<Cost> {
+    let worker = register(stage, 1).await?;
+    let (start, cpu) = (Instant::now(), own_cpu());
+    for number in 0..total {
+        tasks::create(&stage.app, &stage.call, asked(number)?).await.told("add a task")?;
+        let given = workers::claim(&stage.app, &stage.call, worker, (1, WAIT)).await;
+        for given in given.told("claim")? {
+            let spot = given.lease.spot;
+            let fence = (worker, spot.task, spot.attempt);
+            workers::say(&stage.app, &stage.call, fence, Say::Done(None)).await.told("end")?;
+        }
+    }
+    let cost = Cost { tasks: total, took: start.elapsed(), cpu: own_cpu() - cpu };
+    workers::leave(&stage.app, &stage.call, worker).await.told("let a worker go")?;
+    Ok(cost)
 }
 
 /// Measures how long a task takes from the call that adds it to a worker that waits.

@@ -200,7 +200,7 @@ impl Attempt {
                 ("released", self.link.report(about, "release", &body).await, None)
             }
             Verdict::Done(result) => {
-                let body = CompleteTask { worker_id, attempt, result: Some(result) };
+                let body = CompleteTask { worker_id, attempt, result: Some(result), next: None };
                 ("succeeded", self.link.report(about, "complete", &body).await, None)
             }
             Verdict::Failed { error, fatal } => self.fail(error, fatal).await,

@@ -196,5 +196,5 @@ impl Link {
 }
 
 fn said(state: &str) -> TaskSaid {
-    TaskSaid { state: state.to_owned(), again_at: None, stop: None }
+    TaskSaid { state: state.to_owned(), again_at: None, stop: None, tasks: Vec::new() }
 }

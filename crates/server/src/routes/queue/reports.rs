@@ -1,10 +1,13 @@
 //! What workers say of their tasks.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
-    CompleteTask, FailTask, ProgressTask, ReleaseTask, SpawnTask, Success, TaskMade, TaskSaid,
+    ClaimTasks, CompleteTask, FailTask, ProgressTask, ReleaseTask, SpawnTask, Success, TaskMade,
+    TaskSaid,
 };
 use godel_app::queue::{Said, Say, tasks, workers};
 use godel_model::{Payload, TaskId, WorkerId, code};
@@ -27,19 +30,28 @@ async fn said(
 ) -> ApiResult<Json<Success<TaskSaid>>> {
     let fence = (WorkerId::from(worker), task, attempt);
     let said = workers::say(&shared.app, &caller.call, fence, say).await?;
-    let told = |state: &str| TaskSaid { state: state.to_owned(), again_at: None, stop: None };
-    let said = match said {
-        Said::Over(state) => told(state.as_str()),
-        Said::Again(at) => TaskSaid { again_at: Some(at), ..told("delayed") },
-        Said::Noted { stop } => TaskSaid { stop, ..told("running") },
+    Ok(Json(Success::new(told(said))))
+}
+
+fn told(said: Said) -> TaskSaid {
+    let in_state = |state: &str| TaskSaid {
+        state: state.to_owned(),
+        again_at: None,
+        stop: None,
+        tasks: Vec::new(),
     };
-    Ok(Json(Success::new(said)))
+    match said {
+        Said::Over(state) => in_state(state.as_str()),
+        Said::Again(at) => TaskSaid { again_at: Some(at), ..in_state("delayed") },
+        Said::Noted { stop } => TaskSaid { stop, ..in_state("running") },
+    }
 }
 
 /// Complete a task
 ///
 /// The worker that has it says that it is done. Who has this attempt no more gets 409
-/// `task_lease_lost`, and nothing was changed.
+/// `task_lease_lost`, and nothing was changed. With `next` the worker claims its next tasks with the
+/// same request: the answer comes when there are some, or after `waitMs`.
 #[utoipa::path(post, path = "/tasks/{id}/complete", tag = "queue", operation_id = "completeTask",
     params(("id" = uuid::Uuid, Path, description = "The id of the task")),
     request_body = CompleteTask,
@@ -50,9 +62,16 @@ pub(crate) async fn complete(
     Id(id): Id<TaskId>,
     body: JsonBody<CompleteTask>,
 ) -> ApiResult<impl IntoResponse> {
-    let CompleteTask { worker_id, attempt, result } = body.value;
-    let result = result.map(|raw| Payload::from_raw(&raw)).transpose()?;
-    said(&shared, &caller, (worker_id, id, attempt), Say::Done(result)).await
+    let CompleteTask { worker_id, attempt, result, next } = body.value;
+    let say = Say::Done(result.map(|raw| Payload::from_raw(&raw)).transpose()?);
+    let Some(ClaimTasks { free, wait_ms }) = next else {
+        return said(&shared, &caller, (worker_id, id, attempt), say).await;
+    };
+    let ask = (free.unwrap_or(1), Duration::from_millis(wait_ms.unwrap_or(0)));
+    let fence = (WorkerId::from(worker_id), id, attempt);
+    let (said, given) = workers::say_and_claim(&shared.app, &caller.call, fence, say, ask).await?;
+    let tasks = given.into_iter().map(super::workers::given).collect::<ApiResult<Vec<_>>>()?;
+    Ok(Json(Success::new(TaskSaid { tasks, ..told(said) })))
 }
 
 /// Fail a task

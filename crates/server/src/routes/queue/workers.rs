@@ -40,7 +40,7 @@ fn worker(worker: model::Worker, load: u32, now: Timestamp) -> Worker {
     }
 }
 
-fn given(given: Given) -> ApiResult<GivenTask> {
+pub(super) fn given(given: Given) -> ApiResult<GivenTask> {
     let spot = given.lease.spot;
     let asked = given.asked;
     let payload = RawValue::from_string(asked.payload.as_str().to_owned());

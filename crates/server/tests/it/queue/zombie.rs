@@ -39,7 +39,7 @@ fn silence(tables: &Tables, worker: &str) {
 }
 
 /// Everything that a worker can say of a task.
-fn words(worker: &str, attempt: u32) -> [(&'static str, Value); 5] {
+fn words(worker: &str, attempt: u32) -> [(&'static str, Value); 6] {
     let with = |name: &str, value: Value| {
         let mut body = json!({ "workerId": worker, "attempt": attempt });
         if !name.is_empty() {
@@ -49,6 +49,7 @@ fn words(worker: &str, attempt: u32) -> [(&'static str, Value); 5] {
     };
     [
         ("complete", with("", Value::Null)),
+        ("complete", with("next", json!({ "free": 1, "waitMs": 60_000 }))),
         ("fail", with("error", json!("it broke"))),
         ("progress", with("progress", json!({}))),
         ("release", with("", Value::Null)),
@@ -73,9 +74,12 @@ async fn who_gave_a_task_back_is_not_heard_any_more() {
         for (word, body) in words(&one, 2) {
             failure(server.post(&path(word), body).await, 409, "task_lease_lost").await;
         }
-        let done = json!({ "workerId": two, "attempt": 2 });
-        data(server.post(&path("complete"), done).await, reqwest::StatusCode::OK).await;
+        let next = make(&server, json!({ "title": "next" })).await;
+        let done = json!({ "workerId": two, "attempt": 2, "next": { "free": 1 } });
+        let said = data(server.post(&path("complete"), done).await, reqwest::StatusCode::OK).await;
         assert_eq!(state(&server, &task).await["state"], "succeeded");
+        assert_eq!((&said["state"], &said["tasks"][0]["id"]), (&json!("succeeded"), &json!(next)));
+        assert_eq!(claim(&server, &one).await.len(), 0);
     }
 }
 

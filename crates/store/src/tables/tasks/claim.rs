@@ -1,12 +1,15 @@
 //! Handing tasks out.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
 use godel_model::{Lane, PoolName, PoolSettings, TaskId, WorkerId, from_micros, micros};
 use jiff::{SignedDuration, Timestamp};
 
-use super::enqueue::note_lane;
 use super::rows::{self, Rows};
-use super::{Head, Lease, Spot, Tasks, asked, hot};
+use super::{Head, Lease, Ready, Spot, Tasks, asked, hot};
 use crate::statement::{Conn, Param, Row, statements};
+use crate::tables::lanes;
 use crate::{Error, Result};
 
 statements! {
@@ -74,28 +77,29 @@ impl Tasks<'_, '_> {
             leases.retain(|lease| moved.contains(&lease.spot.task));
             return Ok(leases);
         }
-        let mut workers: Vec<WorkerId> = given.iter().map(|(_, worker)| *worker).collect();
-        workers.sort_unstable();
-        workers.dedup();
         let own = Param::Uuid(tenant.uuid());
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
-        for worker in workers {
-            let params = [own, Param::Uuid(worker.uuid())];
-            if rows.conn.first(&WORKER_LIVES, &params, |_| Ok(()))?.is_none() {
-                leases.retain(|lease| lease.worker != worker);
-            }
-        }
-        for lease in &leases {
-            let head = given.iter().find(|(head, _)| head.spot.task == lease.spot.task);
-            if let Some((head, _)) = head {
-                if !rows.drop_ready(&head.spot, head.at)? {
-                    let cause = format!("task {} is not where it was found", head.spot.task);
-                    return Err(Error::Unreadable { what: "queue", cause: cause.into() });
+        let mut lives: HashMap<WorkerId, bool> = HashMap::new();
+        let mut kept = Vec::with_capacity(leases.len());
+        for ((head, worker), lease) in given.iter().zip(leases) {
+            let lives = match lives.entry(*worker) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    let params = [own, Param::Uuid(worker.uuid())];
+                    *new.insert(rows.conn.first(&WORKER_LIVES, &params, |_| Ok(()))?.is_some())
                 }
-                rows.put_lease(lease)?;
+            };
+            if !lives {
+                continue;
             }
+            if head.from == Ready::InLine && !rows.drop_ready(&head.spot, head.at)? {
+                let cause = format!("task {} is not where it was found", head.spot.task);
+                return Err(Error::Unreadable { what: "queue", cause: cause.into() });
+            }
+            rows.put_lease(&lease)?;
+            kept.push(lease);
         }
-        Ok(leases)
+        Ok(kept)
     }
 
     /// Gives a task that is ready or delayed to one worker alone, when its time comes; `None` if it
@@ -109,7 +113,7 @@ impl Tasks<'_, '_> {
         let params = [Param::Text(lane.as_str()), Param::Uuid(tenant.uuid()), id];
         for statement in [&rows::READY_GIVE, &rows::DELAYED_GIVE] {
             if let Some(spot) = conn.change(statement, &params, rows::spot)?.into_iter().next() {
-                note_lane(conn, tenant, lane)?;
+                lanes::note(conn, tenant, lane)?;
                 return Ok(Some(spot));
             }
         }
@@ -145,6 +149,7 @@ pub(super) fn head(row: &Row<'_>) -> Result<Head> {
         at: from_micros(row.int(5)?),
         asked: asked(&row.text(6)?)?,
         created_at: from_micros(row.int(7)?),
+        from: Ready::InLine,
     })
 }
 

@@ -1,24 +1,32 @@
 //! Adding tasks.
 
-use godel_model::{Lane, Task, TaskId, TaskState, TenantId, UserId, micros};
+use godel_model::{Lane, Task, TaskId, TaskState, UserId, micros};
 use jiff::Timestamp;
 
 use super::rows::{self, Rows};
-use super::{Enqueued, Spot, Tasks, hot, state};
+use super::{Enqueued, Ready, Spot, Tasks, hot, state};
 use crate::statement::{Conn, Param};
+use crate::tables::lanes;
 use crate::{Error, Result};
 
 impl Tasks<'_, '_> {
     /// Adds tasks, each with its line; what cannot be added is told, and hinders no other.
     ///
+    /// Those that can be handed out at once go where `ready` says.
+    ///
     /// # Errors
     /// If the database fails.
-    pub fn enqueue(&mut self, batch: &[(&Task, &Lane)], now: Timestamp) -> Result<Vec<Enqueued>> {
+    pub fn enqueue(
+        &mut self,
+        batch: &[(&Task, &Lane)],
+        ready: Ready,
+        now: Timestamp,
+    ) -> Result<Vec<Enqueued>> {
         let tenant = self.tenant()?;
         if let Conn::Postgres(session) = &mut self.tx.conn
             && batch.iter().all(|(task, _)| is_plain(task, now))
         {
-            return hot::enqueue(session, tenant, batch, now);
+            return hot::enqueue(session, tenant, batch, (ready, now));
         }
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
         let mut noted: Option<&Lane> = None;
@@ -26,12 +34,25 @@ impl Tasks<'_, '_> {
         for (task, lane) in batch {
             // Most tasks are in the line of the one before.
             if noted != Some(*lane) {
-                note_lane(rows.conn, tenant, lane)?;
+                lanes::note(rows.conn, tenant, lane)?;
                 noted = Some(*lane);
             }
-            enqueued.push(rows.enqueue(task, lane, now)?);
+            enqueued.push(rows.enqueue(task, lane, (ready, now))?);
         }
         Ok(enqueued)
+    }
+
+    /// Puts tasks that were added [`Ready::InHand`] and not handed out into their lines.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn line_up(&mut self, spots: &[&Spot], now: Timestamp) -> Result<()> {
+        let tenant = self.tenant()?;
+        if let Conn::Postgres(session) = &mut self.tx.conn {
+            return hot::line_up(session, tenant, spots, now);
+        }
+        let mut rows = Rows { conn: &mut self.tx.conn, tenant };
+        spots.iter().try_for_each(|spot| rows.put_ready(spot, now))
     }
 
     /// Finds the task that was made with a key.
@@ -87,7 +108,12 @@ enum Hindrance {
 }
 
 impl Rows<'_, '_> {
-    fn enqueue(&mut self, task: &Task, lane: &Lane, now: Timestamp) -> Result<Enqueued> {
+    fn enqueue(
+        &mut self,
+        task: &Task,
+        lane: &Lane,
+        (ready, now): (Ready, Timestamp),
+    ) -> Result<Enqueued> {
         if let Some(known) = self.by_key(task)? {
             return Ok(Enqueued::Known(known));
         }
@@ -118,6 +144,9 @@ impl Rows<'_, '_> {
         if waits > 0 {
             self.put_blocked(&spot, waits, task.asked.start_at)?;
             return Ok(Enqueued::New(spot, TaskState::Blocked));
+        }
+        if ready == Ready::InHand && task.asked.start_at.is_none_or(|at| at <= now) {
+            return Ok(Enqueued::New(spot, TaskState::Ready));
         }
         let state = self.put_waiting(&spot, task.asked.start_at, now)?;
         Ok(Enqueued::New(spot, state))
@@ -166,10 +195,4 @@ impl Rows<'_, '_> {
         ];
         Ok(self.conn.execute(&rows::TASK_INSERT, &params)? == 1)
     }
-}
-
-/// Notes that a line exists.
-pub(super) fn note_lane(conn: &mut Conn<'_>, tenant: TenantId, lane: &Lane) -> Result<()> {
-    let params = [Param::Uuid(tenant.uuid()), Param::Text(lane.pool()), Param::Text(lane.as_str())];
-    conn.execute(&rows::LANE_INSERT, &params).map(drop)
 }

@@ -10,7 +10,7 @@ use postgres::types::ToSql;
 use uuid::Uuid;
 
 use super::enqueue::{asked_text, first_spot};
-use super::{Done, Enqueued, Fence, Head, Lease, Settled, Spot, claim};
+use super::{Done, Enqueued, Fence, Head, Lease, Ready, Settled, Spot, claim};
 use crate::postgres::session::Session;
 use crate::statement::Row;
 use crate::{Error, Result};
@@ -33,10 +33,17 @@ const ENQUEUE: &str = "
         SELECT $1, id, lane, tier, asked, idem, owner_kind, owner, owner_part, person, created_at
         FROM asked ON CONFLICT (tenant, idem) WHERE idem IS NOT NULL DO NOTHING
         RETURNING id
+    ), ready AS (
+        INSERT INTO ready (tenant, lane, tier, at, task, attempt, last)
+        SELECT $1, a.lane, a.tier, $14, a.id, 0, a.last FROM asked a JOIN made ON made.id = a.id
+        WHERE $15::bool
     )
+    SELECT id FROM made";
+
+const LINE_UP: &str = "
     INSERT INTO ready (tenant, lane, tier, at, task, attempt, last)
-    SELECT $1, a.lane, a.tier, $14, a.id, 0, a.last FROM asked a JOIN made ON made.id = a.id
-    RETURNING task";
+    SELECT $1, lane, tier, $6, task, 0, last
+    FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[]) AS s (task, lane, tier, last)";
 
 const BY_IDEM: &str = "SELECT idem, id FROM task WHERE tenant = $1 AND idem = ANY($2::text[])";
 
@@ -59,18 +66,20 @@ const HAND_OUT: &str = "
         ORDER BY id FOR SHARE
     ), given AS (
         SELECT g.* FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
-                             $7::bigint[], $8::uuid[], $9::bigint[], $10::bigint[])
-            AS g (task, lane, tier, at, attempt, last, worker, started_at, ends_at)
+                             $7::bigint[], $8::uuid[], $9::bigint[], $10::bigint[], $11::bool[])
+            AS g (task, lane, tier, at, attempt, last, worker, started_at, ends_at, in_line)
         JOIN alive ON alive.id = g.worker
     ), gone AS (
         DELETE FROM ready r USING given g
         WHERE r.tenant = $1 AND r.lane = g.lane AND r.tier = g.tier AND r.at = g.at
           AND r.task = g.task
         RETURNING r.task
+    ), moved AS (
+        SELECT task FROM gone UNION ALL SELECT task FROM given WHERE NOT in_line
     )
     INSERT INTO lease (tenant, task, attempt, last, lane, tier, worker, started_at, ends_at)
     SELECT $1, g.task, g.attempt, g.last, g.lane, g.tier, g.worker, g.started_at, g.ends_at
-    FROM given g JOIN gone ON gone.task = g.task RETURNING task";
+    FROM given g JOIN moved ON moved.task = g.task RETURNING task";
 
 const SUCCEED: &str = "
     WITH said AS (
@@ -109,6 +118,7 @@ const LOCK_ALONE: &str = "SELECT pg_advisory_xact_lock($1)";
 /// The statements that only PostgreSQL has, by name.
 pub(crate) static ONLY_POSTGRES: &[(&str, &str)] = &[
     ("task_enqueue", ENQUEUE),
+    ("task_line_up", LINE_UP),
     ("task_by_idems", BY_IDEM),
     ("task_heads", HEADS),
     ("task_hand_out", HAND_OUT),
@@ -123,7 +133,7 @@ pub(super) fn enqueue(
     session: &mut Session,
     tenant: TenantId,
     batch: &[(&Task, &Lane)],
-    now: Timestamp,
+    (ready, now): (Ready, Timestamp),
 ) -> Result<Vec<Enqueued>> {
     let texts = batch.iter().map(|(task, _)| asked_text(task)).collect::<Result<Vec<_>>>()?;
     let asked: Vec<_> = batch.iter().map(|(task, _)| &task.asked).collect();
@@ -142,10 +152,10 @@ pub(super) fn enqueue(
     let times: Vec<i64> = batch.iter().map(|(task, _)| micros(task.created_at)).collect();
     let lasts: Vec<i64> = asked.iter().map(|asked| asked.retry.max_attempts.into()).collect();
     let pools: Vec<&str> = batch.iter().map(|(_, lane)| lane.pool()).collect();
-    let (own, at) = (tenant.uuid(), micros(now));
-    let params: [&(dyn ToSql + Sync); 14] = [
+    let (own, at, in_line) = (tenant.uuid(), micros(now), ready == Ready::InLine);
+    let params: [&(dyn ToSql + Sync); 15] = [
         &own, &ids, &lanes, &tiers, &texts, &idems, &kinds, &owners, &parts, &people, &times,
-        &lasts, &pools, &at,
+        &lasts, &pools, &at, &in_line,
     ];
     let made = session.query_raw("task_enqueue", ENQUEUE, &params)?;
     if made.len() == batch.len() {
@@ -190,11 +200,29 @@ pub(super) fn hand_out(
     let workers: Vec<Uuid> = leases.iter().map(|lease| lease.worker.uuid()).collect();
     let starts: Vec<i64> = leases.iter().map(|lease| micros(lease.started_at)).collect();
     let ends: Vec<Option<i64>> = leases.iter().map(|lease| lease.ends_at.map(micros)).collect();
+    let in_line: Vec<bool> = given.iter().map(|(head, _)| head.from == Ready::InLine).collect();
     let own = tenant.uuid();
-    let params: [&(dyn ToSql + Sync); 10] =
-        [&own, &tasks, &lanes, &tiers, &times, &attempts, &lasts, &workers, &starts, &ends];
+    let params: [&(dyn ToSql + Sync); 11] = [
+        &own, &tasks, &lanes, &tiers, &times, &attempts, &lasts, &workers, &starts, &ends, &in_line,
+    ];
     let moved = session.query_raw("task_hand_out", HAND_OUT, &params)?;
     moved.iter().map(|row| Ok(TaskId::from_uuid(Row::Postgres(row).uuid(0)?))).collect()
+}
+
+/// Puts new tasks into their lines.
+pub(super) fn line_up(
+    session: &mut Session,
+    tenant: TenantId,
+    spots: &[&Spot],
+    now: Timestamp,
+) -> Result<()> {
+    let tasks: Vec<Uuid> = spots.iter().map(|spot| spot.task.uuid()).collect();
+    let lanes: Vec<&str> = spots.iter().map(|spot| spot.lane.as_str()).collect();
+    let tiers: Vec<i64> = spots.iter().map(|spot| spot.priority.tier()).collect();
+    let lasts: Vec<i64> = spots.iter().map(|spot| spot.last.into()).collect();
+    let (own, at) = (tenant.uuid(), micros(now));
+    let params: [&(dyn ToSql + Sync); 6] = [&own, &tasks, &lanes, &tiers, &lasts, &at];
+    session.query_raw("task_line_up", LINE_UP, &params).map(drop)
 }
 
 /// Returns the heads of some lines, and locks them.

@@ -44,6 +44,15 @@ pub struct Spot {
     pub last: u32,
 }
 
+/// Where a new task goes that can be handed out at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ready {
+    /// Into its line.
+    InLine,
+    /// Nowhere: whoever added it hands it out, or puts it into its line, in the same transaction.
+    InHand,
+}
+
 /// What became of a task that was to be added.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Enqueued {
@@ -68,6 +77,8 @@ pub struct Head {
     pub asked: NewTask,
     /// When it was asked for.
     pub created_at: Timestamp,
+    /// Where it is.
+    pub from: Ready,
 }
 
 /// A task in the hands of a worker.

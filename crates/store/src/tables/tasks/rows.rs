@@ -17,12 +17,16 @@ statements! {
     TASK_EXISTS = "task_exists": "SELECT 1 FROM task WHERE tenant = $1 AND id = $2";
     TASK_IS_OWNED = "task_is_owned":
         "SELECT 1 FROM task WHERE tenant = $1 AND id = $2 AND owner IS NOT NULL";
+    LEASE_AND_KIN = "lease_and_kin":
+        "SELECT l.task, l.lane, l.tier, l.attempt, l.last, l.worker, l.started_at,
+                CASE WHEN t.owner IS NULL THEN 0 ELSE 1 END,
+                CASE WHEN EXISTS (SELECT 1 FROM dependency d
+                                  WHERE d.tenant = l.tenant AND d.parent = l.task) THEN 1 ELSE 0 END
+         FROM lease l JOIN task t ON t.tenant = l.tenant AND t.id = l.task
+         WHERE l.tenant = $1 AND l.task = $2";
     TASK_BY_ID = "task_by_id":
         "SELECT asked, created_at, person FROM task WHERE tenant = $1 AND id = $2";
-    TASK_DELETE = "task_delete": "DELETE FROM task WHERE tenant = $1 AND id = $2";
     LANE_DELETE = "lane_delete": "DELETE FROM lane WHERE tenant = $1 AND pool = $2 AND name = $3";
-    LANE_INSERT = "lane_insert":
-        "INSERT INTO lane (tenant, pool, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
     READY_INSERT = "ready_insert":
         "INSERT INTO ready (tenant, lane, tier, at, task, attempt, last)
          VALUES ($1, $2, $3, $4, $5, $6, $7)";
@@ -80,8 +84,6 @@ statements! {
         "SELECT child FROM dependency WHERE tenant = $1 AND parent = $2 ORDER BY child";
     PARENTS = "dependency_parents":
         "SELECT parent FROM dependency WHERE tenant = $1 AND child = $2 ORDER BY parent";
-    DEPENDENCIES_DELETE = "dependency_delete":
-        "DELETE FROM dependency WHERE tenant = $1 AND child = $2";
     LEASE_INSERT = "lease_insert":
         "INSERT INTO lease (tenant, task, attempt, last, lane, tier, worker, started_at, ends_at)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
@@ -120,16 +122,12 @@ statements! {
         "SELECT o.task FROM dependency d JOIN outcome o ON o.tenant = d.tenant AND o.task = d.child
          WHERE d.tenant = $1 AND d.parent = $2 AND o.state = 'cancelled' AND o.because = $3
          ORDER BY o.task";
-    OUTCOME_DELETE = "outcome_delete": "DELETE FROM outcome WHERE tenant = $1 AND task = $2";
-    OUTCOMES_OLD = "outcome_old":
-        "SELECT task, at FROM outcome WHERE tenant = $1 AND task > $2 ORDER BY task LIMIT $3";
     ATTEMPT_INSERT = "attempt_insert":
         "INSERT INTO attempt (tenant, task, number, worker, started_at, ended_at, ending, error)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
     ATTEMPTS = "attempt_list":
         "SELECT number, worker, started_at, ended_at, ending, error FROM attempt
          WHERE tenant = $1 AND task = $2 ORDER BY number";
-    ATTEMPTS_DELETE = "attempt_delete": "DELETE FROM attempt WHERE tenant = $1 AND task = $2";
     DEADLINE_INSERT = "task_deadline_insert":
         "INSERT INTO task_deadline (tenant, at, task) VALUES ($1, $2, $3)";
     DEADLINE_DELETE = "task_deadline_delete":
@@ -324,6 +322,16 @@ impl Rows<'_, '_> {
                 return Ok(());
             }
         }
+        self.leave_word(task, state, at)
+    }
+
+    /// Leaves word for what the task belongs to.
+    pub(super) fn leave_word(
+        &mut self,
+        task: TaskId,
+        state: TaskState,
+        at: Timestamp,
+    ) -> Result<()> {
         let params = [
             Param::Text(state.as_str()),
             Param::Int(micros(at)),

@@ -21,8 +21,6 @@ statements! {
     NEWS_DELETE = "task_news_delete":
         "DELETE FROM task_news
          WHERE tenant = $1 AND owner_kind = $2 AND owner = $3 AND task = $4 AND state = $5";
-    DEPENDENCIES_OF_PARENT_DELETE = "dependency_of_parent_delete":
-        "DELETE FROM dependency WHERE tenant = $1 AND parent = $2";
     END_BY = "lease_end_by":
         "UPDATE lease SET ends_at = $1, last = attempt WHERE tenant = $2 AND task = $3";
     SHIFT = "lease_shift": "UPDATE lease SET ends_at = ends_at + $1 WHERE ends_at IS NOT NULL";
@@ -187,42 +185,6 @@ impl Tasks<'_, '_> {
         self.tx.system()?;
         let by = i64::try_from(by.as_micros()).unwrap_or_default();
         self.tx.conn.execute(&SHIFT, &[Param::Int(by)]).map(drop)
-    }
-
-    /// Removes tasks that ended before a time, from behind an id on; returns how many, and the last
-    /// one that was looked at.
-    ///
-    /// # Errors
-    /// If the database fails.
-    pub fn trim(
-        &mut self,
-        before: Timestamp,
-        after: TaskId,
-        limit: usize,
-    ) -> Result<(u64, Option<TaskId>)> {
-        let tenant = self.tenant()?;
-        let own = Param::Uuid(tenant.uuid());
-        let params = [own, Param::Uuid(after.uuid()), Param::Int(limit as i64)];
-        let old = self.tx.conn.query(&rows::OUTCOMES_OLD, &params, |row| {
-            Ok((TaskId::from_uuid(row.uuid(0)?), from_micros(row.int(1)?)))
-        })?;
-        let seen = old.last().map(|(task, _)| *task);
-        let mut removed = 0;
-        for (task, _) in old.iter().filter(|(_, at)| *at < before) {
-            let params = [own, Param::Uuid(task.uuid())];
-            for statement in [
-                &rows::OUTCOME_DELETE,
-                &rows::ATTEMPTS_DELETE,
-                &rows::DEPENDENCIES_DELETE,
-                &DEPENDENCIES_OF_PARENT_DELETE,
-                &rows::DEADLINE_DELETE,
-                &rows::TASK_DELETE,
-            ] {
-                self.tx.conn.execute(statement, &params)?;
-            }
-            removed += 1;
-        }
-        Ok((removed, seen))
     }
 
     /// Lists what has news of its tasks, of all tenants.
