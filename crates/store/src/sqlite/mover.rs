@@ -4,10 +4,9 @@
 //! batches, so that the log can begin anew.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -16,12 +15,14 @@ use crate::{Durability, Error, Result};
 /// Above so many pages that are left, it is moved once more before the writer does the rest.
 const LEFT_MAX_PAGES: i64 = 64;
 const TURNS_MAX: usize = 4;
+/// How long the writer waits for it.
+const WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// The thread that moves the log.
 #[derive(Debug)]
 pub(super) struct Mover {
     wake: Option<SyncSender<()>>,
-    moved: Arc<AtomicBool>,
+    moved: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -29,8 +30,7 @@ impl Mover {
     pub(super) fn start(path: &Path, durability: Durability) -> Result<Self> {
         let conn = open(path, durability)?;
         let (wake, woken) = sync_channel(1);
-        let moved = Arc::new(AtomicBool::new(false));
-        let done = Arc::clone(&moved);
+        let (done, moved) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("godel-mover".to_owned())
             .spawn(move || run(&conn, &woken, &done))
@@ -48,7 +48,17 @@ impl Mover {
 
     /// Tells, once, that most of the log was moved.
     pub(super) fn has_moved(&self) -> bool {
-        self.moved.load(Ordering::Relaxed) && self.moved.swap(false, Ordering::Relaxed)
+        self.moved.try_recv().is_ok()
+    }
+
+    /// Moves the log and waits until that is over; what somebody still reads of it stays, and nobody
+    /// waits for a reader.
+    pub(super) fn wait(&self) {
+        let _stale = self.moved.try_recv();
+        self.begin();
+        if self.moved.recv_timeout(WAIT_MAX).is_err() {
+            tracing::warn!("the log of the database grows faster than the disk takes it");
+        }
     }
 }
 
@@ -74,7 +84,7 @@ fn open(path: &Path, durability: Durability) -> Result<Connection> {
     Ok(conn)
 }
 
-fn run(conn: &Connection, woken: &Receiver<()>, moved: &AtomicBool) {
+fn run(conn: &Connection, woken: &Receiver<()>, moved: &SyncSender<()>) {
     while woken.recv().is_ok() {
         for _ in 0..TURNS_MAX {
             match checkpoint(conn, "PASSIVE") {
@@ -86,7 +96,8 @@ fn run(conn: &Connection, woken: &Receiver<()>, moved: &AtomicBool) {
                 }
             }
         }
-        moved.store(true, Ordering::Relaxed);
+        // If it is full, the writer has not looked yet.
+        let _waits = moved.try_send(());
     }
 }
 
@@ -100,6 +111,28 @@ pub(super) fn checkpoint(conn: &Connection, how: &str) -> rusqlite::Result<i64> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nobody_waits_for_one_who_reads_for_long() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("read.db");
+        let conn = super::super::schema::open_migrated(&path, Durability::Full).unwrap();
+        let reader = super::super::open_reader(&path).unwrap();
+        reader.execute_batch("BEGIN; SELECT COUNT(*) FROM tenant").unwrap();
+        conn.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
+        conn.execute("INSERT INTO filled VALUES (zeroblob(500000))", []).unwrap();
+        let mover = Mover::start(&path, Durability::Full).unwrap();
+        // Whoever waited for the reader would do so until it is busy no more: five seconds each time.
+        let start = std::time::Instant::now();
+        for _ in 0..100 {
+            mover.wait();
+            assert!(checkpoint(&conn, "PASSIVE").unwrap() > 100, "the reader needs what is left");
+        }
+        assert!(start.elapsed() < Duration::from_secs(100));
+        reader.execute_batch("COMMIT").unwrap();
+        mover.wait();
+        assert_eq!(checkpoint(&conn, "PASSIVE").unwrap(), 0);
+    }
 
     #[test]
     fn what_is_in_the_log_is_moved_beside_the_writer_and_the_log_begins_anew() {

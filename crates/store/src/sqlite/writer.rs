@@ -180,7 +180,7 @@ impl Writer {
             }
             if self.mover.has_moved() {
                 // What was written meanwhile is little.
-                self.move_log("PASSIVE");
+                self.move_log();
             }
         }
         drop(self.mover);
@@ -349,15 +349,16 @@ impl Writer {
             .and_then(|mut noop| noop.query_row([], |row| row.get::<_, i64>(1)));
         let bytes = pages.unwrap_or(0) * self.page_bytes;
         if bytes > LOG_MAX_BYTES {
-            self.move_log("FULL");
+            self.mover.wait();
+            self.move_log();
         } else if bytes > CHECKPOINT_BYTES {
             self.mover.begin();
         }
     }
 
     /// Moves the log into the database. If nothing is left in it, the next batch begins it anew.
-    fn move_log(&self, how: &str) {
-        if let Err(error) = mover::checkpoint(&self.conn, how) {
+    fn move_log(&self) {
+        if let Err(error) = mover::checkpoint(&self.conn, "PASSIVE") {
             tracing::warn!(%error, "a checkpoint failed; it is tried again after some batches");
         }
     }

@@ -1,7 +1,7 @@
 //! Tasks from enqueue to end, by many callers and many workers.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicIsize, Ordering};
 use std::time::{Duration, Instant};
 
 use godel_app::queue::workers::NewWorker;
@@ -23,7 +23,6 @@ const WORKERS: usize = 64;
 pub(super) const TASKS: usize = 12_800;
 const PICK_UPS: usize = 300;
 const WAIT: Duration = Duration::from_millis(100);
-const NO_WAIT: Duration = Duration::ZERO;
 
 /// What some tasks cost.
 pub(super) struct Cost {
@@ -67,7 +66,7 @@ pub(super) async fn round(stage: &Stage, total: usize) -> Result<Cost> {
 
 /// Lets tasks go through several servers that share a store.
 pub(super) async fn round_of(stages: &[&Stage], total: usize) -> Result<Cost> {
-    let left = Arc::new(AtomicUsize::new(total));
+    let left = Arc::new(AtomicIsize::new(isize::try_from(total).told("count")?));
     let each = WORKERS / stages.len();
     let mut ids = Vec::with_capacity(WORKERS);
     for stage in stages {
@@ -100,15 +99,16 @@ pub(super) async fn round_of(stages: &[&Stage], total: usize) -> Result<Cost> {
     Ok(cost)
 }
 
-async fn work((app, call): (App, Call), worker: WorkerId, left: Arc<AtomicUsize>) -> Result<()> {
+async fn work((app, call): (App, Call), worker: WorkerId, left: Arc<AtomicIsize>) -> Result<()> {
     while left.load(Ordering::Relaxed) > 0 {
         let mut given = workers::claim(&app, &call, worker, (1, WAIT)).await.told("claim")?;
         while let Some(task) = given.pop() {
             let spot = task.lease.spot;
             let fence = (worker, spot.task, spot.attempt);
-            // The last ones do not wait for what does not come.
-            let wait = if left.fetch_sub(1, Ordering::Relaxed) > WORKERS { WAIT } else { NO_WAIT };
-            let said = workers::say_and_claim(&app, &call, fence, Say::Done(None), (1, wait)).await;
+            // The last ones have no next.
+            let free = u32::from(left.fetch_sub(1, Ordering::Relaxed) > WORKERS as isize);
+            let (done, ask) = (Say::Done(None), (free, WAIT));
+            let said = workers::say_and_claim(&app, &call, fence, done, ask).await;
             given = said.told("end a task")?.1;
         }
     }
