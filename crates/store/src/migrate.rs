@@ -33,6 +33,7 @@ static KNOWN: &[Migration] = migrations! {
     6 "queue";
     7 "quotas";
     8 "open_calls";
+    9 "loads";
 };
 
 /// Returns all migrations that this binary knows, in order.

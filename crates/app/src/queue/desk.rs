@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use godel_model::{Clock, Mint, TenantId, Worker, WorkerId};
+use godel_model::{Capability, Clock, Mint, TenantId, Worker, WorkerId};
 use godel_store::{Error, Fence, Scope, Store, Tx, Written, fault};
 use tokio::sync::{Notify, oneshot};
 
@@ -279,7 +279,9 @@ impl Desk {
     }
 
     /// Remembers a worker for a while.
-    pub(super) fn know(&self, worker: Worker) -> Arc<Worker> {
+    pub(super) fn know(&self, mut worker: Worker) -> Arc<Worker> {
+        // What is for it alone by name is open to it.
+        worker.capabilities.extend(Capability::of_agent(worker.name.as_str()).ok());
         let worker = Arc::new(worker);
         let mut inbox = self.inbox();
         inbox.known.retain(|_, (_, since)| since.elapsed() < KNOWN_FOR);

@@ -88,14 +88,25 @@ pub async fn create_all(
     Ok(each.map(|(id, added)| added.map(|added| created(id, added)).map_err(Into::into)).collect())
 }
 
-/// Makes a task on behalf of one that a worker has; who lost that one makes nothing.
+/// Makes a task on behalf of one that a worker has, as urgent as that one if it inherits; who lost that
+/// one makes nothing.
 ///
 /// # Errors
 /// As for [`create`], and if the worker has that attempt no more.
 #[instrument(level = "debug", name = "app.tasks.spawn", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn spawn(app: &App, call: &Call, asked: NewTask, under: Fence) -> Result<Created> {
+pub async fn spawn(
+    app: &App,
+    call: &Call,
+    mut asked: NewTask,
+    (under, inherits): (Fence, bool),
+) -> Result<Created> {
     call.may("task", "execute", Reach::Team)?;
     super::workers::own(app, call, under.worker).await?;
+    if inherits {
+        let find = move |tx: &mut Tx<'_>| tx.tasks().lease(under.task);
+        let held = app.store.read(call.scope(), find).await.map_err(Error::Store)?;
+        asked.priority = held.map_or(asked.priority, |lease| lease.spot.priority);
+    }
     let add = add(app, call, asked, Some(under))?;
     lanes::admit(app, call.actor.tenant, [&add.lane]).await?;
     let id = add.task.id;

@@ -130,7 +130,7 @@ pub struct Turn {
     pub says: Vec<std::result::Result<Said, TurnError>>,
     /// Who got what.
     pub given: Vec<Vec<Given>>,
-    /// Who would have got something and is gone.
+    /// Who would have got something and is gone, or has as much as it can have.
     pub gone: Vec<WorkerId>,
     /// When the first task that waits for its time is due.
     pub due: Option<Timestamp>,

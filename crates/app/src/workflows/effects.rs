@@ -6,7 +6,9 @@ use godel_decide::workflow::definition::WorkflowRef;
 use godel_decide::workflow::{
     ChildOrder, Definition, Effect, NewRun, Plan, Run, RunState, StepIndex, TaskOrder,
 };
-use godel_model::{Mint, NewTask, Owner, Payload, RunId, Task, TaskId, TenantId, UserId};
+use godel_model::{
+    Capability, Mint, NewTask, Owner, Payload, RunId, Task, TaskId, TenantId, UserId,
+};
 use godel_store::{Alarm, Error as StoreError, News, RunRecord, Scope, Tx};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -245,12 +247,14 @@ fn finished(record: &RunRecord, state: RunState, now: Timestamp, writes: &mut Wr
 
 /// Puts down what a run wants to be done as a task.
 pub(super) fn asked(record: &RunRecord, order: TaskOrder) -> NewTask {
+    let mut requires = order.requires;
+    requires.extend(order.agent.as_deref().and_then(|name| Capability::of_agent(name).ok()));
     NewTask {
         title: order.title,
         payload: Payload::of(&order.payload),
         pool: order.pool,
         priority: order.priority,
-        requires: order.requires,
+        requires,
         retry: order.retry,
         timeout_seconds: order.timeout.map(|time| time.as_secs().max(1)),
         start_at: None,

@@ -18,4 +18,5 @@ mod simulation;
 mod stage;
 mod vault;
 mod wake;
+mod wiring;
 mod workflows;

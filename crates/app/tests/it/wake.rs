@@ -43,7 +43,7 @@ async fn who_waits_at_one_server_gets_what_comes_to_another_over_redis() {
         let ((one, first), (two, second)) =
             (server(&world, &redis.url()).await, server(&world, &redis.url()).await);
         let (pool, capabilities) = (Default::default(), Default::default());
-        let new = NewWorker { name: "w".to_owned(), pool, capabilities, capacity: 1 };
+        let new = NewWorker { name: "w".to_owned(), pool, capabilities, capacity: 99 };
         let worker = workers::register(&two, &call, new).await.unwrap().id;
         // The third time Redis was away for a moment.
         for round in 1..=3 {

@@ -83,6 +83,16 @@ word! {
     Capability, "a capability"
 }
 
+impl Capability {
+    /// Returns what only the agent or worker of a name is able to: to be it.
+    ///
+    /// # Errors
+    /// If the name cannot be part of a capability.
+    pub fn of_agent(name: &str) -> Result<Self, Invalid> {
+        format!("agent.{name}").parse()
+    }
+}
+
 impl Default for PoolName {
     fn default() -> Self {
         Self("default".to_owned())

@@ -83,7 +83,7 @@ impl Work<'_, '_> {
         let teller = self.teller(&author);
         let mut leases = leases.into_iter().peekable();
         for ((head, worker), place) in given.into_iter().zip(to) {
-            // Leases come in the order of the heads; one is missing if its worker is gone.
+            // Leases come in the order of the heads; one is missing if its worker is gone or has enough.
             let Some(lease) = leases.next_if(|lease| lease.spot.task == head.spot.task) else {
                 self.turn.gone.push(worker);
                 self.fresh.extend(Some(head).filter(|head| head.from == Ready::InHand));

@@ -133,7 +133,7 @@ impl Sim {
         let op = self.recorder.invoke("worker", what);
         let under = Fence { task, attempt, worker };
         let (app, call) = (self.stage.app.clone(), self.stage.call.clone());
-        let work = async move { tasks::spawn(&app, &call, asked.new, under).await };
+        let work = async move { tasks::spawn(&app, &call, asked.new, (under, false)).await };
         let made = self.through(work).await;
         if let Some(Err(Error::Queue(QueueError::LeaseLost(_)))) = &made {
             self.counts.fenced += 1;

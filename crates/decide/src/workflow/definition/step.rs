@@ -213,6 +213,9 @@ fn task(
     let priority = word(fields, "priority", out).unwrap_or(defaults.priority);
     let mut requires = capabilities(fields, "requires", out);
     let agent = fields.text("agent", out);
+    if let Some(Err(why)) = agent.as_deref().map(Capability::of_agent) {
+        out.add(Mistake::InvalidValue, fields.at(), why.to_string());
+    }
     if let Some(entry) = fields.take("agentSelector")
         && let Some(mut selector) = Fields::open(&entry.value, "an agent selector", out)
     {

@@ -132,7 +132,8 @@ pub(crate) async fn release(
 
 /// Create a task on behalf of one
 ///
-/// The worker that has this one makes another. Who has this attempt no more makes nothing.
+/// The worker that has this one makes another, as urgent as this one unless it says otherwise. Who has
+/// this attempt no more makes nothing.
 #[utoipa::path(post, path = "/tasks/{id}/spawn", tag = "queue", operation_id = "spawnTask",
     params(("id" = uuid::Uuid, Path, description = "The id of the task that the worker has")),
     request_body = SpawnTask,
@@ -145,8 +146,9 @@ pub(crate) async fn spawn(
 ) -> ApiResult<impl IntoResponse> {
     let SpawnTask { worker_id, attempt, task } = body.value;
     let under = Fence { task: id, attempt, worker: WorkerId::from(worker_id) };
+    let inherits = task.priority.is_none();
     let asked = read::new_task(task)?;
-    let created = tasks::spawn(&shared.app, &caller.call, asked, under).await?;
+    let created = tasks::spawn(&shared.app, &caller.call, asked, (under, inherits)).await?;
     let state = created.state.map(|state| state.to_string());
     let made = TaskMade { id: created.id.uuid(), fresh: created.state.is_some(), state };
     Ok((StatusCode::CREATED, Json(Success::new(made))))

@@ -146,8 +146,10 @@ pub(crate) async fn update(
         return Err(ApiError::new(code::INVALID_FIELD, why));
     }
     let mood = state.parse()?;
-    let changed = workers::set_mood(&shared.app, &caller.call, id, mood, error).await?;
-    Ok(Json(Success::new(worker(changed, 0, shared.app.clock.now()))))
+    workers::set_mood(&shared.app, &caller.call, id, mood, error).await?;
+    let (changed, held) = workers::find(&shared.app, &caller.call, id).await?;
+    let load = u32::try_from(held.len()).unwrap_or(u32::MAX);
+    Ok(Json(Success::new(worker(changed, load, shared.app.clock.now()))))
 }
 
 /// Unregister a worker

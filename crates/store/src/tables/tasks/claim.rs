@@ -21,8 +21,9 @@ statements! {
         "SELECT r.task, r.lane, r.tier, r.attempt, r.last, r.at, t.asked, t.created_at
          FROM ready r JOIN task t ON t.tenant = r.tenant AND t.id = r.task
          WHERE r.tenant = $1 AND r.lane = $2 ORDER BY r.tier, r.at, r.task LIMIT $3";
-    WORKER_LIVES = "worker_lives":
-        "SELECT 1 FROM worker WHERE tenant = $1 AND id = $2 AND gone = 0";
+    WORKER_ROOM = "worker_room":
+        "SELECT w.capacity - (SELECT COUNT(*) FROM lease l WHERE l.tenant = w.tenant AND l.worker = w.id)
+         FROM worker w WHERE w.tenant = $1 AND w.id = $2 AND w.gone = 0";
 }
 
 impl Tasks<'_, '_> {
@@ -64,8 +65,8 @@ impl Tasks<'_, '_> {
         Ok(heads)
     }
 
-    /// Hands heads out, each to its worker, unless that is gone: the attempt is counted now, so that
-    /// a task that kills its worker comes to an end.
+    /// Hands heads out, each to its worker, unless that is gone or has as much as it can have: the
+    /// attempt is counted now, so that a task that kills its worker comes to an end.
     ///
     /// # Errors
     /// If the database fails.
@@ -79,19 +80,21 @@ impl Tasks<'_, '_> {
         }
         let own = Param::Uuid(tenant.uuid());
         let mut rows = Rows { conn: &mut self.tx.conn, tenant };
-        let mut lives: HashMap<WorkerId, bool> = HashMap::new();
+        let mut rooms: HashMap<WorkerId, i64> = HashMap::new();
         let mut kept = Vec::with_capacity(leases.len());
         for ((head, worker), lease) in given.iter().zip(leases) {
-            let lives = match lives.entry(*worker) {
-                Entry::Occupied(known) => *known.get(),
+            let room = match rooms.entry(*worker) {
+                Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(new) => {
                     let params = [own, Param::Uuid(worker.uuid())];
-                    *new.insert(rows.conn.first(&WORKER_LIVES, &params, |_| Ok(()))?.is_some())
+                    let room = rows.conn.first(&WORKER_ROOM, &params, |row| row.int(0))?;
+                    new.insert(room.unwrap_or(0))
                 }
             };
-            if !lives {
+            if *room <= 0 {
                 continue;
             }
+            *room -= 1;
             if head.from == Ready::InLine && !rows.drop_ready(&head.spot, head.at)? {
                 let cause = format!("task {} is not where it was found", head.spot.task);
                 return Err(Error::Unreadable { what: "queue", cause: cause.into() });

@@ -62,24 +62,29 @@ const HEADS: &str = "
 // has in the same moment.
 const HAND_OUT: &str = "
     WITH alive AS (
-        SELECT id FROM worker WHERE tenant = $1 AND id = ANY($8::uuid[]) AND gone = 0
+        SELECT id, capacity FROM worker WHERE tenant = $1 AND id = ANY($8::uuid[]) AND gone = 0
         ORDER BY id FOR SHARE
     ), given AS (
-        SELECT g.* FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+        SELECT g.*, row_number() OVER (PARTITION BY g.worker ORDER BY g.place) AS nth,
+               (SELECT COUNT(*) FROM lease l WHERE l.tenant = $1 AND l.worker = g.worker) AS held,
+               alive.capacity FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
                              $7::bigint[], $8::uuid[], $9::bigint[], $10::bigint[], $11::bool[])
-            AS g (task, lane, tier, at, attempt, last, worker, started_at, ends_at, in_line)
+            WITH ORDINALITY
+            AS g (task, lane, tier, at, attempt, last, worker, started_at, ends_at, in_line, place)
         JOIN alive ON alive.id = g.worker
+    ), fits AS (
+        SELECT * FROM given WHERE held + nth <= capacity
     ), gone AS (
-        DELETE FROM ready r USING given g
+        DELETE FROM ready r USING fits g
         WHERE r.tenant = $1 AND r.lane = g.lane AND r.tier = g.tier AND r.at = g.at
           AND r.task = g.task
         RETURNING r.task
     ), moved AS (
-        SELECT task FROM gone UNION ALL SELECT task FROM given WHERE NOT in_line
+        SELECT task FROM gone UNION ALL SELECT task FROM fits WHERE NOT in_line
     )
     INSERT INTO lease (tenant, task, attempt, last, lane, tier, worker, started_at, ends_at)
     SELECT $1, g.task, g.attempt, g.last, g.lane, g.tier, g.worker, g.started_at, g.ends_at
-    FROM given g JOIN moved ON moved.task = g.task RETURNING task";
+    FROM fits g JOIN moved ON moved.task = g.task RETURNING task";
 
 const SUCCEED: &str = "
     WITH said AS (
