@@ -58,10 +58,8 @@ impl std::fmt::Debug for Keeper {
 /// If the database fails.
 pub async fn start(app: &App, crew: &Crew) -> Result<()> {
     let alone = matches!(app.store.url(), DatabaseUrl::Sqlite(_));
-    if alone {
-        // Nobody could be heard while the server was away.
-        workers::grace(app).await?;
-    }
+    // Nobody could be heard while all servers were away.
+    workers::grace(app, alone).await?;
     let (mut keeper, stopping, app_) = (Keeper::new(app.clone()), crew.stopping(), app.clone());
     crew.spawn(async move {
         loop {

@@ -21,6 +21,8 @@ use crate::{App, Call, Error, Result};
 
 /// How long a worker is believed to live after it was last heard of.
 pub const LIVES: SignedDuration = SignedDuration::from_secs(30);
+/// After which time without a word of anybody nobody can have listened.
+const SILENCE: SignedDuration = SignedDuration::from_secs(15);
 /// The longest that a worker waits for tasks in one request.
 pub const WAIT_MAX: Duration = Duration::from_secs(60);
 /// How many workers a tenant can have.
@@ -354,11 +356,20 @@ pub(super) async fn bury(
     Ok(gone.is_some())
 }
 
-/// Lets all workers live on: the server was not there to hear them.
-pub(super) async fn grace(app: &App) -> Result<()> {
-    let until = lives_until(app.clock.now());
-    // The clock may have been set back meanwhile: nobody is believed for longer than others.
-    let work = move |tx: &mut Tx<'_>| tx.workers().set_expiry(until);
+/// Lets all workers live on if no server was there to hear them.
+///
+/// Where several servers share a queue, somebody who was heard a moment ago shows that one was.
+pub(super) async fn grace(app: &App, alone: bool) -> Result<()> {
+    let now = app.clock.now();
+    let work = move |tx: &mut Tx<'_>| {
+        let now = tx.clock(now)?;
+        let heard = tx.workers().heard_last()?;
+        if !alone && heard.is_some_and(|at| now.duration_since(at) < SILENCE) {
+            return Ok(0);
+        }
+        // The clock may have been set back meanwhile: nobody is believed for longer than others.
+        tx.workers().set_expiry(lives_until(now))
+    };
     app.store.write(Scope::System, work).await?;
     Ok(())
 }

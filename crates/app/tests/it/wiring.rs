@@ -11,7 +11,7 @@ use godel_app::workflows::runs::{self, What};
 use godel_app::{App, Call, Crew};
 use godel_model::{NewTask, Placement, PoolName, TaskPriority, WorkerId};
 use godel_store::Fence;
-use godel_testkit::{Database, World, worlds};
+use godel_testkit::{Database, World, change, worlds};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -212,6 +212,26 @@ async fn a_step_for_an_agent_goes_to_nobody_else() {
         workers::say(&app, &call, (own, spot.task, spot.attempt), Say::Released).await.unwrap();
         assert_eq!(titles(&app, &call, other, 1).await, [""; 0]);
         assert_eq!(workers::claim(&app, &call, own, (1, NOW)).await.unwrap().len(), 1);
+        assert!(crew.stop(Duration::from_secs(5)).await);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_could_not_be_heard_because_no_server_was_there_keeps_what_it_has() {
+    for world in worlds().await {
+        let (first, call) = (app(&world).await, call(&world));
+        let worker = worker(&first, &call, "one", 1).await;
+        let made = tasks::create(&first, &call, asked("long")).await.unwrap();
+        workers::claim(&first, &call, worker, (1, NOW)).await.unwrap();
+        // A minute without any server.
+        let minute =
+            "UPDATE worker SET seen_at = seen_at - 60000000, expires_at = expires_at - 60000000";
+        change(&world.database.url(), minute);
+        let (again, crew) = (app(&world).await, Crew::default());
+        godel_app::queue::start(&again, &crew).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let said = workers::say(&again, &call, (worker, made.id, 1), Say::Done(None)).await;
+        assert!(said.is_ok(), "{}: {said:?}", world.engine);
         assert!(crew.stop(Duration::from_secs(5)).await);
     }
 }

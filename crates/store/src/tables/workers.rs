@@ -36,6 +36,7 @@ statements! {
         "UPDATE worker SET gone = 1, expires_at = CASE WHEN expires_at < $1 THEN expires_at ELSE $2 END
          WHERE tenant = $3 AND id = $4 AND gone = 0 AND expires_at <= $5";
     SET_EXPIRY = "worker_set_expiry": "UPDATE worker SET expires_at = $1 WHERE gone = 0";
+    HEARD_LAST = "worker_heard_last": "SELECT MAX(seen_at) FROM worker WHERE gone = 0";
     TRIM = "worker_trim": "DELETE FROM worker WHERE gone = 1 AND expires_at < $1";
     ACTIVE = "worker_active":
         "SELECT id, capabilities FROM worker
@@ -167,6 +168,16 @@ impl Workers<'_, '_> {
     pub fn set_expiry(&mut self, until: Timestamp) -> Result<u64> {
         self.tx.system()?;
         self.tx.conn.execute(&SET_EXPIRY, &[Param::Int(micros(until))])
+    }
+
+    /// Tells when any worker was last heard of.
+    ///
+    /// # Errors
+    /// If the database fails, or the scope is one tenant.
+    pub fn heard_last(&mut self) -> Result<Option<Timestamp>> {
+        self.tx.system()?;
+        let heard = self.tx.conn.first(&HEARD_LAST, &[], |row| row.opt_int(0))?;
+        Ok(heard.flatten().map(from_micros))
     }
 
     /// Removes workers that are gone since before a time.
