@@ -1,1 +1,10 @@
 //! Sandboxes with real processes.
+
+mod collect;
+mod contract;
+mod egress;
+mod escape;
+mod limits;
+mod other_user;
+mod snapshot;
+mod world;
