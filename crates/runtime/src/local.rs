@@ -8,6 +8,7 @@ mod family;
 mod fence;
 mod files;
 mod git;
+mod input;
 mod launcher;
 mod machine;
 mod measure;

@@ -26,6 +26,8 @@ pub(crate) struct Walls {
     pub(crate) root: bool,
     /// Whether bubblewrap can forbid further user namespaces.
     pub(crate) seals: bool,
+    /// How much may be kept in memory as files.
+    pub(crate) memory_bytes: u64,
     /// Links at the top of the file system, such as `/bin` to `usr/bin`.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// What of the system can be read.
@@ -88,15 +90,28 @@ pub(crate) fn arguments(walls: &Walls) -> Vec<OsString> {
     }
     list.words(&["--die-with-parent", "--new-session", "--hostname", "godel"]);
     list.words(&["--proc", "/proc", "--dev", "/dev"]);
+    // Room in memory is the agent's too, so it is limited.
+    list.words(&["--perms", "1777"]);
+    if walls.seals {
+        list.words(&["--size", &walls.memory_bytes.to_string()]);
+    }
+    list.words(&["--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
+    // Directories that bubblewrap makes by itself on the way are closed to others.
+    for path in above(&walls.system) {
+        list.bind_one("--dir", &path);
+    }
     for path in &walls.system {
         list.bind("--ro-bind-try", path, path);
     }
     for (target, link) in &walls.links {
         list.bind("--symlink", target, link);
     }
-    list.words(&["--dir", "/var", "--symlink", "/tmp", "/var/tmp"]);
+    list.words(&["--dir", "/home", "--dir", "/var", "--symlink", "/tmp", "/var/tmp"]);
     list.bind("--bind", &walls.scratch, "/tmp");
     list.bind("--bind", &walls.home, inside::HOME);
+    for path in ways(walls) {
+        list.bind_one("--dir", &path);
+    }
     for path in &walls.readable {
         list.bind("--ro-bind", path, path);
     }
@@ -126,6 +141,28 @@ pub(crate) fn arguments(walls: &Walls) -> Vec<OsString> {
     list.bind_one("--chdir", &walls.start);
     list.flag("--");
     list.0
+}
+
+/// The directories that lead to what is mounted, the upper ones first.
+fn ways(walls: &Walls) -> Vec<PathBuf> {
+    let fixed = [inside::HOME, inside::HELPER, inside::NET, inside::GIT].map(PathBuf::from);
+    let borrowed = walls.git.iter().flat_map(|git| git.borrowed.iter().cloned());
+    let files = walls.files.iter().map(|(_, to)| to.clone());
+    let mut ends: Vec<PathBuf> = fixed.into_iter().chain(files).chain(borrowed).collect();
+    ends.extend(walls.readable.iter().cloned().chain([walls.workspace.clone()]));
+    let covered = |path: &PathBuf| walls.system.iter().any(|system| path.starts_with(system));
+    let linked = |path: &PathBuf| walls.links.iter().any(|(_, link)| path.starts_with(link));
+    above(&ends).into_iter().filter(|path| !covered(path) && !linked(path)).collect()
+}
+
+/// The directories above some paths, the upper ones first.
+fn above(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let up = |path: &PathBuf| {
+        let up = path.ancestors().skip(1).filter(|path| path.parent().is_some());
+        up.map(Path::to_owned).collect::<Vec<_>>()
+    };
+    let all: std::collections::BTreeSet<PathBuf> = paths.iter().flat_map(up).collect();
+    all.into_iter().collect()
 }
 
 struct List(Vec<OsString>);
@@ -159,8 +196,9 @@ mod tests {
         Walls {
             root: false,
             seals: true,
+            memory_bytes: 1024,
             links: vec![("usr/bin".into(), "/bin".into())],
-            system: vec!["/usr".into()],
+            system: vec!["/usr".into(), "/etc/ssl/certs".into()],
             files: vec![("/state/etc/passwd".into(), "/etc/passwd".into())],
             readable: vec!["/opt/tool".into()],
             helper: "/usr/bin/godel".into(),
@@ -204,12 +242,30 @@ mod tests {
 --hostname godel
 --proc /proc
 --dev /dev
+--perms 1777
+--size 1024
+--tmpfs /dev/shm
+--remount-ro /dev
+--dir /etc
+--dir /etc/ssl
 --ro-bind-try /usr /usr
+--ro-bind-try /etc/ssl/certs /etc/ssl/certs
 --symlink usr/bin /bin
+--dir /home
 --dir /var
 --symlink /tmp /var/tmp
 --bind /state/tmp /tmp
 --bind /state/home /home/agent
+--dir /etc
+--dir /home
+--dir /opt
+--dir /other
+--dir /other/.git
+--dir /repo
+--dir /repo/.godel
+--dir /repo/.godel/worktrees
+--dir /run
+--dir /run/godel
 --ro-bind /opt/tool /opt/tool
 --ro-bind /state/etc/passwd /etc/passwd
 --ro-bind /state/net /run/godel/net

@@ -113,7 +113,7 @@ impl Starter<'_> {
             relays.push(Relay { port, socket: net("api.sock") });
         }
         let mut writable: Vec<PathBuf> =
-            ["/tmp", inside::HOME, "/dev", "/proc"].iter().map(PathBuf::from).collect();
+            ["/tmp", inside::HOME, "/dev"].iter().map(PathBuf::from).collect();
         if walls.writes {
             writable.push(walls.workspace.clone());
             writable.extend(walls.git.as_ref().map(|_| PathBuf::from(inside::GIT)));
@@ -147,6 +147,7 @@ impl Starter<'_> {
         Ok(Walls {
             root: self.machine.root,
             seals,
+            memory_bytes: spec.limits.memory_bytes / 2,
             links: self.machine.links.clone(),
             system: self.machine.system.clone(),
             files: vec![

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use godel_model::{Clock, Mint, code};
 use tokio::task::JoinSet;
 
+use super::input::Input;
 use super::launcher::Launcher;
 use super::machine::Machine;
 use super::record::Record;
@@ -190,7 +191,7 @@ impl Worktrees {
         let id = Mint::system().id::<uuid::Uuid>();
         let process = Process {
             id: ProcessId(id),
-            stdin: child.stdin.take().map(|pipe| Box::new(pipe) as crate::Writer),
+            stdin: child.stdin.take().map(|pipe| Box::new(Input(Some(pipe))) as crate::Writer),
             stdout: child.stdout.take().map(|pipe| Box::new(pipe) as crate::Reader),
             stderr: child.stderr.take().map(|pipe| Box::new(pipe) as crate::Reader),
             control: Arc::new(Handle(Arc::clone(&running))),

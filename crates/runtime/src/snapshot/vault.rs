@@ -118,3 +118,6 @@ impl Vault {
         Ok(manifest)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,6 +69,7 @@ impl World {
         std::fs::write(repo.join(".gitignore"), "*.log\ncache/\n").unwrap();
         git(&repo, &["add", "--all"]);
         git(&repo, &["commit", "-qm", "first"]);
+        git(&repo, &["config", "user.name", "Ann"]);
         git(&repo, &["remote", "add", "origin", "https://ann:hunter2@example.com/x.git"]);
         world
     }
