@@ -128,7 +128,7 @@ pub(crate) fn arguments(walls: &Walls) -> Vec<OsString> {
     if let Some(git) = &walls.git {
         list.bind(how, &git.own, inside::GIT);
         for part in DECIDING {
-            list.bind("--ro-bind", &git.own.join(part), Path::new(inside::GIT).join(part));
+            list.bind("--ro-bind", git.own.join(part), Path::new(inside::GIT).join(part));
         }
         list.bind("--ro-bind", &git.objects, inside::OBJECTS);
         for path in &git.borrowed {

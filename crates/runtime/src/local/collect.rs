@@ -88,7 +88,7 @@ fn check_changes(quarantine: &Quarantine, offer: &Offer<'_>) -> Result<()> {
         match mode {
             "000000" | "100644" | "100755" => {}
             "120000" => {
-                check_link(quarantine, Path::new(std::ffi::OsStr::from_bytes(path)), after)?
+                check_link(quarantine, Path::new(std::ffi::OsStr::from_bytes(path)), after)?;
             }
             "160000" => {
                 return Err(refused(format!("{shown:?} is a repository in the repository")));

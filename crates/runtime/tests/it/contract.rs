@@ -156,7 +156,7 @@ async fn time_and_pause(provider: &dyn RuntimeProvider, at: SandboxId) {
     let status = provider.list().await.unwrap();
     let status = status.iter().find(|status| status.sandbox.id == at).unwrap();
     assert_eq!(status.phase, Phase::Paused);
-    let mut drained = [0; 65_536];
+    let mut drained = vec![0; 65_536];
     while let Ok(read) =
         tokio::time::timeout(Duration::from_millis(500), stdout.read(&mut drained)).await
     {

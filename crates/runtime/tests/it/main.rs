@@ -1,4 +1,5 @@
 //! Sandboxes with real processes.
+#![cfg(test)]
 
 mod collect;
 mod contract;

@@ -161,7 +161,7 @@ fn open(home: &Path, events: &Arc<Mutex<Vec<Event>>>) -> Worktrees {
     let provider = Worktrees::open(Settings {
         data: home.join("data"),
         helper: Helper { program: helper(), args: Vec::new() },
-        bubblewrap: None,
+        bubblewrap: godel_engines::Places::from_env().program("bwrap"),
         ignored_max_bytes: 1 << 20,
         clock: Arc::new(SystemClock),
         listener: Arc::new(move |event| told.lock().unwrap().push(event)),

@@ -31,7 +31,7 @@ fn thing() -> impl Strategy<Value = Thing> {
 /// Paths of at most three short names, so that they meet; one name is no text.
 fn path() -> impl Strategy<Value = PathBuf> {
     let name = prop_oneof![
-        4 => "[a-c .]{0,2}[a-c]".prop_map(|name| name.into_bytes()),
+        4 => "[a-c .]{0,2}[a-c]".prop_map(String::into_bytes),
         1 => Just(vec![b'x', 0xff]),
     ];
     prop::collection::vec(name, 1..4)
