@@ -26,5 +26,7 @@ mod take;
 mod warden;
 mod worktree;
 
+pub(crate) use owner::remove_all;
+
 pub use enter::{NO_WALL, NOT_STARTED, Stop, enter};
 pub use worktree::{Helper, Settings, Worktrees};

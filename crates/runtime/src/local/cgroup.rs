@@ -79,6 +79,16 @@ impl Groups {
         Ok(true)
     }
 
+    /// Ends the processes that are still in the groups: without walls they may have left their family.
+    pub(crate) fn end_all(&self) {
+        let Some(dir) = self.all().next() else { return };
+        let listed = fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
+        for pid in listed.lines().filter_map(|line| line.trim().parse().ok()) {
+            let Some(pid) = rustix::process::Pid::from_raw(pid) else { continue };
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+
     /// Removes the groups; their processes have ended.
     pub(crate) fn remove(&self) {
         for dir in self.all() {

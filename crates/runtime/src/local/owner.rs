@@ -62,6 +62,36 @@ fn mount_of(path: &Path) -> Result<u64> {
     found.map(|stat| stat.stx_mnt_id).map_err(|error| Error::file(path, "looked at", error.into()))
 }
 
+/// Removes a directory with everything in it, also what its owner has closed: tools keep their caches
+/// in directories that cannot be written to.
+pub(crate) fn remove_all(dir: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_all(dir)?;
+            fs::remove_dir_all(dir)
+        }
+        removed => removed,
+    }
+}
+
+fn open_all(dir: &Path) -> io::Result<()> {
+    let mut open = vec![dir.to_owned()];
+    while let Some(folder) = open.pop() {
+        // A link is not followed: what it names is not ours to open.
+        let found = fs::symlink_metadata(&folder)?;
+        if !found.is_dir() {
+            continue;
+        }
+        fs::set_permissions(&folder, fs::Permissions::from_mode(found.mode() | 0o700))?;
+        for entry in fs::read_dir(&folder)?.flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Makes a directory that only its owner can enter.
 pub(super) fn private_dir(path: &Path) -> Result<PathBuf> {
     match fs::create_dir_all(path) {

@@ -55,11 +55,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Room {
     pub(super) fn new(record: Record, state: PathBuf, user: Option<u32>, tell: Listener) -> Self {
         let id = record.sandbox.id;
+        let groups = Groups::make(id, &record.spec.limits);
+        // Nothing runs in a sandbox that was just made or found: what does is from before a crash.
+        groups.end_all();
         Self {
             id,
             state,
             user: user.filter(|_| record.sandbox.profile != Profile::None),
-            groups: Groups::make(id, &record.spec.limits),
+            groups,
             listener: tell,
             record: Mutex::new(record),
             running: Mutex::default(),

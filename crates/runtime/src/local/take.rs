@@ -165,6 +165,7 @@ pub(super) async fn end(
         kills.spawn(async move { running.kill(grace).await });
     }
     while kills.join_next().await.is_some() {}
+    room.groups.end_all();
     if save && room.state.join("git").is_dir() {
         // What cannot be taken over is kept as it is; nobody's work is thrown away here.
         if let Err(error) = collect(provider, &room).await {
@@ -178,7 +179,7 @@ pub(super) async fn end(
     let state = room.state.clone();
     blocking(move || {
         fs::remove_file(state.join("record.json")).map_err(at(&state, "ended"))?;
-        fs::remove_dir_all(&state).map_err(at(&state, "removed"))
+        super::owner::remove_all(&state).map_err(at(&state, "removed"))
     })
     .await?;
     room.tell(Happening::Terminated);

@@ -296,6 +296,17 @@ impl RuntimeProvider for Worktrees {
         blocking(move || files::write(&root, &path, &bytes, user)).await
     }
 
+    async fn read_home(&self, at: SandboxId, path: &SandboxPath) -> Result<Bytes> {
+        let (root, path) = (self.room(at)?.home(), path.clone());
+        blocking(move || files::read(&root, &path)).await
+    }
+
+    async fn write_home(&self, at: SandboxId, path: &SandboxPath, bytes: Bytes) -> Result<()> {
+        let room = self.room(at)?;
+        let (root, path, user) = (room.home(), path.clone(), room.user);
+        blocking(move || files::write(&root, &path, &bytes, user)).await
+    }
+
     async fn snapshot(&self, at: SandboxId) -> Result<SnapshotId> {
         let room = self.room(at)?;
         let (shop, still) = (Arc::clone(&self.shop), Arc::clone(&room));

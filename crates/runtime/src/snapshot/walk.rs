@@ -163,8 +163,11 @@ fn clear(part: &Part, folder: &Path) -> Result<()> {
             clear(part, &path)?;
             continue;
         }
-        let removed =
-            if is_dir { fs::remove_dir_all(entry.path()) } else { fs::remove_file(entry.path()) };
+        let removed = if is_dir {
+            crate::local::remove_all(&entry.path())
+        } else {
+            fs::remove_file(entry.path())
+        };
         removed.map_err(at(&entry.path(), "removed"))?;
     }
     Ok(())

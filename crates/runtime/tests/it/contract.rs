@@ -118,6 +118,12 @@ async fn files(provider: &dyn RuntimeProvider, at: SandboxId, profile: Profile) 
         assert_eq!(provider.read(at, &path("new/file.txt")).await.unwrap(), "inside");
     }
     assert!(provider.read(at, &path("no/such")).await.is_err());
+    // The home is a place of its own, with every profile.
+    provider.write_home(at, &path(".tool/settings"), Bytes::from("set")).await.unwrap();
+    let (exit, out, err) =
+        run(provider, at, "cat ~/.tool/settings; echo x >> ~/.tool/settings").await;
+    assert_eq!((exit.success(), out.as_str()), (true, "set"), "{err}");
+    assert_eq!(provider.read_home(at, &path(".tool/settings")).await.unwrap(), "setx\n");
     // Commands begin where they are told.
     let command = Command { cwd: Some(path("new")), ..Command::new("pwd") };
     let (_, out, _) = finish(provider.exec(at, &command).await.unwrap()).await;

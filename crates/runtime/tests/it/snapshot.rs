@@ -89,6 +89,20 @@ async fn ignored_files_are_kept_up_to_the_bound() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn directories_that_an_agent_has_closed_stop_neither_the_end_nor_a_restore() {
+    let world = World::new();
+    let closed = "mkdir -p a/b && echo x > a/b/c && chmod 555 a/b && chmod 500 a";
+    let spec = world.spec("a", Profile::Workspace);
+    let at = world.provider.spawn(&spec).await.unwrap().id;
+    let empty = world.provider.snapshot(at).await.unwrap();
+    world.works(at, &format!("{closed}; cd && {closed}; cd /tmp && {closed}")).await;
+    world.provider.terminate(at, std::time::Duration::ZERO).await.unwrap();
+    world.provider.restore(&empty, &spec).await.unwrap();
+    assert!(!world.tree("a").join("a").exists());
+    assert!(world.tree("a").join("a.txt").exists());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_damaged_snapshot_is_noticed_and_leaves_no_sandbox() {
     let world = World::new();
     let at = world.spawn("a", Profile::Workspace).await.id;
