@@ -36,11 +36,12 @@ pub(super) fn give_contents(dir: &Path, user: u32) -> Result<()> {
             if folder == dir && entry.file_name() == ".git" {
                 continue;
             }
-            if mount_of(&path)? != mount {
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if is_dir && mount_of(&path)? != mount {
                 continue;
             }
             lchown(&path, Some(user), Some(user)).map_err(at(&path, "given to the agent"))?;
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if is_dir {
                 open.push(path);
             }
         }

@@ -43,9 +43,7 @@ pub(super) fn make(shop: &Shop, mut spec: SpawnSpec, now: Timestamp) -> Result<R
         api,
         notes: Vec::new(),
     };
-    if walled {
-        furnish(&spec, &state)?;
-    }
+    furnish(&mut spec, &state)?;
     let places = [spec.source.directory().clone(), state.join("git")];
     let disk_before = measure(&[&places[0], &places[1]]).bytes;
     let ttl = spec.ttl.and_then(|ttl| jiff::SignedDuration::try_from(ttl).ok());
@@ -122,11 +120,16 @@ pub(super) fn give(room: &Room) -> Result<()> {
     Ok(())
 }
 
-fn furnish(spec: &SpawnSpec, state: &Path) -> Result<()> {
+fn furnish(spec: &mut SpawnSpec, state: &Path) -> Result<()> {
     let Source::Worktree { tree, common_dir, base, bead } = &spec.source else {
         return Ok(());
     };
     let repository = Repository::find(tree, common_dir)?;
+    let who = match spec.identity.take() {
+        Some(who) => who,
+        None => repository.identity()?,
+    };
+    let who = &*spec.identity.insert(who);
     let unknown = |what: &str| {
         Error::refused(
             code::BASE_NOT_FOUND,
@@ -137,7 +140,10 @@ fn furnish(spec: &SpawnSpec, state: &Path) -> Result<()> {
     repository.commit(base)?.ok_or_else(|| unknown(base))?;
     let branch = format!("refs/heads/bead/{bead}");
     let tip = repository.commit(&branch)?.ok_or_else(|| unknown(&branch))?;
-    repository.furnish(state, &tip, spec.identity.as_ref())
+    if spec.profile == Profile::None {
+        return Ok(());
+    }
+    repository.furnish(state, &tip, who)
 }
 
 /// Looks at everything that is asked for, and brings paths into their one form.

@@ -6,6 +6,7 @@
 //! nor leaves a hook or a setting behind that a git outside would run. The real git directory of the
 //! worktree does not change while an agent works.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -90,7 +91,7 @@ impl Repository {
     }
 
     /// Makes the sandbox's own git directory, with HEAD detached at a commit.
-    pub(super) fn furnish(&self, state: &Path, head: &str, who: Option<&Identity>) -> Result<()> {
+    pub(super) fn furnish(&self, state: &Path, head: &str, who: &Identity) -> Result<()> {
         let own = state.join("git");
         for part in
             ["hooks", "info", "logs", "objects/info", "objects/pack", "refs/heads", "refs/tags"]
@@ -118,31 +119,40 @@ impl Repository {
         Ok(())
     }
 
+    /// Returns who commits here, if nobody says otherwise.
+    pub(super) fn identity(&self) -> Result<Identity> {
+        let mut all = self.all_settings()?;
+        let mut one =
+            |name: &str, other: &str| all.remove(name).unwrap_or_else(|| other.to_owned());
+        Ok(Identity { name: one("user.name", NAME), email: one("user.email", EMAIL) })
+    }
+
+    /// All settings by their names in lower case, the last of each; the worktree may have its own.
+    fn all_settings(&self) -> Result<HashMap<String, String>> {
+        let bytes = Git::on(&self.admin).args(&["config", "--list", "-z"]).bytes(b"")?;
+        let text = String::from_utf8_lossy(&bytes);
+        let pairs = text.split('\0').filter_map(|entry| entry.split_once('\n'));
+        Ok(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
+    }
+
     /// Only what is known to be harmless gets in: the rest may hold passwords and programs.
-    fn settings(&self, who: Option<&Identity>) -> Result<String> {
-        let asked = |name: &str| {
-            // The worktree may have settings of its own.
-            Git::on(&self.admin).args(&["config", "--get", name]).maybe()
-        };
+    fn settings(&self, who: &Identity) -> Result<String> {
+        let all = self.all_settings()?;
+        let asked = |name: &str| all.get(name).cloned();
         let mut text = "[core]\n\tbare = false\n\tlogAllRefUpdates = true\n".to_owned();
         for name in KEPT {
-            if let (Some(value), Some((_, key))) = (asked(name)?, name.split_once('.'))
+            if let (Some(value), Some((_, key))) = (asked(name), name.split_once('.'))
                 && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
             {
                 let _ = writeln!(text, "\t{key} = {value}");
             }
         }
-        match asked("extensions.objectformat")? {
+        match asked("extensions.objectformat") {
             Some(format) if format == "sha256" => text
                 .push_str("\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n"),
             _ => text.push_str("\trepositoryformatversion = 0\n"),
         }
-        let (name, email) = match who {
-            Some(who) => (Some(who.name.clone()), Some(who.email.clone())),
-            None => (asked("user.name")?, asked("user.email")?),
-        };
-        let name = quoted(name.as_deref().unwrap_or(NAME));
-        let email = quoted(email.as_deref().unwrap_or(EMAIL));
+        let (name, email) = (quoted(&who.name), quoted(&who.email));
         let _ = write!(
             text,
             "[user]\n\tname = {name}\n\temail = {email}\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = \

@@ -186,6 +186,18 @@ impl Starter<'_> {
             if let Ok(path) = std::env::var("PATH") {
                 set("PATH", &path);
             }
+            // Its home is not the user's, so git would not know who commits.
+            for who in spec.identity.iter() {
+                for role in ["AUTHOR", "COMMITTER"] {
+                    set(&format!("GIT_{role}_NAME"), &who.name);
+                    set(&format!("GIT_{role}_EMAIL"), &who.email);
+                }
+            }
+            set("GIT_CONFIG_COUNT", "2");
+            for (number, name) in ["gc.auto", "maintenance.auto"].iter().enumerate() {
+                set(&format!("GIT_CONFIG_KEY_{number}"), name);
+                set(&format!("GIT_CONFIG_VALUE_{number}"), "0");
+            }
         } else {
             set("USER", "agent");
             set("LOGNAME", "agent");

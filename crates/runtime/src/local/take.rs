@@ -35,7 +35,8 @@ pub(super) async fn collect(provider: &Worktrees, room: &Arc<Room>) -> Result<Co
     let (offered, dirty) = ask(provider, room).await?;
     let tip = repository.commit(&branch)?.unwrap_or_default();
     let before = tip.clone();
-    if offered == tip && record.spec.profile != Profile::None {
+    // Without walls an agent moves the branch itself; what is on it is checked all the same.
+    if offered == tip && (record.spec.profile != Profile::None || offered == base) {
         return Ok(Collected { commit: offered, before, commits: 0, dirty });
     }
     let pack = room.state.join("offer.pack");

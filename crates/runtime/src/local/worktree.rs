@@ -95,6 +95,9 @@ impl Worktrees {
                 let user = machine.root.then(|| owner::user_of(id));
                 let room = Room::new(record, state, user, Arc::clone(&settings.listener));
                 rooms.insert(id, Arc::new(room));
+            } else if !state.join("record.json").exists() {
+                // Half made or half removed when Godel was killed; nothing of worth is in it.
+                let _ = owner::remove_all(&state);
             }
         }
         let shop = Shop {

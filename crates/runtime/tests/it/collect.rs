@@ -1,7 +1,7 @@
 //! What is committed in a sandbox comes out checked, or not at all.
 
 use godel_model::{Report as _, code};
-use godel_runtime::{Happening, Profile, RuntimeProvider as _};
+use godel_runtime::{Happening, Identity, Profile, RuntimeProvider as _};
 
 use crate::world::{World, git};
 
@@ -37,6 +37,25 @@ async fn a_commit_moves_the_branch_and_nothing_else() {
     // Work goes on from there, also after amending.
     world.works(at, "git commit -qam fifth && git commit -q --amend -m 'fifth again'").await;
     assert_eq!(world.provider.collect(at).await.unwrap().commits, 3);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_profile_that_writes_can_commit() {
+    for profile in [Profile::Workspace, Profile::WorkspaceNet, Profile::None] {
+        let world = World::new();
+        let mut spec = world.spec("a", profile);
+        let who =
+            Identity { name: "Bob \"the\" Bot".to_owned(), email: "bob@example.com".to_owned() };
+        spec.identity = Some(who);
+        let at = world.provider.spawn(&spec).await.unwrap().id;
+        assert_eq!(world.provider.collect(at).await.unwrap().commits, 0, "{profile}");
+        world.works(at, "echo x > x && git add x && git commit -qm x && git gc -q --auto").await;
+        let collected = world.provider.collect(at).await.unwrap();
+        assert_eq!((collected.commits, collected.dirty), (1, false), "{profile}");
+        let author = git(&world.repo(), &["log", "-1", "--format=%an <%ae>", "bead/a"]);
+        assert_eq!(author, "Bob \"the\" Bot <bob@example.com>");
+        assert_eq!(git(&world.tree("a"), &["status", "--porcelain"]), "", "{profile}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
