@@ -17,6 +17,7 @@ mod path;
 mod process;
 mod provider;
 mod sandbox;
+mod seatbelt;
 mod snapshot;
 mod spec;
 
@@ -30,4 +31,5 @@ pub use sandbox::{
     Capabilities, Collected, Fork, Isolation, NetworkPolicy, Pause, Phase, Sandbox, SandboxId,
     SandboxStatus, SnapshotId, SnapshotLevel,
 };
+pub use seatbelt::Seatbelt;
 pub use spec::{Egress, Identity, Limits, Profile, Source, SpawnSpec};

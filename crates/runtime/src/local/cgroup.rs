@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::{Limits, SandboxId};
 
 const MOUNT: &str = "/sys/fs/cgroup";
+/// How long one waits for processes to stand still.
+const FREEZE_TRIES: u32 = 200;
+const FREEZE_WAIT: std::time::Duration = std::time::Duration::from_millis(5);
 /// What a processor's share is counted in.
 const PERIOD_MICROS: u64 = 100_000;
 
@@ -76,7 +79,19 @@ impl Groups {
             (false, false) => ("freezer.state", "THAWED"),
         };
         fs::write(dir.join(file), text)?;
-        Ok(true)
+        // The kernel says when the last one stands still; one that sleeps deeply may take a moment.
+        for _ in 0..FREEZE_TRIES {
+            let done = match (still, self.unified) {
+                (false, _) => true,
+                (true, true) => count(Some(dir), "cgroup.events", "frozen") == 1,
+                (true, false) => fs::read_to_string(dir.join(file))?.trim() == text,
+            };
+            if done {
+                return Ok(true);
+            }
+            std::thread::sleep(FREEZE_WAIT);
+        }
+        Err(io::ErrorKind::TimedOut.into())
     }
 
     /// Ends the processes that are still in the groups: without walls they may have left their family.

@@ -315,8 +315,8 @@ impl RuntimeProvider for Worktrees {
         let (shop, still) = (Arc::clone(&self.shop), Arc::clone(&room));
         // Files that change while they are read would be a state that never was.
         let was_paused = room.is_paused();
-        room.freeze(true)?;
         let kept = blocking(move || {
+            still.freeze(true)?;
             shop.vault.keep(&prepare::parts(&still, shop.settings.ignored_max_bytes)?)
         });
         let kept = kept.await;
@@ -353,7 +353,8 @@ impl RuntimeProvider for Worktrees {
     }
 
     async fn pause(&self, at: SandboxId) -> Result<()> {
-        self.room(at)?.freeze(true)
+        let room = self.room(at)?;
+        blocking(move || room.freeze(true)).await
     }
 
     async fn resume(&self, at: SandboxId) -> Result<()> {
