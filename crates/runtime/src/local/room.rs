@@ -43,6 +43,7 @@ pub(super) struct Room {
     keys: Mutex<HashSet<String>>,
     ways: Mutex<Option<JoinSet<()>>>,
     paused: AtomicBool,
+    closed: AtomicBool,
     pub(super) watched: AtomicBool,
     /// Whether the disk was found too full.
     pub(super) full: AtomicBool,
@@ -69,6 +70,7 @@ impl Room {
             keys: Mutex::default(),
             ways: Mutex::new(None),
             paused: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
             watched: AtomicBool::new(false),
             full: AtomicBool::new(false),
         }
@@ -122,6 +124,15 @@ impl Room {
         lock(&self.running).values().cloned().collect()
     }
 
+    /// Takes nothing new from now on: the sandbox ends.
+    pub(super) fn close(&self) {
+        self.closed.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
+
     pub(super) fn is_paused(&self) -> bool {
         self.paused.load(Ordering::SeqCst)
     }
@@ -129,7 +140,12 @@ impl Room {
     /// Lets all processes stand still, or go on.
     pub(super) fn freeze(&self, still: bool) -> Result<()> {
         self.paused.store(still, Ordering::SeqCst);
-        let frozen = self.groups.freeze(still).map_err(at(&self.state, "paused"))?;
+        let frozen = self.groups.freeze(still).map_err(|cause| {
+            // Half a sandbox that stands still is worse than none.
+            self.paused.store(false, Ordering::SeqCst);
+            let _ = self.groups.freeze(false);
+            crate::Error::file(&self.state, "paused", cause)
+        })?;
         if !frozen {
             let signal = if still { Signal::STOP } else { Signal::CONT };
             for running in self.all() {

@@ -160,6 +160,7 @@ pub(super) async fn end(
         // It is gone, which is what was wanted.
         return Ok(());
     };
+    room.close();
     room.freeze(false)?;
     let mut kills = tokio::task::JoinSet::new();
     for running in room.all() {
@@ -173,6 +174,10 @@ pub(super) async fn end(
             tracing::warn!(sandbox = %id, %error, "what was committed is kept aside");
             keep_aside(provider, &room)?;
         }
+    }
+    // Somebody may have come through the door while it was closed.
+    for running in room.all() {
+        running.kill(Duration::ZERO).await;
     }
     room.close_ways();
     room.groups.remove();

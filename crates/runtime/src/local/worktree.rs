@@ -126,13 +126,7 @@ impl Worktrees {
     }
 
     pub(super) fn room(&self, id: SandboxId) -> Result<Arc<Room>> {
-        lock(&self.shop.rooms).get(&id).cloned().ok_or_else(|| {
-            Error::refused(
-                code::SANDBOX_NOT_FOUND,
-                format!("there is no sandbox {id}"),
-                "it has ended, or was never made: spawn the agent again",
-            )
-        })
+        lock(&self.shop.rooms).get(&id).cloned().ok_or_else(|| gone(id))
     }
 
     /// Lets one caller at a time make or end a sandbox.
@@ -221,6 +215,22 @@ impl Worktrees {
     }
 }
 
+fn gone(id: SandboxId) -> Error {
+    Error::refused(
+        code::SANDBOX_NOT_FOUND,
+        format!("there is no sandbox {id}"),
+        "it has ended, or was never made: spawn the agent again",
+    )
+}
+
+fn refuse_paused(room: &Room) -> Result<()> {
+    if !room.is_paused() {
+        return Ok(());
+    }
+    let message = format!("sandbox {} is paused", room.id);
+    Err(Error::refused(code::SANDBOX_STATE, message, "resume the agent first"))
+}
+
 /// Does work that blocks on a thread that may.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -261,12 +271,9 @@ impl RuntimeProvider for Worktrees {
 
     async fn exec(&self, at: SandboxId, command: &Command) -> Result<Process> {
         let room = self.room(at)?;
-        if room.is_paused() {
-            return Err(Error::refused(
-                code::SANDBOX_STATE,
-                format!("sandbox {at} is paused"),
-                "resume the agent first",
-            ));
+        refuse_paused(&room)?;
+        if room.is_closed() {
+            return Err(gone(at));
         }
         if room.full.load(Ordering::SeqCst) && warden::check_disk(&room).await {
             let most = room.record().spec.limits.disk_bytes;
@@ -365,6 +372,7 @@ impl RuntimeProvider for Worktrees {
         let room = self.room(at)?;
         let door = self.door(at);
         let _open = door.lock().await;
+        refuse_paused(&room)?;
         take::collect(self, &room).await
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use godel_model::{Report as _, code};
 use godel_runtime::{
-    Command, Exit, Happening, Limit, Limits, Profile, RuntimeProvider as _, SandboxId,
+    Command, Exit, Happening, Isolation, Limit, Limits, Profile, RuntimeProvider as _, SandboxId,
 };
 
 use crate::world::World;
@@ -93,6 +93,65 @@ async fn memory_that_looks_like_a_disk_is_limited_too() {
         let done = world.run(at, &format!("echo x > {place}")).await;
         assert!(!done.exit.success(), "{place}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_sandboxes_at_a_time_do_not_meet() {
+    let world = World::new();
+    let specs: Vec<_> = (0..12).map(|n| world.spec(&format!("b{n}"), Profile::Workspace)).collect();
+    let mut tasks = tokio::task::JoinSet::new();
+    for (number, spec) in specs.iter().enumerate() {
+        for _ in 0..2 {
+            let (provider, spec) = (world.provider.clone(), spec.clone());
+            tasks.spawn(async move { (number, provider.spawn(&spec).await.unwrap()) });
+        }
+    }
+    while let Some(done) = tasks.join_next().await {
+        let (number, sandbox) = done.unwrap();
+        assert_eq!(sandbox.id, SandboxId::of(specs[number].agent));
+    }
+    let work = specs.iter().enumerate().map(|(number, spec)| {
+        let (world, at) = (&world, SandboxId::of(spec.agent));
+        async move {
+            let script = format!(
+                "echo {number} > /tmp/x; echo {number} > ~/x; echo {number} > x; \
+                                  git add x && git commit -qm {number}; sleep 0.3; cat /tmp/x ~/x x"
+            );
+            let said = world.works(at, &script).await;
+            assert_eq!(said, format!("{number}\n{number}\n{number}"));
+            assert_eq!(world.provider.collect(at).await.unwrap().commits, 1);
+            world.provider.terminate(at, Duration::ZERO).await.unwrap();
+        }
+    });
+    let mut work: Vec<_> = work.map(Box::pin).collect();
+    std::future::poll_fn(|context| {
+        work.retain_mut(|one| one.as_mut().poll(context).is_pending());
+        if work.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }
+    })
+    .await;
+    for number in 0..12 {
+        let shown = crate::world::git(&world.repo(), &["show", &format!("bead/b{number}:x")]);
+        assert_eq!(shown, number.to_string());
+    }
+    crate::world::git(&world.repo(), &["fsck", "--strict"]);
+    assert!(world.provider.list().await.unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn walls_that_cannot_be_raised_are_refused_and_never_lowered() {
+    let mut world = World::new();
+    world.reopen_with(Some("/nowhere/bwrap".into()));
+    assert_eq!(world.provider.capabilities().isolation, Isolation::None);
+    for profile in crate::world::WALLED {
+        let spec = world.spec(&profile.as_str().replace('+', "-"), profile);
+        let error = world.provider.spawn(&spec).await.unwrap_err();
+        assert_eq!((error.code(), error.retryable()), (code::SANDBOX_UNAVAILABLE, false));
+        assert!(error.hint().unwrap().contains("apt-get install bubblewrap"), "{error}");
+    }
+    assert!(world.provider.list().await.unwrap().is_empty());
+    let sandbox = world.spawn("none", Profile::None).await;
+    assert_eq!(sandbox.isolation, Isolation::None);
+    world.works(sandbox.id, "echo there are no walls").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

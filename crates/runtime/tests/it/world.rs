@@ -58,7 +58,11 @@ impl World {
     pub(crate) fn new() -> Self {
         let home = TempDir::with_prefix("godel runtime ").unwrap();
         let events = Arc::new(Mutex::new(Vec::new()));
-        let provider = open(home.path(), &events);
+        let bubblewrap = godel_engines::Places::from_env().program("bwrap");
+        let provider = open(home.path(), &events, bubblewrap);
+        if let Err(error) = provider.can_give(Profile::Workspace) {
+            panic!("the tests of sandboxes need bubblewrap (`cargo xtask test` gets it): {error}");
+        }
         let world = Self { home, provider, events };
         let repo = world.repo();
         std::fs::create_dir(&repo).unwrap();
@@ -76,7 +80,12 @@ impl World {
 
     /// Opens the provider again, as after a restart of Godel.
     pub(crate) fn reopen(&mut self) {
-        self.provider = open(self.home.path(), &self.events);
+        self.reopen_with(godel_engines::Places::from_env().program("bwrap"));
+    }
+
+    /// Opens the provider again with another bubblewrap.
+    pub(crate) fn reopen_with(&mut self, bubblewrap: Option<PathBuf>) {
+        self.provider = open(self.home.path(), &self.events, bubblewrap);
     }
 
     pub(crate) fn repo(&self) -> PathBuf {
@@ -156,19 +165,15 @@ impl World {
     }
 }
 
-fn open(home: &Path, events: &Arc<Mutex<Vec<Event>>>) -> Worktrees {
+fn open(home: &Path, events: &Arc<Mutex<Vec<Event>>>, bubblewrap: Option<PathBuf>) -> Worktrees {
     let told = Arc::clone(events);
-    let provider = Worktrees::open(Settings {
+    Worktrees::open(Settings {
         data: home.join("data"),
         helper: Helper { program: helper(), args: Vec::new() },
-        bubblewrap: godel_engines::Places::from_env().program("bwrap"),
+        bubblewrap,
         ignored_max_bytes: 1 << 20,
         clock: Arc::new(SystemClock),
         listener: Arc::new(move |event| told.lock().unwrap().push(event)),
     })
-    .unwrap();
-    if let Err(error) = provider.can_give(Profile::Workspace) {
-        panic!("the tests of sandboxes need bubblewrap (`cargo xtask test` gets it): {error}");
-    }
-    provider
+    .unwrap()
 }
