@@ -119,7 +119,10 @@ fn is_ours(package: &str) -> bool {
     let python = package.starts_with("python3");
     let browser = package.starts_with("chromium");
     let walls = package == "bubblewrap";
-    server || browser || walls || (python && (package.ends_with("-venv") || package.ends_with("-whl")))
+    server
+        || browser
+        || walls
+        || (python && (package.ends_with("-venv") || package.ends_with("-whl")))
 }
 
 #[cfg(test)]
