@@ -8,7 +8,8 @@ use crate::{Limits, SandboxId};
 
 const MOUNT: &str = "/sys/fs/cgroup";
 /// How long one waits for processes to stand still.
-const FREEZE_TRIES: u32 = 200;
+const FREEZE_TRIES: u32 = 2_000;
+const FREEZE_ROUND: u32 = 20;
 const FREEZE_WAIT: std::time::Duration = std::time::Duration::from_millis(5);
 /// What a processor's share is counted in.
 const PERIOD_MICROS: u64 = 100_000;
@@ -42,6 +43,11 @@ impl Groups {
     /// Whether memory is limited.
     pub(crate) fn has_memory(&self) -> bool {
         self.memory.is_some()
+    }
+
+    /// Whether the kernel counts memory and processes by itself.
+    pub(crate) fn counts(&self) -> bool {
+        self.memory.is_some() && self.pids.is_some()
     }
 
     /// What is not limited, in words.
@@ -80,7 +86,7 @@ impl Groups {
         };
         fs::write(dir.join(file), text)?;
         // The kernel says when the last one stands still; one that sleeps deeply may take a moment.
-        for _ in 0..FREEZE_TRIES {
+        for attempt in 1..FREEZE_TRIES {
             let done = match (still, self.unified) {
                 (false, _) => true,
                 (true, true) => count(Some(dir), "cgroup.events", "frozen") == 1,
@@ -90,6 +96,15 @@ impl Groups {
                 return Ok(true);
             }
             std::thread::sleep(FREEZE_WAIT);
+            if !self.unified {
+                // A process that was made meanwhile is not caught by version 1 unless it is told
+                // again, and one that waits for it only after both have gone on for a moment.
+                if attempt % FREEZE_ROUND == 0 {
+                    fs::write(dir.join(file), "THAWED")?;
+                    std::thread::sleep(FREEZE_WAIT);
+                }
+                fs::write(dir.join(file), text)?;
+            }
         }
         Err(io::ErrorKind::TimedOut.into())
     }

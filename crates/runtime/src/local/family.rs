@@ -69,6 +69,22 @@ pub(super) fn is_helper(pid: u32) -> bool {
     words.split(|byte| *byte == 0).next() == Some(super::bwrap::inside::HELPER.as_bytes())
 }
 
+/// Tells whether a process was stopped, or has ended.
+pub(super) fn is_stopped(pid: u32) -> bool {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    match text.rsplit_once(')') {
+        Some((_, rest)) => matches!(rest.trim_start().chars().next(), Some('T' | 't' | 'Z' | 'X')),
+        None => true,
+    }
+}
+
+/// Tells whether a process is the first one of a namespace of its own.
+pub(super) fn is_first(pid: u32) -> bool {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let ids = text.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+    ids.split_whitespace().count() > 1 && ids.split_whitespace().last() == Some("1")
+}
+
 fn descends(pid: u32, of: u32) -> bool {
     let mut at = pid;
     for _ in 0..FAMILY_MAX {

@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tokio::net::UnixListener;
@@ -26,6 +26,9 @@ use crate::{
 /// How many refused connections are told in a minute; an agent must not fill the log.
 const DENIALS_MAX: u32 = 120;
 const DENIALS_SECS: u64 = 60;
+/// How long one waits for processes to stand still.
+const STOP_TRIES: u32 = 1_000;
+const STOP_WAIT: Duration = Duration::from_millis(5);
 /// How many keys of commands are remembered.
 const KEYS_MAX: usize = 10_000;
 
@@ -149,9 +152,15 @@ impl Room {
         if !frozen {
             let signal = if still { Signal::STOP } else { Signal::CONT };
             for running in self.all() {
-                // Twice, for those that were made meanwhile.
                 running.signal(signal);
-                running.signal(signal);
+                // Some may have been made meanwhile.
+                for _ in 0..STOP_TRIES {
+                    if !still || running.stands_still() {
+                        break;
+                    }
+                    std::thread::sleep(STOP_WAIT);
+                    running.signal(signal);
+                }
             }
         }
         Ok(())

@@ -126,6 +126,15 @@ impl Running {
         self.wait().await;
     }
 
+    /// Tells whether all processes of the program were stopped.
+    pub(super) fn stands_still(&self) -> bool {
+        let family = family::descendants(self.pid);
+        let own = (!self.walled).then_some(self.pid);
+        let mut working = family.into_iter().chain(own).filter(|pid| !family::is_helper(*pid));
+        // The first process of a namespace only waits; it cannot be stopped from inside or outside.
+        working.all(|pid| family::is_stopped(pid) || family::is_first(pid))
+    }
+
     /// Sends a signal to the processes of the program.
     pub(super) fn signal(&self, signal: Signal) {
         let mut family = family::descendants(self.pid);

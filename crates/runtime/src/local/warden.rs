@@ -1,6 +1,6 @@
 //! Watches what a sandbox uses while something runs in it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -11,8 +11,11 @@ use super::room::Room;
 use crate::Limit;
 
 const TICK: Duration = Duration::from_millis(200);
-/// Measuring a disk may take at most this part of the time.
-const MEASURE_SHARE: u32 = 20;
+/// Measuring a disk may take at most this part of the time, and happens this often at most.
+const MEASURE_SHARE: u32 = 100;
+const MEASURE_PAUSE: Duration = Duration::from_secs(1);
+/// Unless this part of the limit went from the disk meanwhile.
+const HASTE_SHARE: u64 = 4;
 
 /// What was seen at the last look.
 struct Seen {
@@ -29,12 +32,16 @@ pub(super) async fn watch(room: Arc<Room>) {
         crowded: false,
     };
     let mut next_measure = Instant::now();
+    let mut free_then = 0;
+    let haste = room.record().spec.limits.disk_bytes / HASTE_SHARE;
     loop {
         tokio::time::sleep(TICK).await;
-        if Instant::now() >= next_measure {
+        let free = free(&room);
+        if Instant::now() >= next_measure || free.saturating_add(haste) < free_then {
             let before = Instant::now();
             check_disk(&room).await;
-            next_measure = Instant::now() + before.elapsed() * MEASURE_SHARE;
+            next_measure = Instant::now() + (before.elapsed() * MEASURE_SHARE).max(MEASURE_PAUSE);
+            free_then = free;
         }
         check_processes(&room, &mut seen).await;
         if room.all().is_empty() {
@@ -45,6 +52,14 @@ pub(super) async fn watch(room: Arc<Room>) {
             }
         }
     }
+}
+
+/// The room that is left where an agent can write.
+fn free(room: &Room) -> u64 {
+    let left = |path: &Path| {
+        rustix::fs::statvfs(path).map_or(0, |found| found.f_bavail.saturating_mul(found.f_frsize))
+    };
+    left(room.record().spec.source.directory()).saturating_add(left(&room.state))
 }
 
 /// The directories that an agent can fill.
@@ -94,13 +109,16 @@ async fn check_processes(room: &Arc<Room>, seen: &mut Seen) {
         room.tell_limit(Limit::Processes, format!("no more than {most} processes may run"));
         seen.crowded = true;
     }
+    if room.groups.counts() {
+        return;
+    }
     let heads: Vec<u32> = room.all().iter().map(|running| running.pid).collect();
     let weighed = tokio::task::spawn_blocking(move || {
         let family: Vec<u32> = heads.iter().flat_map(|pid| family::descendants(*pid)).collect();
         family::weigh(&family)
     });
     let (bytes, tasks) = weighed.await.unwrap_or_default();
-    if !room.groups.has_memory() && bytes > limits.memory_bytes {
+    if bytes > limits.memory_bytes && !room.groups.has_memory() {
         room.end_all(Limit::Memory);
         let most = limits.memory_bytes;
         room.tell_limit(Limit::Memory, format!("{bytes} of {most} bytes are used"));

@@ -155,7 +155,7 @@ impl World {
 
     /// Waits until something has happened.
     pub(crate) async fn hears(&self, what: impl Fn(&Happening) -> bool) {
-        for _ in 0..400 {
+        for _ in 0..2_400 {
             if self.happened().iter().any(&what) {
                 return;
             }
