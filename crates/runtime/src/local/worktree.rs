@@ -82,6 +82,13 @@ impl Worktrees {
     /// # Errors
     /// If the data directory cannot be used.
     pub fn open(settings: Settings) -> Result<Self> {
+        if !settings.helper.program.is_file() {
+            return Err(Error::refused(
+                code::SANDBOX_UNAVAILABLE,
+                format!("{} is not there to help in sandboxes", settings.helper.program.display()),
+                "start Godel again: its program was moved or replaced",
+            ));
+        }
         let rooms_at = owner::private_dir(&settings.data.join("sandboxes"))?;
         let vault = Vault::open(&settings.data.join("snapshots"))?;
         let machine = Machine::look(settings.bubblewrap.as_deref());

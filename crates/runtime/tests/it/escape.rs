@@ -17,6 +17,15 @@ use godel_runtime::{
 
 use crate::world::{WALLED, World};
 
+/// Numbers of calls that differ between kinds of processors.
+#[cfg(target_arch = "x86_64")]
+const CALLS: [u32; 3] = [56, 250, 298];
+#[cfg(not(target_arch = "x86_64"))]
+const CALLS: [u32; 3] = [220, 219, 241];
+const CLONE: u32 = CALLS[0];
+const KEYCTL: u32 = CALLS[1];
+const PERF: u32 = CALLS[2];
+
 /// Things of the host that must stay out of reach.
 struct Host {
     world: World,
@@ -105,17 +114,18 @@ impl Host {
             ("make a user namespace", "unshare --user --map-root-user true".into(), false),
             (
                 "make a user namespace by clone",
-                python(
-                    "import ctypes,os\nl=ctypes.CDLL(None)\nr=l.syscall(56,0x10000000|17,0,0,0,0)\n\
-                 if r==0: os._exit(0)\nraise SystemExit(r<0)",
-                ),
+                python(&format!(
+                    "import ctypes,os\nl=ctypes.CDLL(None)\n\
+                     r=l.syscall({CLONE},0x10000000|17,0,0,0,0)\n\
+                     if r==0: os._exit(0)\nraise SystemExit(r<0)"
+                )),
                 false,
             ),
             ("make a mount", "mkdir -p /tmp/m && mount -t tmpfs x /tmp/m".into(), false),
             ("use io_uring", call(425, "8,ctypes.byref(b)"), true),
             ("use clone3", call(435, "0,0"), true),
-            ("use keys of the kernel", call(250, "0,-3,1"), true),
-            ("watch the machine", call(298, "ctypes.byref(b),0,-1,-1,0"), false),
+            ("use keys of the kernel", call(KEYCTL, "0,-3,1"), true),
+            ("watch the machine", call(PERF, "ctypes.byref(b),0,-1,-1,0"), false),
             ("reach a virtual machine's host", python("import socket\nsocket.socket(40,1)"), false),
             ("use packets", python("import socket\nsocket.socket(17,3)"), false),
             ("use the kernel's ciphers", python("import socket\nsocket.socket(38,5)"), false),
