@@ -78,6 +78,10 @@ impl Groups {
     /// Lets all processes stand still or go on; tells whether that can be done here.
     pub(crate) fn freeze(&self, still: bool) -> io::Result<bool> {
         let Some(dir) = &self.freezer else { return Ok(false) };
+        if !dir.exists() {
+            // Nothing runs, so nothing has to be told; what starts later is refused by the caller.
+            return Ok(true);
+        }
         let (file, text) = match (self.unified, still) {
             (true, true) => ("cgroup.freeze", "1"),
             (true, false) => ("cgroup.freeze", "0"),

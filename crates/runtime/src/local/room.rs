@@ -45,6 +45,8 @@ pub(super) struct Room {
     running: Mutex<HashMap<ProcessId, Arc<Running>>>,
     keys: Mutex<HashSet<String>>,
     ways: Mutex<Option<JoinSet<()>>>,
+    /// How many processes need the control groups.
+    users: Mutex<u32>,
     paused: AtomicBool,
     closed: AtomicBool,
     pub(super) watched: AtomicBool,
@@ -62,6 +64,7 @@ impl Room {
         let groups = Groups::make(id, &record.spec.limits);
         // Nothing runs in a sandbox that was just made or found: what does is from before a crash.
         groups.end_all();
+        groups.remove();
         Self {
             id,
             state,
@@ -72,6 +75,7 @@ impl Room {
             running: Mutex::default(),
             keys: Mutex::default(),
             ways: Mutex::new(None),
+            users: Mutex::new(0),
             paused: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             watched: AtomicBool::new(false),
@@ -125,6 +129,16 @@ impl Room {
 
     pub(super) fn all(&self) -> Vec<Arc<Running>> {
         lock(&self.running).values().cloned().collect()
+    }
+
+    /// Keeps the control groups there for as long as the returned value lives.
+    pub(super) fn stay(self: &Arc<Self>) -> Stay {
+        let mut users = lock(&self.users);
+        if *users == 0 {
+            Groups::make(self.id, &self.record().spec.limits);
+        }
+        *users += 1;
+        Stay(Arc::clone(self))
     }
 
     /// Takes nothing new from now on: the sandbox ends.
@@ -224,6 +238,19 @@ impl Room {
 
     pub(super) fn close_ways(&self) {
         lock(&self.ways).take();
+    }
+}
+
+/// A process that needs the control groups of a sandbox; they go with the last one.
+pub(super) struct Stay(Arc<Room>);
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        let mut users = lock(&self.0.users);
+        *users -= 1;
+        if *users == 0 {
+            self.0.groups.remove();
+        }
     }
 }
 

@@ -96,6 +96,9 @@ pub(super) async fn check_disk(room: &Arc<Room>) -> bool {
 
 async fn check_processes(room: &Arc<Room>, seen: &mut Seen) {
     let limits = room.record().spec.limits;
+    // The groups are made anew with the first process, and count from the beginning.
+    seen.memory_hits = seen.memory_hits.min(room.groups.memory_hits());
+    seen.process_hits = seen.process_hits.min(room.groups.process_hits());
     let hits = room.groups.memory_hits();
     if hits > seen.memory_hits {
         seen.memory_hits = hits;

@@ -184,6 +184,7 @@ impl Worktrees {
     /// Starts a command, whether or not the sandbox is open for them.
     pub(super) async fn start(&self, room: &Arc<Room>, command: &Command) -> Result<Process> {
         room.open_ways()?;
+        let stay = room.stay();
         let starter =
             Starter { machine: &self.shop.machine, helper: &self.shop.settings.helper, room };
         let prepared = starter.prepare(command)?;
@@ -217,6 +218,7 @@ impl Worktrees {
                 });
             }
             room.dismiss(name);
+            drop(stay);
         });
         Ok(process)
     }
