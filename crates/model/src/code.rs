@@ -223,6 +223,22 @@ codes! {
     SHARE_REFUSED = "share_refused", Conflict;
     /// The range of ports for worktrees is used up.
     PORTS_EXHAUSTED = "ports_exhausted", Conflict;
+    /// The isolation that was asked for cannot be given on this machine.
+    SANDBOX_UNAVAILABLE = "sandbox_unavailable", ServiceUnavailable;
+    /// There is no such sandbox.
+    SANDBOX_NOT_FOUND = "sandbox_not_found", NotFound;
+    /// The sandbox is not in a state in which this can be done.
+    SANDBOX_STATE = "sandbox_state", Conflict;
+    /// A sandbox has used up what it may have.
+    SANDBOX_LIMIT = "sandbox_limit", Conflict;
+    /// A path leads out of the workspace of a sandbox.
+    PATH_REFUSED = "path_refused", InvalidRequest;
+    /// What was committed in a sandbox is not taken over.
+    COMMIT_REFUSED = "commit_refused", Conflict;
+    /// There is no such snapshot.
+    SNAPSHOT_NOT_FOUND = "snapshot_not_found", NotFound;
+    /// A snapshot cannot be read back as it was.
+    SNAPSHOT_DAMAGED = "snapshot_damaged", InternalError;
     /// A file could not be read or written.
     FILE_FAILED = "file_failed", InternalError;
     /// There is no such bead.

@@ -88,4 +88,6 @@ typed_id! {
     WorkflowId;
     /// One team.
     TeamId;
+    /// One agent: a worker with a conversation and a place to work in.
+    AgentId;
 }

@@ -40,8 +40,8 @@ pub use code::Code;
 pub use event::{Event, EventType, Metadata, NewEvent, Payload, Seq, Source};
 pub use filter::EventFilter;
 pub use id::{
-    BudgetId, CallId, EventId, KeyId, ProjectId, RunId, ScheduleId, SessionId, TaskId, TeamId,
-    TenantId, TokenId, UserId, WorkerId, WorkflowId,
+    AgentId, BudgetId, CallId, EventId, KeyId, ProjectId, RunId, ScheduleId, SessionId, TaskId,
+    TeamId, TenantId, TokenId, UserId, WorkerId, WorkflowId,
 };
 pub use key::{AgentToken, ApiKey, KeyHash, LoginToken};
 pub use limits::Limits;

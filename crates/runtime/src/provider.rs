@@ -1,0 +1,64 @@
+//! The seam: what every kind of runtime does.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use crate::{
+    Capabilities, Collected, Command, Fork, Process, Result, Sandbox, SandboxId, SandboxPath,
+    SandboxStatus, SnapshotId, SpawnSpec,
+};
+
+/// A kind of place where agents work: few and slow calls, so it is used as `dyn`.
+#[async_trait]
+pub trait RuntimeProvider: Send + Sync {
+    /// Returns the name by which it is configured, such as `worktree`.
+    fn name(&self) -> &'static str;
+
+    /// Tells what it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Gives an agent its sandbox: a new one, or the one that it has.
+    async fn spawn(&self, spec: &SpawnSpec) -> Result<Sandbox>;
+
+    /// Runs a command. It ends with the [`Process`], with the sandbox, and with Godel.
+    async fn exec(&self, at: SandboxId, command: &Command) -> Result<Process>;
+
+    /// Reads a file of the workspace.
+    async fn read(&self, at: SandboxId, path: &SandboxPath) -> Result<Bytes>;
+
+    /// Writes a file of the workspace, and the directories that it is in.
+    async fn write(&self, at: SandboxId, path: &SandboxPath, bytes: Bytes) -> Result<()>;
+
+    /// Keeps what is there now; the level is that of the capabilities.
+    async fn snapshot(&self, at: SandboxId) -> Result<SnapshotId>;
+
+    /// Gives an agent a sandbox with what a snapshot holds.
+    async fn restore(&self, from: &SnapshotId, spec: &SpawnSpec) -> Result<Sandbox>;
+
+    /// Makes copies of a sandbox as it is now, one for each spec; each fails or succeeds alone.
+    async fn fork(&self, at: SandboxId, into: &[SpawnSpec]) -> Result<Vec<Fork>> {
+        let snapshot = self.snapshot(at).await?;
+        let mut forks = Vec::with_capacity(into.len());
+        for spec in into {
+            forks.push(self.restore(&snapshot, spec).await);
+        }
+        Ok(forks)
+    }
+
+    /// Lets all processes of a sandbox stand still.
+    async fn pause(&self, at: SandboxId) -> Result<()>;
+
+    /// Lets them go on.
+    async fn resume(&self, at: SandboxId) -> Result<()>;
+
+    /// Checks what was committed in the sandbox and moves the branch of its bead there.
+    async fn collect(&self, at: SandboxId) -> Result<Collected>;
+
+    /// Ends all processes and the sandbox; the workspace stays. What was committed is kept too.
+    async fn terminate(&self, at: SandboxId, grace: Duration) -> Result<()>;
+
+    /// Lists the sandboxes that there are, also those from before a crash.
+    async fn list(&self) -> Result<Vec<SandboxStatus>>;
+}
