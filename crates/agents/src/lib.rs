@@ -13,6 +13,7 @@ mod harness;
 mod lines;
 pub mod parse;
 mod session;
+pub mod tree;
 
 pub use error::{Error, Result};
 pub use event::{

@@ -182,12 +182,12 @@ fn acp(name: &str, permissions: Permissions) -> (Vec<SessionEvent>, Vec<serde_js
             value["id"] = (value["id"].as_u64().unwrap() + 1).into();
         }
         let more = parser.feed(format!("{value}\n").as_bytes());
-        told.events.extend(more.events);
-        told.send.extend(more.send);
-        let asked = told.events.last().and_then(|event| match event {
+        let asked = more.events.last().and_then(|event| match event {
             SessionEvent::Question { id, choices, .. } => Some((id.clone(), choices[1].id.clone())),
             _ => None,
         });
+        told.events.extend(more.events);
+        told.send.extend(more.send);
         if let Some((id, choice)) = asked {
             told.send.extend(parser.answer(&id, &Answer::Choice(choice)).unwrap().send);
         }
