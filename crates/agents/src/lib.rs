@@ -11,6 +11,7 @@ mod error;
 mod event;
 mod harness;
 mod lines;
+pub mod native;
 pub mod parse;
 mod session;
 pub mod tree;

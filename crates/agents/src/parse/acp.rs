@@ -96,7 +96,9 @@ impl Acp {
 
     fn ask(&mut self, method: &str, params: &Value, tell: &mut Tell) -> u64 {
         self.sent += 1;
-        tell.send(&json!({ "jsonrpc": "2.0", "id": self.sent, "method": method, "params": params }));
+        tell.send(
+            &json!({ "jsonrpc": "2.0", "id": self.sent, "method": method, "params": params }),
+        );
         self.sent
     }
 
@@ -178,18 +180,19 @@ impl Acp {
     fn asked(&mut self, method: &str, value: &Value, tell: &mut Tell) {
         let id = &value["id"];
         if method != "session/request_permission" || id.to_string().len() > ID_MAX_BYTES {
-            let error = json!({ "code": NO_SUCH_METHOD, "message": "this client has no such method" });
+            let error =
+                json!({ "code": NO_SUCH_METHOD, "message": "this client has no such method" });
             return tell.send(&json!({ "jsonrpc": "2.0", "id": id, "error": error }));
         }
         let params = &value["params"];
         self.update(&params["toolCall"], true, tell);
         let options = list(params, "options");
-        let ask = self.settings.permissions == Permissions::Ask
-            && self.questions.len() < QUESTIONS_MAX;
+        let ask =
+            self.settings.permissions == Permissions::Ask && self.questions.len() < QUESTIONS_MAX;
         if !ask {
-            let allow = ["allow_always", "allow_once"].into_iter().find_map(|kind| {
-                options.iter().find(|option| text(option, "kind") == kind)
-            });
+            let allow = ["allow_always", "allow_once"]
+                .into_iter()
+                .find_map(|kind| options.iter().find(|option| text(option, "kind") == kind));
             return permit(id, allow.map(|option| text(option, "optionId")), tell);
         }
         let choice = |option: &Value| Choice {

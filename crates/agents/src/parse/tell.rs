@@ -17,7 +17,14 @@ const NAME_MAX_BYTES: usize = 512;
 
 /// Tools that write a file, by the names that agents give them.
 const WRITERS: [&str; 9] = [
-    "write", "edit", "multiedit", "notebookedit", "writefile", "replace", "strreplace", "create",
+    "write",
+    "edit",
+    "multiedit",
+    "notebookedit",
+    "writefile",
+    "replace",
+    "strreplace",
+    "create",
     "patch",
 ];
 const PATHS: [&str; 5] = ["file_path", "filePath", "path", "notebook_path", "file"];

@@ -12,6 +12,7 @@ use godel_llm::translate::talk::Item;
 use serde::{Deserialize, Serialize};
 
 pub use prime::{Handoff, Prime, handoff_note, prime};
+pub(crate) use prime::{calls, last};
 
 use crate::harness::Harness;
 
@@ -28,9 +29,7 @@ pub const MAIN: &str = "main";
 const SUMMARY: &str = "The earlier part of this conversation was left out. This is its summary:";
 
 /// A place in the tree.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeNumber(pub u32);
 
@@ -287,10 +286,14 @@ impl Tree {
     /// Returns the id under which a program keeps the current branch, if nothing was said since
     /// that it does not know.
     pub fn kept_by(&self, harness: Harness) -> Option<&str> {
-        self.path().into_iter().rev().find_map(|at| match self.entry(at) {
-            Some(Entry::Kept { harness: by, id }) if *by == harness => Some(id.as_str()),
-            _ => None,
-        })
+        for at in self.path().into_iter().rev() {
+            match self.entry(at)? {
+                Entry::Kept { harness: by, id } if *by == harness => return Some(id.as_str()),
+                Entry::Kept { .. } => {}
+                Entry::Said { .. } | Entry::Summary { .. } => return None,
+            }
+        }
+        None
     }
 
     fn entry(&self, at: NodeNumber) -> Option<&Entry> {

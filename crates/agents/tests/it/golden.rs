@@ -171,7 +171,8 @@ fn failures_are_told_with_their_reason() {
 
 /// Plays the agent's side of the Agent Client Protocol.
 fn acp(name: &str, permissions: Permissions) -> (Vec<SessionEvent>, Vec<serde_json::Value>) {
-    let settings = AcpSettings { folder: "/workspace".into(), permissions, ..AcpSettings::default() };
+    let settings =
+        AcpSettings { folder: "/workspace".into(), permissions, ..AcpSettings::default() };
     let mut parser = Parser::acp(settings);
     let mut told = parser.prompt("write the probe").unwrap();
     let text = String::from_utf8(fixture(name)).unwrap();
@@ -198,7 +199,8 @@ fn acp(name: &str, permissions: Permissions) -> (Vec<SessionEvent>, Vec<serde_js
 
 #[test]
 fn acp_makes_a_round_with_two_agents() {
-    for (name, allowed) in [("acp-claude.jsonl", "allow_always"), ("acp-gemini.jsonl", "proceed_always")]
+    for (name, allowed) in
+        [("acp-claude.jsonl", "allow_always"), ("acp-gemini.jsonl", "proceed_always")]
     {
         let (events, sent) = acp(name, Permissions::Allow);
         let told = digest(&events);

@@ -1,5 +1,7 @@
 //! Tests of the crate as its users see it.
 
+mod bare;
 mod golden;
+mod native;
 mod noise;
 mod tree;

@@ -116,7 +116,8 @@ impl Talk<'_> {
     /// # Errors
     /// If the dialect has no words for it.
     pub fn request(&self) -> Result<Vec<u8>, BadReply> {
-        let thinks = if self.think { Thinks::guess(self.dialect, self.model) } else { Thinks::Never };
+        let thinks =
+            if self.think { Thinks::guess(self.dialect, self.model) } else { Thinks::Never };
         let ask = Ask {
             from: self.dialect,
             to: self.dialect,
@@ -181,11 +182,9 @@ impl Talk<'_> {
                 input: input.clone(),
                 own: Opaque::of(own.as_ref(), self),
             }),
-            Item::Result { call, text: said, failed } => ir::Item::Result(Outcome {
-                call: call.clone(),
-                parts: text(said),
-                failed: *failed,
-            }),
+            Item::Result { call, text: said, failed } => {
+                ir::Item::Result(Outcome { call: call.clone(), parts: text(said), failed: *failed })
+            }
         })
     }
 
