@@ -7,12 +7,15 @@
 //! - The same conversation always gives the same request, byte for byte.
 //! - Everything that comes from an agent has a limit.
 
+pub mod discover;
 mod error;
 mod event;
 mod harness;
+pub mod launch;
 mod lines;
 pub mod native;
 pub mod parse;
+pub mod program;
 mod session;
 pub mod tree;
 

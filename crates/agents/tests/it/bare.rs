@@ -100,16 +100,20 @@ impl RuntimeProvider for Bare {
             .env("GIT_COMMITTER_NAME", "Agent")
             .env("GIT_COMMITTER_EMAIL", "agent@example.com")
             .envs(&command.env)
-            .current_dir(command.cwd.as_ref().map_or(self.folder.clone(), |cwd| {
-                self.folder.join(cwd.as_path())
-            }))
+            .current_dir(
+                command
+                    .cwd
+                    .as_ref()
+                    .map_or(self.folder.clone(), |cwd| self.folder.join(cwd.as_path())),
+            )
             .stdin(if command.stdin { Stdio::piped() } else { Stdio::null() })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
             .map_err(|cause| Error::Start { program: command.program.clone(), cause })?;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (told, ended) = watch::channel(None);
         let (stop, mut stopped) = watch::channel(false);
         let limit = command.time_limit.unwrap_or(Duration::from_secs(600));
@@ -137,7 +141,11 @@ impl RuntimeProvider for Bare {
 
     async fn read(&self, _at: SandboxId, path: &SandboxPath) -> Result<Bytes> {
         let path = self.folder.join(path.as_path());
-        std::fs::read(&path).map(Into::into).map_err(|cause| Error::File { path, done: "read", cause })
+        std::fs::read(&path).map(Into::into).map_err(|cause| Error::File {
+            path,
+            done: "read",
+            cause,
+        })
     }
 
     async fn write(&self, _at: SandboxId, path: &SandboxPath, bytes: Bytes) -> Result<()> {

@@ -4,4 +4,5 @@ mod bare;
 mod golden;
 mod native;
 mod noise;
+mod programs;
 mod tree;

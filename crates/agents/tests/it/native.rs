@@ -271,7 +271,8 @@ async fn a_model_that_stumbles_is_asked_again_and_one_that_refuses_is_not() {
 async fn a_long_conversation_is_made_shorter_and_goes_on() {
     let world = World::new().await;
     for i in 0..3 {
-        std::fs::write(world.folder.path().join(format!("{i}.txt")), "line\n".repeat(1500)).unwrap();
+        std::fs::write(world.folder.path().join(format!("{i}.txt")), "line\n".repeat(1500))
+            .unwrap();
     }
     let voice = Voice { window: 12_000, max_output: 1000, ..World::voice(Dialect::Anthropic) };
     let mut session = world.session(voice, Tree::new());
@@ -310,7 +311,11 @@ async fn a_summary_by_rule_stands_in_when_the_model_gives_none() {
         _ => None,
     });
     let summary = compacted.expect("it was made shorter");
-    assert!(summary.contains("What was asked") && summary.contains("I did this."), "{}", summary.len());
+    assert!(
+        summary.contains("What was asked") && summary.contains("I did this."),
+        "{}",
+        summary.len()
+    );
 }
 
 /// Any conversation, also one that was led with several models.
@@ -323,15 +328,19 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
             state: r#"{"type":"thinking","thinking":"x","signature":"s"}"#.to_owned(),
         }
     }));
-    let item = prop_oneof![
-        text().prop_map(|text| Item::User { text }),
-        text().prop_map(|text| Item::Model { text }),
-        (text(), own.clone()).prop_map(|(text, own)| Item::Thought { text, own }),
-        ("[a-z]{0,3}", "[a-z]{1,4}", text(), own)
-            .prop_map(|(id, name, input, own)| Item::Call { id, name, input, own }),
-        ("[a-z]{0,3}", text(), any::<bool>())
-            .prop_map(|(call, text, failed)| Item::Result { call, text, failed }),
-    ];
+    let item =
+        prop_oneof![
+            text().prop_map(|text| Item::User { text }),
+            text().prop_map(|text| Item::Model { text }),
+            (text(), own.clone()).prop_map(|(text, own)| Item::Thought { text, own }),
+            ("[a-z]{0,3}", "[a-z]{1,4}", text(), own)
+                .prop_map(|(id, name, input, own)| Item::Call { id, name, input, own }),
+            ("[a-z]{0,3}", text(), any::<bool>()).prop_map(|(call, text, failed)| Item::Result {
+                call,
+                text,
+                failed
+            }),
+        ];
     proptest::collection::vec(item, 0..16)
 }
 

@@ -16,9 +16,8 @@ const FILE_MAX_BYTES: usize = 16 * 1024 * 1024;
 impl Bench {
     pub(super) async fn read(&self, wish: &Read) -> Result<Upshot, String> {
         let bytes = self.load(&wish.path).await?;
-        let text = match std::str::from_utf8(&bytes) {
-            Ok(text) => text,
-            Err(_) => return Ok(Upshot::well(format!("a binary file of {} bytes", bytes.len()))),
+        let Ok(text) = std::str::from_utf8(&bytes) else {
+            return Ok(Upshot::well(format!("a binary file of {} bytes", bytes.len())));
         };
         let (first, most) = (wish.offset.unwrap_or(1).max(1), wish.limit.unwrap_or(LINES));
         Ok(Upshot::well(numbered(text, first, most)))

@@ -1,0 +1,305 @@
+//! Sessions of programs: with a plain command always, and with the real agent programs where they are.
+//!
+//! The programs are installed by `cargo xtask test --only clients --clients all`, which then runs these
+//! tests with `GODEL_TEST_CLIS` set to their `node_modules`. Without it they say what is missing.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use godel_agents::discover::discover;
+use godel_agents::launch::{Plan, Tools};
+use godel_agents::parse::Permissions;
+use godel_agents::program::{ProgramSession, ProgramSettings};
+use godel_agents::{AgentSession, Error, Harness, Outcome, SessionEvent, Turn};
+use godel_llm::Dialect;
+use godel_scripted::{Options, Scripted};
+use secrecy::SecretString;
+use tempfile::TempDir;
+
+use crate::bare::{Bare, some_sandbox};
+use crate::native::git;
+
+struct World {
+    model: Scripted,
+    /// Not below the usual place for temporary files, which some programs do not trust.
+    room: TempDir,
+}
+
+impl World {
+    async fn new() -> Self {
+        let room = tempfile::Builder::new().prefix("godel-agents-").tempdir_in("/var/tmp").unwrap();
+        for name in ["home", "work"] {
+            std::fs::create_dir(room.path().join(name)).unwrap();
+        }
+        git(&room.path().join("work"), &["init", "-q", "-b", "main"]);
+        git(&room.path().join("work"), &["commit", "-q", "--allow-empty", "-m", "begin"]);
+        let model = Scripted::start(Options::default()).await.unwrap();
+        Self { model, room }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.room.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn git(&self, args: &[&str]) -> String {
+        git(&self.room.path().join("work"), args)
+    }
+
+    fn plan(&self, harness: Harness, program: Vec<String>, dialect: Dialect) -> Plan {
+        let model = match dialect {
+            Dialect::Chat | Dialect::Responses => "gpt-5",
+            Dialect::Anthropic => "claude-opus-4-8",
+            Dialect::Gemini => "gemini-2.5-pro",
+        };
+        Plan {
+            harness,
+            program,
+            base_url: self.model.base_url(),
+            model: model.to_owned(),
+            dialect,
+            home: self.path("home"),
+            folder: self.path("work"),
+            system: None,
+            tools: None,
+        }
+    }
+
+    fn session(&self, plan: Plan, path: Vec<PathBuf>) -> ProgramSession {
+        let (work, home) = (self.room.path().join("work"), self.room.path().join("home"));
+        ProgramSession::start(ProgramSettings {
+            plan,
+            runtime: Arc::new(Bare::new(&work, &home).with_path(path)),
+            sandbox: some_sandbox(),
+            token: SecretString::from(self.model.key().to_owned()),
+            resume: None,
+            permissions: Permissions::Allow,
+        })
+        .unwrap()
+    }
+}
+
+async fn turn(session: &mut ProgramSession, prompt: &str) -> Vec<SessionEvent> {
+    session.prompt(Turn::new(prompt)).await.unwrap();
+    rest(session).await
+}
+
+async fn rest(session: &mut ProgramSession) -> Vec<SessionEvent> {
+    let mut events = Vec::new();
+    while events.last().and_then(SessionEvent::outcome).is_none() {
+        events.push(session.next().await.unwrap());
+    }
+    events
+}
+
+fn said(events: &[SessionEvent]) -> String {
+    let text = |event: &SessionEvent| match event {
+        SessionEvent::Text { text } => Some(text.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(text).collect()
+}
+
+fn outcome(events: &[SessionEvent]) -> &Outcome {
+    events.last().and_then(SessionEvent::outcome).unwrap()
+}
+
+fn words(line: &[&str]) -> Vec<String> {
+    line.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[tokio::test]
+async fn any_command_is_an_agent() {
+    let world = World::new().await;
+    let script = "echo told: $1; echo $GODEL_BASE_URL; test -n \"$GODEL_TOKEN\" && echo has a token; \
+        echo x > made.txt; git add -A; git commit -q -m made";
+    let program = words(&["sh", "-c", script, "sh", "{prompt}"]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    for prompt in ["one {model}", "two"] {
+        let events = turn(&mut session, prompt).await;
+        let text = said(&events);
+        assert!(text.starts_with(&format!("told: {prompt}\n")), "{text}");
+        assert!(text.contains(&world.model.base_url()) && text.contains("has a token"), "{text}");
+        let well = prompt.starts_with("one");
+        // The second time there is nothing to commit, and git says so by its exit code.
+        assert_eq!(outcome(&events) == &Outcome::Completed, well, "{events:?}");
+    }
+    assert_eq!(world.git(&["log", "-1", "--format=%s"]), "made");
+}
+
+#[tokio::test]
+async fn a_prompt_without_a_place_goes_over_the_input_however_long_it_is() {
+    let world = World::new().await;
+    let program = words(&["sh", "-c", "wc -c"]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    let events = turn(&mut session, &"x".repeat(godel_agents::PROMPT_MAX_BYTES)).await;
+    assert_eq!(said(&events).trim(), godel_agents::PROMPT_MAX_BYTES.to_string());
+    let long = session.prompt(Turn::new("x".repeat(godel_agents::PROMPT_MAX_BYTES + 1))).await;
+    assert!(matches!(long, Err(Error::TooLong { .. })));
+}
+
+#[tokio::test]
+async fn a_command_is_stopped_and_the_next_one_runs() {
+    let world = World::new().await;
+    let program = words(&["sh", "-c", "{prompt}"]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    session.prompt(Turn::new("echo begun; exec sleep 600")).await.unwrap();
+    while !matches!(session.next().await.unwrap(), SessionEvent::Text { .. }) {}
+    assert!(matches!(session.prompt(Turn::new("more")).await, Err(Error::Busy)));
+    session.cancel().await.unwrap();
+    assert_eq!(outcome(&rest(&mut session).await), &Outcome::Cancelled);
+    assert_eq!(outcome(&turn(&mut session, "exit 0").await), &Outcome::Completed);
+    let events = turn(&mut session, "echo it is broken >&2; exit 3").await;
+    let Outcome::Failed { message } = outcome(&events) else { panic!("{events:?}") };
+    assert!(message.contains("exit code 3") && message.contains("it is broken"), "{message}");
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_told() {
+    let world = World::new().await;
+    let plan = world.plan(Harness::Codex, words(&["no-such-program"]), Dialect::Responses);
+    let mut session = world.session(plan, vec![]);
+    let events = turn(&mut session, "x").await;
+    let Outcome::Failed { message } = outcome(&events) else { panic!("{events:?}") };
+    assert!(message.contains("no-such-program"), "{message}");
+}
+
+/// Where the agent programs are, if this machine has them.
+fn programs() -> Option<PathBuf> {
+    let modules = std::env::var_os("GODEL_TEST_CLIS").map(PathBuf::from);
+    if modules.is_none() {
+        println!(
+            "SKIPPED: the agent programs are missing; `cargo xtask test --only clients --clients all` \
+             installs them and runs this test"
+        );
+    }
+    modules
+}
+
+/// A real agent program makes a file and a commit, goes on with its session, and sees Godel's tools.
+async fn works(harness: Harness, dialect: Dialect) {
+    let Some(modules) = programs() else { return };
+    let kind = format!("node-{}-{}", std::env::consts::OS, node_arch());
+    let path = vec![modules.join(&kind).join("bin"), modules.join(".bin")];
+    let search = std::env::join_paths(
+        path.iter()
+            .cloned()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
+    )
+    .unwrap();
+    let found = discover(harness, &search).await.unwrap().expect("the program is installed");
+    assert_eq!(found.complaint(), None, "{found:?}");
+    let world = World::new().await;
+    let mut plan = world.plan(harness, found.line(), dialect);
+    plan.system = Some("The password is swordfish.".to_owned());
+    plan.tools = Some(tools(&world, &modules.join(&kind).join("bin/node")));
+    let mut session = world.session(plan, path);
+    let prompt = "Write a note. [[shell echo hello > note.txt && git add note.txt && \
+        git commit -q -m 'A note' && git log --oneline | wc -l]] [[then]] [[say All is committed.]]";
+    let events = turn(&mut session, prompt).await;
+    assert_eq!(outcome(&events), &Outcome::Completed, "{harness}: {events:#?}");
+    assert_eq!(world.git(&["log", "-1", "--format=%s"]), "A note", "{harness}");
+    assert_eq!(world.git(&["show", "HEAD:note.txt"]), "hello");
+    assert!(said(&events).contains("All is committed."), "{harness}: {events:?}");
+    let has = |wanted: fn(&SessionEvent) -> bool| events.iter().any(wanted);
+    assert!(has(|event| matches!(event, SessionEvent::Started { .. })), "{harness}: {events:?}");
+    assert!(has(|event| matches!(event, SessionEvent::ToolCall { .. })), "{harness}");
+    assert!(has(|event| matches!(event, SessionEvent::ToolResult { failed: false, .. })));
+    assert!(has(|event| matches!(event, SessionEvent::Usage { .. })), "{harness}");
+    // The next turn goes on with the same session.
+    let events = turn(&mut session, "And now? [[say Nothing is left.]]").await;
+    assert_eq!(outcome(&events), &Outcome::Completed, "{harness}: {events:#?}");
+    assert!(said(&events).contains("Nothing is left."), "{harness}: {events:?}");
+    let asked: Vec<String> = world
+        .model
+        .recorded()
+        .iter()
+        .map(|request| String::from_utf8_lossy(&request.body).into_owned())
+        .collect();
+    let last = asked.iter().rfind(|body| body.contains("And now?")).unwrap();
+    assert!(last.contains("Write a note."), "{harness}: the session was not resumed");
+    assert!(last.contains("swordfish"), "{harness}: it was not told its instructions");
+    if harness != Harness::Pi {
+        assert!(
+            asked.iter().any(|body| body.contains("bead_show")),
+            "{harness}: no tools of Godel"
+        );
+    }
+    kept_secret(&world, harness);
+}
+
+/// The token is in no file of the agent's home but what the program itself may have written of its
+/// environment, and never in an argument.
+fn kept_secret(world: &World, harness: Harness) {
+    for path in files(&world.room.path().join("home")) {
+        let name = path.to_string_lossy().into_owned();
+        let settings =
+            ["settings.json", "config.toml", "models.json", "opencode.json", "tools.json"];
+        if settings.iter().any(|each| name.ends_with(each)) {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            assert!(!text.contains(world.model.key()), "{harness}: the token is in {name}");
+        }
+    }
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => open.push(entry.path()),
+                Ok(kind) if kind.is_file() => found.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// A small server of tools, in place of Godel's own.
+fn tools(world: &World, node: &Path) -> Tools {
+    let script = world.room.path().join("tools.mjs");
+    std::fs::write(&script, include_str!("../fixtures/tools.mjs")).unwrap();
+    let node = if node.exists() { node } else { Path::new("node") };
+    Tools {
+        name: "godel".to_owned(),
+        command: node.to_str().unwrap().to_owned(),
+        args: vec![script.to_str().unwrap().to_owned()],
+    }
+}
+
+fn node_arch() -> &'static str {
+    match std::env::consts::ARCH {
+        "aarch64" => "arm64",
+        _ => "x64",
+    }
+}
+
+mod real {
+    use super::*;
+
+    #[tokio::test]
+    async fn claude() {
+        works(Harness::Claude, Dialect::Anthropic).await;
+    }
+
+    #[tokio::test]
+    async fn codex() {
+        works(Harness::Codex, Dialect::Responses).await;
+    }
+
+    #[tokio::test]
+    async fn gemini() {
+        works(Harness::Gemini, Dialect::Gemini).await;
+    }
+
+    #[tokio::test]
+    async fn opencode() {
+        works(Harness::Opencode, Dialect::Anthropic).await;
+    }
+
+    #[tokio::test]
+    async fn pi() {
+        works(Harness::Pi, Dialect::Chat).await;
+    }
+}
