@@ -65,13 +65,17 @@ impl World {
     }
 
     fn session(&self, plan: Plan, path: Vec<PathBuf>) -> ProgramSession {
+        self.resumed(plan, path, None)
+    }
+
+    fn resumed(&self, plan: Plan, path: Vec<PathBuf>, resume: Option<String>) -> ProgramSession {
         let (work, home) = (self.room.path().join("work"), self.room.path().join("home"));
         ProgramSession::start(ProgramSettings {
             plan,
             runtime: Arc::new(Bare::new(&work, &home).with_path(path)),
             sandbox: some_sandbox(),
             token: SecretString::from(self.model.key().to_owned()),
-            resume: None,
+            resume,
             permissions: Permissions::Allow,
         })
         .unwrap()
@@ -177,22 +181,28 @@ fn programs() -> Option<PathBuf> {
 
 /// A real agent program makes a file and a commit, goes on with its session, and sees Godel's tools.
 async fn works(harness: Harness, dialect: Dialect) {
+    works_as(harness, harness, &[], dialect).await;
+}
+
+/// The same for a program that is led as an agent of another kind.
+async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect: Dialect) {
     let Some(modules) = programs() else { return };
     let kind = format!("node-{}-{}", std::env::consts::OS, node_arch());
-    let path = vec![modules.join(&kind).join("bin"), modules.join(".bin")];
+    let world = World::new().await;
+    let path = vec![native(&world, &modules), modules.join(&kind).join("bin"), modules.join(".bin")];
     let search = std::env::join_paths(
         path.iter()
             .cloned()
             .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     )
     .unwrap();
-    let found = discover(harness, &search).await.unwrap().expect("the program is installed");
+    let found = discover(program, &search).await.unwrap().expect("the program is installed");
     assert_eq!(found.complaint(), None, "{found:?}");
-    let world = World::new().await;
-    let mut plan = world.plan(harness, found.line(), dialect);
+    let line = [found.line(), words(further)].concat();
+    let mut plan = world.plan(harness, line, dialect);
     plan.system = Some("The password is swordfish.".to_owned());
     plan.tools = Some(tools(&world, &modules.join(&kind).join("bin/node")));
-    let mut session = world.session(plan, path);
+    let mut session = world.session(plan.clone(), path.clone());
     let prompt = "Write a note. [[shell echo hello > note.txt && git add note.txt && \
         git commit -q -m 'A note' && git log --oneline | wc -l]] [[then]] [[say All is committed.]]";
     let events = turn(&mut session, prompt).await;
@@ -205,26 +215,47 @@ async fn works(harness: Harness, dialect: Dialect) {
     assert!(has(|event| matches!(event, SessionEvent::ToolCall { .. })), "{harness}");
     assert!(has(|event| matches!(event, SessionEvent::ToolResult { failed: false, .. })));
     assert!(has(|event| matches!(event, SessionEvent::Usage { .. })), "{harness}");
-    // The next turn goes on with the same session.
-    let events = turn(&mut session, "And now? [[say Nothing is left.]]").await;
+    let id = events.iter().rev().find_map(|event| match event {
+        SessionEvent::Started { id } => Some(id.clone()),
+        _ => None,
+    });
+    // The next turn goes on with the same session, and so does a new process after a crash.
+    goes_on(&world, harness, &mut session).await;
+    drop(session);
+    let mut session = world.resumed(plan, path, id);
+    goes_on(&world, harness, &mut session).await;
+    kept_secret(&world, harness);
+}
+
+async fn goes_on(world: &World, harness: Harness, session: &mut ProgramSession) {
+    let before = world.model.recorded().len();
+    let events = turn(session, "And now? [[say Nothing is left.]]").await;
     assert_eq!(outcome(&events), &Outcome::Completed, "{harness}: {events:#?}");
     assert!(said(&events).contains("Nothing is left."), "{harness}: {events:?}");
-    let asked: Vec<String> = world
-        .model
-        .recorded()
-        .iter()
-        .map(|request| String::from_utf8_lossy(&request.body).into_owned())
-        .collect();
-    let last = asked.iter().rfind(|body| body.contains("And now?")).unwrap();
-    assert!(last.contains("Write a note."), "{harness}: the session was not resumed");
-    assert!(last.contains("swordfish"), "{harness}: it was not told its instructions");
+    let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
+    let recorded = world.model.recorded();
+    let asked: Vec<String> = recorded[before..].iter().map(|each| text(&each.body)).collect();
+    let whole = |body: &&String| body.contains("And now?") && body.contains("Write a note.");
+    let asked = asked.iter().find(whole).expect("the session was resumed");
+    assert!(asked.contains("swordfish"), "{harness}: it was not told its instructions");
     if harness != Harness::Pi {
-        assert!(
-            asked.iter().any(|body| body.contains("bead_show")),
-            "{harness}: no tools of Godel"
-        );
+        // Some show tools only when they are looked for, but name them.
+        assert!(asked.contains("bead_show"), "{harness}: it sees no tools of Godel");
     }
-    kept_secret(&world, harness);
+}
+
+/// Packages are installed without running their scripts, which would put these in place.
+fn native(world: &World, modules: &Path) -> PathBuf {
+    let folder = world.room.path().join("bin");
+    std::fs::create_dir(&folder).unwrap();
+    let kind = format!("{}-{}", std::env::consts::OS, node_arch());
+    for (name, path) in [
+        ("claude", format!("@anthropic-ai/claude-code-{kind}/claude")),
+        ("opencode", format!("opencode-{kind}/bin/opencode")),
+    ] {
+        std::os::unix::fs::symlink(modules.join(path), folder.join(name)).unwrap();
+    }
+    folder
 }
 
 /// The token is in no file of the agent's home but what the program itself may have written of its
@@ -296,6 +327,16 @@ mod real {
     #[tokio::test]
     async fn opencode() {
         works(Harness::Opencode, Dialect::Anthropic).await;
+    }
+
+    #[tokio::test]
+    async fn gemini_over_acp() {
+        works_as(Harness::Gemini, Harness::Acp, &["--acp"], Dialect::Gemini).await;
+    }
+
+    #[tokio::test]
+    async fn opencode_over_acp() {
+        works_as(Harness::Opencode, Harness::Acp, &["acp"], Dialect::Chat).await;
     }
 
     #[tokio::test]
