@@ -4,6 +4,42 @@ use serde_json::json;
 
 use super::{Launch, Plan, TOKEN_VARIABLE, pretty};
 
+/// Takes out of recorded sessions what is there twice.
+///
+/// Version 0.61 records the result of each call with the call, and once more as something that the user
+/// said. When it goes on with such a session, it sends both, and the model refuses more results than
+/// calls.
+const MEND: &str = r#"
+const fs = require("fs"), path = require("path");
+const root = path.join(process.env.HOME, ".gemini/tmp");
+const list = (folder) => fs.existsSync(folder) ? fs.readdirSync(folder) : [];
+const ids = (message) => (message.toolCalls ?? []).flatMap((call) => call.result ?? [])
+  .map((part) => part.functionResponse?.id);
+function mend(file) {
+  const records = fs.readFileSync(file, "utf8").split("\n").filter(Boolean).map(JSON.parse);
+  let known = new Set();
+  const once = ({ type, content }) => type !== "user" || !Array.isArray(content) ||
+    content.length === 0 || content.some((part) => !known.has(part.functionResponse?.id));
+  const kept = records.filter((record) => {
+    const all = record.$set?.messages;
+    if (all) {
+      // From here on the conversation is what this list says.
+      known = new Set(all.flatMap(ids));
+      record.$set.messages = all.filter(once);
+      return true;
+    }
+    ids(record).forEach((id) => known.add(id));
+    return once(record);
+  });
+  fs.writeFileSync(file + ".new", kept.map((record) => JSON.stringify(record) + "\n").join(""));
+  fs.renameSync(file + ".new", file);
+}
+for (const project of list(root)) {
+  const folder = path.join(root, project, "chats");
+  for (const name of list(folder)) if (/^session-.*\.jsonl$/.test(name)) mend(path.join(folder, name));
+}
+"#;
+
 pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&str>) -> Launch {
     let mut launch = Launch::default().with_args([
         "-o",
@@ -15,6 +51,10 @@ pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&str>) -> Launch 
     ]);
     if let Some(id) = resume {
         launch = launch.with_args(["--resume", id]);
+        // Whoever has the program has a Node to run it with.
+        let node = plan.program.first().filter(|_| plan.program.len() > 1);
+        let node = node.map_or("node", String::as_str);
+        launch.mend = [node, "-e", MEND].map(str::to_owned).into();
     }
     environment(plan, launch).with_input(prompt)
 }

@@ -76,6 +76,8 @@ pub struct Launch {
     pub token_env: Vec<&'static str>,
     /// Files that are to be there, by their path below the home.
     pub files: BTreeMap<String, String>,
+    /// A command that is run before, to mend what the program itself cannot get over.
+    pub mend: Vec<String>,
     /// What is written to its input before that is closed; nothing if the input stays open.
     pub input: Option<String>,
 }

@@ -121,6 +121,10 @@ impl Acp {
             return;
         }
         if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
+            if matches!(self.step, Step::Session(_)) && self.settings.resume.take().is_some() {
+                tell.trouble(&format!("the session cannot be resumed: {}", reason(error)));
+                return self.open(tell);
+            }
             // Without a session it can only be begun anew.
             let ready = matches!(self.step, Step::Prompt(_));
             self.step = if ready { Step::Ready } else { Step::New };
@@ -157,21 +161,24 @@ impl Acp {
             let message = format!("the agent speaks another version of the protocol: {version:?}");
             return tell.end(Outcome::failed(&message));
         }
+        let loads = result["agentCapabilities"]["loadSession"] == Value::Bool(true);
+        if !loads && self.settings.resume.take().is_some() {
+            tell.trouble("the agent cannot resume its session and begins a new one");
+        }
+        self.open(tell);
+    }
+
+    /// Opens the session to go on with, or a new one, which then has another id.
+    fn open(&mut self, tell: &mut Tell) {
         let mut params = json!({
             "cwd": self.settings.folder, "mcpServers": self.settings.servers,
         });
-        let loads = result["agentCapabilities"]["loadSession"] == Value::Bool(true);
-        let method = match (&self.settings.resume, loads) {
-            (Some(session), true) => {
+        let method = match &self.settings.resume {
+            Some(session) => {
                 params["sessionId"] = json!(session);
                 "session/load"
             }
-            (resume, _) => {
-                if resume.is_some() {
-                    tell.trouble("the agent cannot resume its session and begins a new one");
-                }
-                "session/new"
-            }
+            None => "session/new",
         };
         self.step = Step::Session(self.ask(method, &params, tell));
     }

@@ -129,6 +129,7 @@ impl Drive {
             self.place.furnish(&self.plan.home, &launch).await?;
             self.furnished = true;
         }
+        self.place.mend(&launch).await?;
         let parser = self.parser().ok_or("this agent has no program")?;
         let running = self.place.start(&launch).await?;
         self.now = Some(Now { running, parser, cancelled: false });

@@ -75,6 +75,15 @@ impl Place {
         Ok(())
     }
 
+    /// Mends what a program cannot get over; if that fails, the program says why it cannot go on.
+    pub(super) async fn mend(&self, launch: &Launch) -> Result<(), String> {
+        let Some((program, args)) = launch.mend.split_first() else { return Ok(()) };
+        let mut command = Command::new(program.as_str()).args(args.iter().cloned());
+        command.env.clone_from(&launch.env);
+        self.exec(command).await?.end(false).await;
+        Ok(())
+    }
+
     /// Starts a program.
     pub(super) async fn start(&self, launch: &Launch) -> Result<Running, String> {
         let mut command = Command::new(launch.program.as_str()).args(launch.args.iter().cloned());

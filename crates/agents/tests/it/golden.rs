@@ -283,3 +283,22 @@ fn a_prompt_that_pi_refuses_is_a_failed_turn() {
     let told = parser.feed(format!("{line}\n").as_bytes());
     assert_eq!(digest(&told.events).outcome, Some(Outcome::failed("no model")));
 }
+
+#[test]
+fn an_acp_agent_that_cannot_resume_begins_anew_and_says_so() {
+    let resume = Some("old".to_owned());
+    let mut parser = Parser::acp(AcpSettings { resume, ..AcpSettings::default() });
+    parser.prompt("go on").unwrap();
+    let begun =
+        r#"{"id":1,"result":{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}}"#;
+    let told = parser.feed(format!("{begun}\n").as_bytes());
+    assert!(told.send[0].contains("session/load") && told.send[0].contains("old"), "{told:?}");
+    let told = parser.feed(b"{\"id\":2,\"error\":{\"code\":-1,\"message\":\"none such\"}}\n");
+    assert!(
+        matches!(&told.events[0], SessionEvent::Trouble { message } if message.contains("none"))
+    );
+    assert!(told.send[0].contains("session/new"), "{told:?}");
+    let told = parser.feed(b"{\"id\":3,\"result\":{\"sessionId\":\"new\"}}\n");
+    assert_eq!(told.events[0], SessionEvent::Started { id: "new".into() });
+    assert!(told.send[0].contains("go on"), "{told:?}");
+}
