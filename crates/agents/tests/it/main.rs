@@ -5,4 +5,5 @@ mod golden;
 mod native;
 mod noise;
 mod programs;
+mod stage;
 mod tree;

@@ -15,6 +15,7 @@ use secrecy::SecretString;
 use tempfile::TempDir;
 
 use crate::bare::{Bare, some_sandbox};
+use crate::stage::Stage;
 
 struct World {
     model: Scripted,
@@ -46,6 +47,10 @@ impl World {
             base_url: self.model.base_url(),
             token: SecretString::from(self.model.key().to_owned()),
         };
+        self.session_on(line, voice, tree)
+    }
+
+    fn session_on(&self, line: Line, voice: Voice, tree: Tree) -> NativeSession {
         let runtime = Arc::new(Bare::new(self.folder.path(), self.folder.path()));
         let settings = NativeSettings { voice, line, runtime, sandbox: some_sandbox() };
         NativeSession::start(settings, tree)
@@ -128,6 +133,24 @@ async fn a_commit_is_made_in_every_dialect() {
         assert!(events.iter().any(|event| matches!(event, SessionEvent::Usage { .. })));
         let stats = world.model.stats();
         assert_eq!(stats.seals_broken, 0, "{dialect}: opaque state must come back as it was");
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs a running Godel: cargo xtask test --only clients --clients all"]
+async fn real_a_commit_is_made_through_the_proxy() {
+    let stage = Stage::open().await;
+    for dialect in Dialect::ALL {
+        let world = World::new().await;
+        let line = Line {
+            http: reqwest::Client::new(),
+            base_url: stage.base.clone(),
+            token: SecretString::from(stage.token.clone()),
+        };
+        let mut session = world.session_on(line, World::voice(dialect), Tree::new());
+        let events = turn(&mut session, TASK).await;
+        assert_eq!(outcome(&events), &Outcome::Completed, "{dialect}: {events:#?}");
+        assert_eq!(world.git(&["log", "-1", "--format=%s %an"]), "A greeting Agent", "{dialect}");
     }
 }
 

@@ -1,7 +1,8 @@
 //! Sessions of programs: with a plain command always, and with the real agent programs where they are.
 //!
-//! The programs are installed by `cargo xtask test --only clients --clients all`, which then runs these
-//! tests with `GODEL_TEST_CLIS` set to their `node_modules`. Without it they say what is missing.
+//! Those are installed by `cargo xtask test --only clients --clients all`, which then runs the ignored
+//! tests against a running Godel. By hand: `GODEL_TEST_CLIS=~/.cache/godel-dev/clients-cli/node_modules
+//! cargo test -p godel-agents -- --ignored`; then they ask the scripted provider directly.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,15 +13,15 @@ use godel_agents::parse::Permissions;
 use godel_agents::program::{ProgramSession, ProgramSettings};
 use godel_agents::{AgentSession, Error, Harness, Outcome, SessionEvent, Turn};
 use godel_llm::Dialect;
-use godel_scripted::{Options, Scripted};
 use secrecy::SecretString;
 use tempfile::TempDir;
 
 use crate::bare::{Bare, some_sandbox};
 use crate::native::git;
+use crate::stage::Stage;
 
 struct World {
-    model: Scripted,
+    stage: Stage,
     /// Not below the usual place for temporary files, which some programs do not trust.
     room: TempDir,
 }
@@ -33,8 +34,7 @@ impl World {
         }
         git(&room.path().join("work"), &["init", "-q", "-b", "main"]);
         git(&room.path().join("work"), &["commit", "-q", "--allow-empty", "-m", "begin"]);
-        let model = Scripted::start(Options::default()).await.unwrap();
-        Self { model, room }
+        Self { stage: Stage::open().await, room }
     }
 
     fn path(&self, name: &str) -> String {
@@ -54,7 +54,7 @@ impl World {
         Plan {
             harness,
             program,
-            base_url: self.model.base_url(),
+            base_url: self.stage.base.clone(),
             model: model.to_owned(),
             dialect,
             home: self.path("home"),
@@ -74,7 +74,7 @@ impl World {
             plan,
             runtime: Arc::new(Bare::new(&work, &home).with_path(path)),
             sandbox: some_sandbox(),
-            token: SecretString::from(self.model.key().to_owned()),
+            token: SecretString::from(self.stage.token.clone()),
             resume,
             permissions: Permissions::Allow,
         })
@@ -122,7 +122,7 @@ async fn any_command_is_an_agent() {
         let events = turn(&mut session, prompt).await;
         let text = said(&events);
         assert!(text.starts_with(&format!("told: {prompt}\n")), "{text}");
-        assert!(text.contains(&world.model.base_url()) && text.contains("has a token"), "{text}");
+        assert!(text.contains(&world.stage.base) && text.contains("has a token"), "{text}");
         let well = prompt.starts_with("one");
         // The second time there is nothing to commit, and git says so by its exit code.
         assert_eq!(outcome(&events) == &Outcome::Completed, well, "{events:?}");
@@ -167,16 +167,12 @@ async fn a_program_that_is_not_there_is_told() {
     assert!(message.contains("no-such-program"), "{message}");
 }
 
-/// Where the agent programs are, if this machine has them.
-fn programs() -> Option<PathBuf> {
-    let modules = std::env::var_os("GODEL_TEST_CLIS").map(PathBuf::from);
-    if modules.is_none() {
-        println!(
-            "SKIPPED: the agent programs are missing; `cargo xtask test --only clients --clients all` \
-             installs them and runs this test"
-        );
-    }
-    modules
+/// Where the agent programs are.
+fn programs() -> PathBuf {
+    std::env::var_os("GODEL_TEST_CLIS").map(PathBuf::from).expect(
+        "the agent programs are missing: `cargo xtask test --only clients --clients all` installs them \
+         and runs this test; by hand, set GODEL_TEST_CLIS to their node_modules",
+    )
 }
 
 /// A real agent program makes a file and a commit, goes on with its session, and sees Godel's tools.
@@ -186,7 +182,7 @@ async fn works(harness: Harness, dialect: Dialect) {
 
 /// The same for a program that is led as an agent of another kind.
 async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect: Dialect) {
-    let Some(modules) = programs() else { return };
+    let modules = programs();
     let kind = format!("node-{}-{}", std::env::consts::OS, node_arch());
     let world = World::new().await;
     let path =
@@ -204,9 +200,12 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
     plan.system = Some("The password is swordfish.".to_owned());
     plan.tools = Some(tools(&world, &modules.join(&kind).join("bin/node")));
     let mut session = world.session(plan.clone(), path.clone());
-    let prompt = "Write a note. [[shell echo hello > note.txt && git add note.txt && \
-        git commit -q -m 'A note' && git log --oneline | wc -l]] [[then]] [[say All is committed.]]";
-    let events = turn(&mut session, prompt).await;
+    let note = format!("Note {}", world.path(""));
+    let prompt = format!(
+        "{note} [[shell echo hello > note.txt && git add note.txt && git commit -q -m 'A note' && \
+         git log --oneline | wc -l]] [[then]] [[say All is committed.]]"
+    );
+    let events = turn(&mut session, &prompt).await;
     assert_eq!(outcome(&events), &Outcome::Completed, "{harness}: {events:#?}");
     assert_eq!(world.git(&["log", "-1", "--format=%s"]), "A note", "{harness}");
     assert_eq!(world.git(&["show", "HEAD:note.txt"]), "hello");
@@ -221,26 +220,24 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
         _ => None,
     });
     // The next turn goes on with the same session, and so does a new process after a crash.
-    goes_on(&world, harness, &mut session).await;
+    goes_on(&world, harness, &mut session, &note).await;
     drop(session);
     if (program, harness) == (Harness::Gemini, Harness::Acp) {
         // It cannot go on with a session of its own that had a tool call; see its launcher.
         return kept_secret(&world, harness);
     }
     let mut session = world.resumed(plan, path, id);
-    goes_on(&world, harness, &mut session).await;
+    goes_on(&world, harness, &mut session, &note).await;
     kept_secret(&world, harness);
 }
 
-async fn goes_on(world: &World, harness: Harness, session: &mut ProgramSession) {
-    let before = world.model.recorded().len();
+async fn goes_on(world: &World, harness: Harness, session: &mut ProgramSession, note: &str) {
+    let before = world.stage.last().await;
     let events = turn(session, "And now? [[say Nothing is left.]]").await;
     assert_eq!(outcome(&events), &Outcome::Completed, "{harness}: {events:#?}");
     assert!(said(&events).contains("Nothing is left."), "{harness}: {events:?}");
-    let text = |body: &[u8]| String::from_utf8_lossy(body).into_owned();
-    let recorded = world.model.recorded();
-    let asked: Vec<String> = recorded[before..].iter().map(|each| text(&each.body)).collect();
-    let whole = |body: &&String| body.contains("And now?") && body.contains("Write a note.");
+    let asked = world.stage.asked(before).await;
+    let whole = |body: &&String| body.contains("And now?") && body.contains(note);
     let asked = asked.iter().find(whole).expect("the session was resumed");
     assert!(asked.contains("swordfish"), "{harness}: it was not told its instructions");
     if harness != Harness::Pi {
@@ -272,7 +269,7 @@ fn kept_secret(world: &World, harness: Harness) {
             ["settings.json", "config.toml", "models.json", "opencode.json", "tools.json"];
         if settings.iter().any(|each| name.ends_with(each)) {
             let text = std::fs::read_to_string(&path).unwrap_or_default();
-            assert!(!text.contains(world.model.key()), "{harness}: the token is in {name}");
+            assert!(!text.contains(&world.stage.token), "{harness}: the token is in {name}");
         }
     }
 }
@@ -315,36 +312,43 @@ mod real {
     use super::*;
 
     #[tokio::test]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
     async fn claude() {
         works(Harness::Claude, Dialect::Anthropic).await;
     }
 
     #[tokio::test]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
     async fn codex() {
         works(Harness::Codex, Dialect::Responses).await;
     }
 
     #[tokio::test]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
     async fn gemini() {
         works(Harness::Gemini, Dialect::Gemini).await;
     }
 
     #[tokio::test]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
     async fn opencode() {
         works(Harness::Opencode, Dialect::Anthropic).await;
     }
 
     #[tokio::test]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
     async fn gemini_over_acp() {
         works_as(Harness::Gemini, Harness::Acp, &["--acp"], Dialect::Gemini).await;
     }
 
     #[tokio::test]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
     async fn opencode_over_acp() {
         works_as(Harness::Opencode, Harness::Acp, &["acp"], Dialect::Chat).await;
     }
 
     #[tokio::test]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
     async fn pi() {
         works(Harness::Pi, Dialect::Chat).await;
     }
