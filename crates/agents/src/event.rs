@@ -11,6 +11,9 @@ pub const TODOS_MAX: usize = 200;
 /// The most choices of a question.
 pub const CHOICES_MAX: usize = 20;
 
+/// What stands for a secret.
+const HIDDEN: &str = "[token]";
+
 /// Something that happened in a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
@@ -180,6 +183,28 @@ impl SessionEvent {
     /// Tells of trouble.
     pub(crate) fn trouble(message: &str) -> Self {
         Self::Trouble { message: clip(message, TEXT_MAX_BYTES) }
+    }
+
+    /// Takes a secret out of its texts: an agent can print what it was given.
+    pub(crate) fn hide(&mut self, secret: &str) {
+        let text = match self {
+            Self::Text { text }
+            | Self::Thinking { text }
+            | Self::ToolResult { text, .. }
+            | Self::Trouble { message: text }
+            | Self::TurnEnded { outcome: Outcome::Failed { message: text } } => text,
+            Self::ToolCall { input, .. } => {
+                let written = input.to_string();
+                if !secret.is_empty() && written.contains(secret) {
+                    *input = Value::String(written.replace(secret, HIDDEN));
+                }
+                return;
+            }
+            _ => return,
+        };
+        if !secret.is_empty() && text.contains(secret) {
+            *text = text.replace(secret, HIDDEN);
+        }
     }
 
     /// Returns how the turn ended, if that is what it tells.

@@ -11,7 +11,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::event::{SessionEvent, clip};
+use crate::event::{SessionEvent, TEXT_MAX_BYTES, clip, pieces};
 
 /// How long nothing may come before a reply is given up.
 const SILENCE: Duration = Duration::from_secs(300);
@@ -91,13 +91,17 @@ impl Line {
 }
 
 async fn tell(heard: Vec<Heard>, events: &mpsc::Sender<SessionEvent>) {
-    for piece in heard {
-        let event = match piece {
-            Heard::Text(text) => SessionEvent::Text { text },
-            Heard::Thought(text) => SessionEvent::Thinking { text },
-        };
-        // Nobody listens any more if the session was dropped; then this task ends too.
-        let _ = events.send(event).await;
+    for said in heard {
+        let (Heard::Text(text) | Heard::Thought(text)) = &said;
+        for piece in pieces(text, TEXT_MAX_BYTES) {
+            let text = piece.to_owned();
+            let event = match said {
+                Heard::Text(_) => SessionEvent::Text { text },
+                Heard::Thought(_) => SessionEvent::Thinking { text },
+            };
+            // Nobody listens any more if the session was dropped; then this task ends too.
+            let _ = events.send(event).await;
+        }
     }
 }
 

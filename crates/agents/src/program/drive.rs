@@ -192,7 +192,8 @@ impl Drive {
         }
     }
 
-    async fn say(&mut self, event: SessionEvent) {
+    async fn say(&mut self, mut event: SessionEvent) {
+        event.hide(self.place.token.expose_secret());
         // If nobody listens, the session is being dropped, and this task with it.
         let _ = self.events.send(event).await;
     }

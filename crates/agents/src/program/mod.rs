@@ -6,6 +6,7 @@
 mod drive;
 mod process;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -58,6 +59,8 @@ type Reply = oneshot::Sender<Result<()>>;
 pub struct ProgramSession {
     orders: mpsc::Sender<(Order, Reply)>,
     events: mpsc::Receiver<SessionEvent>,
+    /// What happened while an order was on its way.
+    backlog: VecDeque<SessionEvent>,
     _work: JoinSet<()>,
 }
 
@@ -73,13 +76,25 @@ impl ProgramSession {
         let (told, events) = mpsc::channel(EVENTS_MAX);
         let mut work = JoinSet::new();
         work.spawn(Drive::new(settings, told).run(wanted));
-        Ok(Self { orders, events, _work: work })
+        Ok(Self { orders, events, backlog: VecDeque::new(), _work: work })
     }
 
-    async fn order(&self, order: Order) -> Result<()> {
+    /// Gives an order and waits until it was taken; events are heard meanwhile, else an agent that waits
+    /// to tell something could not take it.
+    async fn order(&mut self, order: Order) -> Result<()> {
         let (reply, answer) = oneshot::channel();
-        self.orders.send((order, reply)).await.map_err(|_| Error::Over)?;
-        answer.await.map_err(|_| Error::Over)?
+        let orders = self.orders.clone();
+        let given = async move {
+            orders.send((order, reply)).await.map_err(|_| Error::Over)?;
+            answer.await.map_err(|_| Error::Over)?
+        };
+        tokio::pin!(given);
+        loop {
+            tokio::select! {
+                taken = &mut given => return taken,
+                Some(event) = self.events.recv() => self.backlog.push_back(event),
+            }
+        }
     }
 }
 
@@ -94,6 +109,9 @@ impl AgentSession for ProgramSession {
     }
 
     async fn next(&mut self) -> Result<SessionEvent> {
+        if let Some(event) = self.backlog.pop_front() {
+            return Ok(event);
+        }
         Ok(self.events.recv().await.unwrap_or(SessionEvent::Ended { exit: None }))
     }
 

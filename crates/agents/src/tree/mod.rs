@@ -5,6 +5,7 @@
 //! root to the branch that is chosen, from the last summary on.
 
 mod prime;
+mod record;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use prime::{Handoff, Prime, handoff_note, prime};
 pub(crate) use prime::{calls, last};
+pub use record::Recorder;
 
 use crate::harness::Harness;
 

@@ -4,8 +4,12 @@
 
 use std::path::Path;
 
+use godel_agents::native::Voice;
 use godel_agents::parse::{AcpSettings, Exit, Parser, Permissions};
+use godel_agents::tree::{Recorder, Tree};
 use godel_agents::{Answer, Change, Harness, Outcome, SessionEvent, TodoState};
+use godel_llm::Dialect;
+use godel_llm::translate::talk::Item;
 use godel_model::Usage;
 
 pub(crate) fn fixture(name: &str) -> Vec<u8> {
@@ -301,4 +305,36 @@ fn an_acp_agent_that_cannot_resume_begins_anew_and_says_so() {
     let told = parser.feed(b"{\"id\":3,\"result\":{\"sessionId\":\"new\"}}\n");
     assert_eq!(told.events[0], SessionEvent::Started { id: "new".into() });
     assert!(told.send[0].contains("go on"), "{told:?}");
+}
+
+#[test]
+fn what_any_agent_did_can_be_told_to_any_model() {
+    for (harness, name) in [
+        (Harness::Claude, "claude.jsonl"),
+        (Harness::Codex, "codex.jsonl"),
+        (Harness::Gemini, "gemini.jsonl"),
+        (Harness::Opencode, "opencode.jsonl"),
+        (Harness::Pi, "pi.jsonl"),
+        (Harness::Pi, "pi-abort.jsonl"),
+    ] {
+        let (mut tree, mut recorder) = (Tree::new(), Recorder::new(harness));
+        recorder.prompt(&mut tree, "write the probe").unwrap();
+        for event in play(harness, name) {
+            recorder.event(&mut tree, &event).unwrap();
+        }
+        let items = tree.context();
+        let count = |wanted: fn(&Item) -> bool| items.iter().filter(|item| wanted(item)).count();
+        let calls = count(|item| matches!(item, Item::Call { .. }));
+        assert_eq!(calls, count(|item| matches!(item, Item::Result { .. })), "{harness}");
+        // The program itself can go on by its id, until somebody else has gone on.
+        assert!(tree.kept_by(harness).is_some(), "{harness}: {items:?}");
+        assert_eq!(tree.kept_by(Harness::Command), None);
+        tree.say(Item::User { text: "go on".into() }).unwrap();
+        assert_eq!(tree.kept_by(harness), None);
+        for dialect in Dialect::ALL {
+            let request = Voice::new(dialect, "m").request(&tree).unwrap();
+            let text = String::from_utf8(request).unwrap();
+            assert!(text.contains("write the probe") && text.contains("go on"), "{harness}");
+        }
+    }
 }

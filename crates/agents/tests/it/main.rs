@@ -2,6 +2,7 @@
 
 mod bare;
 mod golden;
+mod launch;
 mod native;
 mod noise;
 mod programs;

@@ -1,7 +1,9 @@
 //! Whatever an agent says, and however it is split, a turn ends once and nothing breaks.
 
 use godel_agents::parse::{Exit, Parser};
+use godel_agents::tree::{Recorder, Tree};
 use godel_agents::{Harness, SessionEvent};
+use godel_llm::translate::talk::Item;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
@@ -138,6 +140,24 @@ proptest! {
     ) {
         let (events, _) = play(harness, &[format!("{}\n", lines.join("\n")).as_bytes()]);
         prop_assert_eq!(ends(&events), 1);
+        // However odd they are, each call that is written down has its one result.
+        let (mut tree, mut recorder) = (Tree::new(), Recorder::new(harness));
+        for event in &events {
+            recorder.event(&mut tree, event).unwrap();
+        }
+        let mut open = Vec::new();
+        for item in tree.context() {
+            match item {
+                Item::Call { id, .. } => open.push(id),
+                Item::Result { call, .. } => {
+                    let at = open.iter().position(|id| *id == call);
+                    prop_assert!(at.is_some());
+                    at.map(|at| open.remove(at));
+                }
+                _ => {}
+            }
+        }
+        prop_assert!(open.is_empty());
     }
 
     #[test]

@@ -158,6 +158,28 @@ async fn a_command_is_stopped_and_the_next_one_runs() {
 }
 
 #[tokio::test]
+async fn an_agent_that_talks_without_end_can_be_stopped_by_who_does_not_listen() {
+    let world = World::new().await;
+    let program = words(&["sh", "-c", "{prompt}"]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    session.prompt(Turn::new("while :; do echo more; done")).await.unwrap();
+    // Nobody listens, so the agent waits with its next word; still the order must reach it.
+    assert!(matches!(session.prompt(Turn::new("x")).await, Err(Error::Busy)));
+    session.cancel().await.unwrap();
+    assert_eq!(outcome(&rest(&mut session).await), &Outcome::Cancelled);
+}
+
+#[tokio::test]
+async fn a_token_that_an_agent_prints_is_told_to_nobody() {
+    let world = World::new().await;
+    let program = words(&["sh", "-c", "env; env >&2; exit 1"]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    let events = turn(&mut session, "x").await;
+    let told = format!("{events:?}");
+    assert!(told.contains("GODEL_TOKEN=[token]") && !told.contains(&world.stage.token), "{told}");
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_there_is_told() {
     let world = World::new().await;
     let plan = world.plan(Harness::Codex, words(&["no-such-program"]), Dialect::Responses);

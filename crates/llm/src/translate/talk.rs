@@ -16,6 +16,8 @@ use crate::{Dialect, Usage};
 
 /// The largest reply that is listened to.
 const REPLY_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// The longest id of a call that is kept.
+const ID_MAX_BYTES: usize = 256;
 
 /// One thing of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -316,7 +318,7 @@ impl Listener {
         for item in &mut items {
             // Some providers give their calls no id, and a result must name one.
             if let Item::Call { id, .. } = item {
-                if id.is_empty() {
+                if id.is_empty() || id.len() > ID_MAX_BYTES {
                     *id = format!("call_{seed}_{at}");
                 }
                 at += 1;
