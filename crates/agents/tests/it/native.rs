@@ -137,6 +137,28 @@ async fn a_commit_is_made_in_every_dialect() {
 }
 
 #[tokio::test]
+async fn told_that_something_is_missing_it_goes_on_until_it_is_there() {
+    let world = World::new().await;
+    let mut session = world.session(World::voice(Dialect::Anthropic), Tree::new());
+    let events = turn(&mut session, "The bead: [[work a/b.txt one]]").await;
+    assert!(events.iter().any(|event| matches!(event, SessionEvent::SaysDone { .. })));
+    assert_eq!(world.git(&["show", "HEAD:a/b.txt"]), "one");
+    std::fs::write(world.folder.path().join("left.txt"), "over").unwrap();
+    let stored = serde_json::to_string(&session.tree()).unwrap();
+    drop(session);
+    // A new process, which has nothing but what was stored.
+    let tree = serde_json::from_str(&stored).unwrap();
+    let mut session = world.session(World::voice(Dialect::Chat), tree);
+    let events = turn(&mut session, "left.txt is not committed.").await;
+    assert!(
+        events.iter().any(|event| matches!(event, SessionEvent::SaysDone { .. })),
+        "{events:?}"
+    );
+    assert_eq!(world.git(&["status", "--porcelain"]), "");
+    assert_eq!(world.git(&["show", "HEAD:left.txt"]), "over");
+}
+
+#[tokio::test]
 #[ignore = "needs a running Godel: cargo xtask test --only clients --clients all"]
 async fn real_a_commit_is_made_through_the_proxy() {
     let stage = Stage::open().await;
