@@ -1,4 +1,5 @@
 //! Tests of the crate as its users see it.
+#![cfg(test)]
 
 mod bare;
 mod golden;
