@@ -1,5 +1,5 @@
-//! Gets what the tests need beyond the basic tools: PostgreSQL, Redis, Python, Chromium, and the
-//! clients that must work with the product.
+//! Gets what the tests need beyond the basic tools: PostgreSQL, Redis, Python, bubblewrap, Chromium,
+//! and the clients that must work with the product.
 //!
 //! What is installed is used. What is missing is installed (as root, on Debian or Ubuntu) or
 //! unpacked into the cache folder (as anyone else there). What cannot be had is named together
@@ -31,18 +31,20 @@ enum Part {
     Postgres,
     Redis,
     Python,
+    Bubblewrap,
     Chromium,
 }
 
 impl Part {
     /// What most tests share; the browser is fetched by the one step that uses it.
-    const SERVICES: [Self; 3] = [Self::Postgres, Self::Redis, Self::Python];
+    const SERVICES: [Self; 4] = [Self::Postgres, Self::Redis, Self::Python, Self::Bubblewrap];
 
     fn name(self) -> &'static str {
         match self {
             Self::Postgres => "PostgreSQL",
             Self::Redis => "Redis",
             Self::Python => "Python 3.10 with venv",
+            Self::Bubblewrap => "bubblewrap",
             Self::Chromium => "Chromium",
         }
     }
@@ -53,6 +55,8 @@ impl Part {
             Self::Postgres => ["postgresql", "postgresql-server", "postgresql", "postgresql@17"],
             Self::Redis => ["redis-server", "redis", "redis", "redis"],
             Self::Python => ["python3-venv", "python3", "python", "python3"],
+            // There is none for macOS, and nothing there asks for it.
+            Self::Bubblewrap => ["bubblewrap"; 4],
             Self::Chromium => ["chromium", "chromium", "chromium", "google-chrome"],
         }
     }
@@ -62,6 +66,7 @@ impl Part {
             Self::Postgres => Binaries::find(places).postgres.is_some(),
             Self::Redis => Binaries::find(places).redis.is_some(),
             Self::Python => python::is_there(shop, places),
+            Self::Bubblewrap => cfg!(not(target_os = "linux")) || places.program("bwrap").is_some(),
             Self::Chromium => chromium::find(places).is_some(),
         }
     }

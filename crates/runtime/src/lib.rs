@@ -9,16 +9,20 @@
 //!   checked before a branch moves.
 //! - No secret is an argument of a process; the environment of an agent is an allow list.
 
+mod egress;
 mod error;
 mod event;
+mod local;
 mod path;
 mod process;
 mod provider;
 mod sandbox;
+mod snapshot;
 mod spec;
 
 pub use error::{Error, Result};
 pub use event::{Event, Happening, Listener};
+pub use local::{Helper, NO_WALL, NOT_STARTED, Settings, Stop, Worktrees, enter};
 pub use path::SandboxPath;
 pub use process::{Command, Control, Exit, Limit, Process, ProcessId, Reader, Writer};
 pub use provider::RuntimeProvider;

@@ -12,12 +12,12 @@ use uuid::Uuid;
 use crate::Result;
 
 /// Reads what a process writes.
-pub type Reader = Box<dyn AsyncRead + Send + Unpin>;
+pub type Reader = Box<dyn AsyncRead + Send + Sync + Unpin>;
 /// Writes what a process reads.
-pub type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+pub type Writer = Box<dyn AsyncWrite + Send + Sync + Unpin>;
 
 /// A program to be run in a sandbox.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Command {
     /// The program, found on the PATH of the sandbox.
     pub program: String,
@@ -79,6 +79,18 @@ impl Command {
     pub fn within(mut self, limit: Duration) -> Self {
         self.time_limit = Some(limit);
         self
+    }
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values of variables may be secrets.
+        f.debug_struct("Command")
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("env", &self.env.keys())
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
     }
 }
 
@@ -146,7 +158,7 @@ pub trait Control: Send + Sync {
     async fn kill(&self, grace: Duration) -> Result<()>;
 }
 
-/// A process in a sandbox; it ends when this is dropped.
+/// A process in a sandbox; it ends when this and all clones of its control are dropped.
 ///
 /// Read both outputs while waiting: a process that cannot write does not end.
 pub struct Process {

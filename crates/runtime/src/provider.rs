@@ -31,6 +31,12 @@ pub trait RuntimeProvider: Send + Sync {
     /// Writes a file of the workspace, and the directories that it is in.
     async fn write(&self, at: SandboxId, path: &SandboxPath, bytes: Bytes) -> Result<()>;
 
+    /// Reads a file of the agent's home.
+    async fn read_home(&self, at: SandboxId, path: &SandboxPath) -> Result<Bytes>;
+
+    /// Writes a file of the agent's home, such as the settings of its program.
+    async fn write_home(&self, at: SandboxId, path: &SandboxPath, bytes: Bytes) -> Result<()>;
+
     /// Keeps what is there now; the level is that of the capabilities.
     async fn snapshot(&self, at: SandboxId) -> Result<SnapshotId>;
 

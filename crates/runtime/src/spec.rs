@@ -10,7 +10,7 @@ use godel_model::{AgentId, Invalid, code};
 use serde::{Deserialize, Serialize};
 
 /// How a sandbox shall be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpawnSpec {
     /// Whose it is; asking again for the same agent gives the same sandbox.
     pub agent: AgentId,
@@ -22,7 +22,9 @@ pub struct SpawnSpec {
     pub profile: Profile,
     /// What it may use.
     pub limits: Limits,
-    /// Variables for every command; nothing of Godel's own environment gets in but `pass_env`.
+    /// Variables for every command; nothing of Godel's own environment gets in but `pass_env`. They
+    /// may hold a token, so they are never written down: after a restart of Godel spawn again.
+    #[serde(skip)]
     pub env: BTreeMap<String, String>,
     /// Names of variables that are taken over from Godel's own environment, such as `LANG`.
     pub pass_env: Vec<String>,
@@ -53,6 +55,19 @@ impl SpawnSpec {
             egress: Egress::default(),
             ttl: None,
         }
+    }
+}
+
+impl fmt::Debug for SpawnSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SpawnSpec")
+            .field("agent", &self.agent)
+            .field("owner", &self.owner)
+            .field("source", &self.source)
+            .field("profile", &self.profile)
+            .field("limits", &self.limits)
+            .field("env", &self.env.keys())
+            .finish_non_exhaustive()
     }
 }
 

@@ -118,7 +118,8 @@ fn is_ours(package: &str) -> bool {
     let server = package.starts_with("postgresql") || package.starts_with("redis");
     let python = package.starts_with("python3");
     let browser = package.starts_with("chromium");
-    server || browser || (python && (package.ends_with("-venv") || package.ends_with("-whl")))
+    let walls = package == "bubblewrap";
+    server || browser || walls || (python && (package.ends_with("-venv") || package.ends_with("-whl")))
 }
 
 #[cfg(test)]

@@ -1,0 +1,32 @@
+//! Agents on this machine: processes behind bubblewrap, a filter of calls and a fence around files.
+
+mod bwrap;
+mod cgroup;
+mod collect;
+mod enter;
+mod family;
+mod fence;
+mod files;
+mod git;
+mod input;
+mod launcher;
+mod machine;
+mod measure;
+mod owner;
+mod plan;
+mod prepare;
+mod record;
+mod relay;
+mod repository;
+mod room;
+mod running;
+mod seccomp;
+mod start;
+mod take;
+mod warden;
+mod worktree;
+
+pub(crate) use owner::remove_all;
+
+pub use enter::{NO_WALL, NOT_STARTED, Stop, enter};
+pub use worktree::{Helper, Settings, Worktrees};

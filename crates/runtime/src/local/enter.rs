@@ -1,0 +1,152 @@
+//! The helper: the same binary, started again around and inside of the walls.
+//!
+//! Rust has no safe code between fork and exec, so each step is a program of its own that does its
+//! part and then becomes the next.
+
+use std::io;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Command, Stdio};
+
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+
+use super::plan::{Ceilings, Inner, Outer, Relay};
+use super::{fence, relay, seccomp};
+
+/// The exit code if a program could not be started; what a shell says too.
+pub const NOT_STARTED: u8 = 127;
+/// The exit code if a wall could not be raised.
+pub const NO_WALL: u8 = 126;
+
+/// Why a step of the helper failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}: {why}")]
+pub struct Stop {
+    /// The exit code that says so.
+    pub code: u8,
+    what: &'static str,
+    why: String,
+}
+
+fn stop(code: u8, what: &'static str, why: impl ToString) -> Stop {
+    Stop { code, what, why: why.to_string() }
+}
+
+/// Does one step of the helper: the hidden subcommand of the binary hands its arguments here.
+///
+/// It returns only if the step is over or failed. It must be called while the process has one thread.
+///
+/// # Errors
+/// If a step fails; then nothing runs.
+pub fn enter(arguments: &[String]) -> Result<(), Stop> {
+    let misused =
+        || stop(NO_WALL, "the helper of sandboxes was called wrongly", "see `godel agent`");
+    let (step, rest) = arguments.split_first().ok_or_else(misused)?;
+    let (plan, command) = rest.split_first().ok_or_else(misused)?;
+    let unreadable =
+        |error: serde_json::Error| stop(NO_WALL, "the plan of a sandbox cannot be read", error);
+    match step.as_str() {
+        "outer" => outer(&serde_json::from_str(plan).map_err(unreadable)?, command),
+        "inner" => inner(&serde_json::from_str(plan).map_err(unreadable)?, command),
+        "relay" => relay::serve(plan.as_ref())
+            .map_err(|error| stop(NO_WALL, "the way out of a sandbox failed", error)),
+        _ => Err(misused()),
+    }
+}
+
+/// Joins control groups, then becomes bubblewrap or the program.
+fn outer(plan: &Outer, command: &[String]) -> Result<(), Stop> {
+    // Before anything can be started that would outlive its owner.
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| stop(NO_WALL, "the end of the owner would not be noticed", error))?;
+    for group in &plan.groups {
+        std::fs::write(group, "0")
+            .map_err(|error| stop(NO_WALL, "a limit cannot be set", error))?;
+    }
+    if let Some(ceilings) = &plan.ceilings {
+        limit(ceilings)?;
+    }
+    become_program(command, None)
+}
+
+/// Raises the inner walls, opens the ways out, then becomes the program.
+fn inner(plan: &Inner, command: &[String]) -> Result<(), Stop> {
+    limit(&plan.ceilings)?;
+    let listeners = plan.relays.iter().map(|relay| {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, relay.port));
+        listener.map(|listener| (listener, relay))
+    });
+    let listeners: Vec<_> = listeners
+        .collect::<io::Result<_>>()
+        .map_err(|error| stop(NO_WALL, "the way out of the sandbox cannot be opened", error))?;
+    // The relays are inside of the walls too: they run as the agent, who could take them over.
+    fence::raise(&plan.writable)
+        .map_err(|error| stop(NO_WALL, "the fence around files cannot be raised", error))?;
+    let filters =
+        seccomp::filters().map_err(|error| stop(NO_WALL, "there is no filter of calls", error))?;
+    for filter in &filters {
+        seccompiler::apply_filter(filter)
+            .map_err(|error| stop(NO_WALL, "the filter of calls cannot be set", error))?;
+    }
+    for (listener, relay) in listeners {
+        start(listener, relay, plan.user)?;
+    }
+    become_program(command, plan.user)
+}
+
+/// Starts a relay with its listener as its input, so that it listens before the program starts.
+fn start(listener: TcpListener, relay: &Relay, user: Option<u32>) -> Result<(), Stop> {
+    let failed = |error: io::Error| stop(NO_WALL, "the way out of the sandbox failed", error);
+    let own = std::env::current_exe().map_err(failed)?;
+    let mut command = Command::new(own);
+    command.args(helper_arguments()).arg("relay").arg(&relay.socket).env_clear();
+    let input = Stdio::from(std::os::fd::OwnedFd::from(listener));
+    command.stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
+    as_user(&mut command, user);
+    command.spawn().map(drop).map_err(failed)
+}
+
+/// Returns what stands between the name of this program and the step.
+fn helper_arguments() -> Vec<String> {
+    let words = std::env::args().skip(1);
+    words.take_while(|word| !matches!(word.as_str(), "outer" | "inner" | "relay")).collect()
+}
+
+fn become_program(command: &[String], user: Option<u32>) -> Result<(), Stop> {
+    let Some((program, arguments)) = command.split_first() else {
+        return Err(stop(NOT_STARTED, "there is no program to run", "name one"));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments);
+    as_user(&mut command, user);
+    let error = command.exec();
+    Err(Stop {
+        code: NOT_STARTED,
+        what: "could not be started",
+        why: format!("{program}: {error}"),
+    })
+}
+
+fn as_user(command: &mut Command, user: Option<u32>) {
+    if let Some(user) = user {
+        command.uid(user).gid(user);
+    }
+}
+
+fn limit(ceilings: &Ceilings) -> Result<(), Stop> {
+    let wanted = [
+        (Resource::Core, Some(0)),
+        (Resource::Nproc, ceilings.processes),
+        (Resource::Nofile, ceilings.open_files),
+        (Resource::Fsize, ceilings.file_bytes),
+        (Resource::Data, ceilings.memory_bytes),
+    ];
+    for (resource, most) in wanted {
+        let Some(most) = most else { continue };
+        // Who is not root cannot have more than there is.
+        let most = rustix::process::getrlimit(resource).maximum.map_or(most, |all| all.min(most));
+        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
+            .map_err(|error| stop(NO_WALL, "a limit cannot be set", error))?;
+    }
+    Ok(())
+}

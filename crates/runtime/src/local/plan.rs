@@ -1,0 +1,49 @@
+//! What the helper inside of a sandbox is told. It is an argument, so it holds no secret.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// The steps before bubblewrap or, without walls, before the program itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Outer {
+    /// Files of control groups that are told the process.
+    pub(crate) groups: Vec<PathBuf>,
+    /// Limits of the process, if no inner step sets them.
+    pub(crate) ceilings: Option<Ceilings>,
+}
+
+/// The steps inside of the walls.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Inner {
+    /// Who the program runs as, if the helper is root.
+    pub(crate) user: Option<u32>,
+    /// Paths that may be written to.
+    pub(crate) writable: Vec<PathBuf>,
+    /// Ways out.
+    pub(crate) relays: Vec<Relay>,
+    /// Limits of each process.
+    pub(crate) ceilings: Ceilings,
+}
+
+/// A port in the sandbox that leads to a socket of Godel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Relay {
+    /// The port on the sandbox's own loopback.
+    pub(crate) port: u16,
+    /// The socket.
+    pub(crate) socket: PathBuf,
+}
+
+/// Limits that the kernel keeps for each process or user.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ceilings {
+    /// Processes of the user.
+    pub(crate) processes: Option<u64>,
+    /// Open files of a process.
+    pub(crate) open_files: Option<u64>,
+    /// The size of one file.
+    pub(crate) file_bytes: Option<u64>,
+    /// The memory of one process.
+    pub(crate) memory_bytes: Option<u64>,
+}

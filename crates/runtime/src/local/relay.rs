@@ -1,0 +1,46 @@
+//! Leads connections on the sandbox's own loopback to a socket of Godel.
+
+use std::io;
+use std::net::TcpListener;
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::net::{TcpStream, UnixStream};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// How many connections there may be at a time.
+const CONNECTIONS_MAX: usize = 256;
+
+/// Serves the listener that is the input of this process, until it is ended.
+pub(super) fn serve(socket: &Path) -> io::Result<()> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    let listener = TcpListener::from(input);
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(accept(listener, socket))
+}
+
+async fn accept(listener: TcpListener, socket: &Path) -> io::Result<()> {
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
+    let socket: Arc<Path> = socket.into();
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
+        let Ok((stream, _)) = listener.accept().await else { continue };
+        while connections.try_join_next().is_some() {}
+        let socket = Arc::clone(&socket);
+        connections.spawn(async move {
+            pass(stream, &socket).await;
+            drop(place);
+        });
+    }
+}
+
+async fn pass(mut inside: TcpStream, socket: &Path) {
+    let Ok(mut outside) = UnixStream::connect(socket).await else { return };
+    // Either side may go away at any time; then so does the other.
+    let _ = tokio::io::copy_bidirectional(&mut inside, &mut outside).await;
+}

@@ -1,0 +1,245 @@
+//! One sandbox as Godel has it in memory.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use rustix::process::Signal;
+use tokio::net::UnixListener;
+use tokio::task::JoinSet;
+
+use super::cgroup::Groups;
+use super::files;
+use super::record::Record;
+use super::running::Running;
+use crate::egress::{Denial, Endpoint, Gate, Rules};
+use crate::error::at;
+use crate::{
+    Event, Happening, Limit, Listener, Phase, ProcessId, Profile, Result, SandboxId, SandboxStatus,
+};
+
+/// How many refused connections are told in a minute; an agent must not fill the log.
+const DENIALS_MAX: u32 = 120;
+const DENIALS_SECS: u64 = 60;
+/// How many keys of commands are remembered.
+const KEYS_MAX: usize = 10_000;
+
+/// One sandbox as Godel has it in memory.
+pub(super) struct Room {
+    pub(super) id: SandboxId,
+    /// Where its parts are on disk.
+    pub(super) state: PathBuf,
+    /// The user that its programs run as, if Godel is root.
+    pub(super) user: Option<u32>,
+    pub(super) groups: Groups,
+    listener: Listener,
+    record: Mutex<Record>,
+    running: Mutex<HashMap<ProcessId, Arc<Running>>>,
+    keys: Mutex<HashSet<String>>,
+    ways: Mutex<Option<JoinSet<()>>>,
+    paused: AtomicBool,
+    pub(super) watched: AtomicBool,
+    /// Whether the disk was found too full.
+    pub(super) full: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Room {
+    pub(super) fn new(record: Record, state: PathBuf, user: Option<u32>, tell: Listener) -> Self {
+        let id = record.sandbox.id;
+        let groups = Groups::make(id, &record.spec.limits);
+        // Nothing runs in a sandbox that was just made or found: what does is from before a crash.
+        groups.end_all();
+        Self {
+            id,
+            state,
+            user: user.filter(|_| record.sandbox.profile != Profile::None),
+            groups,
+            listener: tell,
+            record: Mutex::new(record),
+            running: Mutex::default(),
+            keys: Mutex::default(),
+            ways: Mutex::new(None),
+            paused: AtomicBool::new(false),
+            watched: AtomicBool::new(false),
+            full: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn record(&self) -> Record {
+        lock(&self.record).clone()
+    }
+
+    pub(super) fn change(&self, change: impl FnOnce(&mut Record)) -> Record {
+        let mut record = lock(&self.record);
+        change(&mut record);
+        record.clone()
+    }
+
+    pub(super) fn home(&self) -> PathBuf {
+        self.state.join("home")
+    }
+
+    pub(super) fn scratch(&self) -> PathBuf {
+        self.state.join("tmp")
+    }
+
+    pub(super) fn tell(&self, what: Happening) {
+        (self.listener)(Event { sandbox: self.id, what });
+    }
+
+    /// Says that a limit was reached.
+    pub(super) fn tell_limit(&self, limit: Limit, detail: String) {
+        self.tell(Happening::LimitReached { limit, detail });
+    }
+
+    /// Remembers the key of a command; false if it is known.
+    pub(super) fn is_new(&self, key: &str) -> bool {
+        let mut keys = lock(&self.keys);
+        if keys.len() >= KEYS_MAX {
+            keys.clear();
+        }
+        keys.insert(key.to_owned())
+    }
+
+    pub(super) fn admit(&self, id: ProcessId, running: Arc<Running>) {
+        lock(&self.running).insert(id, running);
+    }
+
+    pub(super) fn dismiss(&self, id: ProcessId) {
+        lock(&self.running).remove(&id);
+    }
+
+    pub(super) fn all(&self) -> Vec<Arc<Running>> {
+        lock(&self.running).values().cloned().collect()
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused.load(Ordering::SeqCst)
+    }
+
+    /// Lets all processes stand still, or go on.
+    pub(super) fn freeze(&self, still: bool) -> Result<()> {
+        self.paused.store(still, Ordering::SeqCst);
+        let frozen = self.groups.freeze(still).map_err(at(&self.state, "paused"))?;
+        if !frozen {
+            let signal = if still { Signal::STOP } else { Signal::CONT };
+            for running in self.all() {
+                // Twice, for those that were made meanwhile.
+                running.signal(signal);
+                running.signal(signal);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends all processes because of a limit.
+    pub(super) fn end_all(&self, limit: Limit) {
+        for running in self.all() {
+            running.blame(limit);
+            running.end();
+        }
+    }
+
+    pub(super) fn status(&self) -> SandboxStatus {
+        let record = self.record();
+        let processes = lock(&self.running).len();
+        let phase = match (self.is_paused(), processes) {
+            (true, _) => Phase::Paused,
+            (false, 0) => Phase::Idle,
+            (false, _) => Phase::Running,
+        };
+        SandboxStatus {
+            sandbox: record.sandbox,
+            owner: record.spec.owner,
+            phase,
+            processes,
+            created_at: record.created_at,
+            ends_at: record.ends_at,
+        }
+    }
+
+    /// Opens the ways out, unless they are open.
+    pub(super) fn open_ways(self: &Arc<Self>) -> Result<()> {
+        let mut ways = lock(&self.ways);
+        let spec = self.record().spec;
+        if ways.is_some() || spec.profile == Profile::None {
+            return Ok(());
+        }
+        let allowed = match spec.profile {
+            Profile::WorkspaceNet => Rules::parse(&spec.egress.allow)?,
+            Profile::ReadOnly | Profile::Workspace | Profile::None => Rules::default(),
+        };
+        let api = spec.egress.api.as_deref().and_then(Endpoint::of_url);
+        let room = Arc::downgrade(self);
+        let count = Denials::default();
+        let gate = Arc::new(Gate::new(allowed, api, move |denial| {
+            if let Some(room) = room.upgrade()
+                && count.one_more()
+            {
+                let Denial { host, port, reason } = denial;
+                room.tell(Happening::EgressDenied { host, port, reason });
+            }
+        }));
+        let mut tasks = JoinSet::new();
+        let net = self.state.join("net");
+        tasks.spawn(Arc::clone(&gate).serve_proxy(listen(&net, "proxy.sock", self.user)?));
+        tasks.spawn(gate.serve_api(listen(&net, "api.sock", self.user)?));
+        *ways = Some(tasks);
+        Ok(())
+    }
+
+    pub(super) fn close_ways(&self) {
+        lock(&self.ways).take();
+    }
+}
+
+/// Listens on a socket whose path may be longer than sockets allow.
+fn listen(folder: &Path, name: &str, user: Option<u32>) -> Result<UnixListener> {
+    let path = folder.join(name);
+    let opened = files::plain_directory(folder)?;
+    let short = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd())).join(name);
+    match fs::remove_file(&path) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            return Err(crate::Error::file(&path, "removed", cause));
+        }
+        _ => {}
+    }
+    let listener = UnixListener::bind(&short).map_err(at(&path, "opened"))?;
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(at(&path, "closed"))?;
+    if let Some(user) = user {
+        chown(&path, Some(user), Some(user)).map_err(at(&path, "given to the agent"))?;
+    }
+    Ok(listener)
+}
+
+/// Counts what was told lately.
+struct Denials {
+    since: Mutex<Instant>,
+    count: AtomicU32,
+}
+
+impl Default for Denials {
+    fn default() -> Self {
+        Self { since: Mutex::new(Instant::now()), count: AtomicU32::new(0) }
+    }
+}
+
+impl Denials {
+    fn one_more(&self) -> bool {
+        let mut since = lock(&self.since);
+        if since.elapsed().as_secs() >= DENIALS_SECS {
+            *since = Instant::now();
+            self.count.store(0, Ordering::Relaxed);
+        }
+        self.count.fetch_add(1, Ordering::Relaxed) < DENIALS_MAX
+    }
+}

@@ -1,0 +1,384 @@
+//! The provider `worktree`: processes in a worktree or a directory of this machine.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use godel_model::{Clock, Mint, code};
+use tokio::task::JoinSet;
+
+use super::input::Input;
+use super::launcher::Launcher;
+use super::machine::Machine;
+use super::record::Record;
+use super::room::Room;
+use super::running::{Handle, Running};
+use super::start::Starter;
+use super::{files, owner, prepare, take, warden};
+use crate::error::at;
+use crate::snapshot::Vault;
+use crate::{
+    Capabilities, Collected, Command, Error, Exit, Happening, Isolation, Limit, Listener,
+    NetworkPolicy, Pause, Process, ProcessId, Profile, Result, RuntimeProvider, Sandbox, SandboxId,
+    SandboxPath, SandboxStatus, SnapshotId, SnapshotLevel, SpawnSpec,
+};
+
+/// The signal of a call that ends the process.
+const BAD_CALL: i32 = 31;
+
+/// How this binary is started as the helper of sandboxes.
+#[derive(Debug, Clone)]
+pub struct Helper {
+    /// The binary.
+    pub program: PathBuf,
+    /// The words that lead to [`enter`](crate::enter), such as `sandbox-init`.
+    pub args: Vec<String>,
+}
+
+/// What the provider needs.
+#[derive(Clone)]
+pub struct Settings {
+    /// Where sandboxes and snapshots are kept.
+    pub data: PathBuf,
+    /// The helper.
+    pub helper: Helper,
+    /// The bubblewrap to use; the one on PATH unless named.
+    pub bubblewrap: Option<PathBuf>,
+    /// How many bytes of files that git ignores a snapshot keeps.
+    pub ignored_max_bytes: u64,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Is told what happens.
+    pub listener: Listener,
+}
+
+/// The provider `worktree`; clones are the same provider.
+#[derive(Clone)]
+pub struct Worktrees {
+    pub(super) shop: Arc<Shop>,
+}
+
+pub(super) struct Shop {
+    pub(super) settings: Settings,
+    pub(super) machine: Machine,
+    pub(super) vault: Vault,
+    launcher: Launcher,
+    rooms: Mutex<HashMap<SandboxId, Arc<Room>>>,
+    doors: Mutex<HashMap<SandboxId, Arc<tokio::sync::Mutex<()>>>>,
+    tasks: Mutex<JoinSet<()>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Worktrees {
+    /// Looks at the machine and finds the sandboxes that there are.
+    ///
+    /// # Errors
+    /// If the data directory cannot be used.
+    pub fn open(settings: Settings) -> Result<Self> {
+        let rooms_at = owner::private_dir(&settings.data.join("sandboxes"))?;
+        let vault = Vault::open(&settings.data.join("snapshots"))?;
+        let machine = Machine::look(settings.bubblewrap.as_deref());
+        let launcher = Launcher::start().map_err(at(&settings.data, "served"))?;
+        let mut rooms = HashMap::new();
+        let entries = std::fs::read_dir(&rooms_at).map_err(at(&rooms_at, "read"))?;
+        for entry in entries.flatten() {
+            let state = entry.path();
+            if let Some(record) = Record::load(&state) {
+                let id = record.sandbox.id;
+                let user = machine.root.then(|| owner::user_of(id));
+                let room = Room::new(record, state, user, Arc::clone(&settings.listener));
+                rooms.insert(id, Arc::new(room));
+            }
+        }
+        let shop = Shop {
+            settings,
+            machine,
+            vault,
+            launcher,
+            rooms: Mutex::new(rooms),
+            doors: Mutex::default(),
+            tasks: Mutex::default(),
+        };
+        Ok(Self { shop: Arc::new(shop) })
+    }
+
+    /// Sees whether this machine can give a profile.
+    ///
+    /// # Errors
+    /// If it cannot; the error says what to install.
+    pub fn can_give(&self, profile: Profile) -> Result<()> {
+        match profile {
+            Profile::None => Ok(()),
+            Profile::ReadOnly | Profile::Workspace | Profile::WorkspaceNet => {
+                self.shop.machine.bubblewrap().map(drop)
+            }
+        }
+    }
+
+    pub(super) fn room(&self, id: SandboxId) -> Result<Arc<Room>> {
+        lock(&self.shop.rooms).get(&id).cloned().ok_or_else(|| {
+            Error::refused(
+                code::SANDBOX_NOT_FOUND,
+                format!("there is no sandbox {id}"),
+                "it has ended, or was never made: spawn the agent again",
+            )
+        })
+    }
+
+    /// Lets one caller at a time make or end a sandbox.
+    pub(super) fn door(&self, id: SandboxId) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(lock(&self.shop.doors).entry(id).or_default())
+    }
+
+    /// Gives a sandbox, as `spawn` does; its door is held.
+    pub(super) async fn spawn_inside(&self, spec: &SpawnSpec) -> Result<Sandbox> {
+        let id = SandboxId::of(spec.agent);
+        self.can_give(spec.profile)?;
+        if let Ok(room) = self.room(id) {
+            return prepare::again(&room, spec);
+        }
+        let (shop, wanted) = (Arc::clone(&self.shop), spec.clone());
+        let now = self.shop.settings.clock.now();
+        let made = blocking(move || prepare::make(&shop, wanted, now)).await?;
+        let room = Arc::new(made);
+        lock(&self.shop.rooms).insert(id, Arc::clone(&room));
+        self.limit_life(&room);
+        room.tell(Happening::Spawned { profile: spec.profile });
+        Ok(room.record().sandbox)
+    }
+
+    /// Ends a sandbox when its time is over.
+    fn limit_life(&self, room: &Arc<Room>) {
+        let Some(ttl) = room.record().spec.ttl else { return };
+        let (shop, id) = (Arc::downgrade(&self.shop), room.id);
+        self.keep(async move {
+            tokio::time::sleep(ttl).await;
+            if let Some(shop) = shop.upgrade() {
+                let provider = Self { shop };
+                if let Ok(room) = provider.room(id) {
+                    room.tell_limit(Limit::Time, "the sandbox's time is over".to_owned());
+                }
+                let _ = provider.terminate(id, Duration::ZERO).await;
+            }
+        });
+    }
+
+    /// Lets a task run that ends with the provider.
+    pub(super) fn keep(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = lock(&self.shop.tasks);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(task);
+    }
+
+    /// Starts a command, whether or not the sandbox is open for them.
+    pub(super) async fn start(&self, room: &Arc<Room>, command: &Command) -> Result<Process> {
+        room.open_ways()?;
+        let starter =
+            Starter { machine: &self.shop.machine, helper: &self.shop.settings.helper, room };
+        let prepared = starter.prepare(command)?;
+        let failed = |cause| Error::Start { program: command.program.clone(), cause };
+        let mut child = self.shop.launcher.spawn(prepared).await.map_err(failed)?;
+        let record = room.record();
+        let walled = record.spec.profile != Profile::None;
+        let running = Arc::new(Running::new(child.id().unwrap_or_default(), walled));
+        let id = Mint::system().id::<uuid::Uuid>();
+        let process = Process {
+            id: ProcessId(id),
+            stdin: child.stdin.take().map(|pipe| Box::new(Input(Some(pipe))) as crate::Writer),
+            stdout: child.stdout.take().map(|pipe| Box::new(pipe) as crate::Reader),
+            stderr: child.stderr.take().map(|pipe| Box::new(pipe) as crate::Reader),
+            control: Arc::new(Handle(Arc::clone(&running))),
+        };
+        let most = record.spec.limits.command_time;
+        let time = command.time_limit.map_or(most, |time| time.min(most));
+        room.admit(process.id, Arc::clone(&running));
+        let (room, name) = (Arc::clone(room), process.id);
+        if !room.watched.swap(true, Ordering::SeqCst) {
+            self.keep(warden::watch(Arc::clone(&room)));
+        }
+        self.keep(async move {
+            let hits = room.groups.memory_hits();
+            let late = || room.tell_limit(Limit::Time, format!("a command ran for {time:?}"));
+            running.attend(child, time, late, || room.groups.memory_hits() > hits).await;
+            if running.ended() == Some(Exit::Signal { signal: BAD_CALL }) {
+                room.tell(Happening::CallDenied {
+                    call: "a call that ends the process".to_owned(),
+                });
+            }
+            room.dismiss(name);
+        });
+        Ok(process)
+    }
+}
+
+/// Does work that blocks on a thread that may.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => Err(Error::Start {
+            program: "a thread".to_owned(),
+            cause: std::io::Error::other(error),
+        }),
+    }
+}
+
+#[async_trait]
+impl RuntimeProvider for Worktrees {
+    fn name(&self) -> &'static str {
+        "worktree"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        let walls = self.shop.machine.bubblewrap().is_ok();
+        Capabilities {
+            isolation: if walls { Isolation::Process } else { Isolation::None },
+            snapshot: SnapshotLevel::Workspace,
+            pause: Pause::Freeze,
+            fork: true,
+            pty: false,
+            ports: false,
+            network: if walls { NetworkPolicy::Domain } else { NetworkPolicy::None },
+        }
+    }
+
+    async fn spawn(&self, spec: &SpawnSpec) -> Result<Sandbox> {
+        let door = self.door(SandboxId::of(spec.agent));
+        let _open = door.lock().await;
+        self.spawn_inside(spec).await
+    }
+
+    async fn exec(&self, at: SandboxId, command: &Command) -> Result<Process> {
+        let room = self.room(at)?;
+        if room.is_paused() {
+            return Err(Error::refused(
+                code::SANDBOX_STATE,
+                format!("sandbox {at} is paused"),
+                "resume the agent first",
+            ));
+        }
+        if room.full.load(Ordering::SeqCst) && warden::check_disk(&room).await {
+            let most = room.record().spec.limits.disk_bytes;
+            return Err(Error::refused(
+                code::SANDBOX_LIMIT,
+                format!("sandbox {at} has used up the {most} bytes that it may have on disk"),
+                "remove files in its workspace or home, or give it a larger limit",
+            ));
+        }
+        if command.idempotency_key.as_deref().is_some_and(|key| !room.is_new(key)) {
+            return Err(Error::refused(
+                code::IDEMPOTENCY_KEY_REUSED,
+                "a command with this key was started already",
+                "use another key for another command",
+            ));
+        }
+        self.start(&room, command).await
+    }
+
+    async fn read(&self, at: SandboxId, path: &SandboxPath) -> Result<Bytes> {
+        let root = self.room(at)?.record().spec.source.directory().clone();
+        let path = path.clone();
+        blocking(move || files::read(&root, &path)).await
+    }
+
+    async fn write(&self, at: SandboxId, path: &SandboxPath, bytes: Bytes) -> Result<()> {
+        let room = self.room(at)?;
+        let root = room.record().spec.source.directory().clone();
+        let (path, user) = (path.clone(), room.user);
+        blocking(move || files::write(&root, &path, &bytes, user)).await
+    }
+
+    async fn read_home(&self, at: SandboxId, path: &SandboxPath) -> Result<Bytes> {
+        let (root, path) = (self.room(at)?.home(), path.clone());
+        blocking(move || files::read(&root, &path)).await
+    }
+
+    async fn write_home(&self, at: SandboxId, path: &SandboxPath, bytes: Bytes) -> Result<()> {
+        let room = self.room(at)?;
+        let (root, path, user) = (room.home(), path.clone(), room.user);
+        blocking(move || files::write(&root, &path, &bytes, user)).await
+    }
+
+    async fn snapshot(&self, at: SandboxId) -> Result<SnapshotId> {
+        let room = self.room(at)?;
+        let (shop, still) = (Arc::clone(&self.shop), Arc::clone(&room));
+        // Files that change while they are read would be a state that never was.
+        let was_paused = room.is_paused();
+        room.freeze(true)?;
+        let kept = blocking(move || {
+            shop.vault.keep(&prepare::parts(&still, shop.settings.ignored_max_bytes)?)
+        });
+        let kept = kept.await;
+        if !was_paused {
+            room.freeze(false)?;
+        }
+        kept
+    }
+
+    async fn restore(&self, from: &SnapshotId, spec: &SpawnSpec) -> Result<Sandbox> {
+        let id = SandboxId::of(spec.agent);
+        let door = self.door(id);
+        let _open = door.lock().await;
+        if self.room(id).is_ok() {
+            return Err(Error::refused(
+                code::SANDBOX_STATE,
+                format!("the agent has a sandbox already: {id}"),
+                "terminate it first, or restore for another agent",
+            ));
+        }
+        self.shop.vault.check(from)?;
+        let sandbox = self.spawn_inside(spec).await?;
+        let room = self.room(id)?;
+        let (shop, from) = (Arc::clone(&self.shop), from.clone());
+        let laid = blocking(move || {
+            shop.vault.lay(&from, &prepare::parts(&room, shop.settings.ignored_max_bytes)?)?;
+            prepare::give(&room)
+        });
+        if let Err(error) = laid.await {
+            let _ = take::end(self, id, Duration::ZERO, false).await;
+            return Err(error);
+        }
+        Ok(sandbox)
+    }
+
+    async fn pause(&self, at: SandboxId) -> Result<()> {
+        self.room(at)?.freeze(true)
+    }
+
+    async fn resume(&self, at: SandboxId) -> Result<()> {
+        self.room(at)?.freeze(false)
+    }
+
+    async fn collect(&self, at: SandboxId) -> Result<Collected> {
+        let room = self.room(at)?;
+        let door = self.door(at);
+        let _open = door.lock().await;
+        take::collect(self, &room).await
+    }
+
+    async fn terminate(&self, at: SandboxId, grace: Duration) -> Result<()> {
+        let door = self.door(at);
+        let _open = door.lock().await;
+        take::end(self, at, grace, true).await
+    }
+
+    async fn list(&self) -> Result<Vec<SandboxStatus>> {
+        let mut all: Vec<_> = lock(&self.shop.rooms).values().map(|room| room.status()).collect();
+        all.sort_by_key(|status| status.sandbox.id);
+        Ok(all)
+    }
+}
+
+impl Shop {
+    pub(super) fn forget(&self, id: SandboxId) {
+        lock(&self.rooms).remove(&id);
+    }
+}

@@ -1,0 +1,123 @@
+//! The place where snapshots are kept.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use godel_model::code;
+
+use super::manifest::{Manifest, VERSION};
+use super::packs::{Packs, damaged, write_synced};
+use super::walk;
+use crate::error::at;
+use crate::{Error, Result, SnapshotId};
+
+/// A directory that belongs to a snapshot.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// What it is called in the snapshot.
+    pub(super) name: String,
+    /// Where it is.
+    pub(super) dir: PathBuf,
+    /// What in it is neither kept nor touched.
+    pub(super) skip: Vec<PathBuf>,
+    /// What in it is kept up to a bound only.
+    pub(super) bounded: Vec<PathBuf>,
+    /// The bound in bytes.
+    pub(super) budget: u64,
+}
+
+impl Part {
+    pub(crate) fn new(name: &str, dir: &Path, skip: &[&str]) -> Self {
+        let skip = skip.iter().map(PathBuf::from).collect();
+        let (name, dir) = (name.to_owned(), dir.to_owned());
+        Self { name, dir, skip, bounded: Vec::new(), budget: u64::MAX }
+    }
+
+    /// Bounds what is kept below some paths.
+    pub(crate) fn bounding(mut self, paths: Vec<PathBuf>, bytes: u64) -> Self {
+        self.bounded = paths;
+        self.budget = bytes;
+        self
+    }
+}
+
+/// The place where snapshots are kept.
+pub(crate) struct Vault {
+    manifests: PathBuf,
+    packs: Mutex<Packs>,
+}
+
+impl Vault {
+    /// Opens the place, and makes it if it is not there.
+    pub(crate) fn open(dir: &Path) -> Result<Self> {
+        let manifests = dir.join("manifests");
+        fs::create_dir_all(&manifests).map_err(at(&manifests, "made"))?;
+        let packs = Mutex::new(Packs::open(&dir.join("packs"))?);
+        Ok(Self { manifests, packs })
+    }
+
+    /// Keeps what some directories hold; on disk when this returns.
+    pub(crate) fn keep(&self, parts: &[Part]) -> Result<SnapshotId> {
+        let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut adding = packs.add()?;
+        let kept = parts.iter().map(|part| walk::read(part, &mut adding)).collect();
+        let manifest = match kept {
+            Ok(parts) => Manifest { version: VERSION, parts },
+            Err(error) => {
+                adding.give_up();
+                return Err(error);
+            }
+        };
+        adding.finish()?;
+        let bytes = serde_json::to_vec(&manifest)
+            .map_err(|error| Error::file(&self.manifests, "written", error.into()))?;
+        let id = SnapshotId::try_from(blake3::hash(&bytes).to_hex().to_string())?;
+        write_synced(&self.manifests.join(id.as_str()).with_extension("json"), &bytes)?;
+        Ok(id)
+    }
+
+    /// Sees whether there is a snapshot.
+    pub(crate) fn check(&self, id: &SnapshotId) -> Result<()> {
+        self.load(id).map(drop)
+    }
+
+    /// Makes directories hold what a snapshot holds.
+    pub(crate) fn lay(&self, id: &SnapshotId, parts: &[Part]) -> Result<()> {
+        let manifest = self.load(id)?;
+        let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        for part in parts {
+            if let Some(kept) = manifest.parts.iter().find(|kept| kept.name == part.name) {
+                walk::write(kept, part, &mut packs)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&self, id: &SnapshotId) -> Result<Manifest> {
+        let path = self.manifests.join(id.as_str()).with_extension("json");
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Error::refused(
+                    code::SNAPSHOT_NOT_FOUND,
+                    format!("there is no snapshot {id}"),
+                    "see which there are, or take one",
+                ));
+            }
+            Err(cause) => return Err(Error::file(&path, "read", cause)),
+        };
+        if blake3::hash(&bytes).to_hex().as_str() != id.as_str() {
+            return Err(damaged("its list of files is not what it was"));
+        }
+        let manifest: Manifest =
+            serde_json::from_slice(&bytes).map_err(|_| damaged("its list of files is wrong"))?;
+        if manifest.version != VERSION {
+            return Err(damaged("it was made by another version of Godel"));
+        }
+        Ok(manifest)
+    }
+}
+
+#[cfg(test)]
+mod tests;
