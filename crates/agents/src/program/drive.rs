@@ -126,7 +126,7 @@ impl Drive {
         let launch = self.plan.launch(text, self.resume.as_deref());
         let launch = launch.map_err(|error| error.to_string())?;
         if !self.furnished {
-            self.place.furnish(&self.plan.home, &launch).await?;
+            self.place.furnish(&launch).await?;
             self.furnished = true;
         }
         self.place.mend(&launch).await?;

@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use godel_runtime::{Command, Control, Process, Reader, RuntimeProvider, SandboxId, Writer};
+use bytes::Bytes;
+use godel_runtime::{
+    Command, Control, Process, Reader, RuntimeProvider, SandboxId, SandboxPath, Writer,
+};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::mpsc;
@@ -20,9 +23,6 @@ const LINES_MAX: usize = 64;
 /// How much of the end of its complaints is kept.
 const COMPLAINT_MAX_BYTES: usize = 8 * 1024;
 const CHUNK_BYTES: usize = 64 * 1024;
-
-/// Writes a file; its name is an argument, its text the input.
-const WRITE: &str = "umask 077 && mkdir -p \"$(dirname \"$1\")\" && cat > \"$1\"";
 
 /// A process that runs.
 pub(super) struct Running {
@@ -60,17 +60,12 @@ impl std::fmt::Debug for Place {
 
 impl Place {
     /// Writes the settings of a program into its home.
-    pub(super) async fn furnish(&self, home: &str, launch: &Launch) -> Result<(), String> {
+    pub(super) async fn furnish(&self, launch: &Launch) -> Result<(), String> {
         for (path, text) in &launch.files {
-            let path = format!("{}/{path}", home.trim_end_matches('/'));
-            let command = Command::shell(WRITE).arg("sh").arg(path.as_str()).with_stdin();
-            let mut running = self.exec(command).await?;
-            running.send(text.clone().into_bytes());
-            running.close();
-            let exit = running.end(false).await;
-            if exit.code != Some(0) {
-                return Err(format!("{path} could not be written: {}", exit.complaint.trim()));
-            }
+            let path = SandboxPath::new(path).map_err(|error| error.to_string())?;
+            let bytes = Bytes::from(text.clone());
+            let written = self.runtime.write_home(self.sandbox, &path, bytes).await;
+            written.map_err(|error| told(&error))?;
         }
         Ok(())
     }

@@ -1,7 +1,5 @@
 //! The built-in agent at work: a real server for its model, real processes, a real repository.
 
-use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use godel_agents::native::{Line, NativeSession, NativeSettings, Voice};
@@ -9,27 +7,25 @@ use godel_agents::tree::{Entry, Tree};
 use godel_agents::{AgentSession, Answer, Error, Outcome, SessionEvent, TodoState, Turn};
 use godel_llm::Dialect;
 use godel_llm::translate::talk::Item;
+use godel_runtime::{RuntimeProvider as _, SandboxPath};
 use godel_scripted::{Fault, Options, Scripted, Switch};
 use proptest::prelude::*;
 use secrecy::SecretString;
-use tempfile::TempDir;
 
-use crate::bare::{Bare, some_sandbox};
+use crate::room::Room;
 use crate::stage::Stage;
 
 struct World {
     model: Scripted,
-    folder: TempDir,
+    room: Room,
 }
 
 impl World {
     async fn new() -> Self {
         godel_tls::install();
-        let folder = TempDir::new().unwrap();
-        git(folder.path(), &["init", "-q", "-b", "main"]);
-        git(folder.path(), &["commit", "-q", "--allow-empty", "-m", "begin"]);
         let model = Scripted::start(Options::default()).await.unwrap();
-        Self { model, folder }
+        let room = Room::new(&model.base_url(), Vec::new()).await;
+        Self { model, room }
     }
 
     fn voice(dialect: Dialect) -> Voice {
@@ -51,22 +47,10 @@ impl World {
     }
 
     fn session_on(&self, line: Line, voice: Voice, tree: Tree) -> NativeSession {
-        let runtime = Arc::new(Bare::new(self.folder.path(), self.folder.path()));
-        let settings = NativeSettings { voice, line, runtime, sandbox: some_sandbox() };
-        NativeSession::start(settings, tree)
+        let runtime = Arc::new(self.room.provider.clone());
+        let sandbox = self.room.sandbox.id;
+        NativeSession::start(NativeSettings { voice, line, runtime, sandbox }, tree)
     }
-
-    fn git(&self, args: &[&str]) -> String {
-        git(self.folder.path(), args)
-    }
-}
-
-pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.args(["-c", "user.name=Test", "-c", "user.email=test@example.com"]);
-    let output = command.args(args).current_dir(folder).output().unwrap();
-    assert!(output.status.success(), "git {args:?}: {output:?}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// Lets a turn run to its end.
@@ -112,9 +96,10 @@ async fn a_commit_is_made_in_every_dialect() {
         let mut session = world.session(World::voice(dialect), Tree::new());
         let events = turn(&mut session, TASK).await;
         assert_eq!(outcome(&events), &Outcome::Completed, "{dialect}: {events:#?}");
-        assert_eq!(world.git(&["log", "-1", "--format=%s %an"]), "A greeting Agent", "{dialect}");
-        assert_eq!(world.git(&["show", "HEAD:docs/greeting.txt"]), "hello\npeople");
-        assert_eq!(world.git(&["status", "--porcelain"]), "");
+        let collected = world.room.collect().await;
+        assert_eq!((collected.commits, collected.dirty), (1, false), "{dialect}");
+        assert_eq!(world.room.last_commit(), "A greeting by Agent", "{dialect}");
+        assert_eq!(world.room.on_branch("docs/greeting.txt"), "hello\npeople");
         let told = results(&events);
         assert!(told.iter().all(|(_, failed)| !failed), "{dialect}: {told:?}");
         assert_eq!(told[3].0, "1\thello\n2\tpeople\n", "{dialect}");
@@ -142,8 +127,12 @@ async fn told_that_something_is_missing_it_goes_on_until_it_is_there() {
     let mut session = world.session(World::voice(Dialect::Anthropic), Tree::new());
     let events = turn(&mut session, "The bead: [[work a/b.txt one]]").await;
     assert!(events.iter().any(|event| matches!(event, SessionEvent::SaysDone { .. })));
-    assert_eq!(world.git(&["show", "HEAD:a/b.txt"]), "one");
-    std::fs::write(world.folder.path().join("left.txt"), "over").unwrap();
+    assert_eq!(world.room.collect().await.commits, 1);
+    assert_eq!(world.room.on_branch("a/b.txt"), "one");
+    let left = SandboxPath::new("left.txt").unwrap();
+    let room = &world.room;
+    room.provider.write(room.sandbox.id, &left, "over".into()).await.unwrap();
+    assert!(room.collect().await.dirty);
     let stored = serde_json::to_string(&session.tree()).unwrap();
     drop(session);
     // A new process, which has nothing but what was stored.
@@ -154,8 +143,9 @@ async fn told_that_something_is_missing_it_goes_on_until_it_is_there() {
         events.iter().any(|event| matches!(event, SessionEvent::SaysDone { .. })),
         "{events:?}"
     );
-    assert_eq!(world.git(&["status", "--porcelain"]), "");
-    assert_eq!(world.git(&["show", "HEAD:left.txt"]), "over");
+    let collected = world.room.collect().await;
+    assert_eq!((collected.commits, collected.dirty), (2, false));
+    assert_eq!(world.room.on_branch("left.txt"), "over");
 }
 
 #[tokio::test]
@@ -172,7 +162,8 @@ async fn real_a_commit_is_made_through_the_proxy() {
         let mut session = world.session_on(line, World::voice(dialect), Tree::new());
         let events = turn(&mut session, TASK).await;
         assert_eq!(outcome(&events), &Outcome::Completed, "{dialect}: {events:#?}");
-        assert_eq!(world.git(&["log", "-1", "--format=%s %an"]), "A greeting Agent", "{dialect}");
+        assert_eq!(world.room.collect().await.commits, 1, "{dialect}");
+        assert_eq!(world.room.last_commit(), "A greeting by Agent", "{dialect}");
     }
 }
 
@@ -316,8 +307,7 @@ async fn a_model_that_stumbles_is_asked_again_and_one_that_refuses_is_not() {
 async fn a_long_conversation_is_made_shorter_and_goes_on() {
     let world = World::new().await;
     for i in 0..3 {
-        std::fs::write(world.folder.path().join(format!("{i}.txt")), "line\n".repeat(1500))
-            .unwrap();
+        std::fs::write(world.room.tree().join(format!("{i}.txt")), "line\n".repeat(1500)).unwrap();
     }
     let voice = Voice { window: 12_000, max_output: 1000, ..World::voice(Dialect::Anthropic) };
     let mut session = world.session(voice, Tree::new());

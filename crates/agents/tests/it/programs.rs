@@ -16,33 +16,24 @@ use godel_llm::Dialect;
 use secrecy::SecretString;
 use tempfile::TempDir;
 
-use crate::bare::{Bare, some_sandbox};
-use crate::native::git;
+use crate::room::Room;
 use crate::stage::Stage;
 
 struct World {
     stage: Stage,
-    /// Not below the usual place for temporary files, which some programs do not trust.
-    room: TempDir,
+    room: Room,
 }
 
 impl World {
     async fn new() -> Self {
-        let room = tempfile::Builder::new().prefix("godel-agents-").tempdir_in("/var/tmp").unwrap();
-        for name in ["home", "work"] {
-            std::fs::create_dir(room.path().join(name)).unwrap();
-        }
-        git(&room.path().join("work"), &["init", "-q", "-b", "main"]);
-        git(&room.path().join("work"), &["commit", "-q", "--allow-empty", "-m", "begin"]);
-        Self { stage: Stage::open().await, room }
+        Self::reading(Vec::new()).await
     }
 
-    fn path(&self, name: &str) -> String {
-        self.room.path().join(name).to_str().unwrap().to_owned()
-    }
-
-    fn git(&self, args: &[&str]) -> String {
-        git(&self.room.path().join("work"), args)
+    /// A world in whose sandbox these folders can be read too.
+    async fn reading(folders: Vec<PathBuf>) -> Self {
+        let stage = Stage::open().await;
+        let room = Room::new(&stage.base, folders).await;
+        Self { stage, room }
     }
 
     fn plan(&self, harness: Harness, program: Vec<String>, dialect: Dialect) -> Plan {
@@ -51,29 +42,29 @@ impl World {
             Dialect::Anthropic => "claude-opus-4-8",
             Dialect::Gemini => "gemini-2.5-pro",
         };
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
         Plan {
             harness,
             program,
-            base_url: self.stage.base.clone(),
+            base_url: self.room.sandbox.api.clone().unwrap(),
             model: model.to_owned(),
             dialect,
-            home: self.path("home"),
-            folder: self.path("work"),
+            home: text(&self.room.sandbox.home),
+            folder: text(&self.room.sandbox.workspace),
             system: None,
             tools: None,
         }
     }
 
-    fn session(&self, plan: Plan, path: Vec<PathBuf>) -> ProgramSession {
-        self.resumed(plan, path, None)
+    fn session(&self, plan: Plan) -> ProgramSession {
+        self.resumed(plan, None)
     }
 
-    fn resumed(&self, plan: Plan, path: Vec<PathBuf>, resume: Option<String>) -> ProgramSession {
-        let (work, home) = (self.room.path().join("work"), self.room.path().join("home"));
+    fn resumed(&self, plan: Plan, resume: Option<String>) -> ProgramSession {
         ProgramSession::start(ProgramSettings {
             plan,
-            runtime: Arc::new(Bare::new(&work, &home).with_path(path)),
-            sandbox: some_sandbox(),
+            runtime: Arc::new(self.room.provider.clone()),
+            sandbox: self.room.sandbox.id,
             token: SecretString::from(self.stage.token.clone()),
             resume,
             permissions: Permissions::Allow,
@@ -117,7 +108,7 @@ async fn any_command_is_an_agent() {
     let script = "echo told: $1; echo $GODEL_BASE_URL; test -n \"$GODEL_TOKEN\" && echo has a token; \
         echo x > made.txt; git add -A; git commit -q -m made";
     let program = words(&["sh", "-c", script, "sh", "{prompt}"]);
-    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat));
     for prompt in ["one {model}", "two"] {
         let events = turn(&mut session, prompt).await;
         let text = said(&events);
@@ -127,14 +118,15 @@ async fn any_command_is_an_agent() {
         // The second time there is nothing to commit, and git says so by its exit code.
         assert_eq!(outcome(&events) == &Outcome::Completed, well, "{events:?}");
     }
-    assert_eq!(world.git(&["log", "-1", "--format=%s"]), "made");
+    assert_eq!(world.room.collect().await.commits, 1);
+    assert_eq!(world.room.last_commit(), "made by Agent");
 }
 
 #[tokio::test]
 async fn a_prompt_without_a_place_goes_over_the_input_however_long_it_is() {
     let world = World::new().await;
     let program = words(&["sh", "-c", "wc -c"]);
-    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat));
     let events = turn(&mut session, &"x".repeat(godel_agents::PROMPT_MAX_BYTES)).await;
     assert_eq!(said(&events).trim(), godel_agents::PROMPT_MAX_BYTES.to_string());
     let long = session.prompt(Turn::new("x".repeat(godel_agents::PROMPT_MAX_BYTES + 1))).await;
@@ -145,7 +137,7 @@ async fn a_prompt_without_a_place_goes_over_the_input_however_long_it_is() {
 async fn a_command_is_stopped_and_the_next_one_runs() {
     let world = World::new().await;
     let program = words(&["sh", "-c", "{prompt}"]);
-    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat));
     session.prompt(Turn::new("echo begun; exec sleep 600")).await.unwrap();
     while !matches!(session.next().await.unwrap(), SessionEvent::Text { .. }) {}
     assert!(matches!(session.prompt(Turn::new("more")).await, Err(Error::Busy)));
@@ -161,7 +153,7 @@ async fn a_command_is_stopped_and_the_next_one_runs() {
 async fn an_agent_that_talks_without_end_can_be_stopped_by_who_does_not_listen() {
     let world = World::new().await;
     let program = words(&["sh", "-c", "{prompt}"]);
-    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat));
     session.prompt(Turn::new("while :; do echo more; done")).await.unwrap();
     // Nobody listens, so the agent waits with its next word; still the order must reach it.
     assert!(matches!(session.prompt(Turn::new("x")).await, Err(Error::Busy)));
@@ -173,7 +165,7 @@ async fn an_agent_that_talks_without_end_can_be_stopped_by_who_does_not_listen()
 async fn a_token_that_an_agent_prints_is_told_to_nobody() {
     let world = World::new().await;
     let program = words(&["sh", "-c", "env; env >&2; exit 1"]);
-    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat), vec![]);
+    let mut session = world.session(world.plan(Harness::Command, program, Dialect::Chat));
     let events = turn(&mut session, "x").await;
     let told = format!("{events:?}");
     assert!(told.contains("GODEL_TOKEN=[token]") && !told.contains(&world.stage.token), "{told}");
@@ -183,7 +175,7 @@ async fn a_token_that_an_agent_prints_is_told_to_nobody() {
 async fn a_program_that_is_not_there_is_told() {
     let world = World::new().await;
     let plan = world.plan(Harness::Codex, words(&["no-such-program"]), Dialect::Responses);
-    let mut session = world.session(plan, vec![]);
+    let mut session = world.session(plan);
     let events = turn(&mut session, "x").await;
     let Outcome::Failed { message } = outcome(&events) else { panic!("{events:?}") };
     assert!(message.contains("no-such-program"), "{message}");
@@ -206,9 +198,9 @@ async fn works(harness: Harness, dialect: Dialect) {
 async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect: Dialect) {
     let modules = programs();
     let kind = format!("node-{}-{}", std::env::consts::OS, node_arch());
-    let world = World::new().await;
-    let path =
-        vec![native(&world, &modules), modules.join(&kind).join("bin"), modules.join(".bin")];
+    let bin = TempDir::with_prefix("godel-programs-").unwrap();
+    native(bin.path(), &modules);
+    let path = [bin.path().to_owned(), modules.join(&kind).join("bin"), modules.join(".bin")];
     let search = std::env::join_paths(
         path.iter()
             .cloned()
@@ -217,17 +209,19 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
     .unwrap();
     let found = discover(program, &search).await.unwrap().expect("the program is installed");
     assert_eq!(found.complaint(), None, "{found:?}");
+    let world = World::reading([found.folders(), vec![bin.path().to_owned()]].concat()).await;
     let line = [found.line(), words(further)].concat();
     let mut plan = world.plan(harness, line, dialect);
     plan.system = Some("The password is swordfish.".to_owned());
-    plan.tools = Some(tools(&world, &modules.join(&kind).join("bin/node")));
-    let mut session = world.session(plan.clone(), path.clone());
-    let note = format!("Note {}", world.path(""));
+    plan.tools = Some(tools(bin.path(), &modules.join(&kind).join("bin/node")));
+    let mut session = world.session(plan.clone());
+    let note = format!("Note {}", world.room.sandbox.id);
     let events = turn(&mut session, &format!("{note} [[work docs/note.txt it's hello]]")).await;
     assert_eq!(outcome(&events), &Outcome::Completed, "{harness}: {events:#?}");
-    assert_eq!(world.git(&["log", "-1", "--format=%s"]), "Write docs/note.txt", "{harness}");
-    assert_eq!(world.git(&["show", "HEAD:docs/note.txt"]), "it's hello");
-    assert_eq!(world.git(&["status", "--porcelain"]), "");
+    let collected = world.room.collect().await;
+    assert_eq!((collected.commits, collected.dirty), (1, false), "{harness}: {events:#?}");
+    assert_eq!(world.room.last_commit(), "Write docs/note.txt by Agent", "{harness}");
+    assert_eq!(world.room.on_branch("docs/note.txt"), "it's hello");
     // Claude Code looks for such tools when it wants them, and Pi has none.
     let called = !matches!(program, Harness::Claude | Harness::Pi);
     let end = if called { "That is all." } else { "docs/note.txt is written and committed." };
@@ -250,7 +244,7 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
         // It cannot go on with a session of its own that had a tool call; see its launcher.
         return kept_secret(&world, harness);
     }
-    let mut session = world.resumed(plan, path, id);
+    let mut session = world.resumed(plan, id);
     goes_on(&world, harness, &mut session, &note).await;
     kept_secret(&world, harness);
 }
@@ -271,9 +265,7 @@ async fn goes_on(world: &World, harness: Harness, session: &mut ProgramSession, 
 }
 
 /// Packages are installed without running their scripts, which would put these in place.
-fn native(world: &World, modules: &Path) -> PathBuf {
-    let folder = world.room.path().join("bin");
-    std::fs::create_dir(&folder).unwrap();
+fn native(folder: &Path, modules: &Path) {
     let kind = format!("{}-{}", std::env::consts::OS, node_arch());
     for (name, path) in [
         ("claude", format!("@anthropic-ai/claude-code-{kind}/claude")),
@@ -281,13 +273,12 @@ fn native(world: &World, modules: &Path) -> PathBuf {
     ] {
         std::os::unix::fs::symlink(modules.join(path), folder.join(name)).unwrap();
     }
-    folder
 }
 
 /// The token is in no file of the agent's home but what the program itself may have written of its
 /// environment, and never in an argument.
 fn kept_secret(world: &World, harness: Harness) {
-    for path in files(&world.room.path().join("home")) {
+    for path in files(&world.room.home.path().join("data")) {
         let name = path.to_string_lossy().into_owned();
         let settings =
             ["settings.json", "config.toml", "models.json", "opencode.json", "tools.json"];
@@ -314,8 +305,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A small server of tools, in place of Godel's own.
-fn tools(world: &World, node: &Path) -> Tools {
-    let script = world.room.path().join("tools.mjs");
+fn tools(folder: &Path, node: &Path) -> Tools {
+    let script = folder.join("tools.mjs");
     std::fs::write(&script, include_str!("../fixtures/tools.mjs")).unwrap();
     let node = if node.exists() { node } else { Path::new("node") };
     Tools {
