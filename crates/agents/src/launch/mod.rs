@@ -115,6 +115,9 @@ impl Plan {
             Harness::Command => command::launch(self, prompt),
         };
         self.start_line(&mut launch);
+        if matches!(self.harness, Harness::Gemini | Harness::Acp) {
+            keep_git(&mut launch);
+        }
         Ok(launch)
     }
 
@@ -161,6 +164,27 @@ impl Launch {
         self.input = Some(prompt.to_owned());
         self
     }
+}
+
+/// Tells git by variables what a sandbox tells it by a file, and becomes the program.
+///
+/// Gemini CLI takes all files of settings away from git, the one that lets git work in the sandbox and
+/// says who commits included, but leaves such variables as they are.
+const KEEP_GIT: &str = r#"count=0
+while IFS= read -r line; do
+    [ -n "$line" ] || continue
+    export "GIT_CONFIG_KEY_$count=${line%%=*}" "GIT_CONFIG_VALUE_$count=${line#*=}"
+    count=$((count + 1))
+done <<END
+$([ -f "$GIT_CONFIG_SYSTEM" ] && git config --file "$GIT_CONFIG_SYSTEM" --list)
+END
+export GIT_CONFIG_COUNT=$count
+exec "$@""#;
+
+fn keep_git(launch: &mut Launch) {
+    let program = std::mem::replace(&mut launch.program, "/bin/sh".to_owned());
+    let line = ["-c", KEEP_GIT, "sh", &program].map(str::to_owned);
+    launch.args.splice(..0, line);
 }
 
 /// Writes JSON for people too: settings of an agent are looked at when something is odd.
