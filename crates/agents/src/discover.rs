@@ -45,7 +45,7 @@ pub struct Known {
     pub program: &'static str,
     /// The oldest version that was tried with Godel.
     pub tried: Version,
-    /// The oldest Node that it runs on; nothing if it needs none.
+    /// The oldest Node that it runs on, where it is installed as a script.
     pub node: Option<Version>,
     /// The package of npm that it comes from.
     pub package: &'static str,
@@ -56,12 +56,16 @@ impl Harness {
     pub const fn known(self) -> Option<Known> {
         let (program, tried, node, package) = match self {
             Self::Native | Self::Acp | Self::Command => return None,
-            Self::Claude => ("claude", Version(2, 1, 197), None, "@anthropic-ai/claude-code"),
+            Self::Claude => {
+                ("claude", Version(2, 1, 197), Some(Version(18, 0, 0)), "@anthropic-ai/claude-code")
+            }
             Self::Codex => ("codex", Version(0, 166, 0), Some(Version(16, 0, 0)), "@openai/codex"),
             Self::Gemini => {
                 ("gemini", Version(0, 61, 0), Some(Version(20, 0, 0)), "@google/gemini-cli")
             }
-            Self::Opencode => ("opencode", Version(1, 18, 33), None, "opencode-ai"),
+            Self::Opencode => {
+                ("opencode", Version(1, 18, 33), Some(Version(18, 0, 0)), "opencode-ai")
+            }
             Self::Pi => {
                 let package = "@earendil-works/pi-coding-agent";
                 ("pi", Version(0, 87, 1), Some(Version(22, 19, 0)), package)

@@ -54,7 +54,8 @@ impl Line {
         let body = talk.request().map_err(never)?;
         let url = format!("{}{}", self.base_url.trim_end_matches('/'), talk.path());
         let request = self.signed(talk.dialect, self.http.post(url)).body(body);
-        let sent = request.header("content-type", "application/json").send().await;
+        let sent = request.header("content-type", "application/json").send();
+        let sent = tokio::time::timeout(SILENCE, sent).await.map_err(|_| silent())?;
         let mut response = sent.map_err(|error| lost(&error))?;
         if response.status() != StatusCode::OK {
             return Err(failure(response).await);
@@ -62,10 +63,7 @@ impl Line {
         let mut listener = Listener::new(talk.dialect, talk.model);
         loop {
             let chunk = tokio::time::timeout(SILENCE, response.chunk()).await;
-            let chunk = chunk.map_err(|_| Silence::Again {
-                message: format!("the model said nothing for {} seconds", SILENCE.as_secs()),
-                after: None,
-            })?;
+            let chunk = chunk.map_err(|_| silent())?;
             let mut heard = Vec::new();
             let Some(bytes) = chunk.map_err(|error| lost(&error))? else {
                 let reply = listener.finish(seed, &mut |piece| heard.push(piece));
@@ -103,6 +101,11 @@ async fn tell(heard: Vec<Heard>, events: &mpsc::Sender<SessionEvent>) {
             let _ = events.send(event).await;
         }
     }
+}
+
+fn silent() -> Silence {
+    let message = format!("the model said nothing for {} seconds", SILENCE.as_secs());
+    Silence::Again { message, after: None }
 }
 
 fn lost(error: &reqwest::Error) -> Silence {

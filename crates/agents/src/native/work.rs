@@ -154,6 +154,9 @@ impl Work {
             Some(summary) => summary,
             None => compact::by_rule(&old),
         };
+        // It must not take the room that it is to make: a quarter of the window, at three bytes a token.
+        let most = usize::try_from(window / 4 * 3).unwrap_or(usize::MAX);
+        let summary = clip(&summary, most);
         let compacted = self.hands.shared.tree().compact(&summary, cut.keep_from);
         compacted.map_err(|error| Outcome::failed(&error.to_string()))?;
         let summary = clip(&summary, TEXT_MAX_BYTES);

@@ -10,6 +10,7 @@ mod record;
 use std::collections::BTreeMap;
 
 use godel_llm::translate::talk::Item;
+use godel_model::{Code, Report, code};
 use serde::{Deserialize, Serialize};
 
 pub use prime::{Handoff, Prime, handoff_note, prime};
@@ -118,6 +119,28 @@ pub enum TreeError {
     /// What was stored is damaged.
     #[error("the stored conversation is damaged: {0}")]
     Damaged(String),
+}
+
+impl Report for TreeError {
+    fn code(&self) -> Code {
+        match self {
+            Self::NoNode(_) | Self::NoBranch(_) => code::NODE_NOT_FOUND,
+            Self::Taken(_) => code::BRANCH_NAME_TAKEN,
+            Self::BadName(_) => code::INVALID_NAME,
+            Self::Full(_) => code::CONVERSATION_FULL,
+            Self::Damaged(_) => code::CONVERSATION_DAMAGED,
+        }
+    }
+
+    fn hint(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoNode(_) | Self::NoBranch(_) => "show the tree of the session",
+            Self::Taken(_) | Self::BadName(_) => "choose another name",
+            Self::Full(_) => "archive the session and start a new one",
+            Self::Damaged(_) => "restore a backup, or start a new session; the work is in git",
+        };
+        Some(hint.to_owned())
+    }
 }
 
 impl Default for Tree {

@@ -7,7 +7,7 @@ use godel_agents::tree::{Entry, Tree};
 use godel_agents::{AgentSession, Answer, Error, Outcome, SessionEvent, TodoState, Turn};
 use godel_llm::Dialect;
 use godel_llm::translate::talk::Item;
-use godel_runtime::{RuntimeProvider as _, SandboxPath};
+use godel_runtime::{RuntimeProvider as _, SandboxId, SandboxPath};
 use godel_scripted::{Fault, Options, Scripted, Switch};
 use proptest::prelude::*;
 use secrecy::SecretString;
@@ -38,18 +38,30 @@ impl World {
     }
 
     fn session(&self, voice: Voice, tree: Tree) -> NativeSession {
-        let line = Line {
-            http: reqwest::Client::new(),
-            base_url: self.model.base_url(),
-            token: SecretString::from(self.model.key().to_owned()),
-        };
-        self.session_on(line, voice, tree)
+        self.session_on(self.line(), voice, tree)
     }
 
     fn session_on(&self, line: Line, voice: Voice, tree: Tree) -> NativeSession {
+        self.session_in(self.room.sandbox.id, line, voice, tree)
+    }
+
+    fn session_in(
+        &self,
+        sandbox: SandboxId,
+        line: Line,
+        voice: Voice,
+        tree: Tree,
+    ) -> NativeSession {
         let runtime = Arc::new(self.room.provider.clone());
-        let sandbox = self.room.sandbox.id;
         NativeSession::start(NativeSettings { voice, line, runtime, sandbox }, tree)
+    }
+
+    fn line(&self) -> Line {
+        Line {
+            http: reqwest::Client::new(),
+            base_url: self.model.base_url(),
+            token: SecretString::from(self.model.key().to_owned()),
+        }
     }
 }
 
@@ -146,6 +158,35 @@ async fn told_that_something_is_missing_it_goes_on_until_it_is_there() {
     let collected = world.room.collect().await;
     assert_eq!((collected.commits, collected.dirty), (2, false));
     assert_eq!(world.room.on_branch("left.txt"), "over");
+}
+
+#[tokio::test]
+async fn copies_of_an_agent_go_on_with_its_files_and_its_conversation_each_for_itself() {
+    let world = World::new().await;
+    let mut session = world.session(World::voice(Dialect::Responses), Tree::new());
+    turn(&mut session, "[[work a.txt common]]").await;
+    turn(&mut session, "[[shell echo draft > draft.txt]]").await;
+    let stored = serde_json::to_string(&session.tree()).unwrap();
+    let mut asked = Vec::new();
+    for (bead, copy) in ["left", "right"].into_iter().zip(world.room.fork(["left", "right"]).await)
+    {
+        let tree = serde_json::from_str(&stored).unwrap();
+        let voice = World::voice(Dialect::Responses);
+        let mut session = world.session_in(copy.id, world.line(), voice, tree);
+        let before = world.model.recorded().len();
+        let events = turn(&mut session, "Go on. [[shell cat draft.txt]]").await;
+        assert_eq!(results(&events), [("draft\n", false)], "{bead}");
+        asked.push(world.model.recorded()[before].body.clone());
+        turn(&mut session, &format!("[[work b.txt {bead}]]")).await;
+        let collected = world.room.provider.collect(copy.id).await.unwrap();
+        assert_eq!((collected.commits, collected.dirty), (2, false), "{bead}");
+        assert_eq!(world.room.git(&["show", &format!("bead/{bead}:b.txt")]), bead);
+        assert_eq!(world.room.git(&["show", &format!("bead/{bead}:draft.txt")]), "draft");
+    }
+    assert_eq!(asked[0], asked[1], "both remember the same");
+    // The first one has heard nothing of it.
+    assert_eq!(world.room.collect().await.commits, 1);
+    assert_eq!(serde_json::to_string(&session.tree()).unwrap(), stored);
 }
 
 #[tokio::test]

@@ -35,12 +35,10 @@ impl Room {
     pub(crate) async fn new(api: &str, readable: Vec<PathBuf>) -> Self {
         let home = TempDir::with_prefix("godel agents ").unwrap();
         let root = home.path().canonicalize().unwrap();
-        let (repo, tree) = (root.join("repo"), root.join("repo/.godel/worktrees").join(BEAD));
+        let repo = root.join("repo");
         std::fs::create_dir(&repo).unwrap();
         git(&repo, &["init", "-q", "-b", "main"]);
         git(&repo, &["commit", "-q", "--allow-empty", "-m", "begin"]);
-        let branch = format!("bead/{BEAD}");
-        git(&repo, &["worktree", "add", "-q", "-b", &branch, tree.to_str().unwrap()]);
         let provider = Worktrees::open(Settings {
             data: root.join("data"),
             helper: Helper {
@@ -56,16 +54,19 @@ impl Room {
         if let Err(error) = provider.can_give(Profile::Workspace) {
             panic!("agents need bubblewrap (`cargo xtask test` gets it): {error}");
         }
-        let base = git(&repo, &["rev-parse", "HEAD"]);
-        let common_dir = repo.join(".git");
-        let source = Source::Worktree { tree, common_dir, base, bead: BEAD.to_owned() };
-        let mut spec = SpawnSpec::new(Mint::system().id::<AgentId>(), "test", source);
-        let (name, email) = ("Agent".to_owned(), "agent@example.com".to_owned());
-        spec.identity = Some(Identity { name, email });
+        let mut spec = spec(&repo, BEAD);
         spec.egress = Egress { api: Some(api.to_owned()), allow: Vec::new() };
         spec.readable = readable;
         let sandbox = provider.spawn(&spec).await.unwrap();
         Self { home, provider, sandbox }
+    }
+
+    /// Makes copies of the agent's place, each with a worktree of its own.
+    pub(crate) async fn fork(&self, beads: [&str; 2]) -> [Sandbox; 2] {
+        let specs = beads.map(|bead| spec(&self.repo(), bead));
+        let forks = self.provider.fork(self.sandbox.id, &specs).await.unwrap();
+        let forks: Vec<Sandbox> = forks.into_iter().map(Result::unwrap).collect();
+        forks.try_into().unwrap()
     }
 
     /// The worktree, as it is seen from outside.
@@ -96,4 +97,18 @@ impl Room {
     pub(crate) fn last_commit(&self) -> String {
         self.git(&["log", "-1", "--format=%s by %an", &format!("bead/{BEAD}")])
     }
+}
+
+/// Makes the worktree of a bead, and says how its sandbox shall be.
+fn spec(repo: &Path, bead: &str) -> SpawnSpec {
+    let tree = repo.join(".godel/worktrees").join(bead);
+    let branch = format!("bead/{bead}");
+    git(repo, &["worktree", "add", "-q", "-b", &branch, tree.to_str().unwrap()]);
+    let base = git(repo, &["rev-parse", "HEAD"]);
+    let common_dir = repo.join(".git");
+    let source = Source::Worktree { tree, common_dir, base, bead: bead.to_owned() };
+    let mut spec = SpawnSpec::new(Mint::system().id::<AgentId>(), "test", source);
+    let (name, email) = ("Agent".to_owned(), "agent@example.com".to_owned());
+    spec.identity = Some(Identity { name, email });
+    spec
 }
