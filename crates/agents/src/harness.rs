@@ -56,6 +56,12 @@ impl Harness {
         Self::ALL.into_iter().find(|harness| harness.name() == name)
     }
 
+    /// Tells whether it can go on with a session that was led in another folder, as after a fork. The
+    /// others begin a new one there, and must be told what came before.
+    pub const fn carries_copies(self) -> bool {
+        matches!(self, Self::Native | Self::Claude | Self::Codex | Self::Pi)
+    }
+
     /// Tells whether one process lives through many turns.
     pub const fn is_long_lived(self) -> bool {
         matches!(self, Self::Pi | Self::Acp)

@@ -2,17 +2,20 @@
 
 use serde_json::json;
 
-use super::{Launch, Plan, TOKEN_VARIABLE, pretty};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE, pretty};
 
 const TOOLS: &str = ".claude/godel-tools.json";
 
-pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&str>) -> Launch {
+pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&Resume>) -> Launch {
     let mut launch = Launch::default()
         .with_args(["-p", "--output-format", "stream-json", "--verbose"])
         .with_args(["--include-partial-messages", "--model", &plan.model])
         .with_args(["--permission-mode", "bypassPermissions"]);
-    if let Some(id) = resume {
-        launch = launch.with_args(["--resume", id]);
+    if let Some(resume) = resume {
+        launch = launch.with_args(["--resume", &resume.id]);
+        if resume.copied {
+            launch = launch.with_args(["--fork-session"]);
+        }
     }
     if let Some(system) = &plan.system {
         launch = launch.with_args(["--append-system-prompt", system]);

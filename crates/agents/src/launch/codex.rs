@@ -1,6 +1,6 @@
 //! Codex. It speaks Responses only.
 
-use super::{Launch, Plan, TOKEN_VARIABLE};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE};
 
 const QUIET: &str = r#"check_for_update_on_startup = false
 approval_policy = "never"
@@ -15,13 +15,13 @@ plugins = false
 apps = false
 "#;
 
-pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&str>) -> Launch {
+pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&Resume>) -> Launch {
     let launch = Launch::default()
         .with_args(["exec", "--json", "--skip-git-repo-check"])
         .with_args(["--dangerously-bypass-approvals-and-sandbox"])
         .with_args(["-C", &plan.folder, "-m", &plan.model]);
     let launch = match resume {
-        Some(id) => launch.with_args(["resume", id, "-"]),
+        Some(resume) => launch.with_args(["resume", &resume.id, "-"]),
         None => launch.with_args(["-"]),
     };
     environment(plan, launch).with_input(prompt)

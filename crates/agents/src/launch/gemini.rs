@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Launch, Plan, TOKEN_VARIABLE, pretty};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE, pretty};
 
 /// Takes out of recorded sessions what is there twice.
 ///
@@ -40,7 +40,7 @@ for (const project of list(root)) {
 }
 "#;
 
-pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&str>) -> Launch {
+pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&Resume>) -> Launch {
     let mut launch = Launch::default().with_args([
         "-o",
         "stream-json",
@@ -49,8 +49,8 @@ pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&str>) -> Launch 
         "-m",
         &plan.model,
     ]);
-    if let Some(id) = resume {
-        launch = launch.with_args(["--resume", id]);
+    if let Some(resume) = resume {
+        launch = launch.with_args(["--resume", &resume.id]);
         // Whoever has the program has a Node to run it with.
         let node = plan.program.first().filter(|_| plan.program.len() > 1);
         let node = node.map_or("node", String::as_str);

@@ -63,6 +63,22 @@ pub struct Tools {
     pub args: Vec<String>,
 }
 
+/// A session of an agent program to go on with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resume {
+    /// The program's own id of it.
+    pub id: String,
+    /// Whether it was led in another folder and came here as a copy, with the home that it is kept in.
+    pub copied: bool,
+}
+
+impl Resume {
+    /// Goes on with a session in the folder in which it was led.
+    pub fn same(id: impl Into<String>) -> Self {
+        Self { id: id.into(), copied: false }
+    }
+}
+
 /// What a process is started with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Launch {
@@ -84,11 +100,12 @@ pub struct Launch {
 
 impl Plan {
     /// Writes down how a process is started: for one prompt, or, if the agent lives through many turns,
-    /// for a session. `resume` is the agent's own id of the session to go on with.
+    /// for a session. `resume` is the session to go on with; one that was copied is left out if the program
+    /// cannot go on with it ([`Harness::carries_copies`]).
     ///
     /// # Errors
     /// If there is nothing to start, or a setting cannot be told to the program.
-    pub fn launch(&self, prompt: &str, resume: Option<&str>) -> Result<Launch> {
+    pub fn launch(&self, prompt: &str, resume: Option<&Resume>) -> Result<Launch> {
         if self.program.first().is_none_or(String::is_empty) {
             return Err(Error::Setting(format!("no program is named for {}", self.harness)));
         }
@@ -99,9 +116,11 @@ impl Plan {
             }
         }
         // An id comes from the agent itself, and must not be taken for an option.
-        if resume.is_some_and(|id| !plain(id) || id.starts_with('-') || id.contains(' ')) {
+        let odd = |id: &str| !plain(id) || id.starts_with('-') || id.contains(' ');
+        if resume.is_some_and(|resume| odd(&resume.id)) {
             return Err(Error::Setting("the id of the session is none".to_owned()));
         }
+        let resume = resume.filter(|resume| !resume.copied || self.harness.carries_copies());
         let mut launch = match self.harness {
             Harness::Native => {
                 return Err(Error::Cannot { harness: "native", what: "be started as a program" });

@@ -3,16 +3,16 @@
 use godel_llm::Dialect;
 use serde_json::json;
 
-use super::{Launch, Plan, TOKEN_VARIABLE, pretty};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE, pretty};
 
 const SYSTEM: &str = ".config/opencode/godel.md";
 
-pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&str>) -> Launch {
+pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&Resume>) -> Launch {
     let mut launch = Launch::default()
         .with_args(["run", "--format", "json", "--thinking", "--auto"])
         .with_args(["--dir", &plan.folder]);
-    if let Some(id) = resume {
-        launch = launch.with_args(["-s", id]);
+    if let Some(resume) = resume {
+        launch = launch.with_args(["-s", &resume.id]);
     }
     environment(plan, launch).with_input(prompt)
 }

@@ -3,15 +3,16 @@
 use godel_llm::Dialect;
 use serde_json::json;
 
-use super::{Launch, Plan, TOKEN_VARIABLE, pretty};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE, pretty};
 
-pub(super) fn launch(plan: &Plan, resume: Option<&str>) -> Launch {
+pub(super) fn launch(plan: &Plan, resume: Option<&Resume>) -> Launch {
     let mut launch = Launch::default()
         .with_args(["--mode", "rpc", "--model", &format!("godel/{}", plan.model)])
         // Extensions run code and ask questions of their own.
         .with_args(["--no-extensions", "--session-dir", &plan.in_home(".pi/sessions")]);
-    if let Some(id) = resume {
-        launch = launch.with_args(["--session-id", id]);
+    if let Some(resume) = resume {
+        let how = if resume.copied { "--fork" } else { "--session" };
+        launch = launch.with_args([how, &resume.id]);
     }
     if let Some(system) = &plan.system {
         launch = launch.with_args(["--append-system-prompt", system]);

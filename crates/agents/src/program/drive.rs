@@ -9,7 +9,7 @@ use super::{Order, ProgramSettings, Reply};
 use crate::error::{Error, Result};
 use crate::event::{Outcome, SessionEvent};
 use crate::harness::Harness;
-use crate::launch::{Plan, TOKEN_VARIABLE};
+use crate::launch::{Plan, Resume, TOKEN_VARIABLE};
 use crate::parse::{AcpSettings, Exit, Parser, Permissions, Told};
 
 /// The work of one session.
@@ -18,7 +18,7 @@ pub(super) struct Drive {
     plan: Plan,
     place: Place,
     permissions: Permissions,
-    resume: Option<String>,
+    resume: Option<Resume>,
     furnished: bool,
     events: mpsc::Sender<SessionEvent>,
     now: Option<Now>,
@@ -123,13 +123,20 @@ impl Drive {
     }
 
     async fn start(&mut self, text: &str) -> std::result::Result<(), String> {
-        let launch = self.plan.launch(text, self.resume.as_deref());
+        let launch = self.plan.launch(text, self.resume.as_ref());
         let launch = launch.map_err(|error| error.to_string())?;
         if !self.furnished {
             self.place.furnish(&launch).await?;
             self.furnished = true;
         }
         self.place.mend(&launch).await?;
+        let copied = self.resume.as_ref().is_some_and(|resume| resume.copied);
+        if copied && !self.plan.harness.carries_copies() {
+            let harness = self.plan.harness;
+            let message =
+                format!("{harness} cannot go on in another folder and begins a new session");
+            self.say(SessionEvent::trouble(&message)).await;
+        }
         let parser = self.parser().ok_or("this agent has no program")?;
         let running = self.place.start(&launch).await?;
         self.now = Some(Now { running, parser, cancelled: false });
@@ -153,7 +160,7 @@ impl Drive {
         Some(Parser::acp(AcpSettings {
             folder: self.plan.folder.clone(),
             servers: self.plan.tools.iter().map(server).collect(),
-            resume: self.resume.clone(),
+            resume: self.resume.as_ref().filter(|resume| !resume.copied).map(|it| it.id.clone()),
             permissions: self.permissions,
         }))
     }
@@ -186,7 +193,7 @@ impl Drive {
         }
         for event in told.events {
             if let SessionEvent::Started { id } = &event {
-                self.resume = Some(id.clone());
+                self.resume = Some(Resume::same(id.as_str()));
             }
             self.say(event).await;
         }

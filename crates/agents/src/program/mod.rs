@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use crate::error::{Error, Result};
 use crate::event::SessionEvent;
-use crate::launch::Plan;
+use crate::launch::{Plan, Resume};
 use crate::parse::Permissions;
 use crate::session::{AgentSession, Answer, PROMPT_MAX_BYTES, Turn};
 use drive::Drive;
@@ -38,8 +38,8 @@ pub struct ProgramSettings {
     pub sandbox: SandboxId,
     /// A token of Godel.
     pub token: SecretString,
-    /// The program's own id of a session to go on with.
-    pub resume: Option<String>,
+    /// The session to go on with.
+    pub resume: Option<Resume>,
     /// Who answers if it asks whether it may.
     pub permissions: Permissions,
 }
@@ -71,7 +71,7 @@ impl ProgramSession {
     /// If the plan is not one for a program.
     pub fn start(settings: ProgramSettings) -> Result<Self> {
         // A plan that cannot be carried out is told now and not in the middle of the work.
-        settings.plan.launch("", settings.resume.as_deref())?;
+        settings.plan.launch("", settings.resume.as_ref())?;
         let (orders, wanted) = mpsc::channel(ORDERS_MAX);
         let (told, events) = mpsc::channel(EVENTS_MAX);
         let mut work = JoinSet::new();

@@ -1,6 +1,6 @@
 //! How programs are started: what they are told, and what they are not.
 
-use godel_agents::launch::{Plan, TOKEN_VARIABLE, Tools};
+use godel_agents::launch::{Plan, Resume, TOKEN_VARIABLE, Tools};
 use godel_agents::{Error, Harness};
 use godel_llm::Dialect;
 use proptest::prelude::*;
@@ -63,10 +63,17 @@ fn a_session_is_resumed_by_its_id() {
     for harness in
         [Harness::Claude, Harness::Codex, Harness::Gemini, Harness::Opencode, Harness::Pi]
     {
-        let launch = plan(harness).launch("x", Some("ses-1")).unwrap();
+        let launch = plan(harness).launch("x", Some(&Resume::same("ses-1"))).unwrap();
         assert!(launch.args.iter().any(|arg| arg == "ses-1"), "{harness}: {:?}", launch.args);
+        let copy = Resume { id: "ses-1".to_owned(), copied: true };
+        let launch = plan(harness).launch("x", Some(&copy)).unwrap();
+        let carried = launch.args.iter().any(|arg| arg == "ses-1");
+        assert_eq!(carried, harness.carries_copies(), "{harness}: {:?}", launch.args);
         for bad in ["--help", "a b", "a\nb"] {
-            assert!(matches!(plan(harness).launch("x", Some(bad)), Err(Error::Setting(_))));
+            assert!(matches!(
+                plan(harness).launch("x", Some(&Resume::same(bad))),
+                Err(Error::Setting(_))
+            ));
         }
     }
 }

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use godel_agents::discover::discover;
-use godel_agents::launch::{Plan, Tools};
+use godel_agents::launch::{Plan, Resume, Tools};
 use godel_agents::parse::Permissions;
 use godel_agents::program::{ProgramSession, ProgramSettings};
 use godel_agents::{AgentSession, Error, Harness, Outcome, SessionEvent, Turn};
 use godel_llm::Dialect;
+use godel_runtime::SandboxId;
 use secrecy::SecretString;
 use tempfile::TempDir;
 
@@ -60,11 +61,15 @@ impl World {
         self.resumed(plan, None)
     }
 
-    fn resumed(&self, plan: Plan, resume: Option<String>) -> ProgramSession {
+    fn resumed(&self, plan: Plan, resume: Option<Resume>) -> ProgramSession {
+        self.session_in(self.room.sandbox.id, plan, resume)
+    }
+
+    fn session_in(&self, sandbox: SandboxId, plan: Plan, resume: Option<Resume>) -> ProgramSession {
         ProgramSession::start(ProgramSettings {
             plan,
             runtime: Arc::new(self.room.provider.clone()),
-            sandbox: self.room.sandbox.id,
+            sandbox,
             token: SecretString::from(self.stage.token.clone()),
             resume,
             permissions: Permissions::Allow,
@@ -244,8 +249,10 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
         // It cannot go on with a session of its own that had a tool call; see its launcher.
         return kept_secret(&world, harness);
     }
-    let mut session = world.resumed(plan, id);
+    let mut session = world.resumed(plan.clone(), id.clone().map(Resume::same));
     goes_on(&world, harness, &mut session, &note).await;
+    drop(session);
+    copy_goes_on(&world, plan, id.unwrap(), &note).await;
     kept_secret(&world, harness);
 }
 
@@ -262,6 +269,21 @@ async fn goes_on(world: &World, harness: Harness, session: &mut ProgramSession, 
         // Some show tools only when they are looked for, but name them.
         assert!(asked.contains("bead_show"), "{harness}: it sees no tools of Godel");
     }
+}
+
+/// A copy of the agent goes on in a worktree of its own.
+async fn copy_goes_on(world: &World, plan: Plan, id: String, note: &str) {
+    let harness = plan.harness;
+    let [copy, _] = world.room.fork(["left", "right"]).await;
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    let plan = Plan { folder: text(&copy.workspace), home: text(&copy.home), ..plan };
+    let mut session = world.session_in(copy.id, plan, Some(Resume { id, copied: true }));
+    if harness.carries_copies() {
+        return goes_on(world, harness, &mut session, note).await;
+    }
+    let events = turn(&mut session, "Who are you? [[say Somebody new.]]").await;
+    assert_eq!(outcome(&events), &Outcome::Completed, "{harness}: {events:#?}");
+    assert!(matches!(events[0], SessionEvent::Trouble { .. }), "{harness}: {events:?}");
 }
 
 /// Packages are installed without running their scripts, which would put these in place.

@@ -18,6 +18,7 @@ pub(crate) struct Room {
     pub(crate) home: TempDir,
     pub(crate) provider: Worktrees,
     pub(crate) sandbox: Sandbox,
+    readable: Vec<PathBuf>,
 }
 
 /// Runs git as a person would, and returns what it wrote.
@@ -56,14 +57,19 @@ impl Room {
         }
         let mut spec = spec(&repo, BEAD);
         spec.egress = Egress { api: Some(api.to_owned()), allow: Vec::new() };
-        spec.readable = readable;
+        spec.readable.clone_from(&readable);
         let sandbox = provider.spawn(&spec).await.unwrap();
-        Self { home, provider, sandbox }
+        Self { home, provider, sandbox, readable }
     }
 
     /// Makes copies of the agent's place, each with a worktree of its own.
     pub(crate) async fn fork(&self, beads: [&str; 2]) -> [Sandbox; 2] {
-        let specs = beads.map(|bead| spec(&self.repo(), bead));
+        let specs = beads.map(|bead| {
+            let mut spec = spec(&self.repo(), bead);
+            spec.egress.api = self.sandbox.api.clone();
+            spec.readable = self.readable.clone();
+            spec
+        });
         let forks = self.provider.fork(self.sandbox.id, &specs).await.unwrap();
         let forks: Vec<Sandbox> = forks.into_iter().map(Result::unwrap).collect();
         forks.try_into().unwrap()
