@@ -297,9 +297,9 @@ fn native(folder: &Path, modules: &Path) {
     }
 }
 
-/// The token is in no file of the agent's home but what the program itself may have written of its
-/// environment, and never in an argument.
+/// The token is in none of the settings in the agent's home: they name the variable that holds it.
 fn kept_secret(world: &World, harness: Harness) {
+    let mut seen = 0;
     for path in files(&world.room.home.path().join("data")) {
         let name = path.to_string_lossy().into_owned();
         let settings =
@@ -307,8 +307,10 @@ fn kept_secret(world: &World, harness: Harness) {
         if settings.iter().any(|each| name.ends_with(each)) {
             let text = std::fs::read_to_string(&path).unwrap_or_default();
             assert!(!text.contains(&world.stage.token), "{harness}: the token is in {name}");
+            seen += 1;
         }
     }
+    assert!(seen > 0, "{harness}: no settings were found to look into");
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
