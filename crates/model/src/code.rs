@@ -223,6 +223,20 @@ codes! {
     SHARE_REFUSED = "share_refused", Conflict;
     /// The range of ports for worktrees is used up.
     PORTS_EXHAUSTED = "ports_exhausted", Conflict;
+    /// The agent is in the middle of a turn.
+    AGENT_BUSY = "agent_busy", Conflict;
+    /// The session of the agent has ended.
+    SESSION_OVER = "session_over", Conflict;
+    /// The agent waits for no such answer.
+    QUESTION_NOT_FOUND = "question_not_found", NotFound;
+    /// There is no such node or branch in the conversation.
+    NODE_NOT_FOUND = "node_not_found", NotFound;
+    /// Another branch or save point of the conversation has that name.
+    BRANCH_NAME_TAKEN = "branch_name_taken", Conflict;
+    /// The conversation cannot take more.
+    CONVERSATION_FULL = "conversation_full", Conflict;
+    /// A stored conversation cannot be read.
+    CONVERSATION_DAMAGED = "conversation_damaged", InternalError;
     /// The isolation that was asked for cannot be given on this machine.
     SANDBOX_UNAVAILABLE = "sandbox_unavailable", ServiceUnavailable;
     /// There is no such sandbox.

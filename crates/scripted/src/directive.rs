@@ -10,12 +10,15 @@ use serde_json::Value;
 use crate::fault::{Fault, settings};
 use crate::reply::Stop;
 use crate::usage::Usage;
+use crate::work::Work;
 
 /// What a prompt asks the provider to do.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Script {
     pub(crate) steps: Vec<Step>,
     pub(crate) usage: Option<Usage>,
+    /// A piece of work that is done in as many steps as it takes.
+    pub(crate) work: Option<Work>,
     /// The time before each event but the first.
     pub(crate) pace: Option<Duration>,
     /// Directives that could not be read; a typing error must not look like a success.
@@ -95,6 +98,7 @@ impl Script {
             "words" => step.words = Some(number::<usize>(words)?.min(WORDS_MAX)),
             "stop" => step.stop = Some(Stop::parse(words)?),
             "fault" => step.fault = Some(Fault::parse(words)?),
+            "work" => self.work = Some(Work::parse(words)?),
             "usage" => self.usage = Some(settings(words)?),
             "pace" => self.pace = Some(Duration::from_millis(number(words)?)),
             "then" if !full => self.steps.push(Step::default()),

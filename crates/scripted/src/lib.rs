@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `[[call NAME {"a":1}]]` | calls a tool that is offered; several make parallel calls |
 //! | `[[shell COMMAND]]` | calls whichever tool runs commands, with the input it wants |
+//! | `[[work PATH TEXT]]` | writes the file, commits it, and says that it is done, by a tool for that if there is one |
 //! | `[[say TEXT]]`, `[[words 500]]`, `[[json {..}]]` | answers with this |
 //! | `[[think]]` | shows thinking even if nobody asked for it |
 //! | `[[stop length]]` | ends for this reason: `end`, `length` or `refusal` |
@@ -14,6 +15,9 @@
 //! | `[[pace 20]]` | waits so many milliseconds before each event |
 //! | `[[then]]` | what follows is done when the tool results are back |
 //! | `[[fault ..]]` | fails; [`Fault`] names the ways |
+//!
+//! A piece of work outlives the message that it stands in: told that something is missing, or told the
+//! same again after a restart, the model looks and goes on. What it does follows from the conversation.
 //!
 //! Without a directive a question gets an answer that quotes it, a tool result one that quotes the
 //! result, a request with a schema JSON that fits, and a forced tool a call that fits. The model
@@ -50,6 +54,7 @@ mod shell;
 mod stage;
 mod usage;
 mod wire;
+mod work;
 
 pub use control::Switch;
 pub use fault::Fault;

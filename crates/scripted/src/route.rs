@@ -21,6 +21,7 @@ use crate::perform::{Line, Play, acts};
 use crate::record::{self, End, Ending, Recorded};
 use crate::script;
 use crate::stage::Stage;
+use crate::work;
 
 /// The largest request.
 const BODY_MAX_BYTES: usize = 64 << 20;
@@ -172,7 +173,7 @@ impl Scene<'_> {
             Ok(ask) => ask,
             Err(message) => return self.refuse(dialect, &Refusal::new(400, message)),
         };
-        let script = Script::parse(&ask.prompt);
+        let script = work::remembered(&ask, Script::parse(&ask.prompt));
         if let Err(refusal) = self.check(&ask, &script) {
             return self.refuse(dialect, &refusal);
         }

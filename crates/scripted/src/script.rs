@@ -59,7 +59,8 @@ impl Mint {
 /// Decides the answer to a request of `bytes` bytes; `fault` is what goes wrong this time.
 pub(crate) fn reply(ask: &Ask, script: &Script, mint: &Mint, bytes: usize, fault: &Fault) -> Reply {
     let number = mint.number();
-    let played = script.steps.get(ask.round);
+    let worked = script.work.as_ref().map(|work| work.step(ask));
+    let played = worked.as_ref().or_else(|| script.steps.get(ask.round));
     let step = played.filter(|step| !step.is_empty());
     let mut calls = step.map(|step| calls(ask, step)).unwrap_or_default();
     if step.is_none() && ask.results.is_empty() {

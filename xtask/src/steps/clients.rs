@@ -98,7 +98,7 @@ pub(crate) fn real(shop: &Shop, clients: Clients) -> Result<Done> {
     cast.python()?;
     cast.node()?;
     if shop.ci || clients == Clients::All {
-        cast.agents()?;
+        cast.agents(&stage)?;
     } else {
         let how = "to have them: cargo xtask test --only clients --clients all";
         cast.skipped
@@ -149,7 +149,7 @@ impl Cast<'_> {
         Ok(())
     }
 
-    fn agents(&mut self) -> Result<()> {
+    fn agents(&mut self, stage: &Stage) -> Result<()> {
         let Some(modules) = self.packages("cli")? else {
             return Ok(());
         };
@@ -161,7 +161,28 @@ impl Cast<'_> {
             command.arg("--work").arg(work.join(at.to_string()));
             self.perform(&mut command, model, &format!("{cli}-{how}"));
         }
+        self.led(stage, &modules);
         Ok(())
+    }
+
+    /// Lets Godel's own crate lead the agent programs, and its built-in agent, through the product.
+    fn led(&mut self, stage: &Stage, modules: &Path) {
+        let arguments = ["test", "-p", "godel-agents", "--test", "it", "--", "--ignored", "real"];
+        let mut command = self.shop.cargo(&arguments);
+        command.env("GODEL_TEST_CLIS", modules).env("GODEL_TEST_STAGE", &stage.url);
+        command.env("GODEL_TEST_BASE", &self.through.base);
+        command.env("GODEL_TEST_TOKEN", &self.through.token);
+        let (said, failure) = match self.shop.captured("clients-led", &mut command) {
+            Ok(said) => (said, None),
+            Err(failure) => (failure.text().to_owned(), Some(failure)),
+        };
+        let tests: Vec<String> = said.lines().filter_map(led_check).collect();
+        match failure {
+            Some(failure) => self.lines.push(line("led by Godel", false, failure.text())),
+            None if tests.is_empty() => self.lines.push(line("led by Godel", false, "no test ran")),
+            None => {}
+        }
+        self.lines.extend(tests);
     }
 
     /// The packages of npm; none if they may be left out.
@@ -238,6 +259,12 @@ impl Cast<'_> {
 
 fn line(name: &str, ok: bool, detail: &str) -> String {
     serde_json::json!({ "name": name, "ok": ok, "detail": detail }).to_string()
+}
+
+/// Reads a line such as `test programs::real::codex ... ok`.
+fn led_check(said: &str) -> Option<String> {
+    let (name, how) = said.strip_prefix("test ")?.split_once(" ... ")?;
+    Some(line(&format!("led by Godel: {name}"), how == "ok", how))
 }
 
 fn python(tools: &Tools, script: &Path) -> Command {

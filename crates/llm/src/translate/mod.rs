@@ -27,6 +27,7 @@ mod schema;
 mod settle;
 mod stage;
 mod stops;
+pub mod talk;
 #[cfg(test)]
 mod tests;
 mod thinks;

@@ -2,4 +2,5 @@
 #![cfg(test)]
 
 mod meter;
+mod talk;
 mod translate;
