@@ -63,5 +63,7 @@ async fn listen(app: &App, hints: &Hints, own: &str) {
 fn wake(app: &App, tenant: TenantId) {
     let desks = app.desks.all();
     let waiting = desks.iter().filter(|desk| desk.tenant() == tenant && desk.has_parked());
-    waiting.for_each(|desk| desk.wake());
+    for desk in waiting {
+        desk.wake();
+    }
 }

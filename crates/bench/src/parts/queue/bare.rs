@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use godel_model::Mint;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, params};
 use tokio::sync::{mpsc, oneshot};
@@ -56,7 +57,7 @@ impl Bare {
         conn.execute_batch(SCHEMA).told(tried)?;
         // Without it SQLite plans a statement anew for each value.
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).told(tried)?;
-        let tenant = Uuid::now_v7();
+        let tenant = Mint::system().id::<Uuid>();
         conn.execute("INSERT INTO stream_head VALUES (?1, 0)", [tenant.as_bytes()]).told(tried)?;
         Ok(Self { queue: Some(Queue { conn, tenant, seq: 0 }) })
     }
@@ -119,7 +120,7 @@ impl Queue {
     }
 
     fn add(&mut self, tier: i64, spec: &str) -> rusqlite::Result<()> {
-        let (id, tenant) = (Uuid::now_v7(), self.tenant);
+        let (id, tenant) = (Mint::system().id::<Uuid>(), self.tenant);
         self.conn
             .prepare_cached("INSERT INTO task VALUES (?1, ?2, 'default', ?3, ?4, ?5, 3, NULL)")?
             .execute(params![tenant.as_bytes(), id.as_bytes(), tier, spec, self.seq])?;
@@ -173,7 +174,7 @@ impl Queue {
 
     fn event(&mut self, kind: &str, task: Uuid) -> rusqlite::Result<()> {
         self.seq += 1;
-        let (id, body) = (Uuid::now_v7(), body(task));
+        let (id, body) = (Mint::system().id::<Uuid>(), body(task));
         self.conn
             .prepare_cached("INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?
             .execute(params![

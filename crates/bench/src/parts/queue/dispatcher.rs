@@ -5,6 +5,7 @@
 
 use std::time::Instant;
 
+use godel_model::Mint;
 use tokio::task::JoinSet;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, NoTls, Statement};
@@ -83,7 +84,7 @@ impl Dispatcher {
         let add = client.prepare(ADD).await.told(tried)?;
         let end = client.prepare(END).await.told(tried)?;
         let claim = client.prepare(CLAIM).await.told(tried)?;
-        Ok(Self { client, tenant: Uuid::now_v7(), add, end, claim, _wire: wire })
+        Ok(Self { client, tenant: Mint::system().id::<Uuid>(), add, end, claim, _wire: wire })
     }
 
     /// Lets tasks go through.
@@ -105,7 +106,7 @@ impl Dispatcher {
         for op in batch {
             match op {
                 Op::Add { tier, spec, reply } => {
-                    ids.push(Uuid::now_v7());
+                    ids.push(Mint::system().id::<Uuid>());
                     tiers.push(tier);
                     specs.push(spec);
                     replies.push(reply);
