@@ -187,11 +187,14 @@ fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
+/// Tells whether a program is a script that Node runs; a wrapper for a shell runs as it is.
 fn is_script(path: &Path) -> bool {
     use std::io::Read;
-    let mut head = [0; 2];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
-    read.is_ok() && head == *b"#!"
+    let mut head = Vec::with_capacity(128);
+    let file = std::fs::File::open(path);
+    let read = file.and_then(|file| file.take(128).read_to_end(&mut head));
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    read.is_ok() && line.starts_with(b"#!") && line.windows(4).any(|word| word == b"node")
 }
 
 #[cfg(test)]

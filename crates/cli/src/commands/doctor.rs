@@ -2,6 +2,7 @@
 
 mod data;
 mod database;
+mod harnesses;
 mod machine;
 mod master;
 mod models;
@@ -107,6 +108,7 @@ async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
     findings.push(data::owner_key(&context.data));
     findings.push(machine::variables(&context.environment));
     findings.extend([repository::beads(), repository::agents(&context.environment)]);
+    findings.push(harnesses::found(&context.environment).await);
     let presence = locate::presence(&context.data).await;
     findings.push(server::running(&presence));
     let running = matches!(presence, Ok(Presence::Running(..)));

@@ -43,6 +43,19 @@ fn a_repository_is_onboarded_without_a_trace_in_git_status() {
     let said = run(&["doctor", "--json"]).expect(0).json();
     assert_eq!(checks(&said, "beads")["message"], "1 in this repository, all readable");
     assert!(checks(&said, "agents")["message"].as_str().unwrap().starts_with("claude, codex"));
+    // Those that are there say no version; one that says it is named with it.
+    let led = checks(&said, "harnesses");
+    let message = led["message"].as_str().unwrap();
+    assert!(led["status"] == "warn" && message.contains("codex does not say"), "{led}");
+    let told = repo.home.path().join("told");
+    std::fs::create_dir(&told).unwrap();
+    std::fs::write(told.join("codex"), "#!/bin/sh\necho codex-cli 99.1.2\n").unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(told.join("codex"), executable).unwrap();
+    let only = format!("{}:/usr/bin:/bin", told.display());
+    let said = answer(repo.command_in(&repo.path, &["doctor", "--json"]).env("PATH", only));
+    let led = checks(&said.expect(0).json(), "harnesses");
+    assert_eq!((&led["status"], &led["message"]), (&json!("ok"), &json!("codex 99.1.2")));
     let said = answer(repo.command_in(repo.home.path(), &["doctor", "--json"]).env("PATH", &path));
     assert_eq!(checks(&said.expect(0).json(), "beads")["status"], "skip");
 }
