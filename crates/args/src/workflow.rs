@@ -207,6 +207,23 @@ pub enum Team {
         /// The name or id
         team: String,
     },
+    /// Change what a team is asked to do; once it has begun, only its budget and its deadline
+    #[command(after_help = "Examples:
+  echo '{\"budgetMicros\":5000000}' | godel team update review -")]
+    Update {
+        /// The name or id
+        team: String,
+        /// The file with the fields that change, JSON, or - for stdin
+        file: PathBuf,
+    },
+    /// Show numbers about a team, or about the newest 100
+    #[command(after_help = "Examples:
+  godel team metrics
+  godel team metrics review --json")]
+    Metrics {
+        /// The name or id
+        team: Option<String>,
+    },
     /// Let a team begin
     #[command(after_help = "Examples:
   godel team start review")]

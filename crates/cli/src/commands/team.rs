@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use godel_api::{Client, ScaleTeam, Team, TeamAgents, TeamSpec};
+use godel_api::{Client, ScaleTeam, Team, TeamAgents, TeamMetrics, TeamSpec, TeamsMetrics};
 use godel_args::workflow::Team as Asked;
 use godel_model::{Invalid, TeamId, code};
 use reqwest::Method;
@@ -25,6 +25,8 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Create { file, start } => create(context, &file, start).await,
         Asked::List => list(context).await,
         Asked::Show { team } => show(context, &team).await,
+        Asked::Update { team, file } => update(context, &team, &file).await,
+        Asked::Metrics { team } => metrics(context, team.as_deref()).await,
         Asked::Start { team } => change(context, &team, "start", None).await,
         Asked::Pause { team } => change(context, &team, "pause", None).await,
         Asked::Resume { team } => change(context, &team, "resume", None).await,
@@ -37,14 +39,54 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
     }
 }
 
-async fn create(context: &Context, file: &Path, start: bool) -> Result<Exit> {
+fn spec(file: &Path) -> Result<TeamSpec> {
     let text = read(file)?;
     let spec: Value = serde_json::from_str(&text).map_err(|error| {
         Invalid::new(code::INVALID_JSON, format!("{} is not JSON: {error}", file.display()))
             .with_hint("docs/how-to/workflows.md shows a team")
     })?;
+    Ok(TeamSpec(spec))
+}
+
+async fn update(context: &Context, given: &str, file: &Path) -> Result<Exit> {
+    let spec = spec(file)?;
     let found = locate::server(context).await?;
-    let made: Team = found.client.call(Method::POST, PATH, Some(&TeamSpec(spec))).await?;
+    let id = find(context, &found.client, given).await?.id;
+    let path = format!("{PATH}/{id}");
+    present(context, &found.client.call(Method::PATCH, &path, Some(&spec)).await?)
+}
+
+async fn metrics(context: &Context, given: Option<&str>) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let items = match given {
+        Some(given) => {
+            let id = find(context, &found.client, given).await?.id;
+            let path = format!("{PATH}/{id}/metrics");
+            vec![found.client.call::<TeamMetrics>(Method::GET, &path, NOTHING).await?]
+        }
+        None => {
+            let path = "/api/v1/metrics/teams";
+            found.client.call::<TeamsMetrics>(Method::GET, path, NOTHING).await?.items
+        }
+    };
+    if context.output.is_json() {
+        context.output.value(&json!({ "items": items }))?;
+        return Ok(Exit::Done);
+    }
+    let rows = items.into_iter().map(|team| {
+        let (done, steps) = (percent(team.progress), steps_in_words(&team.counts));
+        let (spent, simpler) = (money(team.spent_micros), team.fallbacks.to_string());
+        [team.name, team.state, done, steps, spent, simpler, format!("{} s", team.seconds)]
+    });
+    let header = ["NAME", "STATE", "DONE", "STEPS", "SPENT", "SIMPLER WAYS", "WORKED"];
+    context.output.table(header, rows.collect())?;
+    Ok(Exit::Done)
+}
+
+async fn create(context: &Context, file: &Path, start: bool) -> Result<Exit> {
+    let spec = spec(file)?;
+    let found = locate::server(context).await?;
+    let made: Team = found.client.call(Method::POST, PATH, Some(&spec)).await?;
     if start {
         return change(context, &made.id.to_string(), "start", None).await;
     }

@@ -133,6 +133,9 @@ fn a_team_does_its_job() {
     let made = home.run(&["team", "create", "review.json", "--json"]).expect(0).json();
     assert_eq!((&made["state"], &made["strategy"]), (&json!("created"), &json!("parallel")));
     home.run(&["team", "scale", "review", "3"]).expect(0);
+    std::fs::write(home.path().join("more.json"), "{\"budgetMicros\":5000000}").unwrap();
+    let richer = home.run(&["team", "update", "review", "more.json", "--json"]).expect(0).json();
+    assert_eq!((&richer["budgetMicros"], &richer["size"]), (&json!(5_000_000), &json!(3)));
     let shown = home.run(&["team", "show", "review"]).expect(0).stdout;
     assert!(shown.contains("review (created)") && shown.contains("`godel team start "), "{shown}");
     let _worker = Working::start(&home, &["--jobs", "2"], "echo '{\"found\":1}'");
@@ -143,6 +146,14 @@ fn a_team_does_its_job() {
     let shown = home.run(&["team", "show", "review"]).expect(0).stdout;
     assert!(shown.contains("100%") && shown.contains("`godel workflow status "), "{shown}");
     assert!(home.run(&["team", "list"]).expect(0).stdout.contains("parallel"));
+    let all = home.run(&["team", "metrics", "--json"]).expect(0).json();
+    let own = home.run(&["team", "metrics", "review", "--json"]).expect(0).json();
+    assert_eq!(
+        (&own["items"][0]["name"], &own["items"][0]["progress"]),
+        (&json!("review"), &json!(1.0))
+    );
+    assert_eq!(all["items"][0]["teamId"], own["items"][0]["teamId"]);
+    assert!(home.run(&["team", "metrics"]).expect(0).stdout.contains("100%"));
     home.run(&["team", "delete", "review"]).expect(0);
     home.run(&["team", "show", "review"]).refused(3, &["team_not_found"]);
     std::fs::write(home.path().join("bad.json"), "{").unwrap();
