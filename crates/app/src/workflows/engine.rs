@@ -20,6 +20,8 @@ use crate::{App, Crew, Error, Result};
 
 /// What tasks of runs have as their owner.
 pub(crate) const RUN: &str = "run";
+/// The alarm that lets a run do as its team says.
+pub(crate) const AS_TEAM: &str = "team";
 /// How many runs are kept in memory.
 const RUNS_MAX: usize = 200;
 /// How many answers go into one turn.
@@ -237,6 +239,10 @@ async fn turn(
     });
     let (news, now) = read.await.map_err(Error::Store)?;
     let mut effects = Vec::new();
+    let broke = crate::teams::spends_all(app, tenant, &loaded, &news).await?;
+    if broke {
+        take_in(&mut loaded.run, Input::Pause, now, &mut effects)?;
+    }
     for one in &news {
         let Some(input) = said(one) else { continue };
         take_in(&mut loaded.run, input, now, &mut effects)?;
@@ -250,8 +256,11 @@ async fn turn(
         }
         Move::Alarms(rang) => {
             for alarm in rang {
-                if let Some(input) = rung(app, tenant, alarm).await? {
-                    take_in(&mut loaded.run, input, now, &mut effects)?;
+                for input in rung(app, tenant, (&loaded, now), alarm).await? {
+                    // Its team was told to go on before this was known; it is judged first.
+                    if !(broke && input == Input::Resume) {
+                        take_in(&mut loaded.run, input, now, &mut effects)?;
+                    }
                 }
                 alarms.push(alarm.clone());
             }
@@ -311,9 +320,15 @@ fn said(news: &News) -> Option<Input> {
 }
 
 /// Understands an alarm.
-async fn rung(app: &App, tenant: TenantId, alarm: &Alarm) -> Result<Option<Input>> {
+async fn rung(
+    app: &App,
+    tenant: TenantId,
+    (loaded, now): (&Loaded, Timestamp),
+    alarm: &Alarm,
+) -> Result<Vec<Input>> {
     let (what, rest) = alarm.what.split_once(':').unwrap_or((&alarm.what, ""));
-    Ok(match what {
+    let input = match what {
+        AS_TEAM => return crate::teams::wanted(app, tenant, (&loaded.record, now)).await,
         "start" => Some(Input::Start),
         "cancel" => Some(Input::Cancel),
         "deadline" => Some(Input::RunTimedOut),
@@ -327,7 +342,8 @@ async fn rung(app: &App, tenant: TenantId, alarm: &Alarm) -> Result<Option<Input
             }
         }
         _ => None,
-    })
+    };
+    Ok(input.into_iter().collect())
 }
 
 async fn child_ended(

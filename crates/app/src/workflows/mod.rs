@@ -12,7 +12,7 @@ mod misfits;
 pub mod runs;
 
 pub(crate) use effects::make;
+pub(crate) use engine::{AS_TEAM, Loaded, Move, RUN, look_at, move_on};
 pub use engine::{Engine, start};
-pub(crate) use engine::{Loaded, Move, RUN, look_at, move_on};
 pub use error::WorkflowError;
 pub use runs::{RunView, StepView};
