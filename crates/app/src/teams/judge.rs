@@ -111,7 +111,7 @@ pub(crate) fn run_alarm(team: TeamId, run: RunId, at: Timestamp) -> Alarm {
 pub(crate) async fn rang(app: &App, tenant: TenantId, alarms: Vec<Alarm>) -> Result<()> {
     for alarm in alarms {
         let Ok(id) = alarm.owner.parse::<TeamId>() else { continue };
-        match judge(app, tenant, id, &alarm).await {
+        match Box::pin(judge(app, tenant, id, &alarm)).await {
             Ok(()) => {}
             Err(Error::Store(error)) => return Err(Error::Store(error)),
             // Somebody changed it at this moment: the alarm is still there and rings again.

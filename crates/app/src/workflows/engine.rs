@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::WorkflowError;
+use super::children::{self, AS_PARENT, parent_rests};
 use super::effects::{Turned, carry_out};
 use super::misfits::refuse_misfits;
 use crate::{App, Crew, Error, Result};
@@ -240,7 +241,8 @@ async fn turn(
     let (news, now) = read.await.map_err(Error::Store)?;
     let mut effects = Vec::new();
     let broke = crate::teams::spends_all(app, tenant, &loaded, &news).await?;
-    if broke {
+    let before = loaded.run.state();
+    if broke || parent_rests(app, tenant, &loaded).await? {
         take_in(&mut loaded.run, Input::Pause, now, &mut effects)?;
     }
     for one in &news {
@@ -277,7 +279,11 @@ async fn turn(
         return Ok(None);
     }
     loaded.record.version += 1;
-    loaded.record.state = loaded.run.state().as_str().to_owned();
+    let after = loaded.run.state();
+    loaded.record.state = after.as_str().to_owned();
+    if (before == RunState::Paused) != (after == RunState::Paused) && !after.is_final() {
+        children::tell(app, tenant, &loaded, now).await?;
+    }
     Ok(Some((loaded, more)))
 }
 
@@ -328,6 +334,7 @@ async fn rung(
 ) -> Result<Vec<Input>> {
     let (what, rest) = alarm.what.split_once(':').unwrap_or((&alarm.what, ""));
     let input = match what {
+        AS_PARENT => children::wanted(app, tenant, loaded).await?,
         AS_TEAM => return crate::teams::wanted(app, tenant, (&loaded.record, now)).await,
         "start" => Some(Input::Start),
         "cancel" => Some(Input::Cancel),

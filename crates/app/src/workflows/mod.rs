@@ -4,6 +4,7 @@
 //! a time: what its tasks, timers and people said goes in, and what follows from it (tasks, timers,
 //! changed steps) is written in the same transaction. Whoever crashes in between has done nothing.
 
+mod children;
 pub mod definitions;
 mod effects;
 mod engine;
