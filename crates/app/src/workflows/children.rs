@@ -14,6 +14,8 @@ use crate::{App, Error, Result};
 
 /// The alarm that lets a run do as its parent does.
 pub(super) const AS_PARENT: &str = "parent";
+/// The alarm that lets a run tell its children how it stands.
+pub(super) const TELL_CHILDREN: &str = "children";
 
 async fn state_of(app: &App, tenant: TenantId, run: RunId) -> Result<Option<RunState>> {
     let find = move |tx: &mut Tx<'_>| tx.runs().by_id(run);
@@ -40,6 +42,37 @@ pub(super) async fn wanted(app: &App, tenant: TenantId, loaded: &Loaded) -> Resu
     })
 }
 
+/// Returns the keys of the runs that the steps of a run started and that work.
+fn keys(loaded: &Loaded) -> Vec<String> {
+    let run = &loaded.run;
+    let steps = run.plan().steps().filter(|(index, step)| {
+        matches!(step.kind, StepKind::Workflow(_)) && run.step_state(*index) == StepState::Running
+    });
+    steps
+        .map(|(index, step)| format!("{}/{}/{}", run.id(), step.id, run.step_round(index)))
+        .collect()
+}
+
+/// Notes that the children of a run are to be told how it stands. This is done before the run itself
+/// is written, so that a crash in between leaves none of them at rest for ever.
+pub(super) async fn remind(
+    app: &App,
+    tenant: TenantId,
+    loaded: &Loaded,
+    now: Timestamp,
+) -> Result<()> {
+    if keys(loaded).is_empty() {
+        return Ok(());
+    }
+    let owner = loaded.record.id.to_string();
+    let work = move |tx: &mut Tx<'_>| {
+        let (kind, what, at) = (RUN.to_owned(), TELL_CHILDREN.to_owned(), tx.clock(now)?);
+        tx.runs().set_alarm(&Alarm { kind, owner: owner.clone(), what, at })
+    };
+    app.store.write(Scope::Tenant(tenant), work).await?;
+    Ok(())
+}
+
 /// Has the runs that the steps of a run started rest or go on with it.
 pub(super) async fn tell(
     app: &App,
@@ -47,19 +80,7 @@ pub(super) async fn tell(
     loaded: &Loaded,
     now: Timestamp,
 ) -> Result<()> {
-    let run = &loaded.run;
-    let keys: Vec<String> = run
-        .plan()
-        .steps()
-        .filter(|(index, step)| {
-            matches!(step.kind, StepKind::Workflow(_))
-                && run.step_state(*index) == StepState::Running
-        })
-        .map(|(index, step)| format!("{}/{}/{}", run.id(), step.id, run.step_round(index)))
-        .collect();
-    if keys.is_empty() {
-        return Ok(());
-    }
+    let keys = keys(loaded);
     let work = move |tx: &mut Tx<'_>| {
         let at = tx.clock(now)?;
         for key in &keys {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::WorkflowError;
-use super::children::{self, AS_PARENT, parent_rests};
+use super::children::{self, AS_PARENT, TELL_CHILDREN, parent_rests};
 use super::effects::{Turned, carry_out};
 use super::misfits::refuse_misfits;
 use crate::{App, Crew, Error, Result};
@@ -273,18 +273,20 @@ async fn turn(
     }
     let effects = refuse_misfits(app, tenant, &mut loaded, (effects, now)).await?;
     let more = news.len() == NEWS_AT_ONCE;
+    let after = loaded.run.state();
+    let rests_or_wakes =
+        (before == RunState::Paused) != (after == RunState::Paused) && !after.is_final();
+    if rests_or_wakes {
+        children::remind(app, tenant, &loaded, now).await?;
+    }
     let turned = Turned { news, alarms, effects, now };
     let written = carry_out(app, tenant, &loaded, turned).await?;
     if !written {
         return Ok(None);
     }
     loaded.record.version += 1;
-    let after = loaded.run.state();
     loaded.record.state = after.as_str().to_owned();
-    if (before == RunState::Paused) != (after == RunState::Paused) && !after.is_final() {
-        children::tell(app, tenant, &loaded, now).await?;
-    }
-    Ok(Some((loaded, more)))
+    Ok(Some((loaded, more || rests_or_wakes)))
 }
 
 /// Takes in what may come too late.
@@ -335,6 +337,10 @@ async fn rung(
     let (what, rest) = alarm.what.split_once(':').unwrap_or((&alarm.what, ""));
     let input = match what {
         AS_PARENT => children::wanted(app, tenant, loaded).await?,
+        TELL_CHILDREN => {
+            children::tell(app, tenant, loaded, now).await?;
+            None
+        }
         AS_TEAM => return crate::teams::wanted(app, tenant, (&loaded.record, now)).await,
         "start" => Some(Input::Start),
         "cancel" => Some(Input::Cancel),
