@@ -25,7 +25,7 @@ async fn becomes(server: &Running, path: &str, state: &str) {
 async fn work(server: &Running, worker: &str, micros: i64) {
     let claim = json!({ "free": 1, "waitMs": 10_000 });
     let given = post(server, &format!("/workers/{worker}/claim"), claim, StatusCode::OK).await;
-    let given = &given["items"][0];
+    let given = &given["tasks"][0];
     let path = format!("/tasks/{}/complete", given["id"].as_str().unwrap());
     let result = json!({ "costMicros": micros });
     let said = json!({ "workerId": worker, "attempt": given["attempt"], "result": result });
