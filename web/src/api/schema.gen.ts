@@ -1463,7 +1463,8 @@ export interface paths {
         head?: never;
         /**
          * Update a team
-         * @description What it is asked to do, before it is started.
+         * @description What it is asked to do, before it is started; afterwards its budget and deadline. What is left
+         *     out stays as it is, and null takes it away.
          */
         patch: operations["updateTeam"];
         trace?: never;

@@ -2,25 +2,29 @@
 
 use std::sync::Arc;
 
-use godel_decide::team::{Bounds, Finished, TeamPlan, TeamState, Verdict, bounds, fall_back, plan};
-use godel_decide::workflow::{Fault, Input, NewRun, Plan, Run, RunState};
+use godel_decide::team::{
+    Bounds, FallBack, Finished, TeamPlan, TeamState, Verdict, bounds, fall_back, plan,
+};
+use godel_decide::workflow::{Fault, Input, NewRun, Plan, RUN_TIMED_OUT, Run, RunState};
 use godel_model::{RunId, TeamId, TenantId, UserId};
 use godel_store::{Alarm, RunRecord, Scope, TeamRecord, Tx};
 use jiff::Timestamp;
 use serde_json::Map;
 
-use super::{TeamDoc, exhausted, read, record, spent, state, tell_run, told, write};
+use super::{TeamDoc, bid, exhausted, heard, read, record, state, told, write};
 use crate::queue::{Author, Teller, tally};
-use crate::workflows::{RUN, WorkflowError, look_at, make};
+use crate::workflows::{WorkflowError, look_at, make};
 use crate::{App, Error, Result};
 
-/// Plans a team as it is to be done now, and lets the run of the plan begin.
+/// Plans a team as it is to be done now, and lets the run of the plan begin; `before` is what rang for
+/// that, and what was spent so far.
 pub(super) async fn begin(
     app: &App,
     tenant: TenantId,
     (team, mut doc): (TeamRecord, TeamDoc),
-    rung: Option<Alarm>,
+    before: Option<(Alarm, i64)>,
 ) -> Result<()> {
+    let (rung, spent) = before.unzip();
     let now = app.clock.now();
     let planned = plan(&doc.current, &doc.finished, now).map_err(WorkflowError::Team)?;
     if planned.definition.steps.is_empty() {
@@ -29,6 +33,8 @@ pub(super) async fn begin(
     let needs = exhausted::needs(&planned);
     let (mut run, text) = new_run(app, planned, team.created_by, now)?;
     run.team = Some(team.id);
+    let (last, begun) = (doc.run, run.id);
+    doc.spent_before = spent.unwrap_or(0);
     (doc.planned_at, doc.run) = (Some(now), Some(run.id));
     let why = doc.fallbacks.last().cloned();
     let kind = if why.is_some() { "team:fallback" } else { "team:started" };
@@ -44,18 +50,19 @@ pub(super) async fn begin(
         if let Some(alarm) = &rung {
             tx.runs().drop_alarm(alarm)?;
         }
+        bid(tx, last, now)?;
         tx.runs().insert(&run, None, &text)?;
-        let (kind_, owner, what) = (RUN.to_owned(), run.id.to_string(), "start".to_owned());
-        tx.runs().set_alarm(&Alarm { kind: kind_, owner, what, at: now })?;
+        let bidden = bid(tx, Some(begun), now)?;
         let author = Author::default();
         let teller = Teller { mint, now, author: &author };
         tx.record(teller.event(kind, &told(&team, why.as_deref()), ("teamId", id)))?;
         if let Some(alert) = alert {
             exhausted::raise(tx, &team, &alert, (mint, now))?;
         }
-        Ok(())
+        Ok(bidden)
     };
-    tally::write(app, tenant, work).await?;
+    let bidden = tally::write(app, tenant, work).await?;
+    heard(app, tenant, bidden).await?;
     app.desks.ring_news();
     Ok(())
 }
@@ -104,9 +111,11 @@ pub(crate) fn run_alarm(team: TeamId, run: RunId, at: Timestamp) -> Alarm {
 pub(crate) async fn rang(app: &App, tenant: TenantId, alarms: Vec<Alarm>) -> Result<()> {
     for alarm in alarms {
         let Ok(id) = alarm.owner.parse::<TeamId>() else { continue };
-        match judge(app, tenant, id, &alarm).await {
+        match Box::pin(judge(app, tenant, id, &alarm)).await {
             Ok(()) => {}
             Err(Error::Store(error)) => return Err(Error::Store(error)),
+            // Somebody changed it at this moment: the alarm is still there and rings again.
+            Err(Error::Workflow(WorkflowError::Changed(_))) => {}
             Err(error) => {
                 tracing::warn!(%tenant, team = %id, %error, "a team could not be judged");
                 forget(app, tenant, alarm).await?;
@@ -127,6 +136,7 @@ struct Found {
     verdict: Verdict,
     finished: Finished,
     over: bool,
+    late: bool,
     spent: i64,
 }
 
@@ -149,64 +159,100 @@ async fn judge(app: &App, tenant: TenantId, id: TeamId, alarm: &Alarm) -> Result
         verdict: planned.verdict(&loaded.run),
         finished: planned.finished(&loaded.run),
         over: matches!(loaded.run.state(), RunState::Failed | RunState::Cancelled),
-        spent: spent(&loaded.run),
+        late: loaded.run.row().fault.is_some_and(|fault| fault.code == RUN_TIMED_OUT),
+        spent: doc.spent_with(&loaded.run),
     })
     .await?;
-    let verdict = match found.verdict {
-        Verdict::Open if found.over => {
-            Verdict::Failed(Fault::new("run_ended", "its run came to an end before"))
-        }
-        other => other,
-    };
-    let now = app.clock.now();
-    match verdict {
-        Verdict::Open if bounds(&doc.current, found.spent, now) == Bounds::BudgetSpent => {
-            let why = "its budget is spent".to_owned();
-            let next =
-                if state(&team) == TeamState::Running { TeamState::Paused } else { state(&team) };
-            let (error, alert) = (Some(why.clone()), Some(why.clone()));
-            let doc = TeamDoc { error, alert, ..doc };
-            settle(app, tenant, (team, doc, next), (Some(alarm), Some(why))).await?;
-            tell_run(app, tenant, run, Input::Pause).await
-        }
-        Verdict::Open => forget(app, tenant, alarm.clone()).await,
+    let stands = bounds(&doc.current, found.spent, app.clock.now());
+    let works = state(&team) == TeamState::Running;
+    match found.verdict {
         Verdict::Done(result) => {
             let doc = TeamDoc { result: Some(result), error: None, ..doc };
-            settle(app, tenant, (team, doc, TeamState::Completed), (Some(alarm), None)).await?;
-            tell_run(app, tenant, run, Input::Cancel).await
+            settle(app, tenant, (team, doc, TeamState::Completed), (Some(alarm), None)).await
         }
-        Verdict::Failed(fault) => {
-            let simpler = fall_back(&doc.current, &fault);
-            tell_run(app, tenant, run, Input::Cancel).await?;
-            match simpler {
-                Some(simpler) => {
-                    let mut fallbacks = doc.fallbacks.clone();
-                    fallbacks.push(simpler.why);
-                    let (current, finished) = (simpler.spec, found.finished);
-                    let doc = TeamDoc { current, finished, fallbacks, ..doc };
-                    begin(app, tenant, (team, doc), Some(alarm.clone())).await
-                }
-                None => {
-                    let why = fault.message;
-                    let doc = TeamDoc { error: Some(why.clone()), ..doc };
-                    settle(app, tenant, (team, doc, TeamState::Failed), (Some(alarm), Some(why)))
-                        .await
-                }
+        Verdict::Open if !found.over => {
+            if works && stands == Bounds::BudgetSpent {
+                return out_of_money(app, tenant, (team, doc), alarm).await;
             }
+            forget(app, tenant, alarm.clone()).await
+        }
+        // Only the deadline of the team ends its run that way, whatever the clock here says.
+        Verdict::Open | Verdict::Failed(_) if found.late || stands == Bounds::DeadlinePassed => {
+            give_up(app, tenant, (team, doc), (alarm, "the deadline has passed".to_owned())).await
+        }
+        verdict => {
+            let fault = match verdict {
+                Verdict::Failed(fault) => fault,
+                _ => Fault::new("run_ended", "its run came to an end before"),
+            };
+            let Some(simpler) = fall_back(&doc.current, &fault) else {
+                return give_up(app, tenant, (team, doc), (alarm, fault.message)).await;
+            };
+            // What is paused, or has nothing to spend, begins nothing new; it is judged again when it
+            // goes on.
+            if !works {
+                return forget(app, tenant, alarm.clone()).await;
+            }
+            if stands == Bounds::BudgetSpent {
+                return out_of_money(app, tenant, (team, doc), alarm).await;
+            }
+            let done = (found.finished, found.spent);
+            begin_simpler(app, tenant, (team, doc), done, (simpler, alarm)).await
         }
     }
 }
 
-/// Stores what was judged.
+/// Lets a team begin anew in a simpler way, with what was done already.
+async fn begin_simpler(
+    app: &App,
+    tenant: TenantId,
+    (team, doc): (TeamRecord, TeamDoc),
+    (finished, spent): (Finished, i64),
+    (simpler, alarm): (FallBack, &Alarm),
+) -> Result<()> {
+    let mut fallbacks = doc.fallbacks.clone();
+    fallbacks.push(simpler.why);
+    let current = simpler.spec;
+    if let Err(wrong) = plan(&current, &finished, app.clock.now()) {
+        return give_up(app, tenant, (team, doc), (alarm, wrong.join("; "))).await;
+    }
+    let doc = TeamDoc { current, finished, fallbacks, ..doc };
+    begin(app, tenant, (team, doc), Some((alarm.clone(), spent))).await
+}
+
+/// Pauses a team that has nothing left to spend.
+async fn out_of_money(
+    app: &App,
+    tenant: TenantId,
+    (team, doc): (TeamRecord, TeamDoc),
+    alarm: &Alarm,
+) -> Result<()> {
+    let why = "its budget is spent".to_owned();
+    let doc = TeamDoc { error: Some(why.clone()), ..doc };
+    settle(app, tenant, (team, doc, TeamState::Paused), (Some(alarm), Some(why))).await
+}
+
+/// Ends a team of which nothing can come any more.
+async fn give_up(
+    app: &App,
+    tenant: TenantId,
+    (team, doc): (TeamRecord, TeamDoc),
+    (alarm, why): (&Alarm, String),
+) -> Result<()> {
+    let doc = TeamDoc { error: Some(why.clone()), ..doc };
+    settle(app, tenant, (team, doc, TeamState::Failed), (Some(alarm), Some(why))).await
+}
+
+/// Stores what was judged; people are told of all that did not end well.
 async fn settle(
     app: &App,
     tenant: TenantId,
-    (team, doc, next): (TeamRecord, TeamDoc, TeamState),
+    (team, mut doc, next): (TeamRecord, TeamDoc, TeamState),
     (alarm, why): (Option<&Alarm>, Option<String>),
 ) -> Result<()> {
     let (now, mint, alarm) = (app.clock.now(), app.mint, alarm.cloned());
-    let state = next.as_str().to_owned();
-    let stops = next == TeamState::Paused && team.state != state;
+    let (state, run) = (next.as_str().to_owned(), doc.run);
+    doc.alert.clone_from(&why);
     let team = TeamRecord { doc: write(&doc)?, state, updated_at: now, ..team };
     let work = move |tx: &mut Tx<'_>| {
         if let Some(alarm) = &alarm {
@@ -223,10 +269,11 @@ async fn settle(
         let author = Author::default();
         let teller = Teller { mint, now, author: &author };
         tx.record(teller.event(kind, &told(&team, why.as_deref()), ("teamId", team.id)))?;
-        if let (true, Some(why)) = (stops, &why) {
+        if let Some(why) = &why {
             exhausted::raise(tx, &team, why, (mint, now))?;
         }
-        Ok(())
+        bid(tx, run, now).map_err(Error::Store)
     };
-    tally::write(app, tenant, work).await
+    let bidden = tally::write(app, tenant, work).await?;
+    heard(app, tenant, bidden).await
 }

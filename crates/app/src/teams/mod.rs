@@ -1,10 +1,11 @@
 //! Teams: several workers at one job, planned as a workflow.
 
+mod bidding;
 mod exhausted;
 mod judge;
 
-use godel_decide::team::{Finished, TeamAction, TeamSpec, TeamState, plan};
-use godel_decide::workflow::{Counts, Input, Run};
+use godel_decide::team::{Bounds, Finished, TeamAction, TeamSpec, TeamState, bounds, plan};
+use godel_decide::workflow::{Counts, Run};
 use godel_model::{Reach, RunId, TeamId, TenantId, WorkerId};
 use godel_store::{Error as StoreError, Scope, TaskFilter, TeamRecord, Tx};
 use jiff::Timestamp;
@@ -12,9 +13,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing::instrument;
 
-use crate::workflows::{Move, RUN, WorkflowError, look_at, move_on};
+use crate::workflows::{RUN, WorkflowError, look_at};
 use crate::{App, Call, Error, Result};
 
+use bidding::{bid, heard};
+pub(crate) use bidding::{spends_all, wanted};
 use judge::begin;
 pub(crate) use judge::{rang, run_alarm};
 
@@ -36,6 +39,9 @@ pub struct TeamDoc {
     pub planned_at: Option<Timestamp>,
     /// The present run, or the last.
     pub run: Option<RunId>,
+    /// What earlier runs spent, in millionths of a dollar.
+    #[serde(default)]
+    pub spent_before: i64,
     /// Why simpler ways were taken.
     #[serde(default)]
     pub fallbacks: Vec<String>,
@@ -46,6 +52,13 @@ pub struct TeamDoc {
     /// What people were told last that they should see to.
     #[serde(default)]
     pub alert: Option<String>,
+}
+
+impl TeamDoc {
+    /// Returns what was spent in all, the present run included.
+    fn spent_with(&self, run: &Run) -> i64 {
+        self.spent_before.saturating_add(spent(run))
+    }
 }
 
 /// A team, and how it stands.
@@ -102,14 +115,18 @@ fn after(record: &TeamRecord, action: TeamAction) -> Result<TeamState> {
     state(record).after(action).map_err(refuse)
 }
 
+/// Returns what a worker said that it spent.
+fn cost(output: &Value) -> i64 {
+    output.get("costMicros").and_then(Value::as_i64).unwrap_or(0).max(0)
+}
+
 /// Returns what the workers of a run said that they spent.
 fn spent(run: &Run) -> i64 {
-    let cost = |output: &Value| output.get("costMicros").and_then(Value::as_i64).unwrap_or(0);
     run.plan()
         .steps()
         .filter_map(|(step, _)| run.step_row(step)?.output)
-        .map(|output| cost(&output).max(0))
-        .sum()
+        .map(|output| cost(&output))
+        .fold(0, i64::saturating_add)
 }
 
 /// Makes a team that is not started yet.
@@ -127,6 +144,7 @@ pub async fn create(app: &App, call: &Call, spec: TeamSpec) -> Result<Team> {
         finished: Finished::new(),
         planned_at: None,
         run: None,
+        spent_before: 0,
         fallbacks: Vec::new(),
         result: None,
         error: None,
@@ -200,15 +218,17 @@ async fn complete_view(app: &App, tenant: TenantId, record: TeamRecord) -> Resul
     let stands = match doc.run {
         Some(run) => {
             let see = |one: &crate::workflows::Loaded| {
-                (one.run.counts(), one.run.progress(), spent(&one.run))
+                (one.run.counts(), one.run.progress(), doc.spent_with(&one.run))
             };
             match look_at(app, tenant, run, see).await {
                 // A run that ended long ago is gone before its team is.
-                Err(Error::Workflow(WorkflowError::NoRun(_))) => (Counts::default(), 1.0, 0),
+                Err(Error::Workflow(WorkflowError::NoRun(_))) => {
+                    (Counts::default(), 1.0, doc.spent_before)
+                }
                 other => other?,
             }
         }
-        None => (Counts::default(), 0.0, 0),
+        None => (Counts::default(), 0.0, doc.spent_before),
     };
     let (counts, progress, spent_micros) = stands;
     Ok(Team { record, doc, counts, progress, spent_micros })
@@ -256,23 +276,40 @@ pub async fn delete(app: &App, call: &Call, id: TeamId) -> Result<()> {
     Ok(())
 }
 
-/// Changes what a team that is not started is asked to do.
+/// Changes what a team is asked to do; of one that works, only what it may spend and until when.
 ///
 /// # Errors
-/// If the caller may not, there is none, it has begun, or it makes no sense.
+/// If the caller may not, there is none, it is over, or it makes no sense.
 #[instrument(level = "debug", name = "app.teams.update", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
 pub async fn update(app: &App, call: &Call, id: TeamId, spec: TeamSpec) -> Result<Team> {
     call.may("team", "update", Reach::Team)?;
     plan(&spec, &Finished::new(), app.clock.now()).map_err(WorkflowError::Team)?;
     let mut team = record(app, call.actor.tenant, id).await?;
-    if state(&team) != TeamState::Created {
-        let why = "a team that was started cannot be changed; scale it, or make another".to_owned();
+    let mut doc = read(&team)?;
+    let stands = state(&team);
+    if stands.is_final() {
+        let why = format!("a team that is {stands} cannot be changed; make another");
         return Err(WorkflowError::TeamState(why).into());
     }
-    let mut doc = read(&team)?;
-    (doc.asked, doc.current) = (spec.clone(), spec);
+    let (budget, deadline) = (spec.budget_micros, spec.deadline);
+    if stands == TeamState::Created {
+        doc.current = spec.clone();
+    } else {
+        let same = TeamSpec {
+            budget_micros: doc.asked.budget_micros,
+            deadline: doc.asked.deadline,
+            ..spec.clone()
+        };
+        if same != doc.asked {
+            let why = "of a team that was started only the budget and the deadline can be \
+                       changed; scale it, or make another";
+            return Err(WorkflowError::TeamState(why.to_owned()).into());
+        }
+        (doc.current.budget_micros, doc.current.deadline) = (budget, deadline);
+    }
+    doc.asked = spec;
     team.name = doc.asked.name.clone();
-    store(app, call, (team, doc), ("team:updated", None)).await?;
+    store(app, call, (team, doc), "team:updated").await?;
     view(app, call.actor.tenant, id).await
 }
 
@@ -301,19 +338,36 @@ pub async fn control(app: &App, call: &Call, id: TeamId, action: TeamAction) -> 
     let tenant = call.actor.tenant;
     let mut team = record(app, tenant, id).await?;
     team.state = after(&team, action)?.as_str().to_owned();
-    let doc = read(&team)?;
-    let (kind, input) = match action {
-        TeamAction::Pause => ("team:paused", Input::Pause),
-        TeamAction::Resume => ("team:resumed", Input::Resume),
-        TeamAction::Complete => ("team:completed", Input::Cancel),
-        _ => ("team:cancelled", Input::Cancel),
+    let mut doc = read(&team)?;
+    let kind = match action {
+        TeamAction::Pause => "team:paused",
+        TeamAction::Resume => "team:resumed",
+        TeamAction::Complete => "team:completed",
+        _ => "team:cancelled",
     };
-    let run = doc.run;
-    store(app, call, (team, doc), (kind, None)).await?;
-    if let Some(run) = run {
-        tell_run(app, tenant, run, input).await?;
+    if action == TeamAction::Resume {
+        may_go_on(app, tenant, &doc).await?;
+        (doc.error, doc.alert) = (None, None);
     }
+    store(app, call, (team, doc), kind).await?;
     view(app, tenant, id).await
+}
+
+/// Refuses to let a team go on that has nothing left to spend.
+async fn may_go_on(app: &App, tenant: TenantId, doc: &TeamDoc) -> Result<()> {
+    let spent = match doc.run {
+        Some(run) => look_at(app, tenant, run, |one| doc.spent_with(&one.run)).await?,
+        None => doc.spent_before,
+    };
+    if bounds(&doc.current, spent, app.clock.now()) == Bounds::BudgetSpent {
+        let budget = doc.current.budget_micros.unwrap_or(0);
+        let why = format!(
+            "the budget of the team is spent ({spent} of {budget} millionths of a dollar); raise \
+             budgetMicros before it is resumed"
+        );
+        return Err(WorkflowError::TeamState(why).into());
+    }
+    Ok(())
 }
 
 /// Changes how many workers of a team work at once.
@@ -330,38 +384,35 @@ pub async fn scale(app: &App, call: &Call, id: TeamId, size: u32) -> Result<Team
         return Err(WorkflowError::TeamState(why).into());
     }
     let mut doc = read(&team)?;
-    let input = doc.current.scale(size).map_err(WorkflowError::Illegal)?;
-    let run = doc.run;
-    store(app, call, (team, doc), ("team:scaled", None)).await?;
-    if let Some(run) = run {
-        tell_run(app, tenant, run, input).await?;
-    }
+    doc.current.scale(size).map_err(WorkflowError::Illegal)?;
+    store(app, call, (team, doc), "team:scaled").await?;
     view(app, tenant, id).await
 }
 
-/// Tells a run something; one that has ended does not hear it.
-async fn tell_run(app: &App, tenant: TenantId, run: RunId, input: Input) -> Result<()> {
-    match move_on(app, tenant, run, Move::Asked(input)).await {
-        Err(Error::Workflow(WorkflowError::Illegal(_))) => Ok(()),
-        other => other,
-    }
-}
-
+/// Stores a change of a team; its run hears of it, and what it has done is judged anew.
 async fn store(
     app: &App,
     call: &Call,
     (mut team, doc): (TeamRecord, TeamDoc),
-    (kind, why): (&'static str, Option<String>),
+    kind: &'static str,
 ) -> Result<()> {
-    (team.doc, team.updated_at) = (write(&doc)?, app.clock.now());
-    let (app_, call_) = (app.clone(), call.clone());
+    let now = app.clock.now();
+    (team.doc, team.updated_at) = (write(&doc)?, now);
+    let (app_, call_, run) = (app.clone(), call.clone(), doc.run);
     let work = move |tx: &mut Tx<'_>| {
         if !tx.workflows().update_team(&team)? {
             return Err(Error::Workflow(WorkflowError::Changed(team.name.clone())));
         }
         let about = ("teamId", team.id);
-        call_.tell(&app_, tx, call_.event(&app_, kind, &told(&team, why.as_deref()), about))
+        call_.tell(&app_, tx, call_.event(&app_, kind, &told(&team, None), about))?;
+        let bidden = bid(tx, run, now)?;
+        if let Some((run, alarm)) = &bidden {
+            tx.runs().set_alarm(&run_alarm(team.id, *run, alarm.at))?;
+        }
+        Ok(bidden)
     };
-    app.store.write(call.scope(), work).await?;
+    let bidden = app.store.write(call.scope(), work).await?.value;
+    heard(app, call.actor.tenant, bidden).await?;
+    app.desks.ring_news();
     Ok(())
 }

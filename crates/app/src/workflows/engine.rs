@@ -14,12 +14,15 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::WorkflowError;
+use super::children::{self, AS_PARENT, TELL_CHILDREN, parent_rests};
 use super::effects::{Turned, carry_out};
 use super::misfits::refuse_misfits;
 use crate::{App, Crew, Error, Result};
 
 /// What tasks of runs have as their owner.
 pub(crate) const RUN: &str = "run";
+/// The alarm that lets a run do as its team says.
+pub(crate) const AS_TEAM: &str = "team";
 /// How many runs are kept in memory.
 const RUNS_MAX: usize = 200;
 /// How many answers go into one turn.
@@ -237,6 +240,11 @@ async fn turn(
     });
     let (news, now) = read.await.map_err(Error::Store)?;
     let mut effects = Vec::new();
+    let broke = crate::teams::spends_all(app, tenant, &loaded, &news).await?;
+    let before = loaded.run.state();
+    if broke || parent_rests(app, tenant, &loaded).await? {
+        take_in(&mut loaded.run, Input::Pause, now, &mut effects)?;
+    }
     for one in &news {
         let Some(input) = said(one) else { continue };
         take_in(&mut loaded.run, input, now, &mut effects)?;
@@ -250,8 +258,11 @@ async fn turn(
         }
         Move::Alarms(rang) => {
             for alarm in rang {
-                if let Some(input) = rung(app, tenant, alarm).await? {
-                    take_in(&mut loaded.run, input, now, &mut effects)?;
+                for input in rung(app, tenant, (&loaded, now), alarm).await? {
+                    // Its team was told to go on before this was known; it is judged first.
+                    if !(broke && input == Input::Resume) {
+                        take_in(&mut loaded.run, input, now, &mut effects)?;
+                    }
                 }
                 alarms.push(alarm.clone());
             }
@@ -262,14 +273,20 @@ async fn turn(
     }
     let effects = refuse_misfits(app, tenant, &mut loaded, (effects, now)).await?;
     let more = news.len() == NEWS_AT_ONCE;
+    let after = loaded.run.state();
+    let rests_or_wakes =
+        (before == RunState::Paused) != (after == RunState::Paused) && !after.is_final();
+    if rests_or_wakes {
+        children::remind(app, tenant, &loaded, now).await?;
+    }
     let turned = Turned { news, alarms, effects, now };
     let written = carry_out(app, tenant, &loaded, turned).await?;
     if !written {
         return Ok(None);
     }
     loaded.record.version += 1;
-    loaded.record.state = loaded.run.state().as_str().to_owned();
-    Ok(Some((loaded, more)))
+    loaded.record.state = after.as_str().to_owned();
+    Ok(Some((loaded, more || rests_or_wakes)))
 }
 
 /// Takes in what may come too late.
@@ -311,9 +328,20 @@ fn said(news: &News) -> Option<Input> {
 }
 
 /// Understands an alarm.
-async fn rung(app: &App, tenant: TenantId, alarm: &Alarm) -> Result<Option<Input>> {
+async fn rung(
+    app: &App,
+    tenant: TenantId,
+    (loaded, now): (&Loaded, Timestamp),
+    alarm: &Alarm,
+) -> Result<Vec<Input>> {
     let (what, rest) = alarm.what.split_once(':').unwrap_or((&alarm.what, ""));
-    Ok(match what {
+    let input = match what {
+        AS_PARENT => children::wanted(app, tenant, loaded).await?,
+        TELL_CHILDREN => {
+            children::tell(app, tenant, loaded, now).await?;
+            None
+        }
+        AS_TEAM => return crate::teams::wanted(app, tenant, (&loaded.record, now)).await,
         "start" => Some(Input::Start),
         "cancel" => Some(Input::Cancel),
         "deadline" => Some(Input::RunTimedOut),
@@ -327,7 +355,8 @@ async fn rung(app: &App, tenant: TenantId, alarm: &Alarm) -> Result<Option<Input
             }
         }
         _ => None,
-    })
+    };
+    Ok(input.into_iter().collect())
 }
 
 async fn child_ended(

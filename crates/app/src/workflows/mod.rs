@@ -4,6 +4,7 @@
 //! a time: what its tasks, timers and people said goes in, and what follows from it (tasks, timers,
 //! changed steps) is written in the same transaction. Whoever crashes in between has done nothing.
 
+mod children;
 pub mod definitions;
 mod effects;
 mod engine;
@@ -12,7 +13,7 @@ mod misfits;
 pub mod runs;
 
 pub(crate) use effects::make;
+pub(crate) use engine::{AS_TEAM, Loaded, Move, RUN, look_at, move_on};
 pub use engine::{Engine, start};
-pub(crate) use engine::{Loaded, Move, RUN, look_at, move_on};
 pub use error::WorkflowError;
 pub use runs::{RunView, StepView};

@@ -16,6 +16,7 @@ mod queue;
 mod retention;
 mod simulation;
 mod stage;
+mod teams;
 mod vault;
 mod wake;
 mod wiring;

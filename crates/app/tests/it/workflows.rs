@@ -9,8 +9,9 @@ use godel_app::workflows::{RunView, definitions};
 use godel_app::{App, Call, Crew, teams};
 use godel_decide::team::{Role, Strategy, TeamAction, TeamSpec};
 use godel_decide::workflow::{Input, RunState, StepState};
-use godel_model::{Payload, RunId, Worker};
-use godel_testkit::worlds;
+use godel_model::{EventFilter, Payload, RunId, Seq, Worker};
+use godel_store::{Direction, Error as StoreError, Scope};
+use godel_testkit::{World, worlds};
 use jiff::SignedDuration;
 use serde_json::{Map, Value, json};
 
@@ -262,4 +263,97 @@ async fn a_team_maps_reduces_and_falls_back() {
         assert!(over.is_err());
         assert!(crew.stop(Duration::from_secs(5)).await);
     }
+}
+
+const PARENT: &str = "
+name: parent
+maxConcurrency: 1
+steps:
+  - id: sub
+    workflow:
+      name: child
+      steps:
+        - id: first
+        - id: second
+          dependsOn: [first]
+  - id: last
+    dependsOn: [sub]
+";
+
+/// Waits until a step has ended.
+async fn step_ended(app: &App, call: &Call, run: RunId, step: &str) {
+    for _ in 0..400 {
+        let steps = runs::steps(app, call, run, 0).await.unwrap();
+        if steps.iter().any(|one| one.id == step && one.row.state.is_final()) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    panic!("step {step} does not end")
+}
+
+async fn at_hand(app: &App, call: &Call, worker: &Worker) -> usize {
+    workers::claim(app, call, worker.id, (100, Duration::ZERO)).await.unwrap().len()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_run_begins_nothing_and_its_children_rest_too() {
+    for world in worlds().await {
+        let (app, call, crew) = (app(&world).await, call(&world), Crew::default());
+        godel_app::workflows::start(&app, &crew);
+        let worker = worker(&app, &call).await;
+        let run = start(&app, &call, PARENT, json!({})).await.record.id;
+        let given = claim(&app, &call, &worker).await;
+        let child: RunId = given[0].asked.owner.as_ref().unwrap().id.parse().unwrap();
+        assert_ne!(child, run, "{}", world.engine);
+        runs::control(&app, &call, run, Input::Pause).await.unwrap();
+        done(&app, &call, &worker, &given[0], json!({})).await;
+        step_ended(&app, &call, child, "first").await;
+        assert_eq!(runs::find(&app, &call, child).await.unwrap().row.state, RunState::Paused);
+        assert_eq!(at_hand(&app, &call, &worker).await, 0, "the child rests");
+        runs::control(&app, &call, run, Input::Resume).await.unwrap();
+        let given = claim(&app, &call, &worker).await;
+        assert!(given[0].asked.key.as_ref().unwrap().contains("/second/"));
+        runs::control(&app, &call, run, Input::Pause).await.unwrap();
+        done(&app, &call, &worker, &given[0], json!({})).await;
+        step_ended(&app, &call, run, "sub").await;
+        assert_eq!(at_hand(&app, &call, &worker).await, 0, "the run rests");
+        runs::control(&app, &call, run, Input::Resume).await.unwrap();
+        let given = claim(&app, &call, &worker).await;
+        assert!(given[0].asked.key.as_ref().unwrap().contains("/last/"));
+        done(&app, &call, &worker, &given[0], json!({})).await;
+        assert_eq!(ended(&app, &call, run).await.row.state, RunState::Completed);
+        let (mut states, mut ends, mut steps) = (Vec::new(), 0, Vec::new());
+        for (kind, told) in told(&world, run).await {
+            let state = told["state"].as_str().unwrap_or_default().to_owned();
+            match kind.as_str() {
+                "workflow:run:changed" => states.push(state),
+                "workflow:run:finished" => ends += u32::from(state == "completed"),
+                "workflow:step:changed" => steps.push((told["step"].clone(), state)),
+                _ => {}
+            }
+        }
+        let expected = ["running", "paused", "running", "paused", "running", "completed"];
+        assert_eq!((states, ends), (expected.map(str::to_owned).to_vec(), 1));
+        let step = |id: &str, state: &str| (json!(id), state.to_owned());
+        let expected = [
+            step("sub", "running"),
+            step("sub", "succeeded"),
+            step("last", "running"),
+            step("last", "succeeded"),
+        ];
+        assert_eq!(steps, expected);
+        assert!(crew.stop(Duration::from_secs(5)).await);
+    }
+}
+
+/// What was told of a run, as kind and payload.
+async fn told(world: &World, run: RunId) -> Vec<(String, Value)> {
+    let read = world.store.read(Scope::Tenant(world.tenant), |tx| {
+        let all = EventFilter::all();
+        Ok::<_, StoreError>(tx.events().page(&all, Direction::Forward, Seq(0), 1_000)?.events)
+    });
+    let all = read.await.unwrap().into_iter();
+    let read = all.map(|event| (event.kind.as_str().to_owned(), event.payload.read().unwrap()));
+    read.filter(|(_, payload): &(String, Value)| payload["run"] == json!(run)).collect()
 }

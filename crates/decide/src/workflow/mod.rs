@@ -28,6 +28,6 @@ pub use export::{dot, mermaid};
 pub use plan::{CriticalPath, Plan, StepIndex};
 pub use problem::{Mistake, Position, Problem, Problems};
 pub use run::{
-    Answer, ChildOrder, Counts, Effect, Fault, Illegal, Input, Mismatch, NewRun, Run, RunRow,
-    RunState, Status, StepRow, StepState, TaskOrder,
+    Answer, ChildOrder, Counts, Effect, Fault, Illegal, Input, Mismatch, NewRun, RUN_TIMED_OUT,
+    Run, RunRow, RunState, Status, StepRow, StepState, TaskOrder,
 };

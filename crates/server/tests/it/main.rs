@@ -21,6 +21,7 @@ mod redis;
 mod roles;
 mod shutdown;
 mod sse;
+mod teams;
 mod tenancy;
 mod tls;
 mod tokens;

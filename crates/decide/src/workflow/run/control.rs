@@ -8,6 +8,8 @@ use super::super::plan::StepIndex;
 use super::advance::later;
 use super::{Effect, Fault, Illegal, Run, RunState, StepState};
 
+/// The code of a run that took longer than it may.
+pub const RUN_TIMED_OUT: &str = "run_timed_out";
 /// The code of steps that the end of the run cut off.
 pub(super) const RUN_ENDED: &str = "run_ended";
 
@@ -72,7 +74,7 @@ impl Run {
         if at > now {
             self.turn.effects.push(Effect::SetDeadline { at });
         } else {
-            let fault = Fault::new("run_timed_out", "the run took longer than it may");
+            let fault = Fault::new(RUN_TIMED_OUT, "the run took longer than it may");
             self.stop(RunState::Failed, Some(fault), now);
         }
     }
@@ -86,6 +88,19 @@ impl Run {
         }
         self.max_concurrency = max_concurrency;
         self.turn.run_changed = true;
+        Ok(())
+    }
+
+    /// Lets the run take until another time; the timer of the time before comes early and does nothing.
+    pub(super) fn move_deadline(&mut self, at: Option<Timestamp>) -> Result<(), Illegal> {
+        if self.state.is_final() {
+            return Err(self.illegal("given another deadline"));
+        }
+        self.deadline = at;
+        self.turn.run_changed = true;
+        if let Some(at) = at {
+            self.turn.effects.push(Effect::SetDeadline { at });
+        }
         Ok(())
     }
 

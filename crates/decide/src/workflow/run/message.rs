@@ -96,6 +96,11 @@ pub enum Input {
         /// How many.
         max_concurrency: u32,
     },
+    /// It may take until another time.
+    Deadline {
+        /// Until when; none stands for as long as it likes.
+        at: Option<Timestamp>,
+    },
 }
 
 /// The answer of a person.

@@ -54,6 +54,7 @@ use serde_json::{Map, Value};
 use super::definition::StepKind;
 use super::plan::{Plan, StepIndex};
 
+pub use control::RUN_TIMED_OUT;
 pub use message::{Answer, ChildOrder, Effect, Illegal, Input, TaskOrder};
 pub use restore::Mismatch;
 pub use state::{Fault, RunRow, RunState, StepRow, StepState};
@@ -233,6 +234,7 @@ impl Run {
             Input::Cancel => self.cancel(now)?,
             Input::RunTimedOut => self.time_out(now),
             Input::Scale { max_concurrency } => self.scale(max_concurrency)?,
+            Input::Deadline { at } => self.move_deadline(at)?,
             Input::RetryFrom { steps } => self.retry_from(&steps, now)?,
             Input::TaskSucceeded { step, round, output } => {
                 self.task_succeeded(step, round, output, now)?;

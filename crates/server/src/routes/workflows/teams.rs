@@ -11,6 +11,7 @@ use godel_decide::team::{TeamAction, TeamSpec as Spec};
 use godel_model::{Invalid, RunId, TeamId, code};
 use http::{StatusCode, header};
 use jiff::Timestamp;
+use serde_json::Value;
 
 use super::super::list::{ListQuery, Listing};
 use super::runs::counts;
@@ -26,6 +27,22 @@ fn spec(body: TeamSpec) -> ApiResult<Spec> {
     serde_json::from_value(body.0).map_err(|error| {
         Invalid::new(code::INVALID_FIELD, format!("the team is not understood: {error}")).into()
     })
+}
+
+/// Puts what is to be changed over what is known.
+fn patched(known: &Spec, change: TeamSpec) -> ApiResult<TeamSpec> {
+    let mut whole = serde_json::to_value(known).map_err(|error| refuse_json(&error))?;
+    let (Value::Object(fields), Value::Object(changes)) = (&mut whole, change.0) else {
+        return Err(Invalid::new(code::INVALID_FIELD, "the change of a team is an object").into());
+    };
+    for (name, value) in changes {
+        if value.is_null() {
+            fields.remove(&name);
+        } else {
+            fields.insert(name, value);
+        }
+    }
+    Ok(TeamSpec(whole))
 }
 
 fn team(found: teams::Team) -> ApiResult<Team> {
@@ -120,7 +137,8 @@ pub(crate) async fn get(
 
 /// Update a team
 ///
-/// What it is asked to do, before it is started.
+/// What it is asked to do, before it is started; afterwards its budget and deadline. What is left
+/// out stays as it is, and null takes it away.
 #[utoipa::path(patch, path = "/teams/{id}", tag = "teams", operation_id = "updateTeam",
     params(("id" = uuid::Uuid, Path, description = "The id of the team")),
     request_body = TeamSpec,
@@ -131,7 +149,9 @@ pub(crate) async fn update(
     Id(id): Id<TeamId>,
     body: JsonBody<TeamSpec>,
 ) -> ApiResult<impl IntoResponse> {
-    let changed = teams::update(&shared.app, &caller.call, id, spec(body.value)?).await?;
+    let known = teams::find(&shared.app, &caller.call, id).await?;
+    let whole = patched(&known.doc.asked, body.value)?;
+    let changed = teams::update(&shared.app, &caller.call, id, spec(whole)?).await?;
     Ok(Json(Success::new(team(changed)?)))
 }
 
