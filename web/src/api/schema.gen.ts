@@ -1410,7 +1410,8 @@ export interface paths {
         put?: never;
         /**
          * Create a task on behalf of one
-         * @description The worker that has this one makes another. Who has this attempt no more makes nothing.
+         * @description The worker that has this one makes another, as urgent as this one unless it says otherwise. Who has
+         *     this attempt no more makes nothing.
          */
         post: operations["spawnTask"];
         delete?: never;
