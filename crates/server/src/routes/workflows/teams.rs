@@ -150,7 +150,10 @@ pub(crate) async fn update(
     body: JsonBody<TeamSpec>,
 ) -> ApiResult<impl IntoResponse> {
     let known = teams::find(&shared.app, &caller.call, id).await?;
-    let whole = patched(&known.doc.asked, body.value)?;
+    // One that has not begun may have been scaled; one that has may be on a simpler way.
+    let begun = known.doc.run.is_some();
+    let base = if begun { &known.doc.asked } else { &known.doc.current };
+    let whole = patched(base, body.value)?;
     let changed = teams::update(&shared.app, &caller.call, id, spec(whole)?).await?;
     Ok(Json(Success::new(team(changed)?)))
 }
