@@ -1,5 +1,5 @@
-//! Gets what the tests need beyond the basic tools: PostgreSQL, Redis, Python, bubblewrap, Chromium,
-//! and the clients that must work with the product.
+//! Gets what the tests need beyond the basic tools: PostgreSQL, Redis, Python, bubblewrap, gVisor,
+//! Chromium, and the clients that must work with the product.
 //!
 //! What is installed is used. What is missing is installed (as root, on Debian or Ubuntu) or
 //! unpacked into the cache folder (as anyone else there). What cannot be had is named together
@@ -32,12 +32,14 @@ enum Part {
     Redis,
     Python,
     Bubblewrap,
+    Gvisor,
     Chromium,
 }
 
 impl Part {
     /// What most tests share; the browser is fetched by the one step that uses it.
-    const SERVICES: [Self; 4] = [Self::Postgres, Self::Redis, Self::Python, Self::Bubblewrap];
+    const SERVICES: [Self; 5] =
+        [Self::Postgres, Self::Redis, Self::Python, Self::Bubblewrap, Self::Gvisor];
 
     fn name(self) -> &'static str {
         match self {
@@ -45,6 +47,7 @@ impl Part {
             Self::Redis => "Redis",
             Self::Python => "Python 3.10 with venv",
             Self::Bubblewrap => "bubblewrap",
+            Self::Gvisor => "gVisor's runsc",
             Self::Chromium => "Chromium",
         }
     }
@@ -57,6 +60,7 @@ impl Part {
             Self::Python => ["python3-venv", "python3", "python", "python3"],
             // There is none for macOS, and nothing there asks for it.
             Self::Bubblewrap => ["bubblewrap"; 4],
+            Self::Gvisor => ["runsc"; 4],
             Self::Chromium => ["chromium", "chromium", "chromium", "google-chrome"],
         }
     }
@@ -67,6 +71,12 @@ impl Part {
             Self::Redis => Binaries::find(places).redis.is_some(),
             Self::Python => python::is_there(shop, places),
             Self::Bubblewrap => cfg!(not(target_os = "linux")) || places.program("bwrap").is_some(),
+            // Only root can use it, so nobody else has to get it.
+            Self::Gvisor => {
+                cfg!(not(target_os = "linux"))
+                    || !unpack::is_root()
+                    || places.program("runsc").is_some()
+            }
             Self::Chromium => chromium::find(places).is_some(),
         }
     }

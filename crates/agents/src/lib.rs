@@ -6,18 +6,23 @@
 //! - An agent gets a token of Godel and the address of Godel's proxy, and no other secret.
 //! - The same conversation always gives the same request, byte for byte.
 //! - Everything that comes from an agent has a limit.
+//! - What is asked of finished work is read from the branch that it lands on, never from the work.
 
 pub mod discover;
 mod error;
 mod event;
+pub mod gates;
 mod harness;
 pub mod launch;
 mod lines;
+pub mod mcp;
 pub mod native;
+mod output;
 pub mod parse;
 pub mod program;
 mod session;
 pub mod tree;
+pub mod watch;
 
 pub use error::{Error, Result};
 pub use event::{

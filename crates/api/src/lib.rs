@@ -5,6 +5,7 @@
 //! - A body from outside with an unknown field is refused.
 //! - Nothing here knows how a request is carried out.
 
+mod agents;
 mod audit;
 mod auth;
 mod beads;
@@ -17,15 +18,22 @@ mod events;
 mod frames;
 mod health;
 mod keys;
+mod own;
 mod projects;
 mod spend;
 mod sse;
 mod system;
+mod talks;
 mod tasks;
 mod users;
 mod workers;
 mod workflows;
 
+pub use agents::{
+    Agent, AgentLine, AgentList, AgentLog, AgentMessage, AgentMetrics, AgentSnapshot, AgentStep,
+    AgentTodo, AskEstop, ConvoyRun, Estop, ForkAgent, Landing, NewAgent, RestartAgent, StartConvoy,
+    Worktree, WorktreeList,
+};
 pub use audit::{AuditEntry, AuditVerdict};
 pub use auth::{
     Device, DeviceAnswer, DeviceAsk, DeviceDecision, DeviceRequest, DeviceStart, LoginRequest,
@@ -53,6 +61,10 @@ pub use health::{
     Capabilities, Check, DetailedHealth, Health, HealthStatus, Live, Protection, Ready,
 };
 pub use keys::{Key, KeyMade, KeyRotation, NewKey, Secret, SecretList, SecretValue};
+pub use own::{
+    Made, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSelf, OwnTodos,
+    OwnVerdict,
+};
 pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
 pub use spend::{
     AgentToken, AgentTokenMade, Budget, BudgetList, ModelCall, ModelCallBody, ModelCalls,
@@ -61,6 +73,10 @@ pub use spend::{
 };
 pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;
+pub use talks::{
+    AgentRole, AnswerNotice, Letter, NewLetter, Notice, RoleSource, Talk, TalkChange, TalkNode,
+    TalkNodes,
+};
 pub use tasks::{
     AssignTask, CancelTask, NewSchedule, NewTask, NewTasks, Pool, PoolList, PoolPatch, QueueDepth,
     QueueDepthRow, ReplayDead, Replayed, Schedule, SchedulePatch, Task, TaskAnswer, TaskAttempt,
@@ -76,6 +92,6 @@ pub use workers::{
 };
 pub use workflows::{
     AnswerStep, CancelledRuns, Drawing, NewRun, RetryRun, Run, RunRow, RunStep, RunSteps,
-    ScaleTeam, StartRun, StepCounts, Team, TeamAgent, TeamAgents, TeamMetrics, TeamSpec,
-    TeamsMetrics, Workflow, WorkflowOutline, WorkflowSource, WorkflowStep,
+    ScaleTeam, StartRun, StepCounts, Team, TeamAgent, TeamAgents, TeamMetrics, TeamSpec, Workflow,
+    WorkflowOutline, WorkflowSource, WorkflowStep,
 };

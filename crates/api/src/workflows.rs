@@ -349,10 +349,3 @@ pub struct TeamMetrics {
     /// For how many seconds it has worked.
     pub seconds: u64,
 }
-
-/// Numbers about all teams.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub struct TeamsMetrics {
-    /// The newest teams, at most 100.
-    pub items: Vec<TeamMetrics>,
-}

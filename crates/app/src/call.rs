@@ -77,7 +77,7 @@ impl Call {
     }
 
     /// Makes an event that tells of a change by this call.
-    pub(crate) fn event(
+    pub fn event(
         &self,
         app: &App,
         kind: &'static str,
@@ -100,7 +100,7 @@ impl Call {
     }
 
     /// Makes an entry for the record of acts.
-    pub(crate) fn act(
+    pub fn act(
         &self,
         app: &App,
         action: impl Into<String>,
@@ -128,7 +128,7 @@ impl Call {
     }
 
     /// Records a change twice: as an event for those who follow, as an act for those who check.
-    pub(crate) fn tell(&self, app: &App, tx: &mut Tx<'_>, event: NewEvent) -> Result<()> {
+    pub fn tell(&self, app: &App, tx: &mut Tx<'_>, event: NewEvent) -> Result<()> {
         let about = event.metadata.refs.iter().next();
         let resource = about.map_or_else(String::new, |(name, id)| {
             format!("{}/{id}", name.strip_suffix("Id").unwrap_or(name))

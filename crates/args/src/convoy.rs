@@ -2,7 +2,9 @@
 
 use clap::{Args, Subcommand};
 
+use super::agent::{Kind, Walls};
 use super::local::Who;
+use super::units;
 
 /// Work with convoys.
 #[derive(Debug, Args)]
@@ -49,6 +51,8 @@ It says so if the convoy is stalled: nothing in it can be begun, and nobody work
         /// The convoy
         convoy: String,
     },
+    #[command(flatten)]
+    Driven(Driven),
     /// Put beads into a convoy
     #[command(after_help = "Examples:
   godel convoy add convoy-20261115-k3d 4k2hm 9xw3c")]
@@ -111,4 +115,64 @@ It says so if the convoy is stalled: nothing in it can be begun, and nobody work
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// What to do with a convoy that agents work on; it needs a server.
+#[derive(Debug, Subcommand)]
+pub enum Driven {
+    /// Let agents work on a convoy: each ready bead gets one, and those that wait get theirs later
+    #[command(after_help = "Examples:
+  godel convoy start convoy-20261115-k3d --agents 6 --budget 5
+  godel convoy start 20261115-k3d --harness claude --model claude-sonnet-5 --wait
+
+It needs a server: `godel up`. Whether work lands by itself is a matter of the project's setting
+`review`; by default a person agrees. With --wait the exit code is 0 if all beads are done, else 1.")]
+    Start(Box<StartConvoy>),
+    /// Let no new agent begin on a convoy; those at work go on
+    #[command(after_help = "Examples:
+  godel convoy stop convoy-20261115-k3d")]
+    Stop {
+        /// The convoy
+        convoy: String,
+        /// Its project, if it is not that of this folder
+        #[arg(long, value_name = "PROJECT")]
+        project: Option<String>,
+    },
+    /// Show how the agents of a convoy get on, until it is over
+    #[command(after_help = "Examples:
+  godel convoy watch convoy-20261115-k3d
+  godel convoy watch convoy-20261115-k3d --once --json")]
+    Watch {
+        /// The convoy
+        convoy: String,
+        /// Only how it is now
+        #[arg(long)]
+        once: bool,
+        /// Its project, if it is not that of this folder
+        #[arg(long, value_name = "PROJECT")]
+        project: Option<String>,
+    },
+}
+
+/// How a convoy is run.
+#[derive(Debug, Args)]
+pub struct StartConvoy {
+    /// The convoy
+    pub convoy: String,
+    /// Let this many agents work at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub agents: Option<u32>,
+    /// Let all of them together spend at most this much, in dollars
+    #[arg(long, value_name = "DOLLARS", value_parser = units::money)]
+    pub budget: Option<i64>,
+    #[command(flatten)]
+    pub kind: Kind,
+    #[command(flatten)]
+    pub walls: Walls,
+    /// The project, if it is not that of this folder
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+    /// Wait until it is over
+    #[arg(long)]
+    pub wait: bool,
 }

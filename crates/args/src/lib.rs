@@ -9,13 +9,16 @@
 #![expect(missing_docs, reason = "parts that several commands share have no help of their own")]
 
 pub mod access;
+pub mod agent;
 pub mod bead;
 pub mod convoy;
 mod flags;
 pub mod local;
 pub mod models;
+pub mod own;
 pub mod project;
 pub mod queue;
+mod talk;
 pub mod units;
 pub mod workflow;
 pub mod worktree;
@@ -41,6 +44,8 @@ pub use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
   godel events tail 'agent:*'  watch what happens
   godel user list              see who has an account
   godel cost                   see what models cost
+  godel agent spawn TASK       let an agent do something
+  godel inbox                  see what needs you
   godel worker run -- COMMAND  run a command for each task of the queue
   godel bead ready             see what can be done in this repository
   godel explain rate_limited   understand an error
@@ -186,6 +191,10 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
   godel audit verify"
     )]
     Audit(access::Audit),
+    #[command(flatten)]
+    Agents(agent::Agents),
+    #[command(flatten)]
+    Own(own::Own),
     #[command(flatten)]
     Models(models::Models),
     #[command(flatten)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::bead::Bead;
-use super::convoy::Convoy;
+use super::convoy::{Convoy, What};
 
 /// Who acts.
 #[derive(Debug, Clone, Default, Args)]
@@ -44,7 +44,10 @@ with or without godel-.")]
     /// Bundle beads that belong together, and see how far they are
     #[command(after_help = "Examples:
   godel convoy create \"Sprint 1\" 4k2hm 9xw3c --description \"Auth improvements\"
-  godel convoy status convoy-20261115-k3d")]
+  godel convoy status convoy-20261115-k3d
+  godel convoy start convoy-20261115-k3d --agents 6 --budget 5
+
+start, stop and watch need a server; all else works without.")]
     Convoy(Convoy),
     /// Exchange beads with another clone over a git remote
     #[command(after_help = "Examples:
@@ -120,6 +123,13 @@ Under a name that is known already, the new text takes the place of the old one.
         #[command(flatten)]
         who: Who,
     },
+}
+
+impl Local {
+    /// Tells whether it is about agents, which only a server can start.
+    pub const fn needs_server(&self) -> bool {
+        matches!(self, Self::Convoy(Convoy { what: What::Driven(_), .. }))
+    }
 }
 
 /// What to import.

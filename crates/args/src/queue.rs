@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-pub use self::task::{NewTask, Task, TaskOptions};
-pub use self::worker::{RunWorker, Worker};
+pub use self::task::{Held, NewTask, SpawnTask, Task, TaskOptions};
+pub use self::worker::{RegisterWorker, RunWorker, Worker};
 use crate::units;
 
 /// What to do with the queue.

@@ -88,10 +88,15 @@ The beginning or the end of an id is enough, if it is that of one of the newest 
     },
     /// End a run: its tasks are taken off the queue, and workers are asked to stop
     #[command(after_help = "Examples:
-  godel workflow cancel 5a1b2c3d")]
+  godel workflow cancel 5a1b2c3d
+  godel workflow cancel --all release")]
     Cancel {
-        /// The run
-        run: String,
+        /// The run; with --all the name or id of a stored workflow
+        #[arg(value_name = "RUN")]
+        what: String,
+        /// End all runs of a stored workflow
+        #[arg(long)]
+        all: bool,
     },
     /// Do again what failed or was cancelled, and nothing else
     #[command(after_help = "Examples:
@@ -216,7 +221,7 @@ pub enum Team {
         /// The file with the fields that change, JSON, or - for stdin
         file: PathBuf,
     },
-    /// Show numbers about a team, or about the newest 100
+    /// Show numbers about a team, or about all
     #[command(after_help = "Examples:
   godel team metrics
   godel team metrics review --json")]

@@ -1,5 +1,6 @@
 //! The parts of the benchmark, and what they share.
 
+pub(crate) mod agents;
 mod append;
 mod auth;
 mod backup;
@@ -24,6 +25,9 @@ use crate::error::{Error, Result, Told as _};
 use crate::events::Log;
 use crate::server::{self, Server};
 use crate::table::Row;
+
+/// The first argument with which this program is the helper of sandboxes.
+pub(crate) const HELPER: &str = "sandbox-init";
 
 /// One thing that can be measured alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

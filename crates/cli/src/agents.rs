@@ -3,9 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use godel_settings::Environment;
 use serde::Serialize;
-
-use crate::context::Environment;
 
 /// The programs that are looked for.
 const KNOWN: &[&str] = &[

@@ -1,5 +1,6 @@
 //! One file for each command.
 
+mod agent;
 mod audit;
 mod backup;
 mod bead;
@@ -11,24 +12,33 @@ mod convoy;
 mod db;
 mod dead;
 mod doctor;
+mod drive;
+mod estop;
 mod events;
 mod exchange;
 mod explain;
+mod here;
+mod inbox;
 mod key;
+mod land;
 pub(crate) mod local;
 mod login;
 mod lookup;
+mod mail;
 mod memory;
 mod models;
 mod next;
 mod onboard;
+pub(crate) mod own;
 mod project;
 mod provider;
 mod queue;
 mod reference;
 mod restore;
+mod role;
 mod schedule;
 mod secret;
+mod session;
 mod status;
 mod task;
 mod team;
@@ -46,7 +56,6 @@ mod worktree;
 use godel_args::{Command, Config, Db, Events};
 
 use crate::context::Context;
-use crate::desk::Desk;
 use crate::error::Result;
 use crate::exit::Exit;
 
@@ -56,9 +65,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         None => next::run(context).await,
         Some(Command::Up(flags)) => up::run(context, &flags).await,
         Some(Command::Status) => status::run(context).await,
-        Some(Command::Local(asked)) => {
-            local::run(Desk::new(context.environment.clone(), context.output)?, asked)
-        }
+        Some(Command::Local(asked)) => Box::pin(drive::run(context, asked)).await,
         Some(Command::Doctor(flags)) => doctor::run(context, &flags).await,
         Some(Command::Login(asked)) => login::login(context, asked).await,
         Some(Command::Logout) => login::logout(context).await,
@@ -69,6 +76,8 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Tenant(asked)) => tenant::run(context, asked).await,
         Some(Command::Secret(asked)) => secret::run(context, asked).await,
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
+        Some(Command::Agents(asked)) => Box::pin(agent::run(context, asked)).await,
+        Some(Command::Own(asked)) => Box::pin(own::run(context.output, asked)).await,
         Some(Command::Models(asked)) => models::run(context, asked).await,
         Some(Command::Queueing(asked)) => queue::run(context, asked).await,
         Some(Command::Joined(asked)) => workflow::run(context, asked).await,

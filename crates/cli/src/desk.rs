@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use godel_args::local::Who;
 use godel_beads::{Draft, Shelf};
+use godel_settings::Environment;
 
-use crate::context::Environment;
 use crate::error::{Error, Result};
 use crate::output::Output;
 

@@ -25,6 +25,9 @@ pub(crate) enum Error {
     /// The server did not start or stop as it should.
     #[error(transparent)]
     Start(#[from] Box<godel_server::StartError>),
+    /// The settings do not fit.
+    #[error(transparent)]
+    Settings(#[from] Box<godel_settings::Error>),
     /// Logging could not be set up.
     #[error(transparent)]
     Telemetry(#[from] Box<godel_server::telemetry::Error>),
@@ -34,6 +37,9 @@ pub(crate) enum Error {
     /// The workbench failed.
     #[error(transparent)]
     Git(#[from] Box<godel_git::Error>),
+    /// A worker ended before it was asked to.
+    #[error(transparent)]
+    Worker(Box<godel_worker::Error>),
     /// A value from outside does not fit.
     #[error(transparent)]
     Invalid(#[from] Invalid),
@@ -104,9 +110,11 @@ impl Report for Error {
             Self::Store(error) => error.code(),
             Self::App(error) => error.code(),
             Self::Start(error) => error.code(),
+            Self::Settings(error) => error.code(),
             Self::Telemetry(error) => error.code(),
             Self::Beads(error) => error.code(),
             Self::Git(error) => error.code(),
+            Self::Worker(error) => error.code(),
             Self::Invalid(error) => error.code(),
             Self::File { .. } | Self::Closed => code::FILE_FAILED,
             Self::NotRunning { .. } => code::SERVER_UNREACHABLE,
@@ -127,9 +135,11 @@ impl Report for Error {
             Self::Store(error) => error.hint(),
             Self::App(error) => error.hint(),
             Self::Start(error) => error.hint(),
+            Self::Settings(error) => error.hint(),
             Self::Telemetry(error) => error.hint(),
             Self::Beads(error) => error.hint(),
             Self::Git(error) => error.hint(),
+            Self::Worker(error) => error.hint(),
             Self::Invalid(error) => error.hint(),
             Self::File { .. } => Some("check that it exists and that you may use it".to_owned()),
             Self::NotRunning { found: None, .. } => Some("start it with `godel up`".to_owned()),
@@ -156,9 +166,19 @@ boxed! {
     Store(godel_store::Error);
     App(godel_app::Error);
     Start(godel_server::StartError);
+    Settings(godel_settings::Error);
     Telemetry(godel_server::telemetry::Error);
     Beads(godel_beads::Error);
     Git(godel_git::Error);
+}
+
+impl From<godel_worker::Error> for Error {
+    fn from(error: godel_worker::Error) -> Self {
+        match error {
+            godel_worker::Error::Client(error) => Self::Client(error),
+            other => Self::Worker(Box::new(other)),
+        }
+    }
 }
 
 #[cfg(test)]

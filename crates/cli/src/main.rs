@@ -14,16 +14,12 @@ mod error;
 mod exit;
 mod locate;
 mod measure;
-mod nearest;
-mod origin;
 mod output;
 mod pages;
-mod patience;
 mod quietly;
 mod reference;
+mod sandbox;
 mod saved;
-mod serving;
-mod settings;
 mod signals;
 
 use std::ffi::OsString;
@@ -31,8 +27,9 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use godel_args::{Cli, Command};
+use godel_settings::Environment;
 
-use crate::context::{Context, Environment};
+use crate::context::Context;
 use crate::desk::Desk;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -44,6 +41,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|word| word == godel_server::SANDBOX_HELPER) {
+        return sandbox::enter(&arguments[2..]);
+    }
     let given = |flag: &str| arguments.iter().any(|argument| argument == flag);
     let output = Output::new(given("--json"), given("--no-color"));
     let exit = match Cli::try_parse_from(&arguments) {
@@ -65,8 +65,16 @@ fn run(cli: Cli, output: Output) -> Result<Exit> {
     }
     let command = match cli.command {
         // Settings, threads and TLS would take longer to start than the work itself.
-        Some(Command::Local(asked)) => {
+        Some(Command::Local(asked)) if !asked.needs_server() => {
             return commands::local::run(Desk::new(environment, output)?, asked);
+        }
+        Some(Command::Own(asked)) => {
+            // An agent has neither settings nor a data directory.
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .map_err(|cause| Error::file("the async runtime", "started", cause))?;
+            return runtime.block_on(Box::pin(commands::own::run(output, asked)));
         }
         command => command,
     };

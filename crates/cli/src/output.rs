@@ -122,6 +122,30 @@ impl Output {
         self.table(header, rows)
     }
 
+    /// Writes rows as a listing, the cells of one column in the colours of what they say.
+    pub(crate) fn painted<const N: usize>(
+        self,
+        header: [&str; N],
+        mut rows: Vec<[String; N]>,
+        (column, colour): (usize, impl Fn(&str) -> Style),
+    ) -> Result<()> {
+        if let Some(width) = self.width() {
+            fit(&header, &mut rows, width);
+        }
+        let cells: Vec<String> = rows.iter().map(|row| plain(&row[column])).collect();
+        let widths = (0..column).map(|before| {
+            let cells = rows.iter().map(|row| plain(&row[before]).width());
+            cells.chain([header[before].len()]).max().unwrap_or_default() + 2
+        });
+        let from = widths.sum();
+        let text = columns(Some(header), rows);
+        let mut lines = text.lines();
+        self.line(lines.next().unwrap_or_default())?;
+        lines
+            .zip(cells)
+            .try_for_each(|(line, cell)| self.line(paint(line, from, &cell, colour(&cell))))
+    }
+
     /// Writes rows in columns without a header, cut as those of a listing.
     pub(crate) fn bare<const N: usize>(self, rows: &mut [[String; N]]) -> Result<()> {
         if let Some(width) = self.width() {
@@ -252,6 +276,21 @@ fn fit<const N: usize>(header: &[&str; N], rows: &mut [[String; N]], width: usiz
     }
 }
 
+/// Colours the text that begins at a column of a line.
+fn paint(line: &str, from: usize, text: &str, style: Style) -> String {
+    let mut width = 0;
+    let begins = |(_, char): &(usize, char)| {
+        let is_there = width >= from;
+        width += char.width().unwrap_or(0);
+        is_there
+    };
+    let start = line.char_indices().find(begins).map_or(line.len(), |(at, _)| at);
+    match line[start..].strip_prefix(text) {
+        Some(rest) => format!("{}{}{rest}", &line[..start], styled(style, text)),
+        None => line.to_owned(),
+    }
+}
+
 /// Cuts a text to a width, with a mark that something is missing.
 pub(crate) fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
@@ -329,6 +368,16 @@ mod tests {
     fn columns_are_aligned_without_blanks_at_the_end() {
         let rows = vec![["a".to_owned(), "b".to_owned()], ["long".to_owned(), String::new()]];
         assert_eq!(columns(Some(["X", "Y"]), rows), "X     Y\na     b\nlong");
+    }
+
+    #[test]
+    fn only_the_cell_that_is_meant_is_coloured() {
+        let rows = vec![["日本".to_owned(), "failed".to_owned(), "failed".to_owned()]];
+        let line = columns(None, rows);
+        let painted = paint(&line, 6, "failed", BAD);
+        assert_eq!(painted, format!("日本  {}  failed", styled(BAD, "failed")));
+        assert_eq!(anstream::adapter::strip_str(&painted).to_string(), line);
+        assert_eq!(paint("short", 9, "x", BAD), "short");
     }
 
     #[test]

@@ -2,8 +2,7 @@
 
 use clap::CommandFactory as _;
 use godel_args::Cli;
-
-use crate::settings::{Key, Settings};
+use godel_settings::{Key, Settings};
 
 const WIDTH: usize = 100;
 const MADE: &str = "<!-- Made by `cargo xtask codegen`; do not edit. -->\n\n";

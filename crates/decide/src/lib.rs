@@ -5,6 +5,7 @@
 //! - A decider returns what is to be done; `app` and `server` do it.
 
 mod admission;
+pub mod agent;
 mod alarm;
 mod backlog;
 mod backup;

@@ -69,7 +69,7 @@ impl Workbench {
     }
 
     /// Finds the commit to begin from.
-    fn base(&self, asked: Option<&str>) -> Result<Base> {
+    pub(crate) fn base(&self, asked: Option<&str>) -> Result<Base> {
         let revision = asked.unwrap_or("HEAD");
         let unknown =
             |message: String, hint: &str| Error::refused(code::BASE_NOT_FOUND, message, hint);
@@ -167,8 +167,37 @@ impl Workbench {
     /// Lets git make the branch and the worktree; what an earlier attempt left half done goes first.
     fn add(&self, record: &Record, lock: &Lock) -> Result<()> {
         let tree = self.repo.tree(&record.id);
+        if self.clear_way(record, lock)? {
+            return Ok(());
+        }
+        disk::dir(tree.parent().unwrap_or(&self.repo.home))?;
+        let exists = self.repo.commit(&format!("refs/heads/{}", record.branch))?.is_some();
+        if !exists {
+            match self.claim(record) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                // A spare that is of no use costs time, and nothing else.
+                Err(_) => drop(self.clear_way(record, lock)?),
+            }
+        }
+        let git = self.repo.git().hold(lock.file());
+        let exists =
+            exists || self.repo.commit(&format!("refs/heads/{}", record.branch))?.is_some();
+        let git = match exists {
+            true => git.args(["worktree", "add", "--"]).args([&tree]).args([&record.branch]),
+            false => git
+                .args(["worktree", "add", "--no-track", "-b", &record.branch, "--"])
+                .args([&tree])
+                .args([&record.base.commit]),
+        };
+        git.run().map_err(|error| self.undo(record, error))
+    }
+
+    /// Removes what an earlier attempt left half done; true if it was done.
+    fn clear_way(&self, record: &Record, lock: &Lock) -> Result<bool> {
+        let tree = self.repo.tree(&record.id);
         match (self.repo.admin(&record.id)?, disk::exists(&tree)) {
-            (Some(admin), true) if !initializing(&admin) => return Ok(()),
+            (Some(admin), true) if !initializing(&admin) => return Ok(true),
             (Some(_), there) => {
                 if there {
                     share::delete_tree(&tree)?;
@@ -181,17 +210,7 @@ impl Workbench {
             }
             (None, false) => {}
         }
-        disk::dir(tree.parent().unwrap_or(&self.repo.home))?;
-        let git = self.repo.git().hold(lock.file());
-        let exists = self.repo.commit(&format!("refs/heads/{}", record.branch))?.is_some();
-        let git = match exists {
-            true => git.args(["worktree", "add", "--"]).args([&tree]).args([&record.branch]),
-            false => git
-                .args(["worktree", "add", "--no-track", "-b", &record.branch, "--"])
-                .args([&tree])
-                .args([&record.base.commit]),
-        };
-        git.run().map_err(|error| self.undo(record, error))
+        Ok(false)
     }
 
     /// Takes back what was recorded for a worktree that git would not make.

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use crate::error::{Error, Result};
 
@@ -68,6 +68,14 @@ impl<'a> Git<'a> {
         self
     }
 
+    /// Adds settings for this call, as `name=value`; before the subcommand.
+    pub(crate) fn settings(mut self, settings: &[String]) -> Self {
+        for setting in settings {
+            self.command.args(["-c", setting]);
+        }
+        self
+    }
+
     /// Adds arguments; the first is the subcommand.
     pub(crate) fn args<I: IntoIterator<Item: AsRef<OsStr>>>(mut self, arguments: I) -> Self {
         for argument in arguments {
@@ -111,6 +119,12 @@ impl<'a> Git<'a> {
             child.wait_with_output()
         })
         .map_err(Error::Missing)
+    }
+
+    /// Starts it, for a talk over its input and output.
+    pub(crate) fn spawn(mut self) -> Result<Child> {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command.spawn().map_err(Error::Missing)
     }
 
     /// Runs it, and returns what it wrote.

@@ -7,7 +7,8 @@
 //!
 //! # Invariants
 //! - The user's branches, index, hooks and configuration are not touched. The one file of git that is
-//!   written is `info/exclude`, so that `git status` stays clean.
+//!   written is `info/exclude`, so that `git status` stays clean. Only a [`Landing`] moves a branch, by
+//!   compare and swap, and the files of its checkout as a fast-forward does.
 //! - Nothing is deleted before it is saved: by a branch or remote that has it, or by a reference
 //!   under `refs/godel/rescue/`.
 //! - What is going to be done is recorded first. Killed anywhere, the same call finishes the work.
@@ -26,16 +27,19 @@ mod files;
 mod git;
 mod glob;
 mod history;
+mod land;
 mod look;
 mod name;
 mod nested;
 mod ports;
+mod query;
 mod record;
 mod remove;
 mod repo;
 mod rescue;
 mod setup;
 mod share;
+mod spare;
 mod trust;
 
 pub use bench::{Host, Workbench};
@@ -43,8 +47,10 @@ pub use cleanup::{Cleaned, Cleaning, Due, Refusal};
 pub use create::Create;
 pub use error::{Error, Result};
 pub use files::mask;
+pub use land::{Author, Landed, Landing, Merge, Message, Prepared};
 pub use look::{Entry, State};
 pub use name::Name;
+pub use query::DiffStat;
 pub use record::{
     Base, Cleanup, Copied, Ended, Mode, Outcome, Phase, Policy, Ports, Record, Removal, Share,
     ShareState,

@@ -303,7 +303,7 @@ impl Workbench {
                 "unmount it, then repeat the command",
             ));
         }
-        share::delete_tree(trash)
+        self.retire(trash)
     }
 
     /// Deletes the branch if it is still where it was when its commits were saved.

@@ -129,6 +129,28 @@ codes! {
     RUN_STATE = "run_state", Conflict;
     /// There is no such team.
     TEAM_NOT_FOUND = "team_not_found", NotFound;
+    /// There is no such agent.
+    AGENT_NOT_FOUND = "agent_not_found", NotFound;
+    /// The agent is not in a state in which this can be done.
+    AGENT_STATE = "agent_state", Conflict;
+    /// Another agent has this name.
+    AGENT_NAME_TAKEN = "agent_name_taken", Conflict;
+    /// The program of an agent is not on this machine.
+    HARNESS_NOT_FOUND = "harness_not_found", Conflict;
+    /// No model was named, and none is set.
+    MODEL_NEEDED = "model_needed", InvalidRequest;
+    /// There is no such conversation.
+    SESSION_NOT_FOUND = "session_not_found", NotFound;
+    /// There is no such notice.
+    NOTICE_NOT_FOUND = "notice_not_found", NotFound;
+    /// There is no such role.
+    ROLE_NOT_FOUND = "role_not_found", NotFound;
+    /// Nobody of this name gets mail, or the box is full.
+    MAIL_REFUSED = "mail_refused", Conflict;
+    /// Everything was told to stand still.
+    STOPPED = "stopped", Conflict;
+    /// The work of a bead cannot get into its branch as it is.
+    LANDING_REFUSED = "landing_refused", Conflict;
     /// There is no such schedule.
     SCHEDULE_NOT_FOUND = "schedule_not_found", NotFound;
     /// Another schedule has this name.

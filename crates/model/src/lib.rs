@@ -9,6 +9,7 @@
 //!   ([`TenantState`]).
 
 mod actor;
+mod agent;
 mod audit;
 mod bead;
 mod clock;
@@ -31,6 +32,7 @@ mod tenant;
 mod user;
 
 pub use actor::Actor;
+pub use agent::{Life, LifeMove};
 pub use audit::{AuditEntry, AuditResult, AuditRow, Personal};
 pub use bead::{
     BeadId, BeadKind, BeadStatus, ConvoyId, LinkKind, NodeId, Priority, Resolution, Stamp,

@@ -155,7 +155,11 @@ impl Asked<'_> {
         let opened = self.board.ledger.open(start, costs.unwrap_or((0, 0)), budgets, after).await;
         let begun = opened.map_err(|refusal| {
             self.board.health.untried(&route.provider, route.key_id());
-            refused(refusal, now)
+            let refusal = refused(refusal, now);
+            if let (Trouble::Budget, Some(agent)) = (refusal.trouble, &self.who.purpose.agent) {
+                self.board.broke.note(agent, &refusal.message);
+            }
+            refusal
         })?;
         let capture = self.who.capture.map(|config| {
             let (asked, dialect) = (self.body.clone(), self.target.dialect);

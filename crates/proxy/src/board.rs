@@ -16,6 +16,7 @@ use http_body::Body;
 use serde::Serialize;
 
 use crate::ask::Asked;
+use crate::broke::Broke;
 use crate::cache::Cache;
 use crate::config::Config;
 use crate::health::{Health, ProviderHealth};
@@ -51,6 +52,8 @@ pub(crate) struct Board {
     pub(crate) keepsakes: Mutex<Keepsakes>,
     pub(crate) cache: Cache,
     pub(crate) sessions: Sessions,
+    /// The agents that may spend nothing more.
+    pub(crate) broke: Broke,
     /// The models whose price is not known and that the log names.
     unpriced: Mutex<HashSet<(String, String)>>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -93,6 +96,7 @@ impl Switchboard {
             keepsakes: Mutex::new(Keepsakes::new(KeepLimits::default())),
             cache,
             sessions: Sessions::default(),
+            broke: Broke::default(),
             unpriced: Mutex::default(),
             clock,
             mint,
@@ -167,6 +171,11 @@ impl Switchboard {
             }
             Err(refusal) => answer(&refusal, dialect, &parts, id),
         }
+    }
+
+    /// Returns why an agent was last refused because of a budget, since this was last asked.
+    pub fn take_budget_refusal(&self, agent: &str) -> Option<String> {
+        self.board.broke.take(agent)
     }
 
     /// Refuses a request in the words of its dialect.

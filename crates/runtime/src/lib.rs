@@ -20,10 +20,11 @@ mod sandbox;
 mod seatbelt;
 mod snapshot;
 mod spec;
+mod terminal;
 
 pub use error::{Error, Result};
 pub use event::{Event, Happening, Listener};
-pub use local::{Helper, NO_WALL, NOT_STARTED, Settings, Stop, Worktrees, enter};
+pub use local::{Gvisor, Helper, NO_WALL, NOT_STARTED, Settings, Stop, Worktrees, enter};
 pub use path::SandboxPath;
 pub use process::{Command, Control, Exit, Limit, Process, ProcessId, Reader, Writer};
 pub use provider::RuntimeProvider;
@@ -33,3 +34,4 @@ pub use sandbox::{
 };
 pub use seatbelt::Seatbelt;
 pub use spec::{Egress, Identity, Limits, Profile, Source, SpawnSpec};
+pub use terminal::{Attachment, Output, TERMINAL_KEPT_BYTES, Terminal, TerminalSize};

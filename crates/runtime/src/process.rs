@@ -5,11 +5,12 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use godel_model::code;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite};
 use uuid::Uuid;
 
-use crate::Result;
+use crate::{Attachment, Error, Result, Terminal, TerminalSize};
 
 /// Reads what a process writes.
 pub type Reader = Box<dyn AsyncRead + Send + Sync + Unpin>;
@@ -29,6 +30,9 @@ pub struct Command {
     pub cwd: Option<crate::SandboxPath>,
     /// Whether its input is written to; else it is empty.
     pub stdin: bool,
+    /// The terminal that it runs in, if any: then that is its input and its output, and the outputs of
+    /// the [`Process`] are not there.
+    pub terminal: Option<TerminalSize>,
     /// How long it may run; never longer than the sandbox allows.
     pub time_limit: Option<Duration>,
     /// A second command with the same key is refused, so that nothing is run twice by mistake.
@@ -71,6 +75,13 @@ impl Command {
     #[must_use]
     pub fn with_stdin(mut self) -> Self {
         self.stdin = true;
+        self
+    }
+
+    /// Gives it a terminal.
+    #[must_use]
+    pub fn with_terminal(mut self, size: TerminalSize) -> Self {
+        self.terminal = Some(size);
         self
     }
 
@@ -170,6 +181,8 @@ pub struct Process {
     pub stdout: Option<Reader>,
     /// Its complaints.
     pub stderr: Option<Reader>,
+    /// Its terminal, if it has one.
+    pub terminal: Option<Terminal>,
     /// Waits for it and ends it; clone it to do so from elsewhere.
     pub control: std::sync::Arc<dyn Control>,
 }
@@ -190,6 +203,45 @@ impl Process {
     pub async fn kill(&self, grace: Duration) -> Result<()> {
         self.control.kill(grace).await
     }
+}
+
+impl Process {
+    /// Reads its terminal from a place in the output on.
+    ///
+    /// # Errors
+    /// If it has none, or the place is beyond what was shown.
+    pub fn attach(&self, from: u64) -> Result<Attachment> {
+        self.terminal()?.attach(from)
+    }
+
+    /// Types into its terminal.
+    ///
+    /// # Errors
+    /// If it has none, or it has ended.
+    pub async fn write(&self, bytes: &[u8]) -> Result<()> {
+        self.terminal()?.write(bytes).await
+    }
+
+    /// Changes the size of its terminal.
+    ///
+    /// # Errors
+    /// If it has none, or it has ended.
+    pub fn resize(&self, size: TerminalSize) -> Result<()> {
+        self.terminal()?.resize(size)
+    }
+
+    fn terminal(&self) -> Result<&Terminal> {
+        self.terminal.as_ref().ok_or_else(|| no_terminal(self.id))
+    }
+}
+
+/// Why a process cannot be attached to.
+pub(crate) fn no_terminal(id: ProcessId) -> Error {
+    Error::refused(
+        code::SANDBOX_STATE,
+        format!("process {id} is not there, or has no terminal"),
+        "start the command with a terminal",
+    )
 }
 
 impl fmt::Debug for Process {

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use crate::{
-    Capabilities, Collected, Command, Fork, Process, Result, Sandbox, SandboxId, SandboxPath,
-    SandboxStatus, SnapshotId, SpawnSpec,
+    Capabilities, Collected, Command, Fork, Process, ProcessId, Result, Sandbox, SandboxId,
+    SandboxPath, SandboxStatus, SnapshotId, SpawnSpec, Terminal,
 };
 
 /// A kind of place where agents work: few and slow calls, so it is used as `dyn`.
@@ -24,6 +24,13 @@ pub trait RuntimeProvider: Send + Sync {
 
     /// Runs a command. It ends with the [`Process`], with the sandbox, and with Godel.
     async fn exec(&self, at: SandboxId, command: &Command) -> Result<Process>;
+
+    /// Finds the terminal of a command again, also of one that has just ended.
+    async fn terminal(&self, at: SandboxId, process: ProcessId) -> Result<Terminal> {
+        // A provider without terminals has none to find.
+        let _ = at;
+        Err(crate::process::no_terminal(process))
+    }
 
     /// Reads a file of the workspace.
     async fn read(&self, at: SandboxId, path: &SandboxPath) -> Result<Bytes>;
@@ -51,6 +58,24 @@ pub trait RuntimeProvider: Send + Sync {
             forks.push(self.restore(&snapshot, spec).await);
         }
         Ok(forks)
+    }
+
+    /// Lists the snapshots that there are.
+    async fn snapshots(&self) -> Result<Vec<SnapshotId>> {
+        Ok(Vec::new())
+    }
+
+    /// Forgets a snapshot; one that is gone is fine. The same files give the same id, so it is for the
+    /// caller to know that nobody else needs it. The room on disk is free after the next sweep.
+    async fn forget(&self, snapshot: &SnapshotId) -> Result<()> {
+        // A provider without snapshots has none to forget.
+        let _ = snapshot;
+        Ok(())
+    }
+
+    /// Frees what no snapshot needs any more; returns how many bytes.
+    async fn sweep(&self) -> Result<u64> {
+        Ok(0)
     }
 
     /// Lets all processes of a sandbox stand still.

@@ -2,6 +2,7 @@
 
 mod manifest;
 mod packs;
+mod sweep;
 mod vault;
 mod walk;
 

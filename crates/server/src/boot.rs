@@ -10,6 +10,7 @@ use bytes::Bytes;
 use godel_api::{Discovery, OWNER_KEY_FILE};
 use godel_app::auth::{self, Credential, login};
 use godel_app::{App, Crew, backup, beads, keys, queue, retention, spend, tenants, workflows};
+use godel_fleet::Fleet;
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
@@ -18,7 +19,7 @@ use tokio::net::TcpListener;
 use crate::files::{make_private_dir, write_private};
 use crate::state::{Entrance, Parts, Shared};
 use crate::tls::{Current, Facts, Keeper, Tls, machine_name};
-use crate::{Config, anchors, listen, master, metrics, openapi, router};
+use crate::{Config, agents, anchors, listen, master, metrics, openapi, router};
 
 /// Why a server did not start or stop as it should.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +72,9 @@ pub enum StartError {
     /// A use case failed.
     #[error(transparent)]
     App(#[from] godel_app::Error),
+    /// Agents cannot be run.
+    #[error(transparent)]
+    Fleet(#[from] godel_fleet::Error),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] godel_store::Error),
@@ -91,6 +95,7 @@ impl Report for StartError {
                 code::MASTER_KEY_WRONG
             }
             Self::App(error) => error.code(),
+            Self::Fleet(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Providers(_) => code::INVALID_CONFIG,
             Self::Metrics(_) | Self::Signing(_) => code::INTERNAL_ERROR,
@@ -118,6 +123,7 @@ impl Report for StartError {
                     .to_owned(),
             ),
             Self::App(error) => error.hint(),
+            Self::Fleet(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Providers(_) => {
                 Some("correct it; `godel explain invalid_config` has more".to_owned())
@@ -189,7 +195,8 @@ impl Server {
         let first_start = ensure_owner_key(&app, tenant, &config.data_dir).await?;
         let crew = Crew::default();
         let certificate = keeper.as_ref().map(Keeper::current);
-        let shared = shared(&app, &crew, &config, certificate.clone())?;
+        let fleet = agents::fleet(&app, &crew, &config, near(address))?;
+        let shared = shared((&app, &fleet), &crew, &config, certificate.clone())?;
         let routes = router::build(&shared);
         spend::start(&app, &crew, config.providers_file()).await?;
         retention::start(&app, &crew);
@@ -204,6 +211,7 @@ impl Server {
         let acceptor = keeper.as_ref().map(Keeper::acceptor);
         let rooms = listen::Rooms { router: routes, models: Some(shared.clone()) };
         crew.spawn(listen::serve(listener, rooms, crew.clone(), acceptor));
+        fleet.start().await?;
         tenants::record_server(&app, tenant, "server:start").await?;
         let url = url(&config.tls, near(address));
         let login_link = login_link(&app, &url, tenant).await?;
@@ -302,7 +310,7 @@ impl Server {
 }
 
 fn shared(
-    app: &App,
+    (app, fleet): (&App, &Fleet),
     crew: &Crew,
     config: &Config,
     certificate: Option<Arc<Current>>,
@@ -319,6 +327,7 @@ fn shared(
     let prometheus = metrics::install().map_err(|error| StartError::Metrics(error.to_string()))?;
     Ok(Shared::new(Parts {
         app: app.clone(),
+        fleet: fleet.clone(),
         crew: crew.clone(),
         data_dir: config.data_dir.clone(),
         request_timeout: config.request_timeout,

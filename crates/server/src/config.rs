@@ -42,8 +42,34 @@ pub struct Config {
     pub tls_check: Duration,
     /// Whether other machines may reach the server without TLS.
     pub insecure: bool,
+    /// How agents are run.
+    pub agents: AgentsConfig,
     /// The file of providers of models; `None` for `proxy.toml` in the data directory.
     pub providers: Option<PathBuf>,
+}
+
+/// How agents are run on a server.
+#[derive(Debug, Clone)]
+pub struct AgentsConfig {
+    /// How many run at once.
+    pub capacity: u32,
+    /// The binary that is started again as the helper of sandboxes; `None` for this one.
+    pub helper: Option<PathBuf>,
+    /// The bubblewrap to use; `None` for the one on PATH.
+    pub bubblewrap: Option<PathBuf>,
+    /// The user's state directory of Godel; `None` for one in the data directory.
+    pub state_dir: Option<PathBuf>,
+}
+
+impl AgentsConfig {
+    /// How many agents run at once unless told otherwise.
+    pub const CAPACITY: u32 = 64;
+}
+
+impl Default for AgentsConfig {
+    fn default() -> Self {
+        Self { capacity: Self::CAPACITY, helper: None, bubblewrap: None, state_dir: None }
+    }
 }
 
 /// The address of Redis, which is never shown.
@@ -77,6 +103,7 @@ impl Config {
             tls: Tls::Off,
             tls_check: Duration::from_secs(60),
             insecure: false,
+            agents: AgentsConfig::default(),
             providers: None,
         }
     }

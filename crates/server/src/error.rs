@@ -84,6 +84,15 @@ impl From<godel_app::Error> for ApiError {
     }
 }
 
+impl From<godel_fleet::Error> for ApiError {
+    fn from(error: godel_fleet::Error) -> Self {
+        match error {
+            godel_fleet::Error::App(error) => error.into(),
+            other => Self::report(&other),
+        }
+    }
+}
+
 impl From<godel_store::Error> for ApiError {
     fn from(error: godel_store::Error) -> Self {
         Self::report(&error)

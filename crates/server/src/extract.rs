@@ -20,6 +20,8 @@ use crate::state::Shared;
 const JSON_MAX_DEPTH: usize = 64;
 /// How much of a too large body is read and dropped before the connection is given up.
 const DROPPED_MAX_BYTES: usize = 16 * 1024 * 1024;
+/// How long a name in the path can be.
+const WORD_MAX_CHARS: usize = 200;
 const ONCE_KEY_MAX_CHARS: usize = 200;
 
 /// A JSON body, and the idempotency key that came with it.
@@ -183,6 +185,32 @@ where
         let malformed = |_| ApiError::new(code::INVALID_ID, "the id in the path is malformed");
         let axum::extract::Path(text) = text.map_err(malformed)?;
         Ok(Self(text.parse()?))
+    }
+}
+
+/// A name or an id in the path, or the beginning of one.
+#[derive(Debug)]
+pub(crate) struct Word(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for Word {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        let Id(word) = Id::from_request_parts(parts, state).await?;
+        Ok(word)
+    }
+}
+
+impl std::str::FromStr for Word {
+    type Err = godel_model::Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let fits = (1..=WORD_MAX_CHARS).contains(&text.chars().count());
+        if fits && !text.chars().any(char::is_control) {
+            return Ok(Self(text.to_owned()));
+        }
+        let why = "the name in the path is malformed";
+        Err(godel_model::Invalid::new(code::INVALID_ID, why))
     }
 }
 

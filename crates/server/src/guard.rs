@@ -83,7 +83,8 @@ impl<S: Sync> FromRequestParts<S> for Whence {
 #[derive(Debug)]
 pub(crate) struct Whence(pub(crate) Origin);
 
-fn origin(parts: &Parts) -> Origin {
+/// Returns where a request comes from.
+pub(crate) fn origin(parts: &Parts) -> Origin {
     origin_of(&parts.headers, parts.extensions.get::<Peer>())
 }
 

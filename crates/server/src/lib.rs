@@ -7,6 +7,7 @@
 //! - Nothing behind the guard runs without a known caller.
 //! - A slow client holds its own cursor, never the writer.
 
+mod agents;
 mod anchors;
 mod boot;
 mod config;
@@ -31,8 +32,9 @@ mod trace;
 mod web;
 mod ws;
 
+pub use agents::SANDBOX_HELPER;
 pub use boot::{LOCK_FILE, Server, StartError};
-pub use config::{Config, RedisUrl};
+pub use config::{AgentsConfig, Config, RedisUrl};
 pub use files::{is_open_to_others, make_private_dir, write_private};
 pub use master::{
     MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE, decode_master_key, encode_master_key,

@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
+use crate::routes::agents::{convoys as marches, lead, mail, own, places, sessions};
 use crate::routes::beads::moves;
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
@@ -37,6 +38,7 @@ fn open_api() -> OpenApiRouter<Shared> {
         .routes(routes!(health::ready))
         .routes(routes!(health::capabilities))
         .routes(routes!(web::openapi))
+        .merge(own_api())
 }
 
 /// The paths of the queue.
@@ -98,6 +100,57 @@ fn workflow_api() -> OpenApiRouter<Shared> {
         .routes(routes!(teams::all_metrics))
 }
 
+/// The paths of agents, their conversations and their mail.
+fn agent_api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(lead::list, lead::spawn))
+        .routes(routes!(lead::get, lead::delete))
+        .routes(routes!(lead::pause))
+        .routes(routes!(lead::resume))
+        .routes(routes!(lead::restart))
+        .routes(routes!(lead::kill))
+        .routes(routes!(lead::message))
+        .routes(routes!(lead::logs))
+        .routes(routes!(lead::events))
+        .routes(routes!(places::fork))
+        .routes(routes!(places::take))
+        .routes(routes!(places::list))
+        .routes(routes!(places::restore))
+        .routes(routes!(places::worktrees))
+        .routes(routes!(lead::metrics))
+        .routes(routes!(lead::estop_state, lead::estop, lead::estop_end))
+        .routes(routes!(mail::list, mail::send))
+        .routes(routes!(mail::inbox))
+        .routes(routes!(mail::answer))
+        .routes(routes!(mail::roles))
+        .routes(routes!(mail::one_role))
+        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::get))
+        .routes(routes!(sessions::nodes))
+        .routes(routes!(sessions::fork))
+        .routes(routes!(sessions::branch))
+        .routes(routes!(sessions::switch))
+        .routes(routes!(sessions::compact))
+        .routes(routes!(sessions::save))
+        .routes(routes!(sessions::resume))
+        .routes(routes!(sessions::archive))
+        .routes(routes!(marches::start))
+        .routes(routes!(marches::stop))
+        .routes(routes!(marches::run))
+        .routes(routes!(marches::land))
+}
+
+/// The paths that agents ask with their own tokens, which open nothing else.
+fn own_api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(own::show))
+        .routes(routes!(own::todos))
+        .routes(routes!(own::mail, own::send))
+        .routes(routes!(own::ask))
+        .routes(routes!(own::answer))
+        .routes(routes!(own::done))
+}
+
 /// The paths of the API behind the guard.
 fn guarded_api() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -138,6 +191,7 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(spend::delete_budget))
         .merge(queue_api())
         .merge(workflow_api())
+        .merge(agent_api())
         .routes(routes!(audit::list))
         .routes(routes!(audit::verify))
         .routes(routes!(tenants::list, tenants::create))

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use godel_app::queue::Counter;
 use godel_app::{App, Crew};
+use godel_fleet::Fleet;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -19,6 +20,7 @@ pub(crate) struct Shared(Arc<Parts>);
 #[derive(Debug)]
 pub(crate) struct Parts {
     pub(crate) app: App,
+    pub(crate) fleet: Fleet,
     pub(crate) crew: Crew,
     pub(crate) data_dir: PathBuf,
     pub(crate) request_timeout: Duration,

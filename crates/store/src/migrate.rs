@@ -14,26 +14,28 @@ pub struct Migration {
 }
 
 macro_rules! migrations {
-    ($($version:literal $name:literal;)+) => {
+    ($($version:literal $number:literal $name:literal;)+) => {
         &[$(Migration {
             version: $version,
             name: $name,
-            up: include_str!(concat!("../migrations/000", $version, "_", $name, ".up.sql")),
-            down: include_str!(concat!("../migrations/000", $version, "_", $name, ".down.sql")),
+            up: include_str!(concat!("../migrations/", $number, "_", $name, ".up.sql")),
+            down: include_str!(concat!("../migrations/", $number, "_", $name, ".down.sql")),
         }),+]
     };
 }
 
 static KNOWN: &[Migration] = migrations! {
-    1 "spine";
-    2 "callers";
-    3 "people";
-    4 "beads";
-    5 "spend";
-    6 "queue";
-    7 "quotas";
-    8 "open_calls";
-    9 "loads";
+    1 "0001" "spine";
+    2 "0002" "callers";
+    3 "0003" "people";
+    4 "0004" "beads";
+    5 "0005" "spend";
+    6 "0006" "queue";
+    7 "0007" "quotas";
+    8 "0008" "open_calls";
+    9 "0009" "loads";
+    10 "0010" "agents";
+    11 "0011" "long_leases";
 };
 
 /// Returns all migrations that this binary knows, in order.

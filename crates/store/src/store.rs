@@ -10,6 +10,7 @@ use crate::chain::{AuditKey, Seal};
 use crate::hub::{Hub, Logged};
 use crate::job::{self, Answer, Finished, Job, Then, job};
 use crate::migrate::SchemaStatus;
+use crate::postgres::holders::Holder;
 use crate::sqlite::Length;
 use crate::tail::Tail;
 use crate::{Config, DatabaseUrl, Direction, Error, Result, Scope, Tx, postgres, sqlite};
@@ -99,6 +100,20 @@ impl Store {
         blocking(move || match &config.url {
             DatabaseUrl::Sqlite(path) => sqlite::schema(path),
             DatabaseUrl::Postgres(url) => postgres::schema(url),
+        })
+        .await
+    }
+
+    /// Returns who holds on to the oldest state of the database, for all that this user may see; there
+    /// is nobody on SQLite.
+    ///
+    /// # Errors
+    /// If the database cannot be asked.
+    pub async fn oldest_holder(url: &DatabaseUrl) -> Result<Option<Holder>> {
+        let url = url.clone();
+        blocking(move || match &url {
+            DatabaseUrl::Sqlite(_) => Ok(None),
+            DatabaseUrl::Postgres(url) => postgres::holders::oldest(url),
         })
         .await
     }

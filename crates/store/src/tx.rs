@@ -17,6 +17,7 @@ use crate::tables::events::Events;
 use crate::tables::idempotency::Idempotency;
 use crate::tables::keys::Keys;
 use crate::tables::lanes::Lanes;
+use crate::tables::papers::{Papers, TalkNodes};
 use crate::tables::pools::Pools;
 use crate::tables::projects::Projects;
 use crate::tables::quotas::Quotas;
@@ -248,6 +249,16 @@ impl<'c> Tx<'c> {
     /// What all tenants have in the queue.
     pub fn census(&mut self) -> Census<'_, 'c> {
         Census { tx: self }
+    }
+
+    /// The papers of a kind.
+    pub fn papers(&mut self, kind: &'static str) -> Papers<'_, 'c> {
+        Papers { tx: self, kind }
+    }
+
+    /// The nodes of a conversation.
+    pub fn talk_nodes(&mut self, talk: uuid::Uuid) -> TalkNodes<'_, 'c> {
+        TalkNodes { tx: self, talk }
     }
 
     /// The lines of pools.

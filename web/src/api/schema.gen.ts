@@ -71,6 +71,230 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List agents
+         * @description The newest first. Filter by `status` (a status, a state or a view), `bead`, `convoy`, `role` and
+         *     `projectId`.
+         */
+        get: operations["listAgents"];
+        put?: never;
+        /**
+         * Spawn an agent
+         * @description It works on a bead, or on a new one that is made of `task`. It is in the queue when this answers.
+         */
+        post: operations["spawnAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an agent */
+        get: operations["getAgent"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an agent
+         * @description One that has ended, with its conversation. Its worktree and its commits stay.
+         */
+        delete: operations["deleteAgent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the events of an agent
+         * @description The same as its log.
+         */
+        get: operations["readAgentEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Copy an agent
+         * @description Files and conversation as they are now; each copy has a bead and a worktree of its own.
+         */
+        post: operations["forkAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/kill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End an agent
+         * @description Its worktree stays, and its bead is free again.
+         */
+        post: operations["killAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/logs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the log of an agent
+         * @description What it said and did, from the log of events. With `waitSeconds` the answer waits for more.
+         */
+        get: operations["readAgentLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/message": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say something to an agent
+         * @description It hears it at its next safe point.
+         */
+        post: operations["messageAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pause an agent
+         * @description Its turn is stopped and its processes end; its work and its conversation stay.
+         */
+        post: operations["pauseAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin an agent anew
+         * @description A fresh session in the same worktree, with a note of the one before; maybe with another model, or as
+         *     another kind of agent.
+         */
+        post: operations["restartAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Resume an agent */
+        post: operations["resumeAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{id}/snapshot": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a snapshot of an agent
+         * @description Its files and where its conversation stands, together.
+         */
+        post: operations["snapshotAgent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -266,6 +490,27 @@ export interface paths {
         put?: never;
         /** Extend a claim */
         post: operations["extendBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/land": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Land the work of a bead
+         * @description A clean merge into the target branch, with the gates on the result. The branch moves once, or not at
+         *     all.
+         */
+        post: operations["landBead"];
         delete?: never;
         options?: never;
         head?: never;
@@ -492,6 +737,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/convoys/{id}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell how a convoy is run */
+        get: operations["getConvoyRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/convoys/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a convoy
+         * @description Its beads are worked on as they become ready, by as many agents as asked for; those that wait for
+         *     others wait. Work lands as the project's `review` says.
+         */
+        post: operations["startConvoy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/convoys/{id}/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a convoy begin nothing new
+         * @description Agents that are at work go on.
+         */
+        post: operations["stopConvoy"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/convoys/{id}/waves": {
         parameters: {
             query?: never;
@@ -549,6 +852,28 @@ export interface paths {
          */
         post: operations["replayDeadLetters"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/estop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell whether everything stands still */
+        get: operations["getEstop"];
+        put?: never;
+        /**
+         * Let everything stand still
+         * @description All agents of the tenant stop at once and keep their work; nothing new begins.
+         */
+        post: operations["estop"];
+        /** Let everything go on */
+        delete: operations["resumeAll"];
         options?: never;
         head?: never;
         patch?: never;
@@ -697,6 +1022,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/inbox": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what needs a person
+         * @description The newest first; with the filter `state` = `all` also what was answered.
+         */
+        get: operations["listInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/inbox/{id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer a notice
+         * @description Without an answer the agent goes on as it thinks best.
+         */
+        post: operations["answerNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/keys": {
         parameters: {
             query?: never;
@@ -763,6 +1128,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List letters
+         * @description Those to the caller, or with the filter `agent` those to an agent; the newest first.
+         */
+        get: operations["listMail"];
+        put?: never;
+        /**
+         * Send a letter
+         * @description To an agent, by its name or id, or to a person by name.
+         */
+        post: operations["sendMail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/metrics/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Numbers about agents */
+        get: operations["agentMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/metrics/system": {
         parameters: {
             query?: never;
@@ -787,7 +1193,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the numbers of all teams */
+        /**
+         * Get the numbers of all teams
+         * @description Page by page, the newest team first.
+         */
         get: operations["teamsMetrics"];
         put?: never;
         post?: never;
@@ -920,6 +1329,43 @@ export interface paths {
          *     are told. What runs goes on.
          */
         patch: operations["updatePool"];
+        trace?: never;
+    };
+    "/api/v1/roles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List roles
+         * @description Those that come with Godel, and those of the projects that the caller works in.
+         */
+        get: operations["listRoles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/roles/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a role */
+        get: operations["getRole"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/runs": {
@@ -1185,6 +1631,334 @@ export interface paths {
         post?: never;
         /** Delete a secret */
         delete: operations["deleteSecret"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/self": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show an agent itself */
+        get: operations["getSelf"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/self/done": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say that the work is done
+         * @description It is checked, and the answer says what is missing.
+         */
+        post: operations["sayDone"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/self/mail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the own mail
+         * @description What was not read before; it counts as read then.
+         */
+        get: operations["readOwnMail"];
+        put?: never;
+        /** Send a letter as an agent */
+        post: operations["sendOwnMail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/self/questions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Ask a person as an agent */
+        post: operations["askPerson"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/self/questions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Wait for an answer */
+        get: operations["awaitAnswer"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/self/todos": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Write the own list of things to do */
+        put: operations["putOwnTodos"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List sessions
+         * @description The newest first.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a session */
+        get: operations["getSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Put a session away */
+        post: operations["archiveSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/branch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Begin a branch of a session */
+        post: operations["branchSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/compact": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a session shorter
+         * @description A summary stands for what was said; nothing is deleted.
+         */
+        post: operations["compactSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Fork a session
+         * @description Makes a new agent with a bead and a worktree of its own, which goes on from the node.
+         */
+        post: operations["forkSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the nodes of a session */
+        get: operations["readSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Go on with a session */
+        post: operations["resumeSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/save": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Save where a session stands, under a name */
+        post: operations["saveSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sessions/{id}/switch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Choose the branch of a session to go on with */
+        post: operations["switchSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List snapshots
+         * @description The newest first.
+         */
+        get: operations["listSnapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/snapshots/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a snapshot
+         * @description Makes a new agent with these files and this conversation, on a bead and a worktree of its own.
+         */
+        post: operations["restoreSnapshot"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1993,6 +2767,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/worktrees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List worktrees
+         * @description Of all projects that the caller works in.
+         */
+        get: operations["listWorktrees"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/device": {
         parameters: {
             query?: never;
@@ -2452,6 +3246,234 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description An agent. */
+        Agent: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description What people call it. */
+            label: string;
+            /** @description pending, initializing, running, paused, completed, failed or killed. */
+            status: string;
+            /** @description initializing, spawning, executing, waiting, paused, completing, completed, failed or killed. */
+            lifecycleState: string;
+            /** @description idle, busy, waiting, paused, offline or error. */
+            view: string;
+            /** @description What it is doing or why it stands still, in a line. */
+            note?: string | null;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /** @description The bead. */
+            bead: string;
+            /** @description The convoy that it works for. */
+            convoy?: string | null;
+            /**
+             * Format: uuid
+             * @description The team that it works for.
+             */
+            teamId?: string | null;
+            /** @description What is to be done. */
+            task: string;
+            /** @description Which agent it is. */
+            harness: string;
+            /** @description The model. */
+            model: string;
+            /** @description Its role. */
+            role: string;
+            /** @description Where it works. */
+            runtime: string;
+            /** @description Its walls. */
+            sandbox: string;
+            /** @description Its worktree. */
+            worktree?: string | null;
+            /** @description The last commit of its branch that was checked. */
+            commit?: string | null;
+            /**
+             * Format: uuid
+             * @description Its conversation.
+             */
+            sessionId: string;
+            /**
+             * Format: uuid
+             * @description The task of the queue by which it runs.
+             */
+            taskId?: string | null;
+            /**
+             * Format: int32
+             * @description How often it was started.
+             */
+            runs: number;
+            /**
+             * Format: int32
+             * @description How often it was begun anew after trouble.
+             */
+            retryCount: number;
+            /** @description What went wrong last. */
+            lastError?: string | null;
+            /**
+             * Format: int64
+             * @description What it may spend, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /**
+             * Format: int64
+             * @description What it has spent, in millionths of a dollar; none if a price is not known.
+             */
+            spentMicros?: number | null;
+            /** @description Its list of things to do. */
+            todos: components["schemas"]["AgentTodo"][];
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            spawnedAt: string;
+            /**
+             * Format: date-time
+             * @description When something last happened.
+             */
+            updatedAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            completedAt?: string | null;
+            /** @description What happened to it, the oldest first; the newest 100 steps. */
+            history: components["schemas"]["AgentStep"][];
+        };
+        /** @description One line of the log of an agent. */
+        AgentLine: {
+            /**
+             * Format: int64
+             * @description Its position in the log of events.
+             */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description The kind of event, such as `agent:text`. */
+            type: string;
+            /** @description What it tells. */
+            payload: Record<string, unknown>;
+        };
+        /** @description Several agents. */
+        AgentList: {
+            /** @description The agents. */
+            items: components["schemas"]["Agent"][];
+        };
+        /** @description What an agent said and did. */
+        AgentLog: {
+            /** @description The lines, the oldest first. */
+            items: components["schemas"]["AgentLine"][];
+            /**
+             * Format: int64
+             * @description The position behind the last line, to ask for more with `after`.
+             */
+            next: number;
+        };
+        /** @description Something to say to an agent. */
+        AgentMessage: {
+            /** @description What. */
+            text: string;
+        };
+        /** @description Numbers about agents. */
+        AgentMetrics: {
+            /** @description How many agents are in each state. */
+            states: Record<string, unknown>;
+            /**
+             * Format: int32
+             * @description How many run on this server.
+             */
+            running: number;
+            /**
+             * Format: int32
+             * @description How many can run on this server.
+             */
+            capacity: number;
+            /**
+             * Format: int32
+             * @description How many things wait for a person.
+             */
+            waiting: number;
+        };
+        /** @description A role. */
+        AgentRole: {
+            /** @description The name. */
+            name: string;
+            /** @description What it is for. */
+            description: string;
+            /** @description Whether it comes with Godel. */
+            builtIn: boolean;
+            /** @description What an agent of it is told first. */
+            prompt: string;
+            /** @description Which agent it is, unless asked otherwise. */
+            harness?: string | null;
+            /** @description The model, unless asked otherwise. */
+            model?: string | null;
+            /** @description The walls, unless asked otherwise. */
+            sandbox?: string | null;
+        };
+        /** @description All roles. */
+        AgentRoles: {
+            /** @description The roles. */
+            items: components["schemas"]["AgentRole"][];
+        };
+        /** @description What an agent was at a moment. */
+        AgentSnapshot: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description The digest of its files. */
+            snapshot: string;
+            /**
+             * Format: uuid
+             * @description Whose they are.
+             */
+            agentId: string;
+            /** @description What the agent is called. */
+            agent: string;
+            /** @description The bead. */
+            bead: string;
+            /**
+             * Format: int32
+             * @description The last node of its conversation.
+             */
+            node?: number | null;
+            /** @description The commit that its branch was at. */
+            commit?: string | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            takenAt: string;
+        };
+        /** @description A step in the life of an agent. */
+        AgentStep: {
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description The state since then. */
+            state: string;
+            /** @description Why. */
+            why: string;
+        };
+        /** @description One thing to do. */
+        AgentTodo: {
+            /** @description What. */
+            text: string;
+            /** @description pending, in_progress or completed. */
+            state: string;
+        };
         /** @description A token by which an agent reaches models. */
         AgentToken: {
             /**
@@ -2502,6 +3524,11 @@ export interface components {
             /** @description The token itself, only in the answer that made it. */
             token?: string | null;
         };
+        /** @description What a person answers. */
+        AnswerNotice: {
+            /** @description The answer; none lets the agent decide by itself. */
+            answer?: string | null;
+        };
         /** @description The answer of a person to a step that asks. */
         AnswerStep: {
             /** @description The id of the step. */
@@ -2510,6 +3537,11 @@ export interface components {
             approve: boolean;
             /** @description What is said about it. */
             note?: string | null;
+        };
+        /** @description Why everything is to stand still. */
+        AskEstop: {
+            /** @description Why. */
+            reason?: string | null;
         };
         /** @description Who should work on a bead. */
         AssignBead: {
@@ -2993,6 +4025,30 @@ export interface components {
             /** @description How many of a hundred are done. */
             percent: number;
         };
+        /** @description A convoy that is run. */
+        ConvoyRun: {
+            /** @description The convoy. */
+            convoy: string;
+            /** @description running, stopped or done. */
+            state: string;
+            /**
+             * Format: int32
+             * @description How many agents work at once.
+             */
+            agents: number;
+            /**
+             * Format: int32
+             * @description How many agents run now.
+             */
+            running: number;
+            /**
+             * Format: int64
+             * @description What all of them may spend, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /** @description What keeps it from going on, if something does. */
+            note?: string | null;
+        };
         /** @description The beads of a convoy in the order in which they can be worked on. */
         ConvoyWaves: {
             /** @description All beads of a wave can be worked on at the same time. */
@@ -3102,6 +4158,18 @@ export interface components {
             /** @description More for programs, depending on the code. */
             details?: unknown;
         };
+        /** @description Whether everything stands still. */
+        Estop: {
+            /** @description Whether it does. */
+            stopped: boolean;
+            /** @description Why. */
+            reason?: string | null;
+            /**
+             * Format: int32
+             * @description How many agents this request paused or resumed.
+             */
+            agents: number;
+        };
         /** @description Something that happened, at its position in the tenant's log. */
         Event: {
             /**
@@ -3194,6 +4262,14 @@ export interface components {
             error: components["schemas"]["ErrorBody"];
             /** @description Where and when. */
             meta: components["schemas"]["Meta"];
+        };
+        /** @description Copies of an agent. */
+        ForkAgent: {
+            /**
+             * Format: int32
+             * @description How many copies.
+             */
+            copies: number;
         };
         /** @description A task that was handed out. */
         GivenTask: {
@@ -3333,6 +4409,19 @@ export interface components {
              */
             graceSeconds?: number | null;
         };
+        /** @description How a bead's work got into its branch, or why not. */
+        Landing: {
+            /** @description The bead. */
+            bead: string;
+            /** @description Whether its work is in the branch now. */
+            landed: boolean;
+            /** @description The branch. */
+            target: string;
+            /** @description The commit in that branch. */
+            commit?: string | null;
+            /** @description What keeps it from landing. */
+            why?: string | null;
+        };
         /** @description That somebody holds a bead. */
         Lease: {
             /**
@@ -3340,6 +4429,27 @@ export interface components {
              * @description When it ends if it is not extended.
              */
             until: string;
+        };
+        /** @description A letter. */
+        Letter: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description Who wrote it. */
+            from: string;
+            /** @description To whom: the label of an agent, or a user. */
+            to: string;
+            /** @description What it says. */
+            text: string;
+            /**
+             * Format: date-time
+             * @description When it was sent.
+             */
+            sentAt: string;
+            /** @description Whether it was read. */
+            read: boolean;
         };
         /** @description The process runs. */
         Live: {
@@ -3369,6 +4479,14 @@ export interface components {
          * @enum {string}
          */
         LoginWants: "cookie" | "tokens";
+        /** @description The id of what was made. */
+        Made: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+        };
         /** @description Where and when an answer was made. */
         Meta: {
             /** @description The id of the request, as in the `X-Request-Id` header and in the log. */
@@ -3545,6 +4663,44 @@ export interface components {
             /** @description Though it is not earned; the reason is kept. */
             force?: boolean;
         };
+        /** @description What an agent is to be. */
+        NewAgent: {
+            /** @description What people call it; its role and a number unless given. */
+            label?: string | null;
+            /** @description What is to be done; a bead is made of it if none is named. */
+            task?: string | null;
+            /** @description The bead to work on. */
+            bead?: string | null;
+            /**
+             * Format: uuid
+             * @description The project, if there are several with a repository.
+             */
+            projectId?: string | null;
+            /** @description Which agent it is: `native`, `claude`, `codex`, `gemini`, `opencode`, `pi`, `acp` or `command`. */
+            harness?: string | null;
+            /** @description The command line of an `acp` or `command` agent; `{prompt}` stands for what it is told. */
+            command?: string[];
+            /** @description The model. */
+            model?: string | null;
+            /** @description Its role, such as `worker` or `reviewer`. */
+            role?: string | null;
+            /** @description Where it works: `worktree` or `gvisor`. */
+            runtime?: string | null;
+            /** @description Its walls: `read-only`, `workspace`, `workspace+net` or `none`. */
+            sandbox?: string | null;
+            /** @description Hosts that it may reach with `workspace+net`. */
+            allow?: string[];
+            /**
+             * Format: int64
+             * @description What it may spend, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /**
+             * Format: int64
+             * @description After how many seconds it ends.
+             */
+            timeoutSeconds?: number | null;
+        };
         /** @description What a new token of an agent is to be. */
         NewAgentToken: {
             /** @description What it is for. */
@@ -3674,6 +4830,13 @@ export interface components {
              */
             expiresAt?: string | null;
         };
+        /** @description A letter to send. */
+        NewLetter: {
+            /** @description To whom: the label or id of an agent, or the name of a user. */
+            to: string;
+            /** @description What it says. */
+            text: string;
+        };
         /** @description A project to be made. */
         NewProject: {
             /** @description The name: 1 to 100 characters, unique in the tenant. */
@@ -3780,6 +4943,128 @@ export interface components {
              */
             capacity?: number | null;
         };
+        /** @description Something that needs a person. */
+        Notice: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description question, stuck, budget or review. */
+            kind: string;
+            /** @description open or closed. */
+            state: string;
+            /**
+             * Format: uuid
+             * @description Whose it is.
+             */
+            agentId?: string | null;
+            /** @description What the agent is called. */
+            agent?: string | null;
+            /** @description The bead. */
+            bead?: string | null;
+            /** @description What is wanted. */
+            text: string;
+            /** @description What can be chosen. */
+            choices: string[];
+            /** @description What was answered. */
+            answer?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            createdAt: string;
+        };
+        /** @description An agent as it sees itself. */
+        OwnAgent: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description What people call it. */
+            name: string;
+            /** @description Its role. */
+            role: string;
+            /** @description Where it is in its life. */
+            state: string;
+        };
+        /** @description How a question stands. */
+        OwnAnswer: {
+            /** @description open, answered or declined. */
+            state: string;
+            /** @description What was answered. */
+            answer?: string | null;
+        };
+        /** @description A bead as its agent sees it. */
+        OwnBead: {
+            /** @description The id. */
+            id: string;
+            /** @description The title. */
+            title: string;
+            /** @description What it says. */
+            description: string;
+            /** @description Its status. */
+            status: string;
+        };
+        /** @description What an agent says at its end. */
+        OwnDone: {
+            /** @description What was done, for people. */
+            summary: string;
+        };
+        /** @description The letters of an agent. */
+        OwnMail: {
+            /** @description The letters that were not read before. */
+            mail: components["schemas"]["Letter"][];
+        };
+        /** @description A question of an agent to a person. */
+        OwnQuestion: {
+            /** @description What it wants to know. */
+            text: string;
+            /** @description What it offers to choose from. */
+            choices?: string[];
+        };
+        /** @description What an agent is told of itself. */
+        OwnSelf: {
+            /** @description The agent. */
+            agent: components["schemas"]["OwnAgent"];
+            bead?: components["schemas"]["OwnBead"] | null;
+            /** @description What is to be done. */
+            task: string;
+            /** @description Its list of things to do. */
+            todos: components["schemas"]["AgentTodo"][];
+            /**
+             * Format: int32
+             * @description How many letters it has not read.
+             */
+            unread: number;
+        };
+        /** @description The whole list of an agent's things to do. */
+        OwnTodos: {
+            /** @description The things. */
+            todos: components["schemas"]["AgentTodo"][];
+        };
+        /** @description Whether that is so. */
+        OwnVerdict: {
+            /** @description Whether the work is accepted. */
+            accepted: boolean;
+            /** @description What is missing. */
+            missing: string[];
+        };
+        /** @description One page of a list. */
+        Page_Agent: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Agent"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_AgentSnapshot: {
+            /** @description The items of this page. */
+            items: components["schemas"]["AgentSnapshot"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
         /** @description One page of a list. */
         Page_AgentToken: {
             /** @description The items of this page. */
@@ -3823,6 +5108,20 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /** @description One page of a list. */
+        Page_Letter: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Letter"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Notice: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Notice"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
         Page_Project: {
             /** @description The items of this page. */
             items: components["schemas"]["Project"][];
@@ -3844,6 +5143,13 @@ export interface components {
             pagination: components["schemas"]["Pagination"];
         };
         /** @description One page of a list. */
+        Page_Talk: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Talk"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
         Page_Task: {
             /** @description The items of this page. */
             items: components["schemas"]["Task"][];
@@ -3854,6 +5160,13 @@ export interface components {
         Page_Team: {
             /** @description The items of this page. */
             items: components["schemas"]["Team"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_TeamMetrics: {
+            /** @description The items of this page. */
+            items: components["schemas"]["TeamMetrics"][];
             /** @description How to get the next one. */
             pagination: components["schemas"]["Pagination"];
         };
@@ -4283,6 +5596,13 @@ export interface components {
              */
             replayed: number;
         };
+        /** @description How an agent is begun anew. */
+        RestartAgent: {
+            /** @description With another model. */
+            model?: string | null;
+            /** @description As another agent; it is told what came before. */
+            harness?: string | null;
+        };
         /** @description Which steps are tried again. */
         RetryRun: {
             /** @description Their ids; none stands for all that failed. */
@@ -4561,6 +5881,27 @@ export interface components {
             /** @description What is to be made. */
             task: components["schemas"]["NewTask"];
         };
+        /** @description How a convoy is run. */
+        StartConvoy: {
+            /**
+             * Format: int32
+             * @description How many agents work at once.
+             */
+            agents?: number | null;
+            /**
+             * Format: int64
+             * @description What all of them may spend, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /** @description Which agent works. */
+            harness?: string | null;
+            /** @description The model. */
+            model?: string | null;
+            /** @description The role. */
+            role?: string | null;
+            /** @description The walls. */
+            sandbox?: string | null;
+        };
         /** @description What a run is to be. */
         StartRun: {
             /** @description What it is given. */
@@ -4610,6 +5951,69 @@ export interface components {
              * @description Those that were cancelled.
              */
             cancelled: number;
+        };
+        /** @description A successful answer. */
+        Success_Agent: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Agent"];
+        };
+        /** @description A successful answer. */
+        Success_AgentList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AgentList"];
+        };
+        /** @description A successful answer. */
+        Success_AgentLog: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AgentLog"];
+        };
+        /** @description A successful answer. */
+        Success_AgentMetrics: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AgentMetrics"];
+        };
+        /** @description A successful answer. */
+        Success_AgentRole: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AgentRole"];
+        };
+        /** @description A successful answer. */
+        Success_AgentRoles: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AgentRoles"];
+        };
+        /** @description A successful answer. */
+        Success_AgentSnapshot: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AgentSnapshot"];
         };
         /** @description A successful answer. */
         Success_AgentTokenMade: {
@@ -4716,6 +6120,15 @@ export interface components {
             };
         };
         /** @description A successful answer. */
+        Success_ConvoyRun: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ConvoyRun"];
+        };
+        /** @description A successful answer. */
         Success_ConvoyWaves: {
             /**
              * @description Always `true`.
@@ -4759,6 +6172,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Drawing"];
+        };
+        /** @description A successful answer. */
+        Success_Estop: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Estop"];
         };
         /** @description A successful answer. */
         Success_Event: {
@@ -4810,6 +6232,33 @@ export interface components {
             };
         };
         /** @description A successful answer. */
+        Success_Landing: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Landing"];
+        };
+        /** @description A successful answer. */
+        Success_Letter: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Letter"];
+        };
+        /** @description A successful answer. */
+        Success_Made: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Made"];
+        };
+        /** @description A successful answer. */
         Success_ModelCall: {
             /**
              * @description Always `true`.
@@ -4835,6 +6284,69 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["ModelCalls"];
+        };
+        /** @description A successful answer. */
+        Success_Notice: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Notice"];
+        };
+        /** @description A successful answer. */
+        Success_OwnAnswer: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["OwnAnswer"];
+        };
+        /** @description A successful answer. */
+        Success_OwnMail: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["OwnMail"];
+        };
+        /** @description A successful answer. */
+        Success_OwnSelf: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["OwnSelf"];
+        };
+        /** @description A successful answer. */
+        Success_OwnVerdict: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["OwnVerdict"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Agent: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Agent"];
+        };
+        /** @description A successful answer. */
+        Success_Page_AgentSnapshot: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_AgentSnapshot"];
         };
         /** @description A successful answer. */
         Success_Page_AgentToken: {
@@ -4891,6 +6403,24 @@ export interface components {
             data: components["schemas"]["Page_Key"];
         };
         /** @description A successful answer. */
+        Success_Page_Letter: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Letter"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Notice: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Notice"];
+        };
+        /** @description A successful answer. */
         Success_Page_Project: {
             /**
              * @description Always `true`.
@@ -4918,6 +6448,15 @@ export interface components {
             data: components["schemas"]["Page_Schedule"];
         };
         /** @description A successful answer. */
+        Success_Page_Talk: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Talk"];
+        };
+        /** @description A successful answer. */
         Success_Page_Task: {
             /**
              * @description Always `true`.
@@ -4934,6 +6473,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Page_Team"];
+        };
+        /** @description A successful answer. */
+        Success_Page_TeamMetrics: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_TeamMetrics"];
         };
         /** @description A successful answer. */
         Success_Page_Tenant: {
@@ -5153,6 +6701,24 @@ export interface components {
             data: components["schemas"]["SystemMetrics"];
         };
         /** @description A successful answer. */
+        Success_Talk: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Talk"];
+        };
+        /** @description A successful answer. */
+        Success_TalkNodes: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TalkNodes"];
+        };
+        /** @description A successful answer. */
         Success_Task: {
             /**
              * @description Always `true`.
@@ -5227,15 +6793,6 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["TeamMetrics"];
-        };
-        /** @description A successful answer. */
-        Success_TeamsMetrics: {
-            /**
-             * @description Always `true`.
-             * @default true
-             */
-            success: boolean;
-            data: components["schemas"]["TeamsMetrics"];
         };
         /** @description A successful answer. */
         Success_Tenant: {
@@ -5349,6 +6906,15 @@ export interface components {
             success: boolean;
             data: components["schemas"]["WorkflowOutline"];
         };
+        /** @description A successful answer. */
+        Success_WorktreeList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["WorktreeList"];
+        };
         /** @description Numbers about the server process. */
         SystemMetrics: {
             /**
@@ -5386,6 +6952,80 @@ export interface components {
              * @description The newest position that retention took away.
              */
             eventTrimmed: number;
+        };
+        /** @description A conversation. */
+        Talk: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Whose it is.
+             */
+            agentId: string;
+            /** @description What the agent is called. */
+            agent: string;
+            /** @description The bead. */
+            bead: string;
+            /** @description active, paused, ended or archived. */
+            status: string;
+            /** @description The branch that is chosen. */
+            branch: string;
+            /** @description The branches, and the last node of each. */
+            branches: Record<string, unknown>;
+            /** @description Save points by name. */
+            saves: Record<string, unknown>;
+            /**
+             * Format: int32
+             * @description How many nodes there are.
+             */
+            nodes: number;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            createdAt: string;
+        };
+        /** @description What is to be done with a conversation. */
+        TalkChange: {
+            /** @description The name of a branch or save point. */
+            name?: string | null;
+            /**
+             * Format: int32
+             * @description The node to begin at.
+             */
+            node?: number | null;
+            /** @description What stands for what was left out; found by rule unless given. */
+            summary?: string | null;
+        };
+        /** @description One node of a conversation. */
+        TalkNode: {
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description The node before it.
+             */
+            parent?: number | null;
+            /** @description user, model, thinking, call, result, summary or kept. */
+            kind: string;
+            /** @description What was said, cut if it is long. */
+            text: string;
+        };
+        /** @description The nodes of a conversation. */
+        TalkNodes: {
+            /** @description The nodes, in the order in which they were added. */
+            items: components["schemas"]["TalkNode"][];
+            /**
+             * Format: int32
+             * @description The number to go on with, if there are more.
+             */
+            next?: number | null;
         };
         /** @description A task, and where it is. */
         Task: {
@@ -5704,11 +7344,6 @@ export interface components {
          *     deadline, retry, timeoutSeconds, pool, priority, requires, fallBack.
          */
         TeamSpec: Record<string, unknown>;
-        /** @description Numbers about all teams. */
-        TeamsMetrics: {
-            /** @description The newest teams, at most 100. */
-            items: components["schemas"]["TeamMetrics"][];
-        };
         /** @description An organisation whose data no other one can see. */
         Tenant: {
             /**
@@ -6039,6 +7674,39 @@ export interface components {
              */
             wave: number;
         };
+        /** @description A worktree. */
+        Worktree: {
+            /** @description Its name: the id of its bead. */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /** @description Where it is. */
+            path: string;
+            /** @description The branch. */
+            branch?: string | null;
+            /** @description The commit that it stands on. */
+            head?: string | null;
+            /**
+             * Format: int64
+             * @description How many commits it has that its base did not have.
+             */
+            ahead?: number | null;
+            /**
+             * Format: int64
+             * @description How many files are changed, staged or new.
+             */
+            dirty?: number | null;
+            /** @description How it is. */
+            state: string;
+        };
+        /** @description All worktrees. */
+        WorktreeList: {
+            /** @description The worktrees. */
+            items: components["schemas"]["Worktree"][];
+        };
     };
     responses: never;
     parameters: never;
@@ -6169,6 +7837,453 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listAgents: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of agents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Agent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    spawnAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAgent"];
+            };
+        };
+        responses: {
+            /** @description The agent */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Agent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Agent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    deleteAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    readAgentEvents: {
+        parameters: {
+            query?: {
+                /** @description The position behind which to begin; the beginning unless given. */
+                after?: number;
+                /** @description How many lines at most: 1 to 500, 100 unless given. */
+                limit?: number;
+                /** @description How many seconds to wait if there is nothing yet: at most 25. */
+                waitSeconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lines of the log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AgentLog"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    forkAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForkAgent"];
+            };
+        };
+        responses: {
+            /** @description The copies */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AgentList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    killAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Agent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    readAgentLog: {
+        parameters: {
+            query?: {
+                /** @description The position behind which to begin; the beginning unless given. */
+                after?: number;
+                /** @description How many lines at most: 1 to 500, 100 unless given. */
+                limit?: number;
+                /** @description How many seconds to wait if there is nothing yet: at most 25. */
+                waitSeconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Lines of the log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AgentLog"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    messageAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentMessage"];
+            };
+        };
+        responses: {
+            /** @description The letter */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Letter"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    pauseAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Agent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    restartAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RestartAgent"];
+            };
+        };
+        responses: {
+            /** @description The agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Agent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    resumeAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Agent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    snapshotAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshot */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AgentSnapshot"];
+                };
             };
             /** @description What went wrong, and what to do next */
             default: {
@@ -6702,6 +8817,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    landBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether it landed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Landing"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -7253,6 +9403,115 @@ export interface operations {
             };
         };
     };
+    getConvoyRun: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the convoy */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ConvoyRun"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    startConvoy: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the convoy */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartConvoy"];
+            };
+        };
+        responses: {
+            /** @description How it stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ConvoyRun"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    stopConvoy: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the convoy */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ConvoyRun"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     convoyWaves: {
         parameters: {
             query?: {
@@ -7346,6 +9605,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Replayed"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getEstop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether it does */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Estop"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    estop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskEstop"];
+            };
+        };
+        responses: {
+            /** @description How many were stopped */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Estop"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    resumeAll: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How many go on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Estop"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -7645,6 +9995,80 @@ export interface operations {
             };
         };
     };
+    listInbox: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of notices */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Notice"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    answerNotice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the notice */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerNotice"];
+            };
+        };
+        responses: {
+            /** @description The notice */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Notice"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     listKeys: {
         parameters: {
             query?: {
@@ -7817,6 +10241,106 @@ export interface operations {
             };
         };
     };
+    listMail: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of letters */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Letter"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    sendMail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLetter"];
+            };
+        };
+        responses: {
+            /** @description The letter */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Letter"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agentMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Numbers */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AgentMetrics"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     systemMetrics: {
         parameters: {
             query?: never;
@@ -7848,20 +10372,29 @@ export interface operations {
     };
     teamsMetrics: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The numbers */
+            /** @description A page of numbers */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success_TeamsMetrics"];
+                    "application/json": components["schemas"]["Success_Page_TeamMetrics"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -8173,6 +10706,67 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Pool"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listRoles: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The roles */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AgentRoles"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the role */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The role */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AgentRole"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -8779,6 +11373,650 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getSelf: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The agent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_OwnSelf"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    sayDone: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnDone"];
+            };
+        };
+        responses: {
+            /** @description Whether it is so */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_OwnVerdict"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    readOwnMail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Letters */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_OwnMail"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    sendOwnMail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewLetter"];
+            };
+        };
+        responses: {
+            /** @description The letter */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Made"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    askPerson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnQuestion"];
+            };
+        };
+        responses: {
+            /** @description The question */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Made"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    awaitAnswer: {
+        parameters: {
+            query?: {
+                /** @description How many seconds to wait: at most 25. */
+                waitSeconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the question */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_OwnAnswer"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    putOwnTodos: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnTodos"];
+            };
+        };
+        responses: {
+            /** @description It is written */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of sessions */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    archiveSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    branchSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TalkChange"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compactSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TalkChange"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    forkSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TalkChange"];
+            };
+        };
+        responses: {
+            /** @description The new agent */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Agent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    readSession: {
+        parameters: {
+            query?: {
+                /** @description The first node; 0 unless given. */
+                from?: number;
+                /** @description How many at most: 1 to 500, 100 unless given. */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Nodes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TalkNodes"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    resumeSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    saveSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TalkChange"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    switchSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TalkChange"];
+            };
+        };
+        responses: {
+            /** @description The session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listSnapshots: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of snapshots */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_AgentSnapshot"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    restoreSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the snapshot */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new agent */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Agent"];
+                };
             };
             /** @description What went wrong, and what to do next */
             default: {
@@ -10547,6 +13785,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_WorkflowOutline"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listWorktrees: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The worktrees */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_WorktreeList"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -118,7 +118,7 @@ fn is_ours(package: &str) -> bool {
     let server = package.starts_with("postgresql") || package.starts_with("redis");
     let python = package.starts_with("python3");
     let browser = package.starts_with("chromium");
-    let walls = package == "bubblewrap";
+    let walls = package == "bubblewrap" || package == "runsc";
     server
         || browser
         || walls

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Launch, Plan, Resume, TOKEN_VARIABLE, pretty};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE, TOOL_SECONDS_MAX, pretty};
 
 const TOOLS: &str = ".claude/godel-tools.json";
 
@@ -56,5 +56,6 @@ pub(super) fn environment(plan: &Plan, mut launch: Launch) -> Launch {
         },
     });
     let servers = json!({ "mcpServers": { tools.name.as_str(): server } });
-    launch.with_file(TOOLS, pretty(&servers))
+    let patience = (TOOL_SECONDS_MAX * 1000).to_string();
+    launch.with_env([("MCP_TOOL_TIMEOUT", &patience)]).with_file(TOOLS, pretty(&servers))
 }

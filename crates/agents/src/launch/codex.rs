@@ -1,6 +1,6 @@
 //! Codex. It speaks Responses only.
 
-use super::{Launch, Plan, Resume, TOKEN_VARIABLE};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE, TOOL_SECONDS_MAX};
 
 const QUIET: &str = r#"check_for_update_on_startup = false
 approval_policy = "never"
@@ -48,7 +48,7 @@ fn settings(plan: &Plan) -> String {
         let args: Vec<String> = tools.args.iter().map(|arg| quoted(arg)).collect();
         text.push_str(&format!(
             "[mcp_servers.{}]\ncommand = {}\nargs = [{}]\nenv_vars = [\"{TOKEN_VARIABLE}\", \
-             \"GODEL_BASE_URL\"]\n",
+             \"GODEL_BASE_URL\"]\ntool_timeout_sec = {TOOL_SECONDS_MAX}\n",
             quoted(&tools.name),
             quoted(&tools.command),
             args.join(", "),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Launch, Plan, Resume, TOKEN_VARIABLE, pretty};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE, TOOL_SECONDS_MAX, pretty};
 
 /// Takes out of recorded sessions what is there twice.
 ///
@@ -72,6 +72,7 @@ pub(super) fn environment(plan: &Plan, mut launch: Launch) -> Launch {
     if let Some(tools) = &plan.tools {
         let server = json!({
             "command": tools.command, "args": tools.args, "trust": true,
+            "timeout": TOOL_SECONDS_MAX * 1000,
             "env": {
                 TOKEN_VARIABLE: format!("${TOKEN_VARIABLE}"), "GODEL_BASE_URL": "$GODEL_BASE_URL",
             },

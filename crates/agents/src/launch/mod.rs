@@ -27,6 +27,8 @@ use crate::harness::Harness;
 
 /// The variable that holds the token of Godel.
 pub const TOKEN_VARIABLE: &str = "GODEL_TOKEN";
+/// How long a tool of Godel may take: a person may answer tomorrow, and gates run for long.
+const TOOL_SECONDS_MAX: u64 = 24 * 60 * 60;
 
 /// How an agent is to be started.
 #[derive(Debug, Clone, PartialEq, Eq)]

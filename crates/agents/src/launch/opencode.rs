@@ -3,7 +3,7 @@
 use godel_llm::Dialect;
 use serde_json::json;
 
-use super::{Launch, Plan, Resume, TOKEN_VARIABLE, pretty};
+use super::{Launch, Plan, Resume, TOKEN_VARIABLE, TOOL_SECONDS_MAX, pretty};
 
 const SYSTEM: &str = ".config/opencode/godel.md";
 
@@ -54,6 +54,7 @@ pub(super) fn environment(plan: &Plan, mut launch: Launch) -> Launch {
         let variable = |name: &str| format!("{{env:{name}}}");
         let server = json!({
             "type": "local", "command": command, "enabled": true,
+            "timeout": TOOL_SECONDS_MAX * 1000,
             "environment": {
                 TOKEN_VARIABLE: variable(TOKEN_VARIABLE),
                 "GODEL_BASE_URL": variable("GODEL_BASE_URL"),

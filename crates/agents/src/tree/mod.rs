@@ -107,6 +107,9 @@ pub enum TreeError {
     /// There is no such branch.
     #[error("there is no branch {0:?} in this conversation")]
     NoBranch(String),
+    /// There is no such save point.
+    #[error("there is no save point {0:?} in this conversation")]
+    NoSave(String),
     /// The name is taken.
     #[error("there is already something called {0:?} in this conversation")]
     Taken(String),
@@ -124,7 +127,7 @@ pub enum TreeError {
 impl Report for TreeError {
     fn code(&self) -> Code {
         match self {
-            Self::NoNode(_) | Self::NoBranch(_) => code::NODE_NOT_FOUND,
+            Self::NoNode(_) | Self::NoBranch(_) | Self::NoSave(_) => code::NODE_NOT_FOUND,
             Self::Taken(_) => code::BRANCH_NAME_TAKEN,
             Self::BadName(_) => code::INVALID_NAME,
             Self::Full(_) => code::CONVERSATION_FULL,
@@ -134,7 +137,7 @@ impl Report for TreeError {
 
     fn hint(&self) -> Option<String> {
         let hint = match self {
-            Self::NoNode(_) | Self::NoBranch(_) => "show the tree of the session",
+            Self::NoNode(_) | Self::NoBranch(_) | Self::NoSave(_) => "show the tree of the session",
             Self::Taken(_) | Self::BadName(_) => "choose another name",
             Self::Full(_) => "archive the session and start a new one",
             Self::Damaged(_) => "restore a backup, or start a new session; the work is in git",
@@ -154,6 +157,20 @@ impl Tree {
     pub fn new() -> Self {
         let branches = BTreeMap::from([(MAIN.to_owned(), None)]);
         Self { nodes: Vec::new(), branches, current: MAIN.to_owned(), saves: BTreeMap::new() }
+    }
+
+    /// Puts a tree together again from what was stored of it: nodes in the order of their numbers, from
+    /// 0 on without a gap.
+    ///
+    /// # Errors
+    /// If the parts do not fit together.
+    pub fn from_parts(
+        nodes: Vec<Node>,
+        branches: BTreeMap<String, Option<NodeNumber>>,
+        saves: BTreeMap<String, NodeNumber>,
+        current: String,
+    ) -> Result<Self, TreeError> {
+        Stored { nodes, branches, current, saves }.try_into()
     }
 
     /// Puts something behind the current branch.
@@ -255,6 +272,29 @@ impl Tree {
     /// Returns all nodes, each with its number, in the order in which they were added.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeNumber, &Node)> {
         (0..).map(NodeNumber).zip(&self.nodes)
+    }
+
+    /// Returns the nodes from a number on, for whoever has stored those before it.
+    pub fn nodes_from(&self, first: NodeNumber) -> impl Iterator<Item = (NodeNumber, &Node)> {
+        self.nodes().skip(first.0 as usize)
+    }
+
+    /// Returns how many nodes there are; the next one gets this number.
+    pub const fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Tells whether nothing was said yet.
+    pub const fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Returns the node of a save point.
+    ///
+    /// # Errors
+    /// If there is none of that name.
+    pub fn saved(&self, name: &str) -> Result<NodeNumber, TreeError> {
+        self.saves.get(name).copied().ok_or_else(|| TreeError::NoSave(name.to_owned()))
     }
 
     /// Returns the branches, and where each stands.

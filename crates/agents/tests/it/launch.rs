@@ -125,3 +125,12 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn roles_can_name_every_agent_and_every_sandbox() {
+    let names: Vec<&str> = Harness::ALL.into_iter().map(Harness::name).collect();
+    assert_eq!(names, godel_decide::agent::HARNESSES);
+    let profiles: Vec<&str> =
+        godel_runtime::Profile::ALL.into_iter().map(godel_runtime::Profile::as_str).collect();
+    assert_eq!(profiles, godel_decide::agent::SANDBOXES);
+}

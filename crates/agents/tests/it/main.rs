@@ -1,8 +1,11 @@
 //! Tests of the crate as its users see it.
 #![cfg(test)]
 
+mod front;
+mod gates;
 mod golden;
 mod launch;
+mod mcp;
 mod native;
 mod noise;
 mod programs;

@@ -17,12 +17,14 @@ use godel_runtime::SandboxId;
 use secrecy::SecretString;
 use tempfile::TempDir;
 
+use crate::front::Front;
 use crate::room::Room;
 use crate::stage::Stage;
 
 struct World {
     stage: Stage,
     room: Room,
+    front: Front,
 }
 
 impl World {
@@ -33,8 +35,9 @@ impl World {
     /// A world in whose sandbox these folders can be read too.
     async fn reading(folders: Vec<PathBuf>) -> Self {
         let stage = Stage::open().await;
-        let room = Room::new(&stage.base, folders).await;
-        Self { stage, room }
+        let front = Front::open(&stage.base, &stage.token).await;
+        let room = Room::new(&front.base, folders).await;
+        Self { stage, room, front }
     }
 
     fn plan(&self, harness: Harness, program: Vec<String>, dialect: Dialect) -> Plan {
@@ -118,7 +121,7 @@ async fn any_command_is_an_agent() {
         let events = turn(&mut session, prompt).await;
         let text = said(&events);
         assert!(text.starts_with(&format!("told: {prompt}\n")), "{text}");
-        assert!(text.contains(&world.stage.base) && text.contains("has a token"), "{text}");
+        assert!(text.contains(&world.front.base) && text.contains("has a token"), "{text}");
         let well = prompt.starts_with("one");
         // The second time there is nothing to commit, and git says so by its exit code.
         assert_eq!(outcome(&events) == &Outcome::Completed, well, "{events:?}");
@@ -218,7 +221,7 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
     let line = [found.line(), words(further)].concat();
     let mut plan = world.plan(harness, line, dialect);
     plan.system = Some("The password is swordfish.".to_owned());
-    plan.tools = Some(tools(bin.path(), &modules.join(&kind).join("bin/node")));
+    plan.tools = Some(tools(bin.path()));
     let mut session = world.session(plan.clone());
     let note = format!("Note {}", world.room.sandbox.id);
     let events = turn(&mut session, &format!("{note} [[work docs/note.txt it's hello]]")).await;
@@ -231,8 +234,11 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
     let called = !matches!(program, Harness::Claude | Harness::Pi);
     let end = if called { "That is all." } else { "docs/note.txt is written and committed." };
     assert!(said(&events).contains(end), "{harness}: {events:?}");
-    let noted = |event: &SessionEvent| format!("{event:?}").contains("noted, with a token");
-    assert_eq!(events.iter().any(noted), called, "{harness}: {events:#?}");
+    let accepted = |event: &SessionEvent| format!("{event:?}").contains("The work is accepted.");
+    assert_eq!(events.iter().any(accepted), called, "{harness}: {events:#?}");
+    let done = world.front.done();
+    assert_eq!(done.len(), usize::from(called), "{harness}: {done:?}");
+    assert!(done.iter().all(|one| one["summary"].is_string()), "{harness}: {done:?}");
     let has = |wanted: fn(&SessionEvent) -> bool| events.iter().any(wanted);
     assert!(has(|event| matches!(event, SessionEvent::Started { .. })), "{harness}: {events:?}");
     assert!(has(|event| matches!(event, SessionEvent::ToolCall { .. })), "{harness}");
@@ -267,7 +273,7 @@ async fn goes_on(world: &World, harness: Harness, session: &mut ProgramSession, 
     assert!(asked.contains("swordfish"), "{harness}: it was not told its instructions");
     if harness != Harness::Pi {
         // Some show tools only when they are looked for, but name them.
-        assert!(asked.contains("bead_show"), "{harness}: it sees no tools of Godel");
+        assert!(asked.contains("mail_read"), "{harness}: it sees no tools of Godel");
     }
 }
 
@@ -328,15 +334,14 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A small server of tools, in place of Godel's own.
-fn tools(folder: &Path, node: &Path) -> Tools {
-    let script = folder.join("tools.mjs");
-    std::fs::write(&script, include_str!("../fixtures/tools.mjs")).unwrap();
-    let node = if node.exists() { node } else { Path::new("node") };
+/// Godel's own tools, in a program that can be read in the sandbox.
+fn tools(folder: &Path) -> Tools {
+    let program = folder.join("godel-tools");
+    std::fs::copy(env!("CARGO_BIN_EXE_godel-agents-helper"), &program).unwrap();
     Tools {
         name: "godel".to_owned(),
-        command: node.to_str().unwrap().to_owned(),
-        args: vec![script.to_str().unwrap().to_owned()],
+        command: program.to_str().unwrap().to_owned(),
+        args: vec!["mcp".to_owned()],
     }
 }
 

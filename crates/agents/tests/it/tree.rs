@@ -108,6 +108,34 @@ proptest! {
     }
 
     #[test]
+    fn nodes_stored_as_rows_as_they_come_give_the_same_tree(
+        acts in proptest::collection::vec(act(), 0..60),
+    ) {
+        let mut tree = Tree::new();
+        let mut model = Model {
+            branches: BTreeMap::from([("main".to_owned(), Vec::new())]),
+            current: "main".to_owned(),
+            paths: Vec::new(),
+        };
+        let mut rows: BTreeMap<u32, String> = BTreeMap::new();
+        for act in &acts {
+            play(&mut tree, &mut model, act);
+            let next = NodeNumber(u32::try_from(rows.len()).unwrap());
+            for (number, node) in tree.nodes_from(next) {
+                rows.insert(number.0, serde_json::to_string(node).unwrap());
+            }
+            prop_assert_eq!(rows.len(), tree.len());
+        }
+        let nodes = rows.values().map(|row| serde_json::from_str(row).unwrap()).collect();
+        let (branches, saves) = (tree.branches().clone(), tree.saves().clone());
+        for (name, at) in &saves {
+            prop_assert_eq!(tree.saved(name), Ok(*at));
+        }
+        let current = tree.current().to_owned();
+        prop_assert_eq!(Tree::from_parts(nodes, branches, saves, current), Ok(tree));
+    }
+
+    #[test]
     fn what_is_stored_and_damaged_is_refused_or_sound(
         acts in proptest::collection::vec(act(), 1..30),
         number in 0_u32..40, field in any::<Index>(),

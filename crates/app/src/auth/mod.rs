@@ -12,7 +12,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use godel_model::{Actor, ApiKey, AuditEntry, AuditResult, KeyHash, LoginToken, TenantId, UserId};
+use godel_model::{
+    Actor, ApiKey, AuditEntry, AuditResult, KeyHash, LoginToken, TenantId, UserId, UserStatus,
+};
 use godel_store::{CallerRecord, Purpose, Scope, Tx};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::{SignedDuration, Timestamp};
@@ -166,6 +168,28 @@ fn actor(caller: CallerRecord, home: Option<TenantId>, now: Timestamp) -> Option
         projects: caller.projects.into(),
         key: id,
         session,
+    })
+}
+
+/// Returns an actor that does what a user asked for earlier, with what the user may do now.
+///
+/// # Errors
+/// If the account is closed, or there is none.
+pub async fn on_behalf(app: &App, tenant: TenantId, user: UserId) -> Result<Actor> {
+    let find = move |tx: &mut Tx<'_>| tx.users().by_id(tenant, user);
+    let found = app.store.read(Scope::System, find).await.map_err(Error::Store)?;
+    let found =
+        found.filter(|user| user.status == UserStatus::Active).ok_or(Error::Unauthorized)?;
+    Ok(Actor {
+        tenant,
+        home: app.home() == Some(tenant),
+        user,
+        name: format!("user:{}", found.name.as_str()),
+        role: found.role,
+        scopes: [].into(),
+        projects: found.projects.into(),
+        key: None,
+        session: None,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Changing beads.
 
-use godel_beads::ops::{self, Advance, Changes, Claim, Close, NewBead};
+use godel_beads::ops::{self, Advance, Changes, Claim, Close, NewBead, Verdict};
 use godel_beads::{Bead, Draft};
 use godel_model::{BeadId, BeadStatus, LinkKind, ProjectId, Reach, Resolution};
 use tracing::instrument;
@@ -237,6 +237,23 @@ pub async fn unlink(
     call.may("bead", "update", Reach::Own)?;
     let asked = bead((app, call), project, name, "update");
     change(asked, move |draft, id| ops::unlink(draft, id, kind, &target)).await
+}
+
+/// Records what a gate said about the work of a bead.
+///
+/// # Errors
+/// If it is not there, or not the caller's.
+#[instrument(level = "debug", name = "app.beads.judge", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn judge(
+    app: &App,
+    call: &Call,
+    project: Option<ProjectId>,
+    name: &str,
+    verdict: Verdict,
+) -> Result<Placed<Bead>> {
+    call.may("bead", "update", Reach::Own)?;
+    let asked = bead((app, call), project, name, "update");
+    change(asked, move |draft, id| ops::record_verdict(draft, id, &verdict)).await
 }
 
 /// Where a bead should go.

@@ -253,6 +253,12 @@ impl Desk {
         self.summon();
     }
 
+    /// Notes who has the last tasks of sessions.
+    pub(super) fn learn(&self, moved: impl Iterator<Item = (String, WorkerId)>) {
+        let mut inbox = self.inbox();
+        moved.for_each(|(session, worker)| inbox.learn(session, worker));
+    }
+
     /// Tells whether anybody waits.
     pub(super) fn has_parked(&self) -> bool {
         !self.inbox().parked.is_empty()

@@ -72,8 +72,8 @@ pub struct Batch {
     pub says: Vec<(Fence, Say, Author)>,
     /// Who waits for tasks, those who have waited longest first.
     pub asks: Vec<Arc<Ask>>,
-    /// Which worker had the last task of a session.
-    pub sessions: Arc<HashMap<String, WorkerId>>,
+    /// Which worker had the last task of a session; none if nobody has looked yet.
+    pub sessions: Option<Arc<HashMap<String, WorkerId>>>,
 }
 
 /// Why one part of a batch was not carried out.
@@ -136,6 +136,8 @@ pub struct Turn {
     pub due: Option<Timestamp>,
     /// Whether something is over that belongs to something else.
     pub news: bool,
+    /// Which worker had the last task of a session, if that was looked up.
+    pub recalled: Option<Arc<HashMap<String, WorkerId>>>,
 }
 
 /// What a turn needs from outside.

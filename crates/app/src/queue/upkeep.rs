@@ -13,7 +13,7 @@ use super::desk::Desk;
 use super::tell::{Author, More, Teller};
 use super::turn::{Outside, end_attempt, end_descendants};
 use super::workers::{self, LIVES};
-use super::{alerts, attic, heal, schedules, tally, wake};
+use super::{alerts, attic, heal, holders, schedules, sessions, tally, wake};
 use crate::{App, Crew, Result};
 
 /// How often everything is looked at where this server alone works on the database.
@@ -83,6 +83,7 @@ pub async fn start(app: &App, crew: &Crew) -> Result<()> {
         app_.desks.close();
     });
     attic::start(app, crew);
+    holders::start(app, crew);
     if !alone {
         let (app, crew_) = (app.clone(), crew.clone());
         wake::start(&app, &crew_);
@@ -98,6 +99,7 @@ async fn follow(app: &App, crew: &Crew) {
     while tokio::time::timeout(LOOK_ALONE, stopping.cancelled()).await.is_err() {
         for desk in app.desks.all() {
             if desk.has_parked() && followed.insert(desk.tenant(), ()).is_none() {
+                sessions::follow(app, crew, &desk);
                 let (app, stopping) = (app.clone(), crew.stopping());
                 crew.spawn(async move {
                     tokio::select! {

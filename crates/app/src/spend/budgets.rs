@@ -1,7 +1,7 @@
 //! What may be spent.
 
 use godel_model::{
-    Budget, BudgetId, BudgetScope, Limits, Period, Project, ProjectChange, Reach, micros,
+    AgentId, Budget, BudgetId, BudgetScope, Limits, Period, Project, ProjectChange, Reach, micros,
 };
 use godel_store::Tx;
 use jiff::Timestamp;
@@ -51,6 +51,40 @@ pub async fn set(
     let budget = app.store.write(call.scope(), work).await?.value;
     app.askers.forget_all();
     Ok(budget)
+}
+
+/// Sets what an agent may spend in all; whoever may have agents may limit them.
+///
+/// # Errors
+/// If the caller may not, or the limit makes no sense.
+#[instrument(level = "debug", name = "app.budgets.cap_agent", skip_all, fields(tenant = %call.actor.tenant, %agent))]
+pub async fn cap_agent(app: &App, call: &Call, agent: AgentId, cap: i64) -> Result<()> {
+    call.may("agent", "create", Reach::Own)?;
+    cap_total(app, call, BudgetScope::Agent(agent.to_string()), cap).await
+}
+
+/// Sets what all agents of a convoy may spend together.
+///
+/// # Errors
+/// If the caller may not, or the limit makes no sense.
+#[instrument(level = "debug", name = "app.budgets.cap_convoy", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn cap_convoy(app: &App, call: &Call, convoy: &str, cap: i64) -> Result<()> {
+    call.may("agent", "create", Reach::Own)?;
+    cap_total(app, call, BudgetScope::Convoy(convoy.to_owned()), cap).await
+}
+
+async fn cap_total(app: &App, call: &Call, scope: BudgetScope, cap: i64) -> Result<()> {
+    Budget::check(cap, WARN_PERCENT)?;
+    let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
+    let work = move |tx: &mut Tx<'_>| {
+        let wanted = (Period::Total, cap, WARN_PERCENT);
+        let budget = put(&app_, tx, scope.clone(), wanted, now)?;
+        let event = call_.event(&app_, "budget:set", &told(&budget), ("budgetId", budget.id));
+        call_.tell(&app_, tx, event)
+    };
+    app.store.write(call.scope(), work).await?;
+    app.askers.forget_all();
+    Ok(())
 }
 
 /// Stores a budget; what was spent before it was made counts.

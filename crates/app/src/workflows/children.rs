@@ -1,21 +1,79 @@
-//! A run that a step of another one started rests while that one rests.
+//! A run that a step of another one started rests while that one rests, and goes on where it failed
+//! when the step is tried again.
 //!
 //! It looks at its parent before it begins anything, so that nothing new begins once the parent is
 //! paused; that it may go on again it is told by an alarm.
 
 use godel_decide::workflow::definition::StepKind;
-use godel_decide::workflow::{Input, RunState, StepState};
+use godel_decide::workflow::{Input, RunRow, RunState, StepState};
 use godel_model::{RunId, TenantId};
-use godel_store::{Alarm, Error as StoreError, Scope, Tx};
+use godel_store::{Alarm, Error as StoreError, RunRecord, Scope, Tx};
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 
 use super::engine::{Loaded, RUN};
 use crate::{App, Error, Result};
 
+/// How many rounds of a step are looked at for a run that can go on.
+const ROUNDS_BACK_MAX: usize = 20;
 /// The alarm that lets a run do as its parent does.
 pub(super) const AS_PARENT: &str = "parent";
 /// The alarm that lets a run tell its children how it stands.
 pub(super) const TELL_CHILDREN: &str = "children";
+
+/// The alarm that lets a run do again what failed.
+pub(super) const RETRY: &str = "retry";
+
+/// Finds the run of an earlier round of a step that did not succeed and was to do the very same, and
+/// lets it belong to the round of the key: what it has done need not be done again.
+pub(super) fn earlier(
+    tx: &mut Tx<'_>,
+    (record, key, definition): (&RunRecord, &str, &str),
+    now: Timestamp,
+) -> Result<Option<RunId>, StoreError> {
+    let Some((step, Ok(round))) =
+        key.rsplit_once('/').map(|(step, round)| (step, round.parse::<u32>()))
+    else {
+        return Ok(None);
+    };
+    // A round in which the step did not come to its turn has no run.
+    for round in (0..round).rev().take(ROUNDS_BACK_MAX) {
+        let Some(found) = tx.runs().by_key(&format!("{step}/{round}"))? else { continue };
+        let ended = matches!(found.state.parse(), Ok(RunState::Failed | RunState::Cancelled));
+        let same = inputs(&found).is_some_and(|given| inputs(record) == Some(given))
+            && tx.runs().definition(found.id)?.as_deref() == Some(definition);
+        let part = record.parent.as_ref().map_or("", |(_, part)| part.as_str());
+        let adopted = ended && same && tx.runs().adopt(&found, (key, part), now)?;
+        return Ok(adopted.then_some(found.id));
+    }
+    Ok(None)
+}
+
+fn inputs(record: &RunRecord) -> Option<Map<String, Value>> {
+    serde_json::from_str::<RunRow>(&record.doc).ok().map(|row| row.inputs)
+}
+
+/// Tells what a run has to do again; if that is nothing, its parent hears once more how it ended.
+pub(super) async fn retried(
+    app: &App,
+    tenant: TenantId,
+    loaded: &Loaded,
+    now: Timestamp,
+) -> Result<Option<Input>> {
+    let input = Input::RetryFrom { steps: Vec::new() };
+    if loaded.run.clone().apply(input.clone(), now).is_ok() {
+        return Ok(Some(input));
+    }
+    let Some((parent, part)) = loaded.record.parent.clone() else { return Ok(None) };
+    let (owner, what) = (parent.to_string(), format!("child:{part}/{}", loaded.record.id));
+    let work = move |tx: &mut Tx<'_>| {
+        let (kind, at) = (RUN.to_owned(), tx.clock(now)?);
+        tx.runs().set_alarm(&Alarm { kind, owner: owner.clone(), what: what.clone(), at })
+    };
+    app.store.write(Scope::Tenant(tenant), work).await?;
+    app.desks.ring_news();
+    Ok(None)
+}
 
 async fn state_of(app: &App, tenant: TenantId, run: RunId) -> Result<Option<RunState>> {
     let find = move |tx: &mut Tx<'_>| tx.runs().by_id(run);

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::WorkflowError;
+use super::children::{self, RETRY};
 use super::engine::{Loaded, RUN};
 use crate::queue::{Add, Author, Batch, Outside, Teller, TurnError, call_off, outside, tally};
 use crate::{App, Error, Result};
@@ -88,7 +89,9 @@ pub(super) async fn carry_out(
         }
         let due = write_tasks(tx, &writes, outside)?;
         for (record, key, definition) in &writes.children {
-            if tx.runs().insert(record, Some(key), definition)? {
+            if let Some(earlier) = children::earlier(tx, (record, key, definition), now)? {
+                tx.runs().set_alarm(&alarm(earlier, RETRY.to_owned(), now))?;
+            } else if tx.runs().insert(record, Some(key), definition)? {
                 tx.runs().set_alarm(&alarm(record.id, "start".to_owned(), now))?;
             }
         }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::WorkflowError;
-use super::children::{self, AS_PARENT, TELL_CHILDREN, parent_rests};
+use super::children::{self, AS_PARENT, RETRY, TELL_CHILDREN, parent_rests};
 use super::effects::{Turned, carry_out};
 use super::misfits::refuse_misfits;
 use crate::{App, Crew, Error, Result};
@@ -342,6 +342,7 @@ async fn rung(
             None
         }
         AS_TEAM => return crate::teams::wanted(app, tenant, (&loaded.record, now)).await,
+        RETRY => children::retried(app, tenant, loaded, now).await?,
         "start" => Some(Input::Start),
         "cancel" => Some(Input::Cancel),
         "deadline" => Some(Input::RunTimedOut),

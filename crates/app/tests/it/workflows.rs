@@ -37,29 +37,29 @@ outputs:
   tested: '{{ steps.test.output.ok }}'
 ";
 
-async fn worker(app: &App, call: &Call) -> Worker {
+pub(crate) async fn worker(app: &App, call: &Call) -> Worker {
     let (pool, capabilities) = (Default::default(), Default::default());
     let new = NewWorker { name: "w".to_owned(), pool, capabilities, capacity: 100 };
     workers::register(app, call, new).await.unwrap()
 }
 
-async fn claim(app: &App, call: &Call, worker: &Worker) -> Vec<Given> {
+pub(crate) async fn claim(app: &App, call: &Call, worker: &Worker) -> Vec<Given> {
     let patience = Duration::from_secs(10);
     workers::claim(app, call, worker.id, (100, patience)).await.unwrap()
 }
 
-async fn done(app: &App, call: &Call, worker: &Worker, given: &Given, result: Value) {
+pub(crate) async fn done(app: &App, call: &Call, worker: &Worker, given: &Given, result: Value) {
     let spot = &given.lease.spot;
     let fence = (worker.id, spot.task, spot.attempt);
     workers::say(app, call, fence, Say::Done(Some(Payload::of(&result)))).await.unwrap();
 }
 
-async fn start(app: &App, call: &Call, source: &str, inputs: Value) -> RunView {
+pub(crate) async fn start(app: &App, call: &Call, source: &str, inputs: Value) -> RunView {
     let Value::Object(inputs) = inputs else { panic!("inputs are an object") };
     runs::start(app, call, What::Inline(source.to_owned()), inputs, None).await.unwrap()
 }
 
-async fn ended(app: &App, call: &Call, id: RunId) -> RunView {
+pub(crate) async fn ended(app: &App, call: &Call, id: RunId) -> RunView {
     for _ in 0..200 {
         let view = runs::find(app, call, id).await.unwrap();
         if view.row.state.is_final() {

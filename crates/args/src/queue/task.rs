@@ -1,5 +1,7 @@
 //! Commands about tasks.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 use jiff::SignedDuration;
 
@@ -16,6 +18,7 @@ pub enum Task {
     #[command(after_help = "Examples:
   godel task create 'build web' --pool ci --payload '{\"branch\":\"main\"}'
   godel task create 'run tests' --after 019a87f2 --require rust --max-attempts 5 --timeout 10m
+  godel task create 'call the bank' --max-attempts 8 --retry-delay 10s --retry-max-delay 30m
   godel task create 'send report' --delay 2h --priority low --key report-2026-11-15
   godel task create 'resize' --payload @image.json --wait
 
@@ -108,6 +111,58 @@ It is tried again after a pause, unless that was the last attempt or --fatal is 
         #[arg(long)]
         fatal: bool,
     },
+    /// Say, as the worker that has it, how far a task is
+    #[command(after_help = "Examples:
+  godel task progress 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d '{\"percent\":40}' --worker ID --attempt 1
+
+If the task is to be stopped, the answer says why, and the exit code is 1.")]
+    Progress {
+        #[command(flatten)]
+        held: Held,
+        /// How far it is: a JSON object, @FILE, or - for stdin
+        #[arg(value_name = "JSON")]
+        progress: String,
+    },
+    /// Give a task back, as the worker that has it; the attempt does not count
+    #[command(after_help = "Examples:
+  godel task release 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d --worker ID --attempt 1")]
+    Release {
+        #[command(flatten)]
+        held: Held,
+    },
+    /// Make another task, as the worker that has one
+    #[command(after_help = "Examples:
+  godel task spawn 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d 'test the part' --worker ID --attempt 1
+
+It is as urgent as the task that it comes from, unless it says otherwise. Who has lost that one makes
+nothing.")]
+    Spawn(Box<SpawnTask>),
+    /// Put many tasks into the queue at once
+    #[command(after_help = "Examples:
+  godel task batch tasks.jsonl
+  jq -c '.[]' tasks.json | godel task batch -
+
+Each line is a task as JSON, such as {\"title\":\"build\",\"pool\":\"ci\",\"key\":\"build-7\"}; 1,000 of them are
+made together. The ids are on stdout, in the order of the lines. The exit code is 1 if one was refused;
+with keys the command can be repeated.")]
+    Batch {
+        /// The file, or - for stdin
+        file: PathBuf,
+    },
+}
+
+/// A task that is made under another one.
+#[derive(Debug, Args)]
+pub struct SpawnTask {
+    #[command(flatten)]
+    pub held: Held,
+    /// What is to be done, in a line
+    pub title: String,
+    #[command(flatten)]
+    pub options: TaskOptions,
+    /// Make it once, even if this command is repeated with the same key
+    #[arg(long, value_name = "KEY")]
+    pub key: Option<String>,
 }
 
 /// An attempt that a worker has.
@@ -168,6 +223,12 @@ pub struct TaskOptions {
     /// How often it is tried in all [default: 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub max_attempts: Option<u32>,
+    /// How long to wait after the first failure, and twice as long after each further one [default: 1s]
+    #[arg(long, value_name = "SPAN", value_parser = units::whole_seconds)]
+    pub retry_delay: Option<u64>,
+    /// How long to wait at most before the next attempt [default: 30s]
+    #[arg(long, value_name = "SPAN", value_parser = units::whole_seconds)]
+    pub retry_max_delay: Option<u64>,
     /// Let another worker try it after a failure, where one is able
     #[arg(long)]
     pub elsewhere: bool,

@@ -24,6 +24,41 @@ that is not tried again, anything else one that is, told with the end of stderr.
 A command that is to stop gets SIGTERM, and SIGKILL after 10 seconds, with all of its process group.
 Ctrl-C and SIGTERM let the worker finish what runs; a second one ends it at once.")]
     Run(RunWorker),
+    /// Register a worker that is a script of its own; its id is on stdout
+    #[command(after_help = "Examples:
+  godel worker register --pool ci --capability rust
+  worker=$(godel worker register --pool ci)
+  godel worker claim \"$worker\" --wait 30s --json
+
+It is gone, and what it has is given to others, if nothing is heard of it for 30 seconds: every command
+that names it counts, and `godel worker heartbeat` does nothing else. `godel worker run` does it for you.")]
+    Register(RegisterWorker),
+    /// Wait for tasks as a registered worker; each is a line of JSON on stdout
+    #[command(after_help = "Examples:
+  godel worker claim \"$worker\" --wait 30s
+  godel worker claim \"$worker\" --free 4
+
+Say what came of each with `godel task complete`, `fail` or `release`, with the worker and the attempt.
+The exit code is 0 even if nothing came.")]
+    Claim {
+        /// The id
+        worker: String,
+        /// How many it can take now [default: as many as it has room for]
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+        free: Option<u32>,
+        /// How long to wait until something comes, 60 seconds at most
+        #[arg(long, value_name = "SPAN", default_value = "0", value_parser = units::whole_seconds)]
+        wait: u64,
+    },
+    /// Say that a registered worker lives, and see what it has
+    #[command(after_help = "Examples:
+  godel worker heartbeat \"$worker\"
+
+A task that is to be stopped is told with the reason.")]
+    Heartbeat {
+        /// The id
+        worker: String,
+    },
     /// List workers, the newest first
     #[command(after_help = "Examples:
   godel worker list
@@ -63,6 +98,23 @@ One that still runs stops what it has, and comes back under a new id: end it wit
         /// The name or id
         worker: String,
     },
+}
+
+/// Who is to be registered.
+#[derive(Debug, Args)]
+pub struct RegisterWorker {
+    /// Take tasks of this pool
+    #[arg(long, value_name = "POOL", default_value = "default")]
+    pub pool: String,
+    /// What to call it [default: HOST-PID]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// What it can do; may be given several times
+    #[arg(long, value_name = "CAP", value_delimiter = ',')]
+    pub capability: Vec<String>,
+    /// How many tasks it can have at once
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub capacity: u32,
 }
 
 /// How to work.

@@ -3,13 +3,13 @@
 use godel_api::{Budget, BudgetList, Client, Project, ProjectLimits, ProjectPatch, SetBudget};
 use godel_args::models::Budget as Asked;
 use godel_args::units::Allowance;
-use godel_model::{BudgetId, Invalid, code};
+use godel_model::{BudgetId, Invalid, Report as _, code};
 use reqwest::Method;
 use serde_json::json;
 
 use super::lookup::{self, NOTHING};
 use super::models::Names;
-use super::token;
+use super::{agent, token};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -49,11 +49,22 @@ async fn scope(context: &Context, client: &Client, given: &str) -> Result<Scope>
         Some(("token", name)) => {
             Ok(of("token", &token::find(context, client, name).await?.id.to_string()))
         }
-        Some(("agent" | "bead" | "convoy", name)) if !name.is_empty() => {
+        Some(("agent", name)) if !name.is_empty() => agent_scope(client, name).await,
+        Some(("bead" | "convoy", name)) if !name.is_empty() => {
             Ok(Scope { text: given.to_owned(), project: None })
         }
         _ => Err(Error::usage(format!("\"{given}\" is no scope of a budget"), SCOPES)),
     }
+}
+
+/// Finds the agent that is called so; what no agent of Godel's is called is a name in a token.
+async fn agent_scope(client: &Client, name: &str) -> Result<Scope> {
+    let id = match agent::find(client, name).await {
+        Ok(agent) => agent.id.to_string(),
+        Err(error) if error.code() == code::AGENT_NOT_FOUND => name.to_owned(),
+        Err(error) => return Err(error),
+    };
+    Ok(Scope { text: format!("agent:{id}"), project: None })
 }
 
 async fn set(context: &Context, given: &str, amount: Allowance, warn: Option<u32>) -> Result<Exit> {

@@ -1,13 +1,12 @@
 //! `godel config`: the settings in effect.
 
 use godel_args::SettingFlags;
+use godel_settings::{Loaded, Settings};
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
-use crate::origin::Loaded;
-use crate::settings::Settings;
 
 /// One setting as it is in effect.
 struct Shown {

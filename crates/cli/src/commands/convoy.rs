@@ -43,6 +43,10 @@ pub(crate) fn run(desk: &Desk, asked: What) -> Result<Exit> {
             })
         }
         What::Delete { convoy, yes } => delete(desk, &convoy, yes),
+        What::Driven(_) => {
+            // It is asked of a server before it comes here.
+            Err(Error::usage("agents are started by a server", "start it with `godel up`"))
+        }
         What::Status { convoy } => state::status(desk, &convoy),
         What::Waves { convoy } => state::waves(desk, &convoy),
     }

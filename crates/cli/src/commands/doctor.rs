@@ -11,6 +11,7 @@ mod server;
 
 use godel_args::SettingFlags;
 use godel_model::Report as _;
+use godel_settings::Loaded;
 use serde::Serialize;
 use serde_json::json;
 
@@ -18,7 +19,6 @@ use crate::context::Context;
 use crate::error::{Error, Result, root_cause};
 use crate::exit::Exit;
 use crate::locate::{self, Presence};
-use crate::origin::Loaded;
 use crate::output::{BAD, GOOD, STRONG, WARN, styled};
 
 /// How a check ended.
@@ -119,6 +119,7 @@ async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
             findings.push(server::protection(&server, &presence));
             findings.push(database::schema(&store).await);
             findings.push(database::soundness(&store, running));
+            findings.extend(database::holders(&store).await);
             findings.push(master::key(&context.data, &server, &store, running).await);
             findings.push(models::providers(context, &server.providers_file(), running).await);
             findings.extend(database::redis(server.redis.as_ref()).await);

@@ -83,6 +83,7 @@ async fn running(found: &Found) -> Situation {
         ("godel status".to_owned(), "see how it is doing"),
         ("godel events tail".to_owned(), "watch what happens"),
         ("godel events publish hello:world".to_owned(), "record an event of your own"),
+        ("godel agent spawn TASK".to_owned(), "let an agent work in a repository"),
         ("godel token create NAME".to_owned(), "let an agent or an SDK ask models"),
     ];
     if is_alone(found).await {

@@ -1,11 +1,13 @@
 //! `godel task`: units of work in the queue.
 
+mod batch;
 mod create;
 mod find;
+mod held;
 mod input;
 mod show;
 
-use godel_api::{AssignTask, CancelTask, CompleteTask, FailTask, Task, TaskDetail, TaskSaid};
+use godel_api::{AssignTask, CancelTask, Task, TaskDetail};
 use godel_args::queue::Task as Asked;
 use godel_model::{Clock as _, PoolName, SystemClock};
 use reqwest::Method;
@@ -40,35 +42,13 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         }
         Asked::Retry { task } => change(context, &task, ("retry", None)).await,
         Asked::Assign { task, worker } => assign(context, &task, &worker).await,
-        Asked::Complete { held, result } => {
-            let result = result.map(|given| input::object(&given, "result")).transpose()?;
-            let found = locate::server(context).await?;
-            let worker_id = worker::id(&held.worker)?;
-            let body = CompleteTask { worker_id, attempt: held.attempt, result, next: None };
-            let task = find::id(&found.client, &held.task).await?;
-            let path = format!("{PATH}/{task}/complete");
-            said(context, &held.task, found.client.call(Method::POST, &path, Some(&body)).await?)
-        }
-        Asked::Fail { held, error, fatal } => {
-            let found = locate::server(context).await?;
-            let worker_id = worker::id(&held.worker)?;
-            let body = FailTask { worker_id, attempt: held.attempt, error, fatal };
-            let task = find::id(&found.client, &held.task).await?;
-            let path = format!("{PATH}/{task}/fail");
-            said(context, &held.task, found.client.call(Method::POST, &path, Some(&body)).await?)
-        }
+        Asked::Complete { held, result } => held::complete(context, held, result).await,
+        Asked::Fail { held, error, fatal } => held::fail(context, held, error, fatal).await,
+        Asked::Progress { held, progress } => held::progress(context, held, &progress).await,
+        Asked::Release { held } => held::release(context, held).await,
+        Asked::Spawn(asked) => held::spawn(context, *asked).await,
+        Asked::Batch { file } => batch::run(context, &file).await,
     }
-}
-
-fn said(context: &Context, task: &str, said: TaskSaid) -> Result<Exit> {
-    if context.output.is_json() {
-        context.output.value(&said)?;
-        return Ok(Exit::Done);
-    }
-    let again =
-        said.again_at.map_or_else(String::new, |at| format!(", and comes again at {at:.0}"));
-    context.output.line(format_args!("task {task} is {}{again}", said.state))?;
-    Ok(Exit::Done)
 }
 
 async fn list(

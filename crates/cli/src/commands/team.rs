@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use godel_api::{Client, ScaleTeam, Team, TeamAgents, TeamMetrics, TeamSpec, TeamsMetrics};
+use godel_api::{Client, ScaleTeam, Team, TeamAgents, TeamMetrics, TeamSpec};
 use godel_args::workflow::Team as Asked;
 use godel_model::{Invalid, TeamId, code};
 use reqwest::Method;
@@ -66,7 +66,7 @@ async fn metrics(context: &Context, given: Option<&str>) -> Result<Exit> {
         }
         None => {
             let path = "/api/v1/metrics/teams";
-            found.client.call::<TeamsMetrics>(Method::GET, path, NOTHING).await?.items
+            lookup::all(context, &found.client, path, None).await?
         }
     };
     if context.output.is_json() {

@@ -35,6 +35,11 @@ const DATA: &[&str] = &[
     LOCK_FILE,
     "godel.toml",
     "tls",
+    "sandboxes",
+    "snapshots",
+    "gvisor",
+    "gates",
+    "state",
 ];
 
 /// What to do.

@@ -26,7 +26,9 @@ warning: the owner's account is closed, so there is no login link and no owner k
 /// Starts a server and runs it until a signal comes.
 pub(crate) async fn run(context: &Context, flags: &SettingFlags) -> Result<Exit> {
     let loaded = context.settings(flags.flags())?;
-    let config = loaded.server()?;
+    let mut config = loaded.server()?;
+    // What a person agreed to for a repository counts for agents in it too.
+    config.agents.state_dir = super::worktree::state_dir(context).ok();
     check_providers(&config.providers_file())?;
     let logs = telemetry::init(&loaded.telemetry())?;
     let mut signals = Signals::listen()?;

@@ -1,12 +1,8 @@
 //! `godel worker`: who takes tasks.
 
-mod attempt;
-mod book;
-mod group;
-mod heard;
-mod link;
 mod run;
-mod verdict;
+mod script;
+mod tell;
 
 use godel_api::{Client, Worker, WorkerDetail, WorkerPatch};
 use godel_args::queue::Worker as Asked;
@@ -15,6 +11,7 @@ use reqwest::Method;
 use serde_json::json;
 use uuid::Uuid;
 
+pub(super) use self::tell::notes;
 use super::lookup::{self, NOTHING};
 use super::queue::since;
 use crate::context::Context;
@@ -31,6 +28,9 @@ const NAMED_MAX: usize = 10;
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
     match asked {
         Asked::Run(asked) => run::run(context, asked).await,
+        Asked::Register(asked) => script::register(context, asked).await,
+        Asked::Claim { worker, free, wait } => script::claim(context, &worker, free, wait).await,
+        Asked::Heartbeat { worker } => script::heartbeat(context, &worker).await,
         Asked::List { all } => list(context, all).await,
         Asked::Show { worker } => show(context, &worker).await,
         Asked::Pause { worker } => change(context, &worker, "paused").await,

@@ -41,7 +41,8 @@ async fn workflow(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Runs { workflow, limit } => runs::list(context, workflow, limit as usize).await,
         Asked::Pause { run } => runs::change(context, &run, "pause", None).await,
         Asked::Resume { run } => runs::change(context, &run, "resume", None).await,
-        Asked::Cancel { run } => runs::change(context, &run, "cancel", None).await,
+        Asked::Cancel { what, all: true } => runs::cancel_all(context, &what).await,
+        Asked::Cancel { what, all: false } => runs::change(context, &what, "cancel", None).await,
         Asked::Retry { run, step } => {
             runs::change(context, &run, "retry", Some(json!({ "steps": step }))).await
         }

@@ -100,7 +100,7 @@ async fn on_bench<T: Send + 'static>(
 }
 
 /// Returns where what belongs to the user and not to a repository is kept.
-fn state_dir(context: &Context) -> Result<PathBuf> {
+pub(super) fn state_dir(context: &Context) -> Result<PathBuf> {
     let environment = &context.environment;
     let base = match (environment.get("XDG_STATE_HOME"), environment.get("HOME")) {
         (Some(base), _) if base.starts_with('/') => PathBuf::from(base),

@@ -162,6 +162,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn url(&self) -> &str {
         self.said["url"].as_str().unwrap()
     }

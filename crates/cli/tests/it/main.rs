@@ -2,15 +2,19 @@
 #![cfg(test)]
 
 mod accounts;
+mod agents;
 mod backup;
 mod bead_input;
 mod bead_worktree;
 mod beads;
 mod convoys;
 mod crash;
+mod crew;
 mod earned;
 mod exchange;
 mod failures;
+mod fleet;
+mod fleet_crash;
 mod home;
 mod leaks;
 mod machine;

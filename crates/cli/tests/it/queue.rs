@@ -1,6 +1,6 @@
 //! Tasks, pools and schedules by the commands, and what is refused.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::home::Home;
 use crate::people::piped;
@@ -181,4 +181,72 @@ fn a_script_can_speak_for_itself_and_a_task_can_be_meant_for_one() {
     home.run(&["queue", "resume", "default"]).expect(0);
     assert_eq!(two.expect("ended")["taskId"], json!(meant));
     assert_eq!(show(&home, &meant)["result"], json!({ "by": "two" }));
+}
+
+#[test]
+fn a_script_can_be_a_worker_by_itself() {
+    let home = Home::new();
+    let _server = home.up();
+    let task = create(&home, &["first", "--priority", "high"]);
+    let worker = home.run(&["worker", "register", "--name", "script", "--capacity", "2"]);
+    let worker = worker.expect(0).stdout.trim().to_owned();
+    let claim = |wait: &str| {
+        let given = home.run(&["worker", "claim", &worker, "--wait", wait]).expect(0).stdout;
+        given.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>()
+    };
+    let given = claim("30s");
+    assert_eq!((&given[0]["id"], &given[0]["attempt"]), (&json!(task), &json!(1)), "{given:?}");
+    let mine = |verb: &str, rest: &[&str], attempt: &str| {
+        let held = ["task", verb, &task, "--worker", &worker, "--attempt", attempt];
+        home.run(&[&held[..], rest, &["--json"]].concat())
+    };
+    mine("progress", &["{\"percent\":40}"], "1").expect(0);
+    assert_eq!(show(&home, &task)["progress"], json!({"percent": 40}));
+    let beat = home.run(&["worker", "heartbeat", &worker, "--json"]).expect(0).json();
+    assert_eq!(beat["tasks"][0]["taskId"], json!(task));
+    let child = mine("spawn", &["second", "--pool", "other"], "1").expect(0).json();
+    let child = show(&home, child["id"].as_str().unwrap());
+    assert_eq!((&child["priority"], &child["pool"]), (&json!("high"), &json!("other")));
+    mine("release", &[], "1").expect(0);
+    assert!(!claim("30s").is_empty());
+    mine("progress", &["{}"], "1").refused(4, &["task_lease_lost"]);
+    home.run(&["task", "cancel", &task, "--reason", "no use"]).expect(0);
+    let told = mine("progress", &["{}"], "2").expect(1).json();
+    assert_eq!(told["stop"], json!("no use"));
+    assert_eq!(mine("fail", &["--error", "stopped"], "2").expect(0).json()["state"], "cancelled");
+    assert!(claim("0").is_empty());
+}
+
+#[test]
+fn many_tasks_come_from_one_file_and_each_is_answered() {
+    let home = Home::new();
+    let _server = home.up();
+    let lines = "{\"title\":\"a\",\"key\":\"a\"}\n\n{\"title\":\"b\",\"pool\":\"A B\"}\n";
+    std::fs::write(home.path().join("bad.jsonl"), lines).unwrap();
+    home.run(&["task", "batch", "bad.jsonl"]).refused(2, &["the name of a pool must be"]);
+    let lines: String =
+        (0..250).map(|n| format!("{{\"title\":\"{n}\",\"key\":\"k{n}\"}}\n")).collect();
+    std::fs::write(home.path().join("good.jsonl"), &lines).unwrap();
+    let first = home.run(&["task", "batch", "good.jsonl"]).expect(0).stdout;
+    assert_eq!(first.lines().count(), 250);
+    // Keys make it safe to repeat.
+    let again = piped(&home, &["task", "batch", "-"], &lines).expect(0).stdout;
+    assert_eq!(again, first);
+    std::fs::write(home.path().join("none.jsonl"), "{\"title\":\"a\"}\nnothing\n").unwrap();
+    home.run(&["task", "batch", "none.jsonl"]).refused(2, &["line 2 is no task"]);
+}
+
+#[test]
+fn the_pauses_between_attempts_can_be_chosen() {
+    let home = Home::new();
+    let _server = home.up();
+    let options = ["--max-attempts", "8", "--retry-delay", "10s", "--retry-max-delay", "30m"];
+    let task = create(&home, &[&["call"][..], &options].concat());
+    let retry = &show(&home, &task)["retry"];
+    assert_eq!((&retry["delayMs"], &retry["maxDelayMs"]), (&json!(10_000), &json!(1_800_000)));
+    let slow = create(&home, &["slow", "--retry-delay", "2m"]);
+    assert_eq!(show(&home, &slow)["retry"]["maxDelayMs"], json!(120_000));
+    let schedule = ["schedule", "create", "s", "--cron", "0 3 * * *", "title"];
+    home.run(&[&schedule[..], &options].concat()).expect(0);
+    home.run(&["task", "create", "x", "--retry-delay", "soon"]).refused(2, &["--retry-delay"]);
 }

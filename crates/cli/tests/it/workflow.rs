@@ -116,7 +116,11 @@ fn stored(home: &Home) {
     let runs = home.run(&runs).expect(0).json();
     assert_eq!(runs["items"].as_array().unwrap().len(), 2, "{runs}");
     let held = home.run(&["workflow", "run", "release"]).expect(0).stdout.trim().to_owned();
-    home.run(&["workflow", "cancel", &held]).expect(0);
+    home.run(&["workflow", "cancel", "--all", "nothing"]).refused(3, &["workflow_not_found"]);
+    assert_eq!(
+        home.run(&["workflow", "cancel", "--all", "release"]).expect(0).stdout,
+        "1 run is cancelled\n"
+    );
     let status = ["workflow", "status", &held, "--json"];
     until(home, &status, |run| run["state"] == "cancelled");
     home.run(&["workflow", "delete", "release"]).expect(0);

@@ -19,9 +19,9 @@ mod expr;
 mod graph;
 pub mod limits;
 mod plan;
-mod problem;
+pub(crate) mod problem;
 pub mod run;
-mod source;
+pub(crate) mod source;
 
 pub use definition::Definition;
 pub use export::{dot, mermaid};

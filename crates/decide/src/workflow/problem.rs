@@ -155,19 +155,19 @@ impl<'a> IntoIterator for &'a Problems {
 
 /// Collects problems while a text is read.
 #[derive(Debug, Default)]
-pub(super) struct Findings {
+pub(crate) struct Findings {
     problems: Vec<Problem>,
     left_out: usize,
 }
 
 impl Findings {
     /// Notes a problem.
-    pub(super) fn add(&mut self, code: Mistake, at: Position, message: impl Into<String>) {
+    pub(crate) fn add(&mut self, code: Mistake, at: Position, message: impl Into<String>) {
         self.push(Problem { code, message: message.into(), hint: None, at });
     }
 
     /// Notes a problem and what can be done about it.
-    pub(super) fn add_with_hint(
+    pub(crate) fn add_with_hint(
         &mut self,
         code: Mistake,
         at: Position,
@@ -178,7 +178,7 @@ impl Findings {
     }
 
     /// Notes a problem that was found elsewhere.
-    pub(super) fn push(&mut self, problem: Problem) {
+    pub(crate) fn push(&mut self, problem: Problem) {
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(problem);
         } else {
@@ -187,7 +187,7 @@ impl Findings {
     }
 
     /// Returns the value if nothing was found, or else all that was.
-    pub(super) fn settle<T>(mut self, value: T) -> Result<T, Problems> {
+    pub(crate) fn settle<T>(mut self, value: T) -> Result<T, Problems> {
         if self.problems.is_empty() {
             return Ok(value);
         }
@@ -196,7 +196,7 @@ impl Findings {
     }
 
     /// Returns all that was found as a failure; `code` is noted if there was nothing.
-    pub(super) fn fail(mut self, code: Mistake, message: &str) -> Problems {
+    pub(crate) fn fail(mut self, code: Mistake, message: &str) -> Problems {
         if self.problems.is_empty() {
             self.add(code, Position::START, message);
         }
@@ -206,7 +206,7 @@ impl Findings {
 }
 
 /// Returns the known name that is nearest to what was written, if one is near.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     written: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {

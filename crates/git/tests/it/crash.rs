@@ -32,7 +32,7 @@ const CREATE_STEPS: [&str; 8] = [
     "none",
 ];
 
-fn die(step: &'static str) {
+pub(crate) fn die(step: &'static str) {
     if std::env::var("GODEL_TEST_STEP").is_ok_and(|wanted| wanted == step) {
         let own = rustix::process::getpid();
         rustix::process::kill_process(own, rustix::process::Signal::KILL).unwrap();
@@ -54,6 +54,7 @@ fn child() {
     };
     let bench = Workbench::open(Path::new(&repo), host).unwrap();
     match std::env::var("GODEL_TEST_ACT").unwrap().as_str() {
+        "stock" => drop(bench.stock(1, None).unwrap()),
         "create" => drop(bench.create(&name("x"), &Create::default()).unwrap()),
         _ => {
             let how = Remove { branch: Fate::Delete, ..Remove::default() };

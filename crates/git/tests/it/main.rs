@@ -4,7 +4,10 @@
 mod crash;
 mod furnish;
 mod kinds;
+mod land;
+mod landings;
 mod losses;
 mod policies;
 mod refusals;
+mod spares;
 mod world;

@@ -70,7 +70,7 @@ pub(crate) struct GitWalls {
 }
 
 /// Parts of the sandbox's own git directory that decide what git does.
-const DECIDING: [&str; 3] = ["config", "hooks", "objects/info"];
+pub(super) const DECIDING: [&str; 3] = ["config", "hooks", "objects/info"];
 
 /// Returns the arguments for bubblewrap, up to the command.
 pub(crate) fn arguments(walls: &Walls) -> Vec<OsString> {

@@ -10,6 +10,7 @@ const MOUNT: &str = "/sys/fs/cgroup";
 /// How long one waits for processes to stand still.
 const FREEZE_TRIES: u32 = 2_000;
 const FREEZE_ROUND: u32 = 20;
+const EMPTY_TRIES: u32 = 1_000;
 const FREEZE_WAIT: std::time::Duration = std::time::Duration::from_millis(5);
 /// What a processor's share is counted in.
 const PERIOD_MICROS: u64 = 100_000;
@@ -38,6 +39,11 @@ impl Groups {
         let mut doors: Vec<PathBuf> = self.all().map(|dir| dir.join("cgroup.procs")).collect();
         doors.dedup();
         doors
+    }
+
+    /// Whether all processes together can be made to stand still.
+    pub(crate) fn can_freeze(&self) -> bool {
+        self.freezer.is_some()
     }
 
     /// Whether memory is limited.
@@ -120,6 +126,19 @@ impl Groups {
         for pid in listed.lines().filter_map(|line| line.trim().parse().ok()) {
             let Some(pid) = rustix::process::Pid::from_raw(pid) else { continue };
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+    }
+
+    /// Ends what is left in the groups, and waits a while until it is gone.
+    pub(crate) fn empty(&self) {
+        for _ in 0..EMPTY_TRIES {
+            let Some(dir) = self.all().next() else { return };
+            let listed = fs::read_to_string(dir.join("cgroup.procs")).unwrap_or_default();
+            if listed.trim().is_empty() {
+                return;
+            }
+            self.end_all();
+            std::thread::sleep(FREEZE_WAIT);
         }
     }
 

@@ -10,13 +10,16 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 
-use super::plan::{Ceilings, Inner, Outer, Relay};
-use super::{fence, relay, seccomp};
+use super::plan::{Ceilings, First, Inner, Outer, Relay};
+use super::{family, fence, relay, seccomp};
 
 /// The exit code if a program could not be started; what a shell says too.
 pub const NOT_STARTED: u8 = 127;
 /// The exit code if a wall could not be raised.
 pub const NO_WALL: u8 = 126;
+
+/// How often the first process of a container looks for orphans that have ended.
+const ORPHANS_EVERY: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// Why a step of the helper failed.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +51,11 @@ pub fn enter(arguments: &[String]) -> Result<(), Stop> {
     match step.as_str() {
         "outer" => outer(&serde_json::from_str(plan).map_err(unreadable)?, command),
         "inner" => inner(&serde_json::from_str(plan).map_err(unreadable)?, command),
+        "first" => first(&serde_json::from_str(plan).map_err(unreadable)?),
+        "reap" => {
+            family::reap(plan.parse().map_err(|_| misused())?);
+            Ok(())
+        }
         "relay" => relay::serve(plan.as_ref())
             .map_err(|error| stop(NO_WALL, "the way out of a sandbox failed", error)),
         _ => Err(misused()),
@@ -65,6 +73,9 @@ fn outer(plan: &Outer, command: &[String]) -> Result<(), Stop> {
     }
     if let Some(ceilings) = &plan.ceilings {
         limit(ceilings)?;
+    }
+    if plan.terminal {
+        own_terminal()?;
     }
     become_program(command, None)
 }
@@ -91,7 +102,41 @@ fn inner(plan: &Inner, command: &[String]) -> Result<(), Stop> {
     for (listener, relay) in listeners {
         start(listener, relay, plan.user)?;
     }
+    if plan.terminal {
+        // After the relays: what is typed to interrupt the program must not end them.
+        own_terminal()?;
+    }
     become_program(command, plan.user)
+}
+
+/// Is the first process of a container: it serves the ways out, and does not end.
+fn first(plan: &First) -> Result<(), Stop> {
+    let failed = |error| stop(NO_WALL, "the way out of the sandbox failed", error);
+    let filters =
+        seccomp::filters().map_err(|error| stop(NO_WALL, "there is no filter of calls", error))?;
+    for filter in &filters {
+        seccompiler::apply_filter(filter)
+            .map_err(|error| stop(NO_WALL, "the filter of calls cannot be set", error))?;
+    }
+    // Processes that have lost their parent are this one's, and must not stay when they have ended.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            loop {
+                let ended = rustix::process::wait(rustix::process::WaitOptions::NOHANG);
+                if !matches!(ended, Ok(Some(_))) {
+                    std::thread::sleep(ORPHANS_EVERY);
+                }
+            }
+        });
+        relay::serve_all(&plan.relays).map_err(failed)
+    })
+}
+
+/// Makes the input the terminal of a session of its own, so that keys become signals.
+fn own_terminal() -> Result<(), Stop> {
+    let failed = |error| stop(NO_WALL, "the terminal cannot be had", error);
+    rustix::process::setsid().map_err(failed)?;
+    rustix::process::ioctl_tiocsctty(io::stdin()).map_err(failed)
 }
 
 /// Starts a relay with its listener as its input, so that it listens before the program starts.
@@ -109,7 +154,9 @@ fn start(listener: TcpListener, relay: &Relay, user: Option<u32>) -> Result<(), 
 /// Returns what stands between the name of this program and the step.
 fn helper_arguments() -> Vec<String> {
     let words = std::env::args().skip(1);
-    words.take_while(|word| !matches!(word.as_str(), "outer" | "inner" | "relay")).collect()
+    words
+        .take_while(|word| !matches!(word.as_str(), "outer" | "inner" | "relay" | "first" | "reap"))
+        .collect()
 }
 
 fn become_program(command: &[String], user: Option<u32>) -> Result<(), Stop> {

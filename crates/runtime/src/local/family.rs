@@ -7,6 +7,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 /// How many processes are looked at; a sandbox has fewer.
 const FAMILY_MAX: usize = 65_536;
+/// How often one looks for processes that were made meanwhile.
+const REAP_ROUNDS: usize = 50;
+const REAP_WAIT: std::time::Duration = std::time::Duration::from_millis(10);
 const PAGE_BYTES_MIN: u64 = 4_096;
 
 /// Finds the descendants of a process, without itself. In a namespace of their own all who lost their
@@ -61,6 +64,45 @@ pub(super) fn signal(of: u32, pids: &[u32], signal: Signal) {
             let _ = pidfd_send_signal(handle, signal);
         }
     }
+}
+
+/// Ends the processes of a session and those that descend from its first one; for a container, whose
+/// processes see each other.
+pub(super) fn reap(first: u32) {
+    for _ in 0..REAP_ROUNDS {
+        let own = std::process::id();
+        let listed = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let pids = listed.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        let doomed: Vec<u32> = pids
+            .filter(|pid| {
+                *pid > 1
+                    && *pid != own
+                    && (*pid == first || session(*pid) == Some(first) || descends(*pid, first))
+            })
+            .filter(|pid| !is_over(*pid))
+            .collect();
+        if doomed.is_empty() {
+            return;
+        }
+        for pid in doomed {
+            if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                let _ = rustix::process::kill_process(pid, Signal::KILL);
+            }
+        }
+        std::thread::sleep(REAP_WAIT);
+    }
+}
+
+fn session(pid: u32) -> Option<u32> {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    text.rsplit_once(')')?.1.split_whitespace().nth(3)?.parse().ok()
+}
+
+/// Tells whether a process has ended.
+pub(super) fn is_over(pid: u32) -> bool {
+    let text = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = text.rsplit_once(')').and_then(|(_, rest)| rest.trim_start().chars().next());
+    matches!(state, None | Some('Z' | 'X'))
 }
 
 /// Tells whether a process is Godel's own helper inside of a sandbox.

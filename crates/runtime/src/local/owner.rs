@@ -14,12 +14,26 @@ use crate::{Error, Result, SandboxId};
 const FIRST: u32 = 1_879_048_192;
 /// How many there are.
 const COUNT: u32 = 1 << 27;
+/// The user of all containers: a copy of a running agent keeps its user, and kernels of their own keep
+/// them apart.
+const CONTAINED: u32 = FIRST - 1;
+/// The user of the first process of a container, which agents cannot touch.
+const CARETAKER: u32 = FIRST - 2;
 
 /// Returns the user of a sandbox: each has its own, so that no agent can touch what is another's.
-pub(super) fn user_of(id: SandboxId) -> u32 {
+pub(super) fn user_of(id: SandboxId, contained: bool) -> u32 {
+    if contained {
+        return CONTAINED;
+    }
+
     let digest = blake3::hash(id.agent().uuid().as_bytes());
     let [a, b, c, d, ..] = *digest.as_bytes();
     FIRST + u32::from_be_bytes([a, b, c, d]) % COUNT
+}
+
+/// Returns who serves the ways out of a sandbox: the agent itself, or the first process of its container.
+pub(super) const fn server_of(user: u32) -> u32 {
+    if user == CONTAINED { CARETAKER } else { user }
 }
 
 /// Gives everything in a directory to a user, but nothing that is mounted in it.

@@ -11,6 +11,9 @@ pub(crate) struct Outer {
     pub(crate) groups: Vec<PathBuf>,
     /// Limits of the process, if no inner step sets them.
     pub(crate) ceilings: Option<Ceilings>,
+    /// Whether its input is a terminal that it shall own, if no inner step sees to it.
+    #[serde(default)]
+    pub(crate) terminal: bool,
 }
 
 /// The steps inside of the walls.
@@ -24,6 +27,16 @@ pub(crate) struct Inner {
     pub(crate) relays: Vec<Relay>,
     /// Limits of each process.
     pub(crate) ceilings: Ceilings,
+    /// Whether its input is a terminal that it shall own.
+    #[serde(default)]
+    pub(crate) terminal: bool,
+}
+
+/// What the first process of a container does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct First {
+    /// Ways out.
+    pub(crate) relays: Vec<Relay>,
 }
 
 /// A port in the sandbox that leads to a socket of Godel.

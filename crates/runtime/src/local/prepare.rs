@@ -12,7 +12,7 @@ use super::record::Record;
 use super::repository::{Repository, whole_id};
 use super::room::Room;
 use super::worktree::Shop;
-use super::{owner, start};
+use super::{oci, owner, start};
 use crate::egress::{Endpoint, Rules};
 use crate::error::at;
 use crate::snapshot::Part;
@@ -30,33 +30,53 @@ pub(super) fn make(shop: &Shop, mut spec: SpawnSpec, now: Timestamp) -> Result<R
         let path = state.join(folder);
         fs::create_dir_all(&path).map_err(at(&path, "made"))?;
     }
+    if shop.runsc.is_some() {
+        let image = state.join("image");
+        fs::create_dir_all(&image).map_err(at(&image, "made"))?;
+    }
     let walled = spec.profile != Profile::None;
-    let user = (shop.machine.root && walled).then(|| owner::user_of(id));
+    let user = (shop.machine.root && walled).then(|| owner::user_of(id, shop.runsc.is_some()));
     start::write_settings(&state, user)?;
     let (api, _) = start::api_inside(&spec);
     let sandbox = Sandbox {
         id,
         profile: spec.profile,
-        isolation: if walled { Isolation::Process } else { Isolation::None },
-        workspace: spec.source.directory().clone(),
+        isolation: match (walled, &shop.runsc) {
+            (false, _) => Isolation::None,
+            (true, None) => Isolation::Process,
+            (true, Some(_)) => Isolation::UserspaceKernel,
+        },
+        workspace: match &shop.runsc {
+            Some(_) => PathBuf::from(oci::WORKSPACE),
+            None => spec.source.directory().clone(),
+        },
         home: if walled { PathBuf::from(inside::HOME) } else { state.join("home") },
         api,
         notes: Vec::new(),
     };
     furnish(&mut spec, &state)?;
-    let places = [spec.source.directory().clone(), state.join("git")];
-    let disk_before = measure(&[&places[0], &places[1]]).bytes;
     let ttl = spec.ttl.and_then(|ttl| jiff::SignedDuration::try_from(ttl).ok());
     let ends_at = ttl.and_then(|ttl| now.checked_add(ttl).ok());
-    let record = Record { sandbox, spec, created_at: now, ends_at, disk_before };
+    let record = Record { sandbox, spec, created_at: now, ends_at, disk_before: 0, settled: false };
     let listener = std::sync::Arc::clone(&shop.settings.listener);
     let room = Room::new(record, state, user, listener);
-    give(&room)?;
     let missing = room.groups.missing();
     let record = room.change(|record| record.sandbox.notes = missing);
     // Only what is whole is found again.
     record.save(&room.state)?;
     Ok(room)
+}
+
+/// Does what takes long in a large workspace and is not needed before the first command.
+pub(super) fn settle(room: &Room) -> Result<()> {
+    let workspace = room.record().spec.source.directory().clone();
+    let disk_before = measure(&[&workspace, &room.state.join("git")]).bytes;
+    give(room)?;
+    let record = room.change(|record| {
+        record.disk_before = disk_before;
+        record.settled = true;
+    });
+    record.save(&room.state)
 }
 
 /// Gives the sandbox that is there, if it is the one that is asked for.
@@ -100,6 +120,10 @@ pub(super) fn parts(room: &Room, ignored_max_bytes: u64) -> Result<Vec<Part>> {
         Part::new("workspace", workspace, &[".git"]).bounding(ignored, ignored_max_bytes),
         Part::new("home", &room.home(), &[]),
     ];
+    let image = room.state.join("image");
+    if image.is_dir() {
+        parts.push(Part::new("memory", &image, &[]));
+    }
     let own = room.state.join("git");
     if own.is_dir() {
         parts.push(Part::new("git", &own, &["config", "hooks", "objects/info"]));
@@ -125,9 +149,11 @@ fn furnish(spec: &mut SpawnSpec, state: &Path) -> Result<()> {
         return Ok(());
     };
     let repository = Repository::find(tree, common_dir)?;
+    let branch = format!("refs/heads/bead/{bead}");
+    let known = repository.look(&[base, &branch])?;
     let who = match spec.identity.take() {
         Some(who) => who,
-        None => repository.identity()?,
+        None => known.identity(),
     };
     let who = &*spec.identity.insert(who);
     let unknown = |what: &str| {
@@ -137,13 +163,12 @@ fn furnish(spec: &mut SpawnSpec, state: &Path) -> Result<()> {
             "make the worktree with `godel worktree create`",
         )
     };
-    repository.commit(base)?.ok_or_else(|| unknown(base))?;
-    let branch = format!("refs/heads/bead/{bead}");
-    let tip = repository.commit(&branch)?.ok_or_else(|| unknown(&branch))?;
+    known.commit(0).ok_or_else(|| unknown(base))?;
+    let tip = known.commit(1).ok_or_else(|| unknown(&branch))?;
     if spec.profile == Profile::None {
         return Ok(());
     }
-    repository.furnish(state, &tip, who)
+    repository.furnish(state, tip, who, &known)
 }
 
 /// Looks at everything that is asked for, and brings paths into their one form.

@@ -22,20 +22,32 @@ pub(super) struct Record {
     pub(super) ends_at: Option<Timestamp>,
     /// What the workspace took before the agent came.
     pub(super) disk_before: u64,
+    /// Whether the files are measured and given to the agent; nothing runs before that.
+    #[serde(default = "yes")]
+    pub(super) settled: bool,
+}
+
+/// What was made before this was told is settled.
+const fn yes() -> bool {
+    true
 }
 
 impl Record {
-    /// Writes the record: all of it or nothing, and on disk when this returns.
+    /// Writes the record: all of it or nothing. It is on disk when this returns, but for one that is
+    /// not settled: nothing of worth is in such a sandbox.
     pub(super) fn save(&self, state: &Path) -> Result<()> {
         let (path, scratch) = (state.join(FILE), state.join("record.new"));
         let bytes = serde_json::to_vec(self)
             .map_err(|error| Error::file(&path, "written", error.into()))?;
         let written = File::create(&scratch).and_then(|mut file| {
             file.write_all(&bytes)?;
-            file.sync_all()
+            if self.settled { file.sync_all() } else { Ok(()) }
         });
         written.map_err(at(&scratch, "written"))?;
         fs::rename(&scratch, &path).map_err(at(&path, "written"))?;
+        if !self.settled {
+            return Ok(());
+        }
         File::open(state).and_then(|dir| dir.sync_all()).map_err(at(state, "synced"))
     }
 

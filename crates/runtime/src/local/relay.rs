@@ -1,14 +1,17 @@
 //! Leads connections on the sandbox's own loopback to a socket of Godel.
 
 use std::io;
-use std::net::TcpListener;
+use std::net::{Ipv4Addr, Shutdown, TcpListener};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+
+use super::plan::Relay;
 
 /// How many connections there may be at a time.
 const CONNECTIONS_MAX: usize = 256;
@@ -20,6 +23,51 @@ pub(super) fn serve(socket: &Path) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(accept(listener, socket))
+}
+
+/// Serves several ports in one process, until it is ended.
+///
+/// With threads that wait: gVisor cannot keep a connection in a checkpoint that somebody polls.
+pub(super) fn serve_all(relays: &[Relay]) -> io::Result<()> {
+    let open = AtomicUsize::new(0);
+    let mut listeners = Vec::new();
+    for relay in relays {
+        listeners.push((TcpListener::bind((Ipv4Addr::LOCALHOST, relay.port))?, &relay.socket));
+    }
+    std::thread::scope(|scope| {
+        for (listener, socket) in &listeners {
+            let open = &open;
+            scope.spawn(move || {
+                for inside in listener.incoming().flatten() {
+                    if open.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS_MAX {
+                        open.fetch_sub(1, Ordering::SeqCst);
+                        continue;
+                    }
+                    scope.spawn(move || {
+                        // Either side may go away at any time; then so does the other.
+                        let _ = pass_waiting(&inside, socket);
+                        open.fetch_sub(1, Ordering::SeqCst);
+                    });
+                }
+            });
+        }
+    });
+    Ok(())
+}
+
+fn pass_waiting(inside: &std::net::TcpStream, socket: &Path) -> io::Result<()> {
+    let outside = std::os::unix::net::UnixStream::connect(socket)?;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = io::copy(&mut &*inside, &mut &outside);
+            let _ = outside.shutdown(Shutdown::Write);
+        });
+        let _ = io::copy(&mut &outside, &mut &*inside);
+        // Nobody reads any more, so the other direction ends too.
+        let _ = inside.shutdown(Shutdown::Both);
+        let _ = outside.shutdown(Shutdown::Both);
+    });
+    Ok(())
 }
 
 async fn accept(listener: TcpListener, socket: &Path) -> io::Result<()> {

@@ -91,7 +91,13 @@ impl Repository {
     }
 
     /// Makes the sandbox's own git directory, with HEAD detached at a commit.
-    pub(super) fn furnish(&self, state: &Path, head: &str, who: &Identity) -> Result<()> {
+    pub(super) fn furnish(
+        &self,
+        state: &Path,
+        head: &str,
+        who: &Identity,
+        known: &Known,
+    ) -> Result<()> {
         let own = state.join("git");
         for part in
             ["hooks", "info", "logs", "objects/info", "objects/pack", "refs/heads", "refs/tags"]
@@ -104,8 +110,8 @@ impl Repository {
             fs::write(&path, text).map_err(at(&path, "written"))
         };
         put("HEAD", &format!("{head}\n"))?;
-        put("config", &self.settings(who)?)?;
-        put("packed-refs", &self.references()?)?;
+        put("config", &known.settings(who))?;
+        put("packed-refs", &known.references)?;
         put("objects/info/alternates", &self.alternates()?)?;
         put("description", "the git directory of a sandbox; Godel collects what is committed\n")?;
         let pointer = state.join("pointer");
@@ -119,12 +125,28 @@ impl Repository {
         Ok(())
     }
 
-    /// Returns who commits here, if nobody says otherwise.
-    pub(super) fn identity(&self) -> Result<Identity> {
-        let mut all = self.all_settings()?;
-        let mut one =
-            |name: &str, other: &str| all.remove(name).unwrap_or_else(|| other.to_owned());
-        Ok(Identity { name: one("user.name", NAME), email: one("user.email", EMAIL) })
+    /// Asks git everything that a new sandbox needs to know, at once.
+    pub(super) fn look(&self, revisions: &[&str]) -> Result<Known> {
+        let asked: String = revisions.iter().map(|one| format!("{one}^{{commit}}\n")).collect();
+        let (commits, references, settings) = std::thread::scope(|scope| {
+            let references = scope.spawn(|| self.references());
+            let settings = scope.spawn(|| self.all_settings());
+            let checked = ["cat-file", "--batch-check=%(objectname) %(objecttype)"];
+            let commits = self.git().args(&checked).bytes(asked.as_bytes());
+            (commits, references.join(), settings.join())
+        });
+        let lost = |_| Error::Start {
+            program: "a thread".to_owned(),
+            cause: io::Error::other("it ended early"),
+        };
+        let text = String::from_utf8_lossy(&commits?).into_owned();
+        let commit =
+            |line: &str| line.strip_suffix(" commit").filter(|id| is_id(id)).map(str::to_owned);
+        Ok(Known {
+            commits: text.lines().map(commit).collect(),
+            references: references.map_err(lost)??,
+            settings: settings.map_err(lost)??,
+        })
     }
 
     /// All settings by their names in lower case, the last of each; the worktree may have its own.
@@ -133,32 +155,6 @@ impl Repository {
         let text = String::from_utf8_lossy(&bytes);
         let pairs = text.split('\0').filter_map(|entry| entry.split_once('\n'));
         Ok(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
-    }
-
-    /// Only what is known to be harmless gets in: the rest may hold passwords and programs.
-    fn settings(&self, who: &Identity) -> Result<String> {
-        let all = self.all_settings()?;
-        let asked = |name: &str| all.get(name).cloned();
-        let mut text = "[core]\n\tbare = false\n\tlogAllRefUpdates = true\n".to_owned();
-        for name in KEPT {
-            if let (Some(value), Some((_, key))) = (asked(name), name.split_once('.'))
-                && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            {
-                let _ = writeln!(text, "\t{key} = {value}");
-            }
-        }
-        match asked("extensions.objectformat") {
-            Some(format) if format == "sha256" => text
-                .push_str("\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n"),
-            _ => text.push_str("\trepositoryformatversion = 0\n"),
-        }
-        let (name, email) = (quoted(&who.name), quoted(&who.email));
-        let _ = write!(
-            text,
-            "[user]\n\tname = {name}\n\temail = {email}\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = \
-             false\n[commit]\n\tgpgSign = false\n"
-        );
-        Ok(text)
     }
 
     /// The references as they are now, without those that are Godel's own.
@@ -209,6 +205,53 @@ impl Repository {
             }
         }
         Ok(found)
+    }
+}
+
+/// What git says about a repository, for a new sandbox.
+pub(super) struct Known {
+    commits: Vec<Option<String>>,
+    references: String,
+    settings: HashMap<String, String>,
+}
+
+impl Known {
+    /// Returns the commit that was asked for at a place.
+    pub(super) fn commit(&self, place: usize) -> Option<&str> {
+        self.commits.get(place)?.as_deref()
+    }
+
+    /// Returns who commits here, if nobody says otherwise.
+    pub(super) fn identity(&self) -> Identity {
+        let one = |name: &str, other: &str| {
+            self.settings.get(name).map_or(other, String::as_str).to_owned()
+        };
+        Identity { name: one("user.name", NAME), email: one("user.email", EMAIL) }
+    }
+
+    /// Only what is known to be harmless gets in: the rest may hold passwords and programs.
+    fn settings(&self, who: &Identity) -> String {
+        let asked = |name: &str| self.settings.get(name).cloned();
+        let mut text = "[core]\n\tbare = false\n\tlogAllRefUpdates = true\n".to_owned();
+        for name in KEPT {
+            if let (Some(value), Some((_, key))) = (asked(name), name.split_once('.'))
+                && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            {
+                let _ = writeln!(text, "\t{key} = {value}");
+            }
+        }
+        match asked("extensions.objectformat") {
+            Some(format) if format == "sha256" => text
+                .push_str("\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n"),
+            _ => text.push_str("\trepositoryformatversion = 0\n"),
+        }
+        let (name, email) = (quoted(&who.name), quoted(&who.email));
+        let _ = write!(
+            text,
+            "[user]\n\tname = {name}\n\temail = {email}\n[gc]\n\tauto = 0\n[maintenance]\n\tauto = \
+             false\n[commit]\n\tgpgSign = false\n"
+        );
+        text
     }
 }
 

@@ -1,6 +1,6 @@
 //! One sandbox as Godel has it in memory.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{PermissionsExt as _, chown};
@@ -14,13 +14,15 @@ use tokio::net::UnixListener;
 use tokio::task::JoinSet;
 
 use super::cgroup::Groups;
-use super::files;
+use super::guest::{self, Guest};
 use super::record::Record;
 use super::running::Running;
+use super::{files, owner};
 use crate::egress::{Denial, Endpoint, Gate, Rules};
 use crate::error::at;
 use crate::{
     Event, Happening, Limit, Listener, Phase, ProcessId, Profile, Result, SandboxId, SandboxStatus,
+    Terminal,
 };
 
 /// How many refused connections are told in a minute; an agent must not fill the log.
@@ -31,6 +33,8 @@ const STOP_TRIES: u32 = 1_000;
 const STOP_WAIT: Duration = Duration::from_millis(5);
 /// How many keys of commands are remembered.
 const KEYS_MAX: usize = 10_000;
+/// How many terminals of ended processes can still be read.
+const TERMINALS_MAX: usize = 16;
 
 /// One sandbox as Godel has it in memory.
 pub(super) struct Room {
@@ -44,11 +48,19 @@ pub(super) struct Room {
     record: Mutex<Record>,
     running: Mutex<HashMap<ProcessId, Arc<Running>>>,
     keys: Mutex<HashSet<String>>,
+    /// Terminals, the newest last; also of processes that have ended.
+    terminals: Mutex<VecDeque<(ProcessId, Terminal)>>,
     ways: Mutex<Option<JoinSet<()>>>,
     /// How many processes need the control groups.
     users: Mutex<u32>,
+    /// How often memory and processes were found to be short, as far as it was told.
+    told_hits: Mutex<(u64, u64)>,
     paused: AtomicBool,
     closed: AtomicBool,
+    /// The container, if there is one.
+    pub(super) guest: tokio::sync::Mutex<Option<Guest>>,
+    /// One at a time does what was put off.
+    pub(super) settling: tokio::sync::Mutex<()>,
     pub(super) watched: AtomicBool,
     /// Whether the disk was found too full.
     pub(super) full: AtomicBool,
@@ -61,7 +73,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Room {
     pub(super) fn new(record: Record, state: PathBuf, user: Option<u32>, tell: Listener) -> Self {
         let id = record.sandbox.id;
-        let groups = Groups::make(id, &record.spec.limits);
+        let groups = Groups::make(id, &guest::ceilings(&record));
         // Nothing runs in a sandbox that was just made or found: what does is from before a crash.
         groups.end_all();
         groups.remove();
@@ -74,10 +86,14 @@ impl Room {
             record: Mutex::new(record),
             running: Mutex::default(),
             keys: Mutex::default(),
+            terminals: Mutex::default(),
             ways: Mutex::new(None),
             users: Mutex::new(0),
+            told_hits: Mutex::default(),
             paused: AtomicBool::new(false),
             closed: AtomicBool::new(false),
+            guest: tokio::sync::Mutex::default(),
+            settling: tokio::sync::Mutex::default(),
             watched: AtomicBool::new(false),
             full: AtomicBool::new(false),
         }
@@ -110,6 +126,23 @@ impl Room {
         self.tell(Happening::LimitReached { limit, detail });
     }
 
+    /// Says which limits the kernel has held since the last look; true if a process could not be made.
+    pub(super) fn tell_hits(&self) -> bool {
+        let now = (self.groups.memory_hits(), self.groups.process_hits());
+        let before = std::mem::replace(&mut *lock(&self.told_hits), now);
+        let limits = self.record().spec.limits;
+        if now.0 > before.0 {
+            let most = limits.memory_bytes;
+            let detail = format!("a process was ended; {most} bytes may be used");
+            self.tell_limit(Limit::Memory, detail);
+        }
+        if now.1 > before.1 {
+            let most = limits.processes;
+            self.tell_limit(Limit::Processes, format!("no more than {most} processes may run"));
+        }
+        now.1 > before.1
+    }
+
     /// Remembers the key of a command; false if it is known.
     pub(super) fn is_new(&self, key: &str) -> bool {
         let mut keys = lock(&self.keys);
@@ -121,6 +154,22 @@ impl Room {
 
     pub(super) fn admit(&self, id: ProcessId, running: Arc<Running>) {
         lock(&self.running).insert(id, running);
+    }
+
+    /// Remembers a terminal; those of the processes that ended first are forgotten.
+    pub(super) fn show(&self, id: ProcessId, terminal: Terminal) {
+        let mut terminals = lock(&self.terminals);
+        terminals.push_back((id, terminal));
+        while terminals.iter().filter(|(_, one)| one.is_over()).count() > TERMINALS_MAX {
+            let Some(oldest) = terminals.iter().position(|(_, one)| one.is_over()) else { break };
+            terminals.remove(oldest);
+        }
+    }
+
+    /// Finds the terminal of a process.
+    pub(super) fn terminal(&self, id: ProcessId) -> Option<Terminal> {
+        let terminals = lock(&self.terminals);
+        terminals.iter().find(|(known, _)| *known == id).map(|(_, terminal)| terminal.clone())
     }
 
     pub(super) fn dismiss(&self, id: ProcessId) {
@@ -135,7 +184,7 @@ impl Room {
     pub(super) fn stay(self: &Arc<Self>) -> Stay {
         let mut users = lock(&self.users);
         if *users == 0 {
-            Groups::make(self.id, &self.record().spec.limits);
+            Groups::make(self.id, &guest::ceilings(&self.record()));
         }
         *users += 1;
         Stay(Arc::clone(self))
@@ -230,8 +279,9 @@ impl Room {
         }));
         let mut tasks = JoinSet::new();
         let net = self.state.join("net");
-        tasks.spawn(Arc::clone(&gate).serve_proxy(listen(&net, "proxy.sock", self.user)?));
-        tasks.spawn(gate.serve_api(listen(&net, "api.sock", self.user)?));
+        let user = self.user.map(owner::server_of);
+        tasks.spawn(Arc::clone(&gate).serve_proxy(listen(&net, "proxy.sock", user)?));
+        tasks.spawn(gate.serve_api(listen(&net, "api.sock", user)?));
         *ways = Some(tasks);
         Ok(())
     }
@@ -249,7 +299,10 @@ impl Drop for Stay {
         let mut users = lock(&self.0.users);
         *users -= 1;
         if *users == 0 {
+            // What was counted goes with the groups.
+            self.0.tell_hits();
             self.0.groups.remove();
+            *lock(&self.0.told_hits) = (0, 0);
         }
     }
 }

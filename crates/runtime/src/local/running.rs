@@ -1,7 +1,8 @@
 //! One process of a sandbox while it runs.
 
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::ExitStatus;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +15,76 @@ use super::family;
 use crate::{Control, Exit, Limit, Result};
 
 /// What bubblewrap and shells add to the number of a signal.
+/// How long one waits for the number of a process in a container.
+const PID_TRIES: u32 = 500;
+const PID_WAIT: Duration = Duration::from_millis(20);
 const SIGNAL_CODES: std::ops::RangeInclusive<i32> = 129..=159;
+
+/// What runsc says if the container is gone.
+const LOST: i32 = 128;
+
+/// A process in a container.
+#[derive(Debug)]
+pub(super) struct GuestProcess {
+    /// The command that ends the processes of a session, but for its number.
+    pub(super) reap: Vec<String>,
+    /// The command that sends a signal, but for the number of the process, the container and the signal.
+    pub(super) kill: Vec<String>,
+    /// The container.
+    pub(super) container: String,
+    /// Where runsc writes the number of the process.
+    pub(super) pid_file: PathBuf,
+    /// Where runsc reads what to start.
+    pub(super) pipe: PathBuf,
+}
+
+impl GuestProcess {
+    /// Ends the process and what it has started, in the background.
+    pub(super) fn reap(&self) {
+        self.call(self.reap.clone(), Vec::new());
+    }
+
+    /// Sends a signal to the process, in the background.
+    pub(super) fn signal(&self, signal: Signal) {
+        let number = signal.as_raw().to_string();
+        self.call(self.kill.clone(), vec![self.container.clone(), number]);
+    }
+
+    /// Returns what ends everything that the process has left behind; it takes a while.
+    pub(super) fn clear(&self) -> impl FnOnce() + Send + use<> {
+        let (words, path) = (self.reap.clone(), self.pid_file.clone());
+        move || {
+            // If there is no number the process has never been.
+            let pid = std::fs::read_to_string(&path).unwrap_or_default();
+            if !pid.trim().is_empty() {
+                run(&words, pid.trim(), &[]);
+            }
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+
+    /// Runs a command with the number of the process, as soon as that is known.
+    fn call(&self, words: Vec<String>, rest: Vec<String>) {
+        let path = self.pid_file.clone();
+        // A thread of its own: this is called where nothing may wait.
+        let _ = std::thread::Builder::new().name("godel-guest".to_owned()).spawn(move || {
+            for _ in 0..PID_TRIES {
+                let pid = std::fs::read_to_string(&path).unwrap_or_default();
+                if !pid.trim().is_empty() {
+                    return run(&words, pid.trim(), &rest);
+                }
+                std::thread::sleep(PID_WAIT);
+            }
+        });
+    }
+}
+
+fn run(words: &[String], pid: &str, rest: &[String]) {
+    let mut command = std::process::Command::new(&words[0]);
+    command.args(&words[1..]).arg(pid).args(rest).env_clear();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = command.status();
+}
 
 /// One process of a sandbox while it runs.
 #[derive(Debug)]
@@ -23,6 +93,8 @@ pub(super) struct Running {
     pub(super) pid: u32,
     /// Whether bubblewrap is between Godel and the program.
     pub(super) walled: bool,
+    /// The process in a container that this one stands for.
+    pub(super) guest: Option<GuestProcess>,
     exit: watch::Sender<Option<Exit>>,
     limit: Mutex<Option<Limit>>,
     end: Notify,
@@ -31,7 +103,7 @@ pub(super) struct Running {
 impl Running {
     pub(super) fn new(pid: u32, walled: bool) -> Self {
         let (exit, _) = watch::channel(None);
-        Self { pid, walled, exit, limit: Mutex::new(None), end: Notify::new() }
+        Self { pid, walled, guest: None, exit, limit: Mutex::new(None), end: Notify::new() }
     }
 
     /// Waits for the process, and ends it when it is told to or its time is over.
@@ -73,6 +145,10 @@ impl Running {
 
     fn exit_of(&self, status: ExitStatus) -> Exit {
         match (status.code(), status.signal()) {
+            // The container itself is gone.
+            (Some(LOST), _) if self.guest.is_some() => {
+                Exit::Signal { signal: Signal::KILL.as_raw() }
+            }
             (Some(code), _) if self.walled && SIGNAL_CODES.contains(&code) => {
                 Exit::Signal { signal: code - 128 }
             }
@@ -82,6 +158,10 @@ impl Running {
     }
 
     fn strike(&self, child: &mut Child) {
+        if let Some(guest) = &self.guest {
+            guest.reap();
+            return;
+        }
         // The family first: once its head is gone nobody can tell who belonged to it.
         family::signal(self.pid, &family::descendants(self.pid), Signal::KILL);
         let _ = child.start_kill();
@@ -140,6 +220,10 @@ impl Running {
         let mut family = family::descendants(self.pid);
         // The way out stays open while a program says goodbye.
         family.retain(|pid| !family::is_helper(*pid));
+        if let Some(guest) = &self.guest {
+            guest.signal(signal);
+            return;
+        }
         if !self.walled {
             let own = i32::try_from(self.pid).ok().and_then(rustix::process::Pid::from_raw);
             if let (Some(own), None) = (own, self.ended()) {

@@ -9,12 +9,16 @@ use godel_model::code;
 use tokio::process::Command as Tokio;
 
 use super::bwrap::{self, Walls, inside};
+use super::guest::{self, Runsc};
 use super::machine::Machine;
-use super::plan::{Ceilings, Inner, Outer, Relay};
+use super::plan::{Ceilings, First, Inner, Outer, Relay};
+use super::pty::Pty;
 use super::record::Record;
 use super::repository::Repository;
 use super::room::Room;
+use super::running::GuestProcess;
 use super::worktree::Helper;
+use super::{oci, owner};
 use crate::egress::Endpoint;
 use crate::error::at;
 use crate::{Command, Error, Limits, Profile, Result, Source, SpawnSpec};
@@ -54,7 +58,7 @@ pub(super) struct Starter<'a> {
 
 impl Starter<'_> {
     /// Prepares a command.
-    pub(super) fn prepare(&self, command: &Command) -> Result<Tokio> {
+    pub(super) fn prepare(&self, command: &Command, pty: Option<&Pty>) -> Result<Tokio> {
         check_words(command)?;
         let record = self.room.record();
         let mut tokio = match record.spec.profile {
@@ -64,8 +68,14 @@ impl Starter<'_> {
             }
         };
         tokio.env_clear().envs(self.variables(&record, command));
-        let stdin = if command.stdin { Stdio::piped() } else { Stdio::null() };
-        tokio.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let [stdin, stdout, stderr] = match pty {
+            Some(pty) => pty.ends()?,
+            None => {
+                let stdin = if command.stdin { Stdio::piped() } else { Stdio::null() };
+                [stdin, Stdio::piped(), Stdio::piped()]
+            }
+        };
+        tokio.stdin(stdin).stdout(stdout).stderr(stderr).kill_on_drop(true);
         Ok(tokio)
     }
 
@@ -74,17 +84,22 @@ impl Starter<'_> {
         let limits = &record.spec.limits;
         // Without a namespace the user's other processes would be counted too.
         let ceilings = Ceilings { processes: None, ..self.ceilings(limits) };
-        let plan = Outer { groups: self.room.groups.doors(), ceilings: Some(ceilings) };
+        let terminal = command.terminal.is_some();
+        let plan = Outer { groups: self.room.groups.doors(), ceilings: Some(ceilings), terminal };
         let mut tokio = self.outer(&plan)?;
         tokio.arg(&command.program).args(&command.args);
         let start = start_of(record, command);
-        tokio.current_dir(&start).process_group(0);
+        tokio.current_dir(&start);
+        if !terminal {
+            // With a terminal it becomes a session of its own, which the head of a group cannot.
+            tokio.process_group(0);
+        }
         Ok(tokio)
     }
 
     fn walled(&self, record: &Record, command: &Command) -> Result<Tokio> {
         let bubblewrap = self.machine.bubblewrap()?;
-        let plan = Outer { groups: self.room.groups.doors(), ceilings: None };
+        let plan = Outer { groups: self.room.groups.doors(), ..Outer::default() };
         let mut tokio = if plan.groups.is_empty() {
             Tokio::new(&bubblewrap.program)
         } else {
@@ -94,10 +109,78 @@ impl Starter<'_> {
         };
         let walls = self.walls(record, start_of(record, command), bubblewrap.seals)?;
         tokio.args(bwrap::arguments(&walls)).arg(inside::HELPER).args(&self.helper.args);
-        let inner = self.inner(record, &walls);
+        let inner = Inner { terminal: command.terminal.is_some(), ..self.inner(record, &walls) };
         tokio.arg("inner").arg(as_text(&inner)?).arg(&command.program).args(&command.args);
         tokio.current_dir("/");
         Ok(tokio)
+    }
+
+    /// Prepares the program that runs a container, but for its arguments, and writes what it reads.
+    pub(super) fn prepare_container(&self) -> Result<Tokio> {
+        let record = self.room.record();
+        let walls = self.walls(&record, PathBuf::from("/"), true)?;
+        let (root, bundle) = (self.room.state.join("root"), self.room.state.join("bundle"));
+        oci::make_root(&walls, &root)?;
+        let relays = self.relays(&record);
+        let mut first = vec![inside::HELPER.to_owned()];
+        first.extend(self.helper.args.iter().cloned());
+        first.extend(["first".to_owned(), as_text(&First { relays })?]);
+        let user = self.room.user.map(owner::server_of).unwrap_or_default();
+        let text = as_text(&oci::describe(&walls, &root, user, &first))?;
+        fs::create_dir_all(&bundle).map_err(at(&bundle, "made"))?;
+        let path = bundle.join("config.json");
+        fs::write(&path, text).map_err(at(&path, "written"))?;
+        self.outer(&Outer { groups: self.room.groups.doors(), ..Outer::default() })
+    }
+
+    /// Prepares a command in a container.
+    pub(super) fn prepare_guest(
+        &self,
+        command: &Command,
+        runsc: &Runsc,
+        process: &GuestProcess,
+    ) -> Result<Tokio> {
+        check_words(command)?;
+        let failed = |error: rustix::io::Errno| Error::file(&process.pipe, "made", error.into());
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        let kind = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, &process.pipe, kind, mode, 0).map_err(failed)?;
+        let (pipe, pid) = (process.pipe.display().to_string(), process.pid_file.display());
+        let id = guest::name(self.room.id);
+        let pid = format!("-internal-pid-file={pid}");
+        let words = runsc.command(&["exec", "-process", &pipe, &pid, &id]);
+        let plan = Outer { groups: self.room.groups.doors(), ..Outer::default() };
+        let mut tokio = self.outer(&plan)?;
+        tokio.args(words).env_clear().current_dir("/").kill_on_drop(true);
+        let stdin = if command.stdin { Stdio::piped() } else { Stdio::null() };
+        tokio.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(tokio)
+    }
+
+    /// Describes a command to the program that runs containers.
+    pub(super) fn guest_description(&self, command: &Command) -> Result<Vec<u8>> {
+        let record = self.room.record();
+        let walls = self.walls(&record, PathBuf::from("/"), true)?;
+        let inner = Inner { user: None, relays: Vec::new(), ..self.inner(&record, &walls) };
+        let mut words = vec![inside::HELPER.to_owned()];
+        words.extend(self.helper.args.iter().cloned());
+        words.extend(["inner".to_owned(), as_text(&inner)?, command.program.clone()]);
+        words.extend(command.args.iter().cloned());
+        let variables = self.variables(&record, command);
+        let env: Vec<String> =
+            variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let user = self.room.user.unwrap_or_default();
+        let described = oci::process(user, &words, &env, &start_of(&record, command));
+        as_text(&described).map(String::into_bytes)
+    }
+
+    fn relays(&self, record: &Record) -> Vec<Relay> {
+        let net = |name: &str| Path::new(inside::NET).join(name);
+        let mut relays = vec![Relay { port: PROXY_PORT, socket: net("proxy.sock") }];
+        if let (_, Some(port)) = api_inside(&record.spec) {
+            relays.push(Relay { port, socket: net("api.sock") });
+        }
+        relays
     }
 
     fn outer(&self, plan: &Outer) -> Result<Tokio> {
@@ -107,11 +190,7 @@ impl Starter<'_> {
     }
 
     fn inner(&self, record: &Record, walls: &Walls) -> Inner {
-        let net = |name: &str| Path::new(inside::NET).join(name);
-        let mut relays = vec![Relay { port: PROXY_PORT, socket: net("proxy.sock") }];
-        if let (_, Some(port)) = api_inside(&record.spec) {
-            relays.push(Relay { port, socket: net("api.sock") });
-        }
+        let relays = self.relays(record);
         let mut writable: Vec<PathBuf> =
             ["/tmp", inside::HOME, "/dev"].iter().map(PathBuf::from).collect();
         if walls.writes {
@@ -119,7 +198,7 @@ impl Starter<'_> {
             writable.extend(walls.git.as_ref().map(|_| PathBuf::from(inside::GIT)));
         }
         let ceilings = self.ceilings(&record.spec.limits);
-        Inner { user: self.room.user, writable, relays, ceilings }
+        Inner { user: self.room.user, writable, relays, ceilings, terminal: false }
     }
 
     fn ceilings(&self, limits: &Limits) -> Ceilings {
@@ -177,7 +256,7 @@ impl Starter<'_> {
         let mut set = |name: &str, value: &str| all.insert(name.to_owned(), value.to_owned());
         set("PATH", SYSTEM_PATH);
         set("LANG", "C.UTF-8");
-        set("TERM", "dumb");
+        set("TERM", if command.terminal.is_some() { "xterm-256color" } else { "dumb" });
         set("GIT_TERMINAL_PROMPT", "0");
         set("GODEL_SANDBOX", spec.profile.as_str());
         set("HOME", &record.sandbox.home.to_string_lossy());
@@ -255,7 +334,7 @@ pub(super) fn write_settings(state: &Path, user: Option<u32>) -> Result<()> {
 }
 
 fn start_of(record: &Record, command: &Command) -> PathBuf {
-    let workspace = record.spec.source.directory();
+    let workspace = &record.sandbox.workspace;
     match &command.cwd {
         Some(cwd) => workspace.join(cwd.as_path()),
         None => workspace.clone(),

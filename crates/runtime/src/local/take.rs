@@ -179,6 +179,9 @@ pub(super) async fn end(
     for running in room.all() {
         running.kill(Duration::ZERO).await;
     }
+    // What was put off may be under way.
+    let _turn = room.settling.lock().await;
+    provider.end_guest(&room).await;
     room.close_ways();
     room.groups.remove();
     provider.shop.forget(id);

@@ -17,20 +17,9 @@ const MEASURE_PAUSE: Duration = Duration::from_secs(1);
 /// Unless this part of the limit went from the disk meanwhile.
 const HASTE_SHARE: u64 = 4;
 
-/// What was seen at the last look.
-struct Seen {
-    memory_hits: u64,
-    process_hits: u64,
-    crowded: bool,
-}
-
 /// Watches a sandbox until nothing runs in it.
 pub(super) async fn watch(room: Arc<Room>) {
-    let mut seen = Seen {
-        memory_hits: room.groups.memory_hits(),
-        process_hits: room.groups.process_hits(),
-        crowded: false,
-    };
+    let mut crowded = false;
     let mut next_measure = Instant::now();
     let mut free_then = 0;
     let haste = room.record().spec.limits.disk_bytes / HASTE_SHARE;
@@ -43,7 +32,7 @@ pub(super) async fn watch(room: Arc<Room>) {
             next_measure = Instant::now() + (before.elapsed() * MEASURE_SHARE).max(MEASURE_PAUSE);
             free_then = free;
         }
-        check_processes(&room, &mut seen).await;
+        check_processes(&room, &mut crowded).await;
         if room.all().is_empty() {
             room.watched.store(false, Ordering::SeqCst);
             // Somebody may have come between the two lines, and seen that we were there.
@@ -94,24 +83,9 @@ pub(super) async fn check_disk(room: &Arc<Room>) -> bool {
     over
 }
 
-async fn check_processes(room: &Arc<Room>, seen: &mut Seen) {
+async fn check_processes(room: &Arc<Room>, seen_crowded: &mut bool) {
     let limits = room.record().spec.limits;
-    // The groups are made anew with the first process, and count from the beginning.
-    seen.memory_hits = seen.memory_hits.min(room.groups.memory_hits());
-    seen.process_hits = seen.process_hits.min(room.groups.process_hits());
-    let hits = room.groups.memory_hits();
-    if hits > seen.memory_hits {
-        seen.memory_hits = hits;
-        let most = limits.memory_bytes;
-        room.tell_limit(Limit::Memory, format!("a process was ended; {most} bytes may be used"));
-    }
-    let hits = room.groups.process_hits();
-    if hits > seen.process_hits {
-        seen.process_hits = hits;
-        let most = limits.processes;
-        room.tell_limit(Limit::Processes, format!("no more than {most} processes may run"));
-        seen.crowded = true;
-    }
+    *seen_crowded |= room.tell_hits();
     if room.groups.counts() {
         return;
     }
@@ -128,9 +102,9 @@ async fn check_processes(room: &Arc<Room>, seen: &mut Seen) {
     }
     // Where the kernel does not count refusals, a full house is the sign.
     let crowded = tasks >= limits.processes;
-    if crowded && !seen.crowded {
+    if crowded && !*seen_crowded {
         let most = limits.processes;
         room.tell_limit(Limit::Processes, format!("{tasks} of {most} processes run"));
     }
-    seen.crowded = seen.crowded || crowded;
+    *seen_crowded |= crowded;
 }

@@ -11,12 +11,14 @@ use bytes::Bytes;
 use godel_model::{Clock, Mint, code};
 use tokio::task::JoinSet;
 
+use super::guest::Runsc;
 use super::input::Input;
 use super::launcher::Launcher;
 use super::machine::Machine;
+use super::pty::Pty;
 use super::record::Record;
 use super::room::Room;
-use super::running::{Handle, Running};
+use super::running::{GuestProcess, Handle, Running};
 use super::start::Starter;
 use super::{files, owner, prepare, take, warden};
 use crate::error::at;
@@ -24,7 +26,7 @@ use crate::snapshot::Vault;
 use crate::{
     Capabilities, Collected, Command, Error, Exit, Happening, Isolation, Limit, Listener,
     NetworkPolicy, Pause, Process, ProcessId, Profile, Result, RuntimeProvider, Sandbox, SandboxId,
-    SandboxPath, SandboxStatus, SnapshotId, SnapshotLevel, SpawnSpec,
+    SandboxPath, SandboxStatus, SnapshotId, SnapshotLevel, SpawnSpec, Terminal,
 };
 
 /// The signal of a call that ends the process.
@@ -66,7 +68,9 @@ pub(super) struct Shop {
     pub(super) settings: Settings,
     pub(super) machine: Machine,
     pub(super) vault: Vault,
-    launcher: Launcher,
+    /// What containers are run with, if this is the provider `gvisor`.
+    pub(super) runsc: Option<Runsc>,
+    pub(super) launcher: Launcher,
     rooms: Mutex<HashMap<SandboxId, Arc<Room>>>,
     doors: Mutex<HashMap<SandboxId, Arc<tokio::sync::Mutex<()>>>>,
     tasks: Mutex<JoinSet<()>>,
@@ -82,6 +86,10 @@ impl Worktrees {
     /// # Errors
     /// If the data directory cannot be used.
     pub fn open(settings: Settings) -> Result<Self> {
+        Self::open_with(settings, None)
+    }
+
+    pub(super) fn open_with(settings: Settings, runsc: Option<Runsc>) -> Result<Self> {
         if !settings.helper.program.is_file() {
             return Err(Error::refused(
                 code::SANDBOX_UNAVAILABLE,
@@ -99,7 +107,7 @@ impl Worktrees {
             let state = entry.path();
             if let Some(record) = Record::load(&state) {
                 let id = record.sandbox.id;
-                let user = machine.root.then(|| owner::user_of(id));
+                let user = machine.root.then(|| owner::user_of(id, runsc.is_some()));
                 let room = Room::new(record, state, user, Arc::clone(&settings.listener));
                 rooms.insert(id, Arc::new(room));
             } else if !state.join("record.json").exists() {
@@ -111,6 +119,7 @@ impl Worktrees {
             settings,
             machine,
             vault,
+            runsc,
             launcher,
             rooms: Mutex::new(rooms),
             doors: Mutex::default(),
@@ -125,7 +134,13 @@ impl Worktrees {
     /// If it cannot; the error says what to install.
     pub fn can_give(&self, profile: Profile) -> Result<()> {
         match profile {
+            Profile::None if self.shop.runsc.is_some() => Err(Error::refused(
+                code::INVALID_FIELD,
+                "gVisor without walls is not gVisor",
+                "use the runtime `worktree` with `--sandbox none`",
+            )),
             Profile::None => Ok(()),
+            _ if self.shop.runsc.is_some() => Ok(()),
             Profile::ReadOnly | Profile::Workspace | Profile::WorkspaceNet => {
                 self.shop.machine.bubblewrap().map(drop)
             }
@@ -154,8 +169,25 @@ impl Worktrees {
         let room = Arc::new(made);
         lock(&self.shop.rooms).insert(id, Arc::clone(&room));
         self.limit_life(&room);
+        let (provider, waiting) = (Arc::downgrade(&self.shop), Arc::clone(&room));
+        self.keep(async move {
+            if let Some(shop) = provider.upgrade().filter(|_| !waiting.is_closed()) {
+                // Who needs it first does it, and is told if it fails.
+                let _ = Self { shop }.settle(&waiting).await;
+            }
+        });
         room.tell(Happening::Spawned { profile: spec.profile });
         Ok(room.record().sandbox)
+    }
+
+    /// Sees that the files are measured and given to the agent.
+    pub(super) async fn settle(&self, room: &Arc<Room>) -> Result<()> {
+        let _turn = room.settling.lock().await;
+        if room.record().settled {
+            return Ok(());
+        }
+        let room = Arc::clone(room);
+        blocking(move || prepare::settle(&room)).await
     }
 
     /// Ends a sandbox when its time is over.
@@ -183,22 +215,44 @@ impl Worktrees {
 
     /// Starts a command, whether or not the sandbox is open for them.
     pub(super) async fn start(&self, room: &Arc<Room>, command: &Command) -> Result<Process> {
+        self.settle(room).await?;
         room.open_ways()?;
         let stay = room.stay();
         let starter =
             Starter { machine: &self.shop.machine, helper: &self.shop.settings.helper, room };
-        let prepared = starter.prepare(command)?;
+        let guest = self.guest_process(room).await?;
+        let pty = command.terminal.map(|size| Pty::open(size, room.user)).transpose()?;
+        let prepared = match &guest {
+            Some((runsc, process)) => starter.prepare_guest(command, runsc, process)?,
+            None => starter.prepare(command, pty.as_ref())?,
+        };
         let failed = |cause| Error::Start { program: command.program.clone(), cause };
         let mut child = self.shop.launcher.spawn(prepared).await.map_err(failed)?;
         let record = room.record();
         let walled = record.spec.profile != Profile::None;
-        let running = Arc::new(Running::new(child.id().unwrap_or_default(), walled));
-        let id = Mint::system().id::<uuid::Uuid>();
+        let mut running = Running::new(child.id().unwrap_or_default(), walled);
+        running.guest = guest.map(|(_, process)| process);
+        let running = Arc::new(running);
+        if running.guest.is_some() {
+            self.describe_guest(room, command, &running);
+        }
+        let id = ProcessId(Mint::system().id::<uuid::Uuid>());
+        let terminal = match pty {
+            Some(pty) => {
+                let connected = pty.connect()?;
+                let terminal = connected.terminal();
+                room.show(id, terminal.clone());
+                self.keep(connected.show(Arc::clone(&running)));
+                Some(terminal)
+            }
+            None => None,
+        };
         let process = Process {
-            id: ProcessId(id),
+            id,
             stdin: child.stdin.take().map(|pipe| Box::new(Input(Some(pipe))) as crate::Writer),
             stdout: child.stdout.take().map(|pipe| Box::new(pipe) as crate::Reader),
             stderr: child.stderr.take().map(|pipe| Box::new(pipe) as crate::Reader),
+            terminal,
             control: Arc::new(Handle(Arc::clone(&running))),
         };
         let most = record.spec.limits.command_time;
@@ -216,6 +270,10 @@ impl Worktrees {
                 room.tell(Happening::CallDenied {
                     call: "a call that ends the process".to_owned(),
                 });
+            }
+            // Whatever a command has left behind in its session holds its outputs open.
+            if let Some(clear) = running.guest.as_ref().map(GuestProcess::clear) {
+                let _ = tokio::task::spawn_blocking(clear).await;
             }
             room.dismiss(name);
             drop(stay);
@@ -266,7 +324,7 @@ impl RuntimeProvider for Worktrees {
             snapshot: SnapshotLevel::Workspace,
             pause: Pause::Freeze,
             fork: true,
-            pty: false,
+            pty: true,
             ports: false,
             network: if walls { NetworkPolicy::Domain } else { NetworkPolicy::None },
         }
@@ -302,6 +360,10 @@ impl RuntimeProvider for Worktrees {
         self.start(&room, command).await
     }
 
+    async fn terminal(&self, at: SandboxId, process: ProcessId) -> Result<Terminal> {
+        self.room(at)?.terminal(process).ok_or_else(|| crate::process::no_terminal(process))
+    }
+
     async fn read(&self, at: SandboxId, path: &SandboxPath) -> Result<Bytes> {
         let root = self.room(at)?.record().spec.source.directory().clone();
         let path = path.clone();
@@ -310,6 +372,7 @@ impl RuntimeProvider for Worktrees {
 
     async fn write(&self, at: SandboxId, path: &SandboxPath, bytes: Bytes) -> Result<()> {
         let room = self.room(at)?;
+        self.settle(&room).await?;
         let root = room.record().spec.source.directory().clone();
         let (path, user) = (path.clone(), room.user);
         blocking(move || files::write(&root, &path, &bytes, user)).await
@@ -328,6 +391,7 @@ impl RuntimeProvider for Worktrees {
 
     async fn snapshot(&self, at: SandboxId) -> Result<SnapshotId> {
         let room = self.room(at)?;
+        self.settle(&room).await?;
         let (shop, still) = (Arc::clone(&self.shop), Arc::clone(&room));
         // Files that change while they are read would be a state that never was.
         let was_paused = room.is_paused();
@@ -356,6 +420,7 @@ impl RuntimeProvider for Worktrees {
         self.shop.vault.check(from)?;
         let sandbox = self.spawn_inside(spec).await?;
         let room = self.room(id)?;
+        self.settle(&room).await?;
         let (shop, from) = (Arc::clone(&self.shop), from.clone());
         let laid = blocking(move || {
             shop.vault.lay(&from, &prepare::parts(&room, shop.settings.ignored_max_bytes)?)?;
@@ -366,6 +431,21 @@ impl RuntimeProvider for Worktrees {
             return Err(error);
         }
         Ok(sandbox)
+    }
+
+    async fn snapshots(&self) -> Result<Vec<SnapshotId>> {
+        let shop = Arc::clone(&self.shop);
+        blocking(move || shop.vault.list()).await
+    }
+
+    async fn forget(&self, snapshot: &SnapshotId) -> Result<()> {
+        let (shop, id) = (Arc::clone(&self.shop), snapshot.clone());
+        blocking(move || shop.vault.forget(&id)).await
+    }
+
+    async fn sweep(&self) -> Result<u64> {
+        let shop = Arc::clone(&self.shop);
+        blocking(move || shop.vault.sweep()).await
     }
 
     async fn pause(&self, at: SandboxId) -> Result<()> {

@@ -26,8 +26,8 @@ struct Place {
 /// All contents that are kept.
 #[derive(Debug)]
 pub(super) struct Packs {
-    dir: PathBuf,
-    files: Vec<PathBuf>,
+    pub(super) dir: PathBuf,
+    pub(super) files: Vec<PathBuf>,
     places: HashMap<Chunk, Place>,
 }
 
@@ -41,7 +41,7 @@ impl Packs {
     }
 
     /// Reads lists that came since.
-    fn refresh(&mut self) -> Result<()> {
+    pub(super) fn refresh(&mut self) -> Result<()> {
         let entries = fs::read_dir(&self.dir).map_err(at(&self.dir, "read"))?;
         for entry in entries.flatten() {
             let list = entry.path();
@@ -70,6 +70,16 @@ impl Packs {
                 self.places.entry(Chunk(digest)).or_insert(place);
             }
         }
+    }
+
+    /// Returns all contents, and in which pack each is.
+    pub(super) fn all(&self) -> impl Iterator<Item = (Chunk, usize)> {
+        self.places.iter().map(|(chunk, place)| (*chunk, place.pack))
+    }
+
+    /// Returns how long a content is.
+    pub(super) fn length(&self, chunk: Chunk) -> u64 {
+        self.places.get(&chunk).map_or(0, |place| u64::from(place.length))
     }
 
     /// Reads a content, and sees that it is what it was.
@@ -126,6 +136,13 @@ impl Adding<'_> {
             self.offset += u64::from(length);
         }
         Ok(chunk)
+    }
+
+    /// Copies a content out of the pack that it is in.
+    pub(super) fn copy(&mut self, chunk: Chunk) -> Result<()> {
+        let bytes = self.packs.read(chunk)?;
+        self.packs.places.remove(&chunk);
+        self.put(&bytes).map(drop)
     }
 
     /// Makes what was added last.

@@ -1,14 +1,15 @@
 //! The place where snapshots are kept.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use godel_model::code;
 
-use super::manifest::{Manifest, VERSION};
+use super::manifest::{Manifest, VERSION, What};
 use super::packs::{Packs, damaged, write_synced};
-use super::walk;
+use super::{sweep, walk};
 use crate::error::at;
 use crate::{Error, Result, SnapshotId};
 
@@ -92,6 +93,46 @@ impl Vault {
             }
         }
         Ok(())
+    }
+
+    /// Lists the snapshots that there are.
+    pub(crate) fn list(&self) -> Result<Vec<SnapshotId>> {
+        let entries = fs::read_dir(&self.manifests).map_err(at(&self.manifests, "read"))?;
+        let names = entries.flatten().filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            name.strip_suffix(".json")?.parse().ok()
+        });
+        let mut ids: Vec<SnapshotId> = names.collect();
+        ids.sort();
+        Ok(ids)
+    }
+
+    /// Forgets a snapshot; what only it held goes with the next sweep.
+    pub(crate) fn forget(&self, id: &SnapshotId) -> Result<()> {
+        let _packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = self.manifests.join(id.as_str()).with_extension("json");
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(cause) => Err(Error::file(&path, "removed", cause)),
+            Ok(()) => fs::File::open(&self.manifests)
+                .and_then(|dir| dir.sync_all())
+                .map_err(at(&self.manifests, "synced")),
+        }
+    }
+
+    /// Removes contents that no snapshot needs; returns how many bytes were freed. If one snapshot
+    /// cannot be read nothing is removed, since nobody knows what it needs.
+    pub(crate) fn sweep(&self) -> Result<u64> {
+        let mut packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut needed = HashSet::new();
+        for id in self.list()? {
+            for entry in self.load(&id)?.parts.into_iter().flat_map(|part| part.entries) {
+                if let What::File { chunks, .. } = entry.what {
+                    needed.extend(chunks);
+                }
+            }
+        }
+        sweep::sweep(&mut packs, &needed)
     }
 
     fn load(&self, id: &SnapshotId) -> Result<Manifest> {

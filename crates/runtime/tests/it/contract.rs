@@ -10,6 +10,7 @@ use godel_runtime::{
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use crate::terminal;
 use crate::world::World;
 
 fn path(text: &str) -> SandboxPath {
@@ -34,7 +35,7 @@ async fn run(
 }
 
 /// What every provider promises. Each spec is for an agent and a workspace of its own.
-async fn keeps_its_promises(provider: &dyn RuntimeProvider, specs: [SpawnSpec; 3]) {
+pub(crate) async fn keeps_its_promises(provider: &dyn RuntimeProvider, specs: [SpawnSpec; 3]) {
     let [spec, copy, other] = specs;
     let sandbox = provider.spawn(&spec).await.unwrap();
     let at = sandbox.id;
@@ -46,6 +47,9 @@ async fn keeps_its_promises(provider: &dyn RuntimeProvider, specs: [SpawnSpec; 3
     processes(provider, at).await;
     files(provider, at, spec.profile).await;
     time_and_pause(provider, at).await;
+    if provider.capabilities().pty {
+        terminal::keeps_its_promises(provider, at).await;
+    }
     snapshots(provider, at, [&copy, &other]).await;
     let ids: Vec<SandboxId> =
         provider.list().await.unwrap().iter().map(|status| status.sandbox.id).collect();
@@ -189,6 +193,20 @@ async fn snapshots(provider: &dyn RuntimeProvider, at: SandboxId, copies: [&Spaw
     assert_eq!(provider.read(fork.id, &path("kept/x")).await.unwrap(), "after");
     let (exit, out, err) = run(provider, fork.id, "cat kept/x").await;
     assert_eq!((exit.success(), out.as_str()), (true, "after"), "{err}");
+    // What is forgotten is gone, and the rest is not.
+    let known = provider.snapshots().await.unwrap();
+    assert!(known.contains(&snapshot) && known.is_sorted());
+    let later = provider.snapshot(at).await.unwrap();
+    for _ in 0..2 {
+        provider.forget(&snapshot).await.unwrap();
+        provider.sweep().await.unwrap();
+    }
+    assert!(!provider.snapshots().await.unwrap().contains(&snapshot));
+    provider.terminate(restored.id, Duration::ZERO).await.unwrap();
+    let error = provider.restore(&snapshot, copies[0]).await.unwrap_err();
+    assert_eq!(error.code(), code::SNAPSHOT_NOT_FOUND);
+    let restored = provider.restore(&later, copies[0]).await.unwrap();
+    assert_eq!(provider.read(restored.id, &path("kept/x")).await.unwrap(), "after");
     let unknown = "0".repeat(64).parse().unwrap();
     let error = provider.restore(&unknown, copies[0]).await.unwrap_err();
     assert!(matches!(error.code(), code::SNAPSHOT_NOT_FOUND | code::SANDBOX_STATE), "{error}");

@@ -38,7 +38,10 @@ struct Host {
 
 impl Host {
     fn new() -> Self {
-        let world = World::new();
+        Self::of(World::new())
+    }
+
+    fn of(world: World) -> Self {
         let outside = world.home.path().canonicalize().unwrap().join("outside");
         std::fs::create_dir_all(outside.join(".ssh")).unwrap();
         std::fs::write(outside.join(".ssh/id"), "secret").unwrap();
@@ -174,12 +177,20 @@ fn call(number: u32, arguments: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_attempt_to_escape_fails_behind_walls_and_the_harmless_ones_succeed_without() {
-    let mut host = Host::new();
+    for world in World::each() {
+        every_attempt_fails(Host::of(world)).await;
+    }
+}
+
+async fn every_attempt_fails(mut host: Host) {
     for profile in Profile::ALL {
+        if profile == Profile::None && host.world.is_contained() {
+            continue;
+        }
         let mut spec = host.world.spec(&profile.as_str().replace('+', "-"), profile);
         // Even a list that allows everything lets nobody near this machine or its neighbours.
         spec.egress = Egress { api: None, allow: vec!["*".to_owned(), "*:3128".to_owned()] };
-        let at = host.world.provider.spawn(&spec).await.unwrap().id;
+        let at = host.world.runtime().spawn(&spec).await.unwrap().id;
         host.world.works(at, "python3 -c 'import ctypes' # the attempts need python3").await;
         for (what, script, harmless) in host.attempts() {
             if profile == Profile::None && !harmless {
@@ -206,19 +217,27 @@ async fn denied_calls_are_told(world: &World) {
 
 async fn rights_are_gone(world: &World, at: SandboxId) {
     let status = world.works(at, "cat /proc/self/status; id -u; id -G").await;
-    for line in
-        ["CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2"]
-    {
+    let mut lines = vec!["CapEff:\t0000000000000000", "CapPrm:\t0000000000000000", "Seccomp:\t2"];
+    if !world.is_contained() {
+        // gVisor does not tell this one.
+        lines.push("NoNewPrivs:\t1");
+    }
+    for line in lines {
         assert!(status.contains(line), "{line}: {status}");
     }
-    assert!(!status.contains("\nUid:\t0\t"), "{status}");
+    assert!(!status.contains("\nUid:\t0\t") && !status.contains("\n0\n"), "{status}");
     let processes = world.works(at, "ls -d /proc/[0-9]* | wc -l").await;
     assert!(processes.parse::<u32>().unwrap() < 12, "{processes}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refused_connections_are_told_by_the_proxy() {
-    let world = World::new();
+    for world in World::each() {
+        refused_connections_are_told(&world).await;
+    }
+}
+
+async fn refused_connections_are_told(world: &World) {
     for (profile, host) in [
         (Profile::ReadOnly, "read-only.example"),
         (Profile::Workspace, "workspace.example"),
@@ -228,7 +247,7 @@ async fn refused_connections_are_told_by_the_proxy() {
     ] {
         let mut spec = world.spec(&host.replace('.', "-"), profile);
         spec.egress.allow = vec!["169.254.169.254".to_owned(), "127.0.0.1".to_owned()];
-        let at = world.provider.spawn(&spec).await.unwrap().id;
+        let at = world.runtime().spawn(&spec).await.unwrap().id;
         let script = python(&format!(
             "import urllib.request as u\nu.build_opener(u.ProxyHandler({{'http':\
              'http://127.0.0.1:3128'}})).open('http://{host}/secret',timeout=20)"
@@ -299,7 +318,7 @@ async fn nothing_that_git_would_run_can_be_left_behind() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_of_another_user_gives_no_rights() {
     let mut world = World::new();
-    if !rustix_is_root() {
+    if !crate::world::is_root() {
         // Only root can make such a file; the rest of this suite runs as both.
         return;
     }
@@ -318,19 +337,16 @@ async fn a_file_of_another_user_gives_no_rights() {
     assert_eq!(world.works(at, "id -u").await, who);
 }
 
-fn rustix_is_root() -> bool {
-    std::fs::read_to_string("/proc/self/status").unwrap().contains("\nUid:\t0\t0\t")
-}
-
 /// The process that dies in the test below; nothing unless it is told where to work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_godel_that_will_be_killed() {
     let Ok(profile) = std::env::var("GODEL_TEST_DIES") else { return };
-    let world = World::new();
+    let contained = std::env::var("GODEL_TEST_CONTAINED").is_ok();
+    let world = if contained { World::contained().unwrap() } else { World::new() };
     let at = world.spawn("a", profile.parse().unwrap()).await.id;
     let mark = std::env::var("GODEL_TEST_MARK").unwrap();
     let script = format!("setsid -f sleep {mark}; (trap '' HUP TERM; sleep {mark}) & sleep {mark}");
-    let _process = world.provider.exec(at, &Command::shell(script)).await.unwrap();
+    let _process = world.runtime().exec(at, &Command::shell(script)).await.unwrap();
     tokio::time::sleep(Duration::from_secs(300)).await;
 }
 
@@ -353,6 +369,44 @@ async fn no_process_outlives_a_godel_that_is_killed() {
         dying.wait().unwrap();
         wait_for(&mark, |count| count == 0).await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_container_outlives_a_godel_that_is_killed() {
+    if !crate::world::is_root() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let mut dying = Program::new(std::env::current_exe().unwrap())
+        .args(["--exact", "escape::a_godel_that_will_be_killed", "--nocapture"])
+        .env("GODEL_TEST_DIES", "workspace")
+        .env("GODEL_TEST_CONTAINED", "yes")
+        .env("GODEL_TEST_MARK", "1000")
+        .env("TMPDIR", place.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    // What runs a container names the directory that it is in: the kernel, the one who serves files.
+    let of_it = || {
+        let root = format!("--root={}", place.path().display());
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+        lines.filter(|line| String::from_utf8_lossy(line).contains(&root)).count()
+    };
+    let until = async |good: &dyn Fn(usize) -> bool| {
+        for _ in 0..1_200 {
+            if good(of_it()) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{} processes of the container run", of_it());
+    };
+    until(&|count| count >= 3).await;
+    dying.kill().unwrap();
+    dying.wait().unwrap();
+    until(&|count| count == 0).await;
 }
 
 async fn wait_for(mark: &str, good: impl Fn(usize) -> bool) {

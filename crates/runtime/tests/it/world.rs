@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use godel_model::{AgentId, Mint, SystemClock};
 use godel_runtime::{
-    Command, Event, Exit, Happening, Helper, Profile, RuntimeProvider as _, Sandbox, SandboxId,
+    Command, Event, Exit, Gvisor, Happening, Helper, Profile, RuntimeProvider, Sandbox, SandboxId,
     Settings, Source, SpawnSpec, Worktrees,
 };
 use tempfile::TempDir;
@@ -22,6 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct World {
     pub(crate) home: TempDir,
     pub(crate) provider: Worktrees,
+    /// Another provider, if this world is one for it.
+    contained: Option<Gvisor>,
     events: Arc<Mutex<Vec<Event>>>,
 }
 
@@ -63,7 +65,7 @@ impl World {
         if let Err(error) = provider.can_give(Profile::Workspace) {
             panic!("the tests of sandboxes need bubblewrap (`cargo xtask test` gets it): {error}");
         }
-        let world = Self { home, provider, events };
+        let world = Self { home, provider, contained: None, events };
         let repo = world.repo();
         std::fs::create_dir(&repo).unwrap();
         git(&repo, &["init", "-q"]);
@@ -76,6 +78,43 @@ impl World {
         git(&repo, &["config", "user.name", "Ann"]);
         git(&repo, &["remote", "add", "origin", "https://ann:hunter2@example.com/x.git"]);
         world
+    }
+
+    /// A world whose sandboxes are containers; nothing if this user cannot have them.
+    pub(crate) fn contained() -> Option<Self> {
+        if !is_root() {
+            return None;
+        }
+        let mut world = Self::new();
+        let runsc = godel_engines::Places::from_env().program("runsc");
+        match Gvisor::open(world.settings(), runsc.as_deref()) {
+            Ok(provider) => world.contained = Some(provider),
+            Err(error) => {
+                panic!("the tests of gVisor need runsc (`cargo xtask test` gets it): {error}")
+            }
+        }
+        Some(world)
+    }
+
+    /// A world for each provider that this user can have.
+    pub(crate) fn each() -> Vec<Self> {
+        [Some(Self::new()), Self::contained()].into_iter().flatten().collect()
+    }
+
+    pub(crate) fn is_contained(&self) -> bool {
+        self.contained.is_some()
+    }
+
+    /// The provider of this world.
+    pub(crate) fn runtime(&self) -> &dyn RuntimeProvider {
+        match &self.contained {
+            Some(provider) => provider,
+            None => &self.provider,
+        }
+    }
+
+    pub(crate) fn settings(&self) -> Settings {
+        settings(self.home.path(), &self.events, None)
     }
 
     /// Opens the provider again, as after a restart of Godel.
@@ -114,7 +153,7 @@ impl World {
 
     /// Gives a sandbox with a worktree.
     pub(crate) async fn spawn(&self, bead: &str, profile: Profile) -> Sandbox {
-        self.provider.spawn(&self.spec(bead, profile)).await.unwrap()
+        self.runtime().spawn(&self.spec(bead, profile)).await.unwrap()
     }
 
     /// Runs a shell script in a sandbox to its end.
@@ -124,7 +163,7 @@ impl World {
 
     /// Runs a command in a sandbox to its end.
     pub(crate) async fn exec(&self, at: SandboxId, command: &Command) -> Done {
-        let mut process = self.provider.exec(at, command).await.unwrap();
+        let mut process = self.runtime().exec(at, command).await.unwrap();
         drop(process.stdin.take());
         let (mut out, mut err) = (Vec::new(), Vec::new());
         let (mut stdout, mut stderr) =
@@ -165,15 +204,23 @@ impl World {
     }
 }
 
+/// Whether this is root; some things only root can have or do.
+pub(crate) fn is_root() -> bool {
+    std::fs::read_to_string("/proc/self/status").unwrap().contains("\nUid:\t0\t0\t")
+}
+
 fn open(home: &Path, events: &Arc<Mutex<Vec<Event>>>, bubblewrap: Option<PathBuf>) -> Worktrees {
+    Worktrees::open(settings(home, events, bubblewrap)).unwrap()
+}
+
+fn settings(home: &Path, events: &Arc<Mutex<Vec<Event>>>, bubblewrap: Option<PathBuf>) -> Settings {
     let told = Arc::clone(events);
-    Worktrees::open(Settings {
+    Settings {
         data: home.join("data"),
         helper: Helper { program: helper(), args: Vec::new() },
         bubblewrap,
         ignored_max_bytes: 1 << 20,
         clock: Arc::new(SystemClock),
         listener: Arc::new(move |event| told.lock().unwrap().push(event)),
-    })
-    .unwrap()
+    }
 }

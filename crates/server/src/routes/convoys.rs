@@ -12,10 +12,10 @@ use godel_beads::ops::{self, ConvoyChanges};
 use godel_model::{Invalid, ProjectId, code, micros};
 use http::{StatusCode, header};
 
-use super::beads::{InProject, ShortId, shape};
+use super::beads::{InProject, shape};
 use super::list::{ListQuery, Listing};
 use crate::error::ApiResult;
-use crate::extract::{Id, IfTag, JsonBody, Query};
+use crate::extract::{IfTag, JsonBody, Query, Word};
 use crate::guard::Caller;
 use crate::state::Shared;
 
@@ -122,7 +122,7 @@ pub(crate) async fn create(
 pub(crate) async fn get(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
 ) -> ApiResult<Response> {
     let found = beads::convoy(&shared.app, &caller.call, project.id(), &id).await?;
@@ -145,7 +145,7 @@ pub(crate) async fn get(
 pub(crate) async fn waves(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
 ) -> ApiResult<impl IntoResponse> {
     let found = beads::convoy(&shared.app, &caller.call, project.id(), &id).await?;
@@ -170,7 +170,7 @@ pub(crate) async fn waves(
 pub(crate) async fn update(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     IfTag(if_match): IfTag,
     body: JsonBody<ConvoyPatch>,
@@ -192,7 +192,7 @@ pub(crate) async fn update(
 pub(crate) async fn delete(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     IfTag(if_match): IfTag,
 ) -> ApiResult<StatusCode> {
@@ -208,7 +208,7 @@ pub(crate) async fn delete(
 pub(crate) async fn fill(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     body: JsonBody<ConvoyBeads>,
 ) -> ApiResult<Response> {

@@ -1,6 +1,7 @@
 //! One file a resource: translate in, call the use case, translate out.
 
 pub(crate) mod admin;
+pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod auth;
 pub(crate) mod beads;

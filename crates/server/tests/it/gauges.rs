@@ -96,3 +96,60 @@ async fn depth_is_by_pool_priority_and_state() {
         assert_eq!(data(asked, StatusCode::OK).await["ready"], 3, "{}", server.engine);
     }
 }
+
+/// Waits until a series has grown by one at least.
+async fn grows(server: &Running, before: &str, name: &str) {
+    let of = |text: &str| {
+        let is_there = text.lines().any(|line| line.starts_with(name));
+        if is_there { value(text, name, "") } else { 0.0 }
+    };
+    let start = std::time::Instant::now();
+    while of(&metrics(server).await) < of(before) + 1.0 {
+        assert!(start.elapsed() < std::time::Duration::from_secs(60), "{name} does not grow");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_goes_wrong_is_counted_too() {
+    for server in servers().await {
+        let post = async |path: &str, body: Value, status: StatusCode| {
+            data(server.post(&format!("/api/v1{path}"), body).await, status).await
+        };
+        let patch = async |path: &str, body: Value| {
+            let sent = server.request(Method::PATCH, &format!("/api/v1{path}")).json(&body).send();
+            data(sent.await.unwrap(), StatusCode::OK).await
+        };
+        let worker = post("/workers", json!({"name": "w"}), StatusCode::CREATED).await;
+        let worker = worker["id"].as_str().unwrap().to_owned();
+        patch("/queue/pools/default", json!({"deadAlert": 1})).await;
+        let before = metrics(&server).await;
+        let claim = async || {
+            let ask = json!({"free": 1, "waitMs": 20_000});
+            let given = post(&format!("/workers/{worker}/claim"), ask, StatusCode::OK).await;
+            let given = &given["tasks"][0];
+            (given["id"].as_str().unwrap().to_owned(), given["attempt"].clone())
+        };
+        let retry = json!({"maxAttempts": 2, "delayMs": 1});
+        task(&server, json!({"title": "fails", "retry": retry})).await;
+        for _ in 0..2 {
+            let (id, attempt) = claim().await;
+            let said = json!({"workerId": worker, "attempt": attempt, "error": "no"});
+            post(&format!("/tasks/{id}/fail"), said, StatusCode::OK).await;
+        }
+        grows(&server, &before, "godel_task_retries_total").await;
+        grows(&server, &before, "godel_queue_alerts_total").await;
+        post("/dead-letters/replay", json!({}), StatusCode::OK).await;
+        grows(&server, &before, "godel_task_replays_total").await;
+        let (id, attempt) = claim().await;
+        // What it has is told with each change.
+        let paused = patch(&format!("/workers/{worker}"), json!({"state": "paused"})).await;
+        assert_eq!((&paused["load"], &paused["status"]), (&json!(1), &json!("paused")));
+        patch(&format!("/workers/{worker}"), json!({"state": "active"})).await;
+        let said = json!({"workerId": worker, "attempt": attempt, "result": {}});
+        post(&format!("/tasks/{id}/complete"), said, StatusCode::OK).await;
+        task(&server, json!({"title": "slow", "timeoutSeconds": 1})).await;
+        claim().await;
+        grows(&server, &before, "godel_task_timeouts_total").await;
+    }
+}

@@ -66,7 +66,13 @@ async fn the_numbers_of_a_team_are_true_and_its_budget_can_be_raised() {
             work(&server, worker, 1).await;
         }
         becomes(&server, &path, "completed").await;
-        let all = data(server.get("/api/v1/metrics/teams").await, StatusCode::OK).await;
+        let later = json!({ "name": "later", "roles": [{ "name": "a" }], "size": 1, "items": [1] });
+        post(&server, "/teams", later, StatusCode::CREATED).await;
+        let newest = data(server.get("/api/v1/metrics/teams?limit=1").await, StatusCode::OK).await;
+        assert_eq!(newest["items"][0]["name"], "later", "{newest}");
+        let cursor = newest["pagination"]["cursor"].as_str().unwrap();
+        let rest = format!("/api/v1/metrics/teams?limit=1&cursor={cursor}");
+        let all = data(server.get(&rest).await, StatusCode::OK).await;
         let [numbers] = all["items"].as_array().unwrap().as_slice() else { panic!("{all}") };
         assert_eq!((&numbers["teamId"], &numbers["state"]), (&json!(id), &json!("completed")));
         assert_eq!((&numbers["spentMicros"], &numbers["progress"]), (&json!(15), &json!(1.0)));

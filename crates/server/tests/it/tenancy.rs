@@ -17,6 +17,8 @@ struct Mine {
     key: String,
     bead: String,
     convoy: String,
+    agent: String,
+    session: String,
     _repository: tempfile::TempDir,
 }
 
@@ -24,8 +26,18 @@ impl Mine {
     async fn make(server: &Running) -> Self {
         let id = |value: &Value| value["id"].as_str().unwrap().to_owned();
         let repository = tempfile::tempdir().unwrap();
-        let init = ["init", "-q", repository.path().to_str().unwrap()];
-        assert!(std::process::Command::new("git").args(init).status().unwrap().success());
+        let git = |args: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            git.arg("-C").arg(repository.path()).args([
+                "-c",
+                "user.name=A",
+                "-c",
+                "user.email=a@b",
+            ]);
+            assert!(git.args(args).status().unwrap().success());
+        };
+        git(&["init", "-q"]);
+        git(&["commit", "-q", "--allow-empty", "-m", "first"]);
         let at = repository.path();
         let project = json!({ "name": MARK, "description": MARK, "repository": at });
         let project =
@@ -42,7 +54,14 @@ impl Mine {
         let bead = data(server.post("/api/v1/beads", bead).await, StatusCode::CREATED).await;
         let convoy = json!({ "name": MARK, "beads": [bead["id"]] });
         let convoy = data(server.post("/api/v1/convoys", convoy).await, StatusCode::CREATED).await;
+        // Nobody answers for this model, so the agent is soon at its end; what it was asked is there.
+        let agent = json!({ "task": MARK, "model": "nobody-has-it" });
+        let agent = data(server.post("/api/v1/agents", agent).await, StatusCode::CREATED).await;
+        let letter = json!({ "to": agent["label"], "text": MARK });
+        data(server.post("/api/v1/mail", letter).await, StatusCode::CREATED).await;
         Self {
+            agent: id(&agent),
+            session: agent["sessionId"].as_str().unwrap().to_owned(),
             event: id(&event),
             project: id(&project),
             user,
@@ -61,6 +80,8 @@ impl Mine {
             Some("keys") => &self.key,
             Some("beads") => &self.bead,
             Some("convoys") => &self.convoy,
+            Some("agents") => &self.agent,
+            Some("sessions") => &self.session,
             _ => &self.event,
         };
         let path = path.replace("{id}", id).replace("{name}", "ours");
@@ -72,6 +93,8 @@ impl Mine {
 fn body(path: &str) -> Value {
     match path.rsplit('/').next().unwrap_or_default() {
         "rotate" => json!({}),
+        _ if path.contains("/self") => own(path),
+        _ if LED.iter().any(|room| path.contains(room)) => led(path),
         "ours" => json!({ "value": "ours" }),
         "password" => json!({ "password": "a long enough one" }),
         "device" => json!({ "name": "tool" }),
@@ -82,6 +105,7 @@ fn body(path: &str) -> Value {
         "move" => json!({ "status": "done", "force": true }),
         "comments" => json!({ "text": "theirs" }),
         "links" => json!({ "type": "related", "target": "godel-aaaaa" }),
+        "start" | "stop" => json!({}),
         _ if path.contains("/convoys/") && path.ends_with("/beads") => json!({}),
         _ if path.contains("/beads") => json!({ "title": "theirs" }),
         _ if path.contains("/convoys") => json!({ "name": "theirs" }),
@@ -94,6 +118,31 @@ fn body(path: &str) -> Value {
             json!({ "name": "theirs" })
         }
         _ => json!({ "type": "test:theirs" }),
+    }
+}
+
+/// The rooms of agents.
+const LED: [&str; 7] = ["/agents", "/sessions", "/mail", "/inbox", "/estop", "/snapshots", "/land"];
+
+/// A body that each changing path of agents takes.
+fn led(path: &str) -> Value {
+    match path.rsplit('/').next().unwrap_or_default() {
+        "agents" => json!({ "task": "theirs", "model": "theirs" }),
+        "message" => json!({ "text": "theirs" }),
+        "mail" => json!({ "to": "worker-1", "text": "theirs" }),
+        "fork" if path.contains("/agents/") => json!({ "copies": 1 }),
+        _ if path.contains("/sessions/") => json!({ "name": "theirs" }),
+        _ => json!({}),
+    }
+}
+
+/// A body that each changing path of an agent itself takes.
+fn own(path: &str) -> Value {
+    match path.rsplit('/').next().unwrap_or_default() {
+        "todos" => json!({ "todos": [] }),
+        "mail" => json!({ "to": "worker-1", "text": "theirs" }),
+        "done" => json!({ "summary": "theirs" }),
+        _ => json!({ "text": "theirs" }),
     }
 }
 
@@ -183,6 +232,9 @@ async fn no_route_shows_one_tenant_what_another_one_has() {
                 assert!(!text.contains(MARK), "{}: {method} {path} leaks: {text}", server.engine);
                 if template.contains("/tenants") {
                     assert_eq!(status, 403, "{}: {method} {path}: {text}", server.engine);
+                } else if template.contains("/self") {
+                    // A person's key is no agent's token.
+                    assert_eq!(status, 401, "{}: {method} {path}: {text}", server.engine);
                 } else if template.contains("{id}") {
                     assert_eq!(status, 404, "{}: {method} {path}: {text}", server.engine);
                 }

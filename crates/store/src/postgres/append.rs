@@ -13,35 +13,46 @@ use crate::tables::events::refs_text;
 use crate::tables::idempotency::Receipt;
 use crate::{Error, Result};
 
-/// Bumps the tenant's head and inserts all its events of this transaction behind it.
+/// Returns the text that keeps others from appending until the commit.
 ///
-/// The row lock on the head is held until the commit, so positions are in commit order without a
-/// gap. The transaction's own id comes along for free: with it the outcome of a commit whose answer
+/// It is a statement before the one that appends: that one must see what was committed while this one
+/// waited. The row is locked and not written, because each version that is written would be walked
+/// over while somebody holds on to an old state.
+pub(super) fn lock_head(tenant: TenantId) -> String {
+    // The id is a UUID, so nothing in it can be taken for SQL.
+    format!("SELECT FROM stream_head WHERE tenant = '{tenant}' FOR UPDATE;")
+}
+
+/// Inserts all events of a tenant in this transaction behind its newest one.
+///
+/// The head of the log is locked until the commit, so positions are in commit order without a gap. The
+/// transaction's own id comes along for free: with it the outcome of a commit whose answer
 /// was lost can be asked for.
 pub(super) const APPEND: &str = "
     WITH head AS (
-        UPDATE stream_head SET seq = seq + $2 WHERE tenant = $1 RETURNING seq - $2 AS base
+        SELECT GREATEST(h.seq, (SELECT e.seq FROM event e WHERE e.tenant = $1
+                                ORDER BY e.seq DESC LIMIT 1)) AS base
+        FROM stream_head h WHERE h.tenant = $1
     ), stored AS (
         INSERT INTO event (tenant, seq, id, kind, at, source, instance, version, payload,
                            correlation, causation, actor, trace, refs)
         SELECT $1, head.base + e.place, e.id, e.kind, e.at, e.source, e.instance, e.version,
                e.payload, e.correlation, e.causation, e.actor, e.trace, e.refs
-        FROM head, unnest($3::uuid[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[],
-                          $9::text[], $10::text[], $11::uuid[], $12::text[], $13::text[],
-                          $14::text[])
+        FROM head, unnest($2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[],
+                          $8::text[], $9::text[], $10::uuid[], $11::text[], $12::text[],
+                          $13::text[])
              WITH ORDINALITY AS e (id, kind, at, source, instance, version, payload, correlation,
                                    causation, actor, trace, refs, place)
     )
     SELECT base, pg_current_xact_id()::text FROM head";
 
-/// Appends one tenant's events; returns the position before the first, and the transaction's id.
+/// Appends one tenant's events behind its head, which must be locked; returns the position before the first, and the transaction's id.
 pub(super) fn append(
     session: &mut Session,
     tenant: TenantId,
     events: &[NewEvent],
 ) -> Result<(Seq, String)> {
     let tenant_id = tenant.uuid();
-    let count = events.len() as i64;
     let ids: Vec<Uuid> = events.iter().map(|event| event.id.uuid()).collect();
     let kinds: Vec<&str> = events.iter().map(|event| event.kind.as_str()).collect();
     let times: Vec<i64> = events.iter().map(|event| micros(event.at)).collect();
@@ -56,9 +67,8 @@ pub(super) fn append(
     let actors: Vec<_> = events.iter().map(|event| event.metadata.actor.as_deref()).collect();
     let traces: Vec<_> = events.iter().map(|event| event.metadata.trace_id.as_deref()).collect();
     let refs: Vec<Option<String>> = events.iter().map(|e| refs_text(&e.metadata)).collect();
-    let params: [&(dyn ToSql + Sync); 14] = [
+    let params: [&(dyn ToSql + Sync); 13] = [
         &tenant_id,
-        &count,
         &ids,
         &kinds,
         &times,

@@ -65,7 +65,8 @@ pub(crate) fn backup(url: &str, at: Timestamp, sink: impl Write) -> Result<Conte
     for (index, (table, secured)) in header.tables.iter().zip(secured).enumerate() {
         writer.table(index)?;
         enter_role(&mut tx, secured)?;
-        let columns: Vec<String> = table.columns.iter().map(read_as).collect();
+        let columns: Vec<String> =
+            table.columns.iter().map(|column| read_as(&table.name, column)).collect();
         let text = format!("SELECT {} FROM {}", columns.join(", "), quoted(&table.name));
         let mut rows = tx.query_raw(&text, std::iter::empty::<i64>()).map_err(fail)?;
         while let Some(row) = rows.next().map_err(fail)? {
@@ -84,7 +85,15 @@ fn enter_role(tx: &mut Transaction<'_>, secured: bool) -> Result<()> {
     tx.batch_execute(&format!("SET LOCAL ROLE {role}")).map_err(fail)
 }
 
-fn read_as(column: &Column) -> String {
+/// Where the newest position of a log is written; while there are events, the last of them has it.
+const LOG_HEAD: (&str, &str) = ("stream_head", "seq");
+const LOG_HEAD_TRUE: &str =
+    "GREATEST(seq, (SELECT MAX(e.seq) FROM event e WHERE e.tenant = stream_head.tenant))";
+
+fn read_as(table: &str, column: &Column) -> String {
+    if (table, column.name.as_str()) == LOG_HEAD {
+        return LOG_HEAD_TRUE.to_owned();
+    }
     let name = quoted(&column.name);
     match column.kind {
         Kind::Int => format!("{name}::bigint"),

@@ -22,7 +22,10 @@ use crate::statement::Conn;
 use crate::{Direction, Error, Result, Scope, Tx};
 
 /// Reads the heads of several logs.
-pub(super) const HEADS: &str = "SELECT tenant, seq FROM stream_head WHERE tenant = ANY($1::uuid[])";
+pub(super) const HEADS: &str = "
+    SELECT h.tenant, GREATEST(h.seq, (SELECT e.seq FROM event e WHERE e.tenant = h.tenant
+                                      ORDER BY e.seq DESC LIMIT 1))
+    FROM stream_head h WHERE h.tenant = ANY($1::uuid[])";
 
 /// The event that tells that a person's name was taken out of the events before it.
 const ERASED: &str = "user:erase";

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
 
 use super::Queue;
-use super::append::{append, append_acts, note};
+use super::append::{append, append_acts, lock_head, note};
 use super::follower::Bell;
 use super::session::Session;
 use crate::chain::Seal;
@@ -206,6 +206,7 @@ impl WriteLane {
     fn attempt(&mut self, jobs: &mut [Box<dyn Job>], deadline: Instant) -> Result<Ran, Failed> {
         let session = self.line.session(deadline).map_err(Failed::Final)?;
         session.retry = false;
+        session.floors.undo();
         let mut ran = Ran::default();
         fault("store-before-begin");
         if let Err(error) = run_all(session, jobs, &mut ran, &self.seal) {
@@ -219,7 +220,10 @@ impl WriteLane {
         let committed = session.batch("commit", "COMMIT");
         fault("store-committed");
         match committed {
-            Ok(()) => Ok(ran),
+            Ok(()) => {
+                session.floors.keep();
+                Ok(ran)
+            }
             Err(error @ Error::Unavailable(_)) => {
                 self.line.session = None;
                 Err(Failed::Unknown(Box::new(ran), error))
@@ -272,7 +276,8 @@ fn run_all(
     ran: &mut Ran,
     seal: &Seal,
 ) -> Result<()> {
-    let mut prefix = "BEGIN;";
+    let begin = format!("{} BEGIN;", session.replan());
+    let mut prefix = begin.as_str();
     for job in jobs {
         session.batch("savepoint", &format!("{prefix} SAVEPOINT job; {}", enter(job.scope())))?;
         fault("store-begun");
@@ -293,6 +298,8 @@ fn run_all(
                 ran.acts.entry(tenant).or_default().push(act);
             }
             ran.receipts.extend(drafts.receipts);
+        } else {
+            session.floors.undo();
         }
         ran.jobs.push(keep.then(|| {
             drafts
@@ -314,7 +321,8 @@ fn run_all(
 fn append_all(session: &mut Session, ran: &mut Ran, seal: &Seal, first: &str) -> Result<()> {
     let mut prefix = first;
     for (tenant, drafts) in std::mem::take(&mut ran.drafts) {
-        session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;
+        let (scope, lock) = (enter(Scope::Tenant(tenant)), lock_head(tenant));
+        session.batch("stream_head_lock", &format!("{prefix} {scope} {lock}"))?;
         prefix = "";
         let (base, id) = append(session, tenant, &drafts)?;
         ran.id = Some(id);

@@ -4,7 +4,9 @@
 mod address;
 mod append;
 mod backup;
+mod floors;
 mod follower;
+pub(crate) mod holders;
 mod lane;
 mod roles;
 mod schema;

@@ -1,7 +1,7 @@
 //! One connection to PostgreSQL with its prepared statements.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use godel_model::from_micros;
 use jiff::Timestamp;
@@ -11,6 +11,7 @@ use postgres::types::ToSql;
 use postgres::{Client, NoTls, Row};
 
 use super::address::{Address, Encryption};
+use super::floors::Floors;
 use super::schema::SERVER_LOCK;
 use super::tls::{Connector, is_tls, tls_failure};
 use crate::error::{Error, Result, is_shutdown};
@@ -19,6 +20,9 @@ use crate::statement::{Param, Statement};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long data may wait for the other side's kernel before the connection counts as broken.
 const TCP_USER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long plans of statements are kept.
+const PLANS_LAST: Duration = Duration::from_secs(5);
 
 /// The time at which a statement runs, not the one at which its transaction began.
 pub(super) const CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
@@ -29,6 +33,10 @@ pub(crate) struct Session {
     prepared: HashMap<&'static str, postgres::Statement>,
     /// Whether a statement failed in a way that makes the whole transaction worth another try.
     pub(crate) retry: bool,
+    /// Since when what workers have can have begun.
+    pub(crate) floors: Floors,
+    /// When its plans were made, at the earliest.
+    planned: Instant,
 }
 
 impl std::fmt::Debug for Session {
@@ -87,11 +95,25 @@ impl Session {
                  SET SESSION idle_in_transaction_session_timeout = '30s';
                  SET SESSION statement_timeout = '60s';
                  SET SESSION lock_timeout = '20s';
+                 SET SESSION enable_seqscan = off;
+                 SET SESSION jit = off;
                  SELECT pg_advisory_lock_shared({SERVER_LOCK});
                  SET SESSION ROLE godel_app;",
             ))
             .map_err(|cause| Error::postgres("session_start", cause))?;
-        Ok(Self { client, prepared: HashMap::new(), retry: false })
+        let (prepared, floors) = (HashMap::new(), Floors::default());
+        Ok(Self { client, prepared, retry: false, floors, planned: Instant::now() })
+    }
+
+    /// Returns what has to be said before a transaction so that plans fit tables which are empty in
+    /// one second and full in the next: a plan that was made for a small table reads all of it, with
+    /// every version that somebody who holds on to an old state keeps there.
+    pub(super) fn replan(&mut self) -> &'static str {
+        if self.planned.elapsed() < PLANS_LAST {
+            return "";
+        }
+        self.planned = Instant::now();
+        "DISCARD PLANS;"
     }
 
     /// Tells whether the connection is gone.

@@ -12,7 +12,7 @@ statements! {
     OLD_TASKS = "attic_tasks":
         "SELECT o.task, o.at, o.state, t.created_at, t.owner_kind, t.owner
          FROM outcome o JOIN task t ON t.tenant = o.tenant AND t.id = o.task
-         WHERE o.tenant = $1 AND o.task > $2 ORDER BY o.task LIMIT $3";
+         WHERE o.tenant = $1 AND o.task > $2 AND t.id > $2 ORDER BY o.task LIMIT $3";
     OPEN_RUN = "attic_open_run":
         "SELECT 1 FROM run WHERE tenant = $1 AND id = $2
            AND state NOT IN ('completed', 'failed', 'cancelled')";

@@ -7,7 +7,7 @@ use godel_model::{
     from_micros, micros,
 };
 
-use crate::statement::{Conn, Param, Row, statements};
+use crate::statement::{Conn, Param, Row, Statement, statements};
 use crate::{Error, Result, Tx};
 
 /// How many events one page looks at, at most: a rare match must not make a request walk the log.
@@ -24,9 +24,6 @@ statements! {
         "INSERT INTO event (tenant, seq, id, kind, at, source, instance, version, payload,
                             correlation, causation, actor, trace, refs)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
-    HEAD = "stream_head_read": "SELECT seq, trimmed FROM stream_head WHERE tenant = $1";
-    LOCK_HEAD = "stream_head_lock":
-        "UPDATE stream_head SET trimmed = trimmed WHERE tenant = $1 RETURNING seq, trimmed";
     SET_HEAD = "stream_head_set": "UPDATE stream_head SET seq = $1 WHERE tenant = $2";
     SET_TRIMMED = "stream_head_set_trimmed":
         "UPDATE stream_head SET trimmed = $1 WHERE tenant = $2";
@@ -48,6 +45,24 @@ statements! {
          WHERE tenant = $2 AND seq > $3 AND seq <= $4 AND actor = $5";
     TIME_AT = "event_time_at": "SELECT at FROM event WHERE tenant = $1 AND seq = $2";
 }
+
+// On PostgreSQL the newest position is that of the last event: a row that is written at each commit
+// leaves a version behind each time, and all of them are walked over while somebody holds on to an old
+// state. What is stored counts when no event is left.
+static HEAD: Statement = Statement {
+    name: "stream_head_read",
+    sqlite: "SELECT seq, trimmed FROM stream_head WHERE tenant = $1",
+    postgres: "SELECT GREATEST(h.seq, (SELECT e.seq FROM event e WHERE e.tenant = h.tenant
+                                       ORDER BY e.seq DESC LIMIT 1)), h.trimmed
+               FROM stream_head h WHERE h.tenant = $1",
+};
+// SQLite has one writer and needs no lock.
+static LOCK_HEAD: Statement = Statement {
+    name: "stream_head_lock",
+    sqlite: "SELECT seq FROM stream_head WHERE tenant = $1",
+    postgres: "SELECT seq FROM stream_head WHERE tenant = $1 FOR UPDATE",
+};
+pub(crate) static HOT: &[&Statement] = &[&HEAD, &LOCK_HEAD];
 
 /// The direction in which the log is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,12 +104,10 @@ impl Events<'_, '_> {
     /// # Errors
     /// If the database fails.
     pub fn lock_bounds(&mut self) -> Result<(Seq, Seq)> {
-        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let found = self
-            .tx
-            .conn
-            .first(&LOCK_HEAD, &[tenant], |row| Ok((Seq(row.int(0)?), Seq(row.int(1)?))))?;
-        Ok(found.unwrap_or_default())
+        let tenant = self.tx.tenant()?;
+        // Only a statement that begins when the lock is there sees what others have appended.
+        self.tx.conn.first(&LOCK_HEAD, &[Param::Uuid(tenant.uuid())], |_| Ok(()))?;
+        bounds(&mut self.tx.conn, tenant)
     }
 
     /// Reads events behind (or, backward, before) a position.
@@ -171,12 +184,17 @@ impl Events<'_, '_> {
         self.tx.conn.execute(&RENAME_ACTOR, &params)
     }
 
-    /// Deletes all events up to a position. Their sum must be in the snapshot already.
+    /// Deletes all events up to a position. Their sum must be in the snapshot already, and the bounds
+    /// must be locked.
     ///
     /// # Errors
     /// If the database fails.
     pub fn trim(&mut self, upto: Seq) -> Result<u64> {
-        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
+        let tenant = self.tx.tenant()?;
+        // The last event may go, too; its position is never given again.
+        let (head, _) = bounds(&mut self.tx.conn, tenant)?;
+        set_head(&mut self.tx.conn, tenant, head)?;
+        let tenant = Param::Uuid(tenant.uuid());
         let gone = self.tx.conn.execute(&TRIM, &[tenant, Param::Int(upto.0)])?;
         self.tx.conn.execute(&SET_TRIMMED, &[Param::Int(upto.0), tenant])?;
         Ok(gone)

@@ -13,6 +13,7 @@ pub(crate) mod events;
 pub(crate) mod idempotency;
 pub(crate) mod keys;
 pub(crate) mod lanes;
+pub(crate) mod papers;
 pub(crate) mod pools;
 pub(crate) mod projects;
 pub(crate) mod quotas;
@@ -46,9 +47,11 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         census::ALL,
         devices::ALL,
         events::ALL,
+        events::HOT,
         idempotency::ALL,
         keys::ALL,
         lanes::ALL,
+        papers::ALL,
         pools::ALL,
         projects::ALL,
         runs::ALL,

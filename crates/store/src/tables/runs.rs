@@ -43,6 +43,9 @@ statements! {
     TURN_CHANGED = "run_turn_changed":
         "UPDATE run SET version = version + 1, updated_at = $1, state = $2, doc = $3
          WHERE tenant = $4 AND id = $5 AND version = $6";
+    ADOPT = "run_adopt":
+        "UPDATE run SET idem = $1, parent_part = $2, version = version + 1, updated_at = $3
+         WHERE tenant = $4 AND id = $5 AND version = $6";
     ALARM_PUT = "alarm_put":
         "INSERT INTO alarm (tenant, owner_kind, owner, what, at) VALUES ($1, $2, $3, $4, $5)
          ON CONFLICT (tenant, owner_kind, owner, what) DO UPDATE SET at = EXCLUDED.at";
@@ -149,6 +152,23 @@ impl Runs<'_, '_> {
     pub fn by_key(&mut self, key: &str) -> Result<Option<RunRecord>> {
         let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Text(key)];
         self.tx.conn.first(&BY_IDEM, &params, read)
+    }
+
+    /// Lets a run belong to another round of the step that started it; `false` if somebody moved it
+    /// on meanwhile.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn adopt(
+        &mut self,
+        run: &RunRecord,
+        (key, part): (&str, &str),
+        now: Timestamp,
+    ) -> Result<bool> {
+        let (own, id) = (Param::Uuid(self.tx.tenant()?.uuid()), Param::Uuid(run.id.uuid()));
+        let (key, part) = (Param::Text(key), Param::Text(part));
+        let params = [key, part, Param::Int(micros(now)), own, id, Param::Int(run.version)];
+        Ok(self.tx.conn.execute(&ADOPT, &params)? == 1)
     }
 
     /// Lists runs before an id, the newest first, of one workflow or of all.

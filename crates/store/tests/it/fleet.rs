@@ -112,3 +112,25 @@ async fn an_erased_name_leaves_the_memory_of_other_servers_too() {
     }
     there.close().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_commit_is_told_to_all_servers_that_listen() {
+    let Some(server) = postgres_url() else { return };
+    let here = World::on(Database::postgres(server)).await;
+    let godel_store::DatabaseUrl::Postgres(url) = here.database.url() else {
+        panic!("no PostgreSQL")
+    };
+    let (ready, begun) = std::sync::mpsc::channel();
+    let listener = std::thread::spawn(move || {
+        use postgres::fallible_iterator::FallibleIterator as _;
+        let mut ears = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+        ears.batch_execute("LISTEN godel_events").unwrap();
+        ready.send(()).unwrap();
+        let heard = ears.notifications().timeout_iter(Duration::from_secs(30)).next().unwrap();
+        heard.map(|heard| heard.payload().to_owned())
+    });
+    begun.recv().unwrap();
+    here.append(here.tenant, "test:here").await;
+    let heard = tokio::task::spawn_blocking(move || listener.join().unwrap()).await.unwrap();
+    assert_eq!(heard, Some(here.tenant.to_string()));
+}

@@ -7,6 +7,7 @@ mod backup;
 mod callers;
 mod crash;
 mod fleet;
+mod held;
 mod migrations;
 mod pages;
 mod projects;

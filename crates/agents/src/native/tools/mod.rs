@@ -1,7 +1,6 @@
 //! The tools of the built-in agent. All that they touch is in the sandbox.
 
 mod files;
-mod output;
 mod shell;
 
 use std::sync::Arc;

@@ -4,16 +4,14 @@ use std::time::Duration;
 
 use godel_runtime::{Command, Exit, Limit};
 
-use super::output::Output;
 use super::{Bench, RESULT_MAX_BYTES, Search, Shell, Upshot};
+use crate::output::perform;
 
 /// How long a command may take unless it says so, and at most.
 const SECONDS: u64 = 300;
 const SECONDS_MAX: u64 = 3600;
 /// How long a search may take.
 const SEARCH_SECONDS: u64 = 60;
-/// How long the rest of what a command printed is waited for when it has ended.
-const REST: Duration = Duration::from_millis(500);
 
 /// Models write for bash, which not every system has.
 const RUN: &str = "exec 2>&1
@@ -52,41 +50,7 @@ impl Bench {
     }
 
     async fn perform(&self, command: Command) -> Result<(String, Exit), String> {
-        let started = self.runtime.exec(self.sandbox, &command).await;
-        let mut process = started.map_err(|error| error.to_string())?;
-        let (mut said, mut complained) = (Output::new(RESULT_MAX_BYTES), Output::new(4096));
-        let (stdout, stderr) = (process.stdout.take(), process.stderr.take());
-        let control = std::sync::Arc::clone(&process.control);
-        let drained = async {
-            let hear = async {
-                if let Some(stdout) = stdout {
-                    said.drain(stdout).await;
-                }
-            };
-            let listen = async {
-                if let Some(stderr) = stderr {
-                    complained.drain(stderr).await;
-                }
-            };
-            tokio::join!(hear, listen);
-        };
-        let exit = {
-            tokio::pin!(drained);
-            tokio::select! {
-                () = &mut drained => control.wait().await,
-                exit = control.wait() => {
-                    // What it left running in the background may hold its pipes for ever.
-                    let _ = tokio::time::timeout(REST, drained).await;
-                    exit
-                }
-            }
-        };
-        let exit = exit.map_err(|error| error.to_string())?;
-        let mut text = said.text();
-        let complaint = complained.text();
-        if !complaint.is_empty() {
-            text.push_str(&complaint);
-        }
-        Ok((text, exit))
+        let performed = perform(&*self.runtime, self.sandbox, &command, RESULT_MAX_BYTES).await;
+        performed.map_err(|error| error.to_string())
     }
 }

@@ -49,8 +49,8 @@ pub(super) struct Inbox {
     pub(super) next: u64,
     pub(super) seen: HashSet<WorkerId>,
     pub(super) known: HashMap<WorkerId, (Arc<Worker>, Instant)>,
-    /// Who had the last task of a session.
-    pub(super) sessions: Arc<HashMap<String, WorkerId>>,
+    /// Who had the last task of a session; none if nobody has looked yet.
+    pub(super) sessions: Option<Arc<HashMap<String, WorkerId>>>,
     pub(super) closed: bool,
     /// Whether a turn is on its way that will take what is here.
     pub(super) summoned: bool,
@@ -160,13 +160,16 @@ impl Inbox {
     /// Tells a turn who had the last task of a session.
     pub(super) fn bring_sessions(&self, job: &mut Job) {
         if !job.parked.is_empty() {
-            job.batch.sessions = Arc::clone(&self.sessions);
+            job.batch.sessions = self.sessions.as_ref().map(Arc::clone);
         }
     }
 
     /// Takes those back to whom a turn gave nothing.
     pub(super) fn take_back(&mut self, job: &mut Job, turn: &mut Turn) {
-        job.batch.sessions = Arc::default();
+        job.batch.sessions = None;
+        if let Some(recalled) = turn.recalled.take() {
+            self.sessions.get_or_insert(recalled);
+        }
         let asked = std::mem::take(&mut job.parked).into_iter();
         let given = std::mem::take(&mut turn.given).into_iter();
         let asks = std::mem::take(&mut job.batch.asks);
@@ -210,13 +213,20 @@ impl Inbox {
 
     fn remember(&mut self, given: &[Given]) {
         for given in given {
-            let Some(session) = &given.asked.session else { continue };
-            let sessions = Arc::make_mut(&mut self.sessions);
-            if sessions.len() >= SESSIONS_MAX {
-                sessions.clear();
+            if let Some(session) = &given.asked.session {
+                self.learn(session.clone(), given.lease.worker);
             }
-            sessions.insert(session.clone(), given.lease.worker);
         }
+    }
+
+    /// Notes who has the last task of a session. Before anybody has looked the log is believed.
+    pub(super) fn learn(&mut self, session: String, worker: WorkerId) {
+        let Some(sessions) = &mut self.sessions else { return };
+        let sessions = Arc::make_mut(sessions);
+        if sessions.len() >= SESSIONS_MAX {
+            sessions.clear();
+        }
+        sessions.insert(session, worker);
     }
 }
 

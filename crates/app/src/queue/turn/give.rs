@@ -1,12 +1,13 @@
 //! Handing out: who waits gets what it can do, the most urgent first.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use godel_decide::{Asker, Offer, place};
-use godel_model::{Lane, PoolName, WorkerId, micros};
+use godel_model::{Lane, Placement, PoolName, WorkerId, micros};
 use godel_store::{Head, Ready, Result, Spot};
 
+use super::super::sessions;
 use super::super::tell::{Author, More};
 use super::{Ask, Batch, Given, Work};
 
@@ -58,8 +59,12 @@ impl Work<'_, '_> {
                 session: head.asked.session.as_deref(),
             })
             .collect();
+        let sessions = match settings.placement {
+            Placement::Affinity => self.sessions(batch)?,
+            Placement::LeastLoaded | Placement::RoundRobin => Arc::default(),
+        };
         let last_of = |session: &str| {
-            let worker = batch.sessions.get(session)?;
+            let worker = sessions.get(session)?;
             waiting.iter().position(|(_, ask)| ask.worker == *worker)
         };
         let placed = place(&offers, &mut askers, settings.placement, last_of);
@@ -74,7 +79,37 @@ impl Work<'_, '_> {
         }
         let left = heads.into_iter().flatten().filter(|head| head.from == Ready::InHand);
         self.fresh.extend(left);
+        if settings.placement == Placement::Affinity {
+            self.tell_sessions(&given, &sessions)?;
+        }
         self.give(given, &to)
+    }
+
+    /// Returns who had the last task of each session; after a start it is in the log.
+    fn sessions(&mut self, batch: &Batch) -> Result<Arc<HashMap<String, WorkerId>>> {
+        if let Some(known) = batch.sessions.as_ref().or(self.turn.recalled.as_ref()) {
+            return Ok(Arc::clone(known));
+        }
+        let recalled = Arc::new(sessions::recall(self.tx)?);
+        self.turn.recalled = Some(Arc::clone(&recalled));
+        Ok(recalled)
+    }
+
+    /// Tells of sessions that go to another worker than before.
+    fn tell_sessions(
+        &mut self,
+        given: &[(Head, WorkerId)],
+        known: &HashMap<String, WorkerId>,
+    ) -> Result<()> {
+        let author = Author::default();
+        let teller = self.teller(&author);
+        for (head, worker) in given {
+            let Some(session) = head.asked.session.as_deref() else { continue };
+            if known.get(session) != Some(worker) {
+                sessions::tell(self.tx, teller, (session, *worker))?;
+            }
+        }
+        Ok(())
     }
 
     fn give(&mut self, given: Vec<(Head, WorkerId)>, to: &[usize]) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Rows that are there before: many tasks, put in by the database itself.
 
-use godel_model::{Lane, PoolName, TenantId};
+use godel_model::{Clock as _, Lane, PoolName, SystemClock, TenantId, micros};
 use godel_store::DatabaseUrl;
 
 use super::flow;
@@ -47,6 +47,8 @@ pub(super) fn fill(url: &DatabaseUrl, tenant: TenantId, place: Place, count: usi
     let asked = serde_json::to_string(&flow::asked(0)?).told("write a task")?;
     let lane = Lane::new(&PoolName::default(), &Default::default()).told("name a line")?;
     let count = i64::try_from(count).told("count")?;
+    // A day ago: not so old that it would be removed meanwhile.
+    let number = format!("({} + n)", micros(SystemClock.now()) - 86_400_000_000);
     match url {
         DatabaseUrl::Sqlite(path) => {
             let conn = rusqlite::Connection::open(path).told("open the database")?;
@@ -55,9 +57,9 @@ pub(super) fn fill(url: &DatabaseUrl, tenant: TenantId, place: Place, count: usi
                 "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < $4)";
             let task = format!(
                 "{numbers} INSERT INTO task (tenant, id, lane, tier, asked, created_at)
-                 SELECT $1, {id}, $2, 3, $3, n FROM c"
+                 SELECT $1, {id}, $2, 3, $3, {number} FROM c"
             );
-            let row = place.insert("n").replace("{id}", &id);
+            let row = place.insert(&number).replace("{id}", &id);
             let row = format!("{numbers} {row} FROM c WHERE $3 <> ''");
             conn.execute_batch("PRAGMA synchronous = OFF; BEGIN").told("fill")?;
             for text in [task, row] {
@@ -76,9 +78,9 @@ pub(super) fn fill(url: &DatabaseUrl, tenant: TenantId, place: Place, count: usi
             let numbers = "FROM generate_series(1::bigint, $4) AS c (n)";
             let task = format!(
                 "INSERT INTO task (tenant, id, lane, tier, asked, created_at)
-                 SELECT $1, {id}, $2, 3, $3, n {numbers}"
+                 SELECT $1, {id}, $2, 3, $3, {number} {numbers}"
             );
-            let row = place.insert("n").replace("{id}", &id);
+            let row = place.insert(&number).replace("{id}", &id);
             let row = format!("{row} {numbers} WHERE $3::text <> ''");
             let (address, tenant, lane) =
                 (address.clone(), tenant.uuid(), lane.as_str().to_owned());

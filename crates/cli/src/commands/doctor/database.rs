@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
+use godel_app::queue::HELD_MAX_SECONDS;
 use godel_model::{Report as _, code};
 use godel_server::RedisUrl;
 use godel_store::hints::Hints;
-use godel_store::{Config, DatabaseUrl, Store};
+use godel_store::{Config, DatabaseUrl, Holder, Store};
 
 use super::Finding;
 use crate::commands::db::{quick_check, verdict};
 use crate::error::Error;
+use crate::measure::span;
+use crate::output::plain;
 
 const UNREACHABLE: &str =
     "check that it is running; `godel config show --origin` tells where its address comes from";
@@ -60,6 +63,28 @@ pub(super) fn soundness(config: &Config, running: bool) -> Finding {
     }
 }
 
+/// Looks for somebody who keeps PostgreSQL from removing what is gone.
+pub(super) async fn holders(config: &Config) -> Option<Finding> {
+    let DatabaseUrl::Postgres(_) = &config.url else { return None };
+    match tokio::time::timeout(ANSWER_TIMEOUT, Store::oldest_holder(&config.url)).await {
+        Ok(Ok(found)) => Some(holding(found)),
+        // What is wrong with it is told already.
+        Ok(Err(_)) | Err(_) => None,
+    }
+}
+
+fn holding(found: Option<Holder>) -> Finding {
+    let Some(Holder { who, seconds }) = found.filter(|one| one.seconds >= HELD_MAX_SECONDS) else {
+        return Finding::ok("vacuum", "nobody keeps PostgreSQL from removing what is gone");
+    };
+    let (who, time) = (plain(&who), span(seconds as f64));
+    Finding::warn(
+        "vacuum",
+        format!("{who} has held on to an old state for {time}; what is gone stays on disk"),
+        "end that transaction: `SELECT pg_terminate_backend(PID)`, or ROLLBACK PREPARED",
+    )
+}
+
 /// Checks that Redis answers, if it is to be used.
 pub(super) async fn redis(url: Option<&RedisUrl>) -> Option<Finding> {
     let url = url?;
@@ -72,4 +97,21 @@ pub(super) async fn redis(url: Option<&RedisUrl>) -> Option<Finding> {
         Ok(Err(error)) => Finding::fail("redis", error.to_string(), hint),
         Err(_) => Finding::fail("redis", "it does not answer", hint),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::doctor::Verdict;
+
+    #[test]
+    fn who_holds_an_old_state_for_long_is_named() {
+        let holder = |seconds| Some(Holder { who: "process 7 (psql)".to_owned(), seconds });
+        for fine in [None, holder(HELD_MAX_SECONDS - 1)] {
+            assert_eq!(holding(fine).status, Verdict::Ok);
+        }
+        let found = holding(holder(HELD_MAX_SECONDS));
+        assert_eq!(found.status, Verdict::Warn);
+        assert!(found.message.contains("process 7 (psql)"), "{}", found.message);
+    }
 }

@@ -4,10 +4,10 @@ use std::ffi::OsString;
 
 use godel_agents::Harness;
 use godel_agents::discover::{Found, discover};
+use godel_settings::Environment;
 use tokio::task::JoinSet;
 
 use super::Finding;
-use crate::context::Environment;
 
 const NAME: &str = "harnesses";
 

@@ -5,13 +5,10 @@ use std::process::Command;
 use std::time::UNIX_EPOCH;
 
 use godel_model::{Clock as _, SystemClock};
+use godel_settings::{Environment, Key, Loaded, Settings, nearest};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Finding;
-use crate::context::Environment;
-use crate::nearest::nearest;
-use crate::origin::Loaded;
-use crate::settings::{Key, Settings};
 
 /// Before this, nobody had this program.
 const EARLIEST_YEAR_SECS: i64 = 1_767_225_600; // 2026-01-01

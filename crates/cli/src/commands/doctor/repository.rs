@@ -1,10 +1,10 @@
 //! Checks of the repository that the command was started in.
 
 use godel_beads::{Error as Beads, Filter, Shelf};
+use godel_settings::Environment;
 
 use super::Finding;
 use crate::agents;
-use crate::context::Environment;
 use crate::output::plain;
 
 /// Checks that the beads of the repository can be read.

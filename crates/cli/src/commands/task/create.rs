@@ -5,17 +5,18 @@ use std::time::Duration;
 use godel_api::{NewTask, TaskDetail, TaskMade, TaskRetry};
 use godel_args::queue::{NewTask as Asked, TaskOptions};
 use godel_model::{Capability, Clock as _, PoolName, SystemClock};
+use godel_worker::Patience;
 use reqwest::Method;
 
 use super::{PATH, find, input};
 use crate::commands::lookup::NOTHING;
+use crate::commands::worker::notes;
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::locate;
 use crate::measure::millis;
 use crate::output::plain;
-use crate::patience::Patience;
 
 /// How long to wait at first before asking whether a task is over.
 const LOOK_FIRST: Duration = Duration::from_millis(50);
@@ -25,10 +26,15 @@ const LOOK_LAST: Duration = Duration::from_secs(2);
 /// Reads what tasks and those of schedules have in common.
 pub(in crate::commands) fn asked(title: String, options: TaskOptions) -> Result<NewTask> {
     let TaskOptions { payload, pool, priority, require, .. } = options;
-    let TaskOptions { max_attempts, elsewhere, timeout, session, .. } = options;
+    let TaskOptions { max_attempts, retry_delay, retry_max_delay, .. } = options;
+    let TaskOptions { elsewhere, timeout, session, .. } = options;
     let usual = TaskRetry::default();
+    let millis = |seconds: u64| seconds.saturating_mul(1_000);
+    let delay_ms = retry_delay.map_or(usual.delay_ms, millis);
+    // A first pause that is longer than the usual longest one makes that longer, too.
+    let max_delay_ms = retry_max_delay.map_or(usual.max_delay_ms.max(delay_ms), millis);
     let max_attempts = max_attempts.unwrap_or(usual.max_attempts);
-    let retry = TaskRetry { max_attempts, elsewhere, ..usual };
+    let retry = TaskRetry { max_attempts, delay_ms, max_delay_ms, elsewhere };
     pool.as_deref().map(str::parse::<PoolName>).transpose()?;
     require.iter().try_for_each(|word| word.parse::<Capability>().map(drop))?;
     Ok(NewTask {
@@ -61,10 +67,15 @@ pub(super) async fn run(context: &Context, new: Asked) -> Result<Exit> {
     }
     let made: TaskMade = found.client.call(Method::POST, PATH, Some(&task)).await?;
     if wait {
-        return wait_for(context, Patience::new(found.client, context.output), &made).await;
+        return wait_for(context, Patience::new(found.client, notes(context.output)), &made).await;
     }
+    present(context, &made)
+}
+
+/// Tells which task was made.
+pub(super) fn present(context: &Context, made: &TaskMade) -> Result<Exit> {
     if context.output.is_json() {
-        context.output.value(&made)?;
+        context.output.value(made)?;
         return Ok(Exit::Done);
     }
     context.output.line(made.id)?;

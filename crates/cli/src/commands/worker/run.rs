@@ -1,49 +1,48 @@
 //! `godel worker run`: turns a program into a worker.
 
-mod shift;
-mod tell;
-
 use std::sync::Arc;
 
 use godel_api::NewWorker;
 use godel_args::queue::RunWorker;
 use godel_model::{Capability, PoolName};
+use godel_worker::{Halt, Plan, Program, Shift};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
-use self::shift::Shift;
-use super::group::Program;
-use super::link::Link;
+use super::tell::notes;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::locate;
-use crate::patience::Patience;
 use crate::signals::Signals;
 
 /// How many characters of the name of a machine are used.
 const HOST_MAX_CHARS: usize = 80;
-
-/// How to work.
-#[derive(Debug)]
-struct Plan {
-    program: Arc<Program>,
-    new: NewWorker,
-    once: bool,
-    jobs: usize,
-    drain_seconds: u64,
-}
 
 /// Takes tasks and runs the command for each, until it is asked to end.
 pub(super) async fn run(context: &Context, asked: RunWorker) -> Result<Exit> {
     let plan = plan(asked)?;
     let found = locate::server(context).await?;
     let mut signals = Signals::listen()?;
-    let link = Link(Patience::new(found.client, context.output));
-    let worker = link.register(&plan.new).await?;
-    let mut shift = Shift::new(context.output, link, plan);
-    shift.begin(worker);
-    let ended = shift.work(&mut signals).await;
-    shift.leave(&mut signals).await;
-    ended
+    let (send, mut asked) = mpsc::channel(1);
+    // It ends with this function.
+    let mut ears = JoinSet::new();
+    ears.spawn(async move {
+        loop {
+            signals.next().await;
+            if send.send(()).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut shift = Shift::new(found.client, notes(context.output), plan);
+    shift.register().await?;
+    let ended = shift.work(&mut asked).await;
+    shift.leave(&mut asked).await;
+    Ok(match ended? {
+        Halt::Done => Exit::Done,
+        Halt::AtOnce => Exit::Failure,
+    })
 }
 
 fn plan(asked: RunWorker) -> Result<Plan> {
@@ -61,7 +60,8 @@ fn plan(asked: RunWorker) -> Result<Plan> {
     Ok(Plan { program: Arc::new(program), new, once, jobs: jobs as usize, drain_seconds: drain })
 }
 
-fn default_name() -> String {
+/// Names a worker after the machine and the process.
+pub(super) fn default_name() -> String {
     let system = rustix::system::uname();
     let host = system.nodename().to_string_lossy();
     let host: String = host.trim().chars().take(HOST_MAX_CHARS).collect();

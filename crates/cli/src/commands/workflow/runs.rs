@@ -3,22 +3,23 @@
 use std::path::Path;
 use std::time::Duration;
 
-use godel_api::{AnswerStep, Client, NewRun, Run, RunRow, RunStep, RunSteps};
+use godel_api::{AnswerStep, CancelledRuns, Client, NewRun, Run, RunRow, RunStep, RunSteps};
 use godel_args::workflow::{Answered, RunWorkflow};
 use godel_model::{RunId, code};
+use godel_worker::Patience;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{is_file, percent, plan, read, steps_in_words};
 use crate::commands::lookup::{self, NOTHING, Part};
+use crate::commands::worker::notes;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::locate;
 use crate::measure::{millis, span};
 use crate::output::{STRONG, plain, styled};
-use crate::patience::Patience;
 
 /// Where runs are.
 pub(super) const PATH: &str = "/api/v1/runs";
@@ -83,7 +84,8 @@ pub(super) async fn start(context: &Context, asked: RunWorkflow) -> Result<Exit>
     let found = locate::server(context).await?;
     let run: Run = found.client.call(Method::POST, PATH, Some(&new)).await?;
     if wait {
-        return wait_for(context, Patience::new(found.client, context.output), run.row.id).await;
+        return wait_for(context, Patience::new(found.client, notes(context.output)), run.row.id)
+            .await;
     }
     if context.output.is_json() {
         context.output.value(&run)?;
@@ -255,6 +257,24 @@ pub(super) async fn change(
     let id = id(&found.client, given).await?;
     let path = format!("{PATH}/{id}/{verb}");
     present(context, &found.client.call(Method::POST, &path, body.as_ref()).await?)
+}
+
+/// Ends all runs of a stored workflow.
+pub(super) async fn cancel_all(context: &Context, workflow: &str) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let id = super::id(context, &found.client, workflow).await?;
+    let path = format!("/api/v1/workflows/{id}/cancel");
+    let ended: CancelledRuns = found.client.call(Method::POST, &path, NOTHING).await?;
+    if context.output.is_json() {
+        context.output.value(&ended)?;
+        return Ok(Exit::Done);
+    }
+    let runs = match ended.cancelled {
+        1 => "1 run is".to_owned(),
+        count => format!("{count} runs are"),
+    };
+    context.output.line(format_args!("{runs} cancelled"))?;
+    Ok(Exit::Done)
 }
 
 /// Answers a step that asks.

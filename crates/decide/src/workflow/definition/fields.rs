@@ -10,7 +10,7 @@ use super::super::source::{Entry, Node, NodeKind};
 use super::parse_duration;
 
 /// The fields of one mapping.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     what: &'static str,
     at: Position,
     entries: &'a [Entry],
@@ -19,7 +19,7 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Opens a mapping; `what` names it in messages.
-    pub(super) fn open(node: &'a Node, what: &'static str, out: &mut Findings) -> Option<Self> {
+    pub(crate) fn open(node: &'a Node, what: &'static str, out: &mut Findings) -> Option<Self> {
         match &node.kind {
             NodeKind::Map(entries) => Some(Self { what, at: node.at, entries, asked: Vec::new() }),
             _ => {
@@ -31,28 +31,28 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns where the mapping begins.
-    pub(super) const fn at(&self) -> Position {
+    pub(crate) const fn at(&self) -> Position {
         self.at
     }
 
     /// Tells whether a field is there.
-    pub(super) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.entries.iter().any(|entry| entry.key == name && !is_nothing(&entry.value))
     }
 
     /// Returns a field, if it is there and not null.
-    pub(super) fn take(&mut self, name: &'static str) -> Option<&'a Entry> {
+    pub(crate) fn take(&mut self, name: &'static str) -> Option<&'a Entry> {
         self.take_any(name).filter(|entry| !is_nothing(&entry.value))
     }
 
     /// Returns a field, if it is there.
-    pub(super) fn take_any(&mut self, name: &'static str) -> Option<&'a Entry> {
+    pub(crate) fn take_any(&mut self, name: &'static str) -> Option<&'a Entry> {
         self.asked.push(name);
         self.entries.iter().find(|entry| entry.key == name)
     }
 
     /// Notes each field that nobody asked for.
-    pub(super) fn finish(self, out: &mut Findings) {
+    pub(crate) fn finish(self, out: &mut Findings) {
         for entry in self.entries {
             if self.asked.contains(&entry.key.as_str()) {
                 continue;
@@ -68,12 +68,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a text.
-    pub(super) fn text(&mut self, name: &'static str, out: &mut Findings) -> Option<String> {
+    pub(crate) fn text(&mut self, name: &'static str, out: &mut Findings) -> Option<String> {
         self.take(name).and_then(|entry| text(&entry.value, name, out))
     }
 
     /// Reads a name: one line that is not too long.
-    pub(super) fn name(&mut self, name: &'static str, out: &mut Findings) -> Option<String> {
+    pub(crate) fn name(&mut self, name: &'static str, out: &mut Findings) -> Option<String> {
         let at = self.take(name)?.value.at;
         let value = self.text(name, out)?;
         let fits = !value.trim().is_empty()
@@ -88,7 +88,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a boolean.
-    pub(super) fn flag(&mut self, name: &'static str, out: &mut Findings) -> Option<bool> {
+    pub(crate) fn flag(&mut self, name: &'static str, out: &mut Findings) -> Option<bool> {
         let entry = self.take(name)?;
         match entry.value.to_json() {
             Value::Bool(flag) => Some(flag),
@@ -97,7 +97,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a whole number within limits.
-    pub(super) fn number(
+    pub(crate) fn number(
         &mut self,
         name: &'static str,
         range: std::ops::RangeInclusive<u32>,
@@ -115,12 +115,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a duration.
-    pub(super) fn duration(&mut self, name: &'static str, out: &mut Findings) -> Option<Duration> {
+    pub(crate) fn duration(&mut self, name: &'static str, out: &mut Findings) -> Option<Duration> {
         self.take(name).and_then(|entry| duration(&entry.value, name, out))
     }
 
     /// Reads one of a few words.
-    pub(super) fn choice<T: Copy>(
+    pub(crate) fn choice<T: Copy>(
         &mut self,
         name: &'static str,
         choices: &[(&'static str, T)],
@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads a list of texts; one text alone counts as a list of one.
-    pub(super) fn texts(
+    pub(crate) fn texts(
         &mut self,
         name: &'static str,
         out: &mut Findings,
@@ -157,7 +157,7 @@ fn is_nothing(node: &Node) -> bool {
 }
 
 /// Reads a text; what is not quoted is taken as it was written.
-pub(super) fn text(node: &Node, name: &str, out: &mut Findings) -> Option<String> {
+pub(crate) fn text(node: &Node, name: &str, out: &mut Findings) -> Option<String> {
     match &node.kind {
         NodeKind::Text(text) | NodeKind::Plain(text) => Some(text.clone()),
         NodeKind::List(_) | NodeKind::Map(_) => wrong(node, name, "a text", out),
@@ -165,7 +165,7 @@ pub(super) fn text(node: &Node, name: &str, out: &mut Findings) -> Option<String
 }
 
 /// Reads a duration.
-pub(super) fn duration(node: &Node, name: &str, out: &mut Findings) -> Option<Duration> {
+pub(crate) fn duration(node: &Node, name: &str, out: &mut Findings) -> Option<Duration> {
     let written = text(node, name, out)?;
     let read = parse_duration(&written);
     if read.is_none() {
@@ -177,7 +177,7 @@ pub(super) fn duration(node: &Node, name: &str, out: &mut Findings) -> Option<Du
 }
 
 /// Notes that a value is not what it must be.
-pub(super) fn wrong<T>(node: &Node, name: &str, wanted: &str, out: &mut Findings) -> Option<T> {
+pub(crate) fn wrong<T>(node: &Node, name: &str, wanted: &str, out: &mut Findings) -> Option<T> {
     let message = format!("`{name}` must be {wanted}, not {}", node.describe());
     let written = match &node.kind {
         NodeKind::Plain(text) | NodeKind::Text(text) if text.len() < 50 => {

@@ -32,7 +32,7 @@
 //! task for a worker, who gets what is under `with` (`task` and `run` are short for entries of it).
 
 mod canonical;
-mod fields;
+pub(crate) mod fields;
 mod inputs;
 mod read;
 mod span;

@@ -10,14 +10,14 @@ use super::problem::{Mistake, Position, Problem};
 
 /// A value and where it stood.
 #[derive(Debug, Clone)]
-pub(super) struct Node {
-    pub(super) at: Position,
-    pub(super) kind: NodeKind,
+pub(crate) struct Node {
+    pub(crate) at: Position,
+    pub(crate) kind: NodeKind,
 }
 
 /// What a value is.
 #[derive(Debug, Clone)]
-pub(super) enum NodeKind {
+pub(crate) enum NodeKind {
     /// A text that is not quoted in YAML, or a number, boolean or null in JSON: what it is depends
     /// on who reads it, so that `version: 1.10` stays what was written.
     Plain(String),
@@ -31,14 +31,14 @@ pub(super) enum NodeKind {
 
 /// One entry of a mapping.
 #[derive(Debug, Clone)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) at: Position,
-    pub(super) value: Node,
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) at: Position,
+    pub(crate) value: Node,
 }
 
 /// Reads a text: JSON if it begins with a brace, or else YAML.
-pub(super) fn read(text: &str) -> Result<Node, Problem> {
+pub(crate) fn read(text: &str) -> Result<Node, Problem> {
     if text.len() > TEXT_MAX_BYTES {
         return Err(Problem {
             code: Mistake::TooLarge,
@@ -53,7 +53,7 @@ pub(super) fn read(text: &str) -> Result<Node, Problem> {
 
 impl Node {
     /// Returns the value as JSON; texts that are not quoted become what the YAML core schema says.
-    pub(super) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match &self.kind {
             NodeKind::Plain(text) => resolve(text),
             NodeKind::Text(text) => Value::String(text.clone()),
@@ -68,7 +68,7 @@ impl Node {
     }
 
     /// Says what kind of value it is, for messages.
-    pub(super) fn describe(&self) -> &'static str {
+    pub(crate) fn describe(&self) -> &'static str {
         match &self.kind {
             NodeKind::Plain(text) => match resolve(text) {
                 Value::Null => "nothing",

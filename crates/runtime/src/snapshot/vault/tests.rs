@@ -148,3 +148,126 @@ fn special_files_are_left_out_and_links_are_not_followed() {
     assert_eq!(fs::read_dir(&copy).unwrap().count(), 1);
     assert!(copy.join("link").is_symlink());
 }
+
+/// All files of a directory of packs.
+fn packs(root: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(root.join("packs")).unwrap().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn what_is_not_forgotten_comes_back_after_any_sweep(
+        contents in prop::collection::vec(prop::collection::vec(0_u8..12, 1..6), 1..6),
+        forgotten in prop::collection::vec(any::<bool>(), 6),
+        reopened in any::<bool>(),
+    ) {
+        let home = TempDir::new().unwrap();
+        let root = home.path().join("vault");
+        let mut vault = Vault::open(&root).unwrap();
+        let mut kept = Vec::new();
+        for (number, bytes) in contents.iter().enumerate() {
+            let dir = home.path().join(number.to_string());
+            fs::create_dir(&dir).unwrap();
+            for byte in bytes {
+                fs::write(dir.join(byte.to_string()), vec![*byte; 100 + usize::from(*byte)]).unwrap();
+            }
+            kept.push((vault.keep(&[Part::new("x", &dir, &[])]).unwrap(), dir));
+        }
+        let gone: Vec<&SnapshotId> = kept
+            .iter()
+            .zip(&forgotten)
+            .filter_map(|((id, _), forgotten)| forgotten.then_some(id))
+            .collect();
+        for id in &gone {
+            vault.forget(id).unwrap();
+        }
+        vault.sweep().unwrap();
+        prop_assert_eq!(vault.sweep().unwrap(), 0, "once is enough");
+        if reopened {
+            vault = Vault::open(&root).unwrap();
+        }
+        let mut live = 0;
+        for (id, dir) in &kept {
+            if gone.contains(&id) {
+                prop_assert!(vault.check(id).is_err());
+                continue;
+            }
+            live += 1;
+            let to = home.path().join("to");
+            vault.lay(id, &[Part::new("x", &to, &[])]).unwrap();
+            for entry in fs::read_dir(dir).unwrap().flatten() {
+                prop_assert_eq!(
+                    fs::read(to.join(entry.file_name())).unwrap(),
+                    fs::read(entry.path()).unwrap()
+                );
+            }
+        }
+        prop_assert!(live > 0 || packs(&root).is_empty());
+    }
+}
+
+#[test]
+fn whatever_a_crash_leaves_behind_nothing_is_lost_and_the_next_sweep_clears_it() {
+    let home = TempDir::new().unwrap();
+    let (root, dir) = (home.path().join("vault"), home.path().join("dir"));
+    fs::create_dir(&dir).unwrap();
+    let vault = Vault::open(&root).unwrap();
+    for name in ["big", "small"] {
+        fs::write(dir.join(name), vec![name.len() as u8; 10_000 * name.len().pow(3)]).unwrap();
+    }
+    let both = vault.keep(&[Part::new("x", &dir, &[])]).unwrap();
+    let before = packs(&root);
+    fs::remove_file(dir.join("small")).unwrap();
+    let one = vault.keep(&[Part::new("x", &dir, &[])]).unwrap();
+    vault.forget(&both).unwrap();
+    let saved: Vec<(PathBuf, Vec<u8>)> =
+        before.iter().map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+    assert!(vault.sweep().unwrap() > 0, "less than half is needed");
+    let after = packs(&root);
+    assert!(after.iter().all(|path| !before.contains(path)));
+    let good = |vault: &Vault| {
+        let to = home.path().join("to");
+        vault.lay(&one, &[Part::new("x", &to, &[])]).unwrap();
+        assert_eq!(fs::read(to.join("big")).unwrap(), fs::read(dir.join("big")).unwrap());
+    };
+    good(&vault);
+    // Died before the old list was gone, after it, and while something was being added.
+    for state in [&["pack", "list"][..], &["pack"], &["new"]] {
+        for (path, bytes) in &saved {
+            let kind = path.extension().unwrap().to_str().unwrap();
+            if state.contains(&kind) {
+                fs::write(path, bytes).unwrap();
+            }
+            if state == ["new"] {
+                fs::write(path.with_extension("new"), b"half").unwrap();
+            }
+        }
+        let vault = Vault::open(&root).unwrap();
+        good(&vault);
+        vault.sweep().unwrap();
+        good(&vault);
+        assert_eq!(packs(&root).len(), 2, "{state:?}");
+    }
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_read_stops_the_sweep() {
+    let home = TempDir::new().unwrap();
+    let (root, dir) = (home.path().join("vault"), home.path().join("dir"));
+    fs::create_dir(&dir).unwrap();
+    fs::write(dir.join("file"), b"precious").unwrap();
+    let vault = Vault::open(&root).unwrap();
+    let id = vault.keep(&[Part::new("x", &dir, &[])]).unwrap();
+    let manifest = root.join("manifests").join(id.as_str()).with_extension("json");
+    let bytes = fs::read(&manifest).unwrap();
+    fs::write(&manifest, b"{}").unwrap();
+    assert!(vault.sweep().is_err());
+    fs::write(&manifest, bytes).unwrap();
+    vault.sweep().unwrap();
+    vault.lay(&id, &[Part::new("x", &home.path().join("to"), &[])]).unwrap();
+    assert_eq!(fs::read(home.path().join("to/file")).unwrap(), b"precious");
+}

@@ -24,28 +24,13 @@ use uuid::Uuid;
 use super::list::{ListQuery, Listing};
 use crate::error::ApiResult;
 use crate::etag::Tags;
-use crate::extract::{Id, IfTag, JsonBody, Query};
+use crate::extract::{IfTag, JsonBody, Query, Word};
 use crate::guard::Caller;
 use crate::state::Shared;
 
 const LOG_MAX: usize = 200;
 const READY_DEFAULT: usize = 50;
 const READY_MAX: usize = 500;
-
-/// The id of a bead or convoy, or the beginning of it.
-#[derive(Debug)]
-pub(crate) struct ShortId(pub(crate) String);
-
-impl FromStr for ShortId {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        if text.is_empty() || text.len() > 200 || text.chars().any(char::is_control) {
-            return Err(Invalid::new(code::INVALID_ID, "the id in the path is malformed"));
-        }
-        Ok(Self(text.to_owned()))
-    }
-}
 
 /// Which project is meant.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -245,7 +230,7 @@ pub(crate) async fn claim_next(
 pub(crate) async fn get(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
@@ -276,7 +261,7 @@ pub(crate) async fn get(
 pub(crate) async fn update(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     IfTag(if_match): IfTag,
     body: JsonBody<BeadPatch>,
@@ -298,7 +283,7 @@ pub(crate) async fn update(
 pub(crate) async fn replace(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     IfTag(if_match): IfTag,
     body: JsonBody<BeadPatch>,
@@ -343,7 +328,7 @@ fn changes(patch: BeadPatch, if_match: Option<Vec<String>>) -> ApiResult<Changes
 pub(crate) async fn delete(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     IfTag(if_match): IfTag,
 ) -> ApiResult<StatusCode> {
@@ -360,7 +345,7 @@ pub(crate) async fn delete(
 pub(crate) async fn log(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
 ) -> ApiResult<impl IntoResponse> {
     let entries = beads::log(&shared.app, &caller.call, project.id(), &id, LOG_MAX).await?;

@@ -11,9 +11,9 @@ use godel_app::beads::{self, Move, Placed};
 use godel_beads::ops::{Claim, DEFAULT_LEASE_SECS};
 use http::StatusCode;
 
-use super::{InProject, ShortId, answer, shape};
+use super::{InProject, answer, shape};
 use crate::error::ApiResult;
-use crate::extract::{Id, JsonBody, Query};
+use crate::extract::{JsonBody, Query, Word};
 use crate::guard::Caller;
 use crate::state::Shared;
 
@@ -30,7 +30,7 @@ pub(super) fn claimed(placed: Placed<Claim>) -> BeadClaim {
 pub(crate) async fn assign(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     body: JsonBody<AssignBead>,
 ) -> ApiResult<Response> {
@@ -49,7 +49,7 @@ pub(crate) async fn assign(
 pub(crate) async fn claim(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     body: JsonBody<ClaimBead>,
 ) -> ApiResult<impl IntoResponse> {
@@ -66,7 +66,7 @@ pub(crate) async fn claim(
 pub(crate) async fn extend(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     body: JsonBody<ExtendBead>,
 ) -> ApiResult<Response> {
@@ -83,7 +83,7 @@ pub(crate) async fn extend(
 pub(crate) async fn release(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     body: JsonBody<ReleaseBead>,
 ) -> ApiResult<Response> {
@@ -103,7 +103,7 @@ pub(crate) async fn release(
 pub(crate) async fn advance(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     body: JsonBody<MoveBead>,
 ) -> ApiResult<Response> {
@@ -123,7 +123,7 @@ pub(crate) async fn advance(
 pub(crate) async fn comment(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     body: JsonBody<NewComment>,
 ) -> ApiResult<Response> {
@@ -144,7 +144,7 @@ pub(crate) async fn comment(
 pub(crate) async fn link(
     State(shared): State<Shared>,
     caller: Caller,
-    Id(ShortId(id)): Id<ShortId>,
+    Word(id): Word,
     Query(project): Query<InProject>,
     body: JsonBody<BeadLink>,
 ) -> ApiResult<Response> {
@@ -165,8 +165,8 @@ pub(crate) async fn unlink(
     Path((id, kind, target)): Path<(String, String, String)>,
     Query(project): Query<InProject>,
 ) -> ApiResult<Response> {
-    let ShortId(id) = id.parse()?;
-    let ShortId(target) = target.parse()?;
+    let Word(id) = id.parse()?;
+    let Word(target) = target.parse()?;
     let kind = if kind == "any" { None } else { Some(kind.parse()?) };
     let wanted = (kind, target);
     let bead = beads::unlink(&shared.app, &caller.call, project.id(), &id, wanted).await?;

@@ -3,9 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use godel_api::{
-    Page, ScaleTeam, Success, Team, TeamAgent, TeamAgents, TeamMetrics, TeamSpec, TeamsMetrics,
-};
+use godel_api::{Page, ScaleTeam, Success, Team, TeamAgent, TeamAgents, TeamMetrics, TeamSpec};
 use godel_app::teams;
 use godel_decide::team::{TeamAction, TeamSpec as Spec};
 use godel_model::{Invalid, RunId, TeamId, code};
@@ -19,9 +17,6 @@ use crate::error::ApiResult;
 use crate::extract::{Id, JsonBody, Query, refuse_json};
 use crate::guard::Caller;
 use crate::state::Shared;
-
-/// How many teams the metrics tell of.
-const METRICS_MAX: usize = 100;
 
 fn spec(body: TeamSpec) -> ApiResult<Spec> {
     serde_json::from_value(body.0).map_err(|error| {
@@ -84,6 +79,23 @@ fn metrics(found: &teams::Team, now: Timestamp) -> TeamMetrics {
     }
 }
 
+/// Reads a page of teams, and behind which one the next page begins.
+async fn page(
+    shared: &Shared,
+    caller: &Caller,
+    query: ListQuery,
+) -> ApiResult<(Listing<TeamId>, Vec<teams::Team>, Option<TeamId>)> {
+    let listing: Listing<TeamId> = query.check("teams", "createdAt", true)?;
+    listing.descending_only("createdAt")?;
+    listing.no_more_fields()?;
+    let limit = listing.limit;
+    let mut found = teams::list(&shared.app, &caller.call, listing.from, limit + 1).await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let last = found.last().filter(|_| more).map(|one| one.record.id);
+    Ok((listing, found, last))
+}
+
 /// List teams
 ///
 /// The newest first.
@@ -94,14 +106,7 @@ pub(crate) async fn list(
     caller: Caller,
     Query(query): Query<ListQuery>,
 ) -> ApiResult<impl IntoResponse> {
-    let listing: Listing<TeamId> = query.check("teams", "createdAt", true)?;
-    listing.descending_only("createdAt")?;
-    listing.no_more_fields()?;
-    let (app, call, limit) = (&shared.app, &caller.call, listing.limit);
-    let mut found = teams::list(app, call, listing.from, limit + 1).await?;
-    let more = found.len() > limit;
-    found.truncate(limit);
-    let last = found.last().filter(|_| more).map(|one| one.record.id);
+    let (listing, found, last) = page(&shared, &caller, query).await?;
     let items = found.into_iter().map(team).collect::<ApiResult<Vec<Team>>>()?;
     Ok(Json(Success::new(listing.page(items, last))))
 }
@@ -296,14 +301,18 @@ pub(crate) async fn one_metrics(
 }
 
 /// Get the numbers of all teams
+///
+/// Page by page, the newest team first.
 #[utoipa::path(get, path = "/metrics/teams", tag = "metrics", operation_id = "teamsMetrics",
-    responses((status = 200, description = "The numbers", body = Success<TeamsMetrics>)))]
+    params(ListQuery),
+    responses((status = 200, description = "A page of numbers", body = Success<Page<TeamMetrics>>)))]
 pub(crate) async fn all_metrics(
     State(shared): State<Shared>,
     caller: Caller,
+    Query(query): Query<ListQuery>,
 ) -> ApiResult<impl IntoResponse> {
-    let found = teams::list(&shared.app, &caller.call, None, METRICS_MAX).await?;
+    let (listing, found, last) = page(&shared, &caller, query).await?;
     let now = shared.app.clock.now();
-    let items = found.iter().map(|team| metrics(team, now)).collect();
-    Ok(Json(Success::new(TeamsMetrics { items })))
+    let items: Vec<TeamMetrics> = found.iter().map(|team| metrics(team, now)).collect();
+    Ok(Json(Success::new(listing.page(items, last))))
 }

@@ -31,7 +31,7 @@ impl Tables {
     }
 
     /// Reads rows whose columns are all texts.
-    fn rows(&self, sql: &str, columns: usize) -> Vec<Texts> {
+    pub(super) fn rows(&self, sql: &str, columns: usize) -> Vec<Texts> {
         match self {
             Self::Sqlite(file) => {
                 let db = rusqlite::Connection::open(file).unwrap();
@@ -160,7 +160,9 @@ pub(super) fn write(tables: &Tables, recorder: &Recorder, depth: Vec<Depth>) {
     tasks(tables, recorder);
     depth.into_iter().for_each(|depth| recorder.dump(Dump::Depth(depth)));
     // One that was cut off at its start may have no log yet.
-    for head in tables.rows("SELECT CAST(seq AS TEXT) FROM stream_head", 1) {
+    let heads = "SELECT CAST(MAX(seq) AS TEXT)
+        FROM (SELECT seq FROM stream_head UNION ALL SELECT seq FROM event) AS head HAVING COUNT(*) > 0";
+    for head in tables.rows(heads, 1) {
         recorder.dump(Dump::Log { tenant: TENANT.to_owned(), head: number(&head, 0) });
     }
     events(tables, recorder);

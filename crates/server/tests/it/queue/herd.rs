@@ -19,8 +19,8 @@ use super::process::Process;
 use super::scene::{PATIENCE, SKEW_US, judge, rounds};
 use super::worker::{self, Shop, made};
 
-const HERD: usize = 500;
-const TASKS: usize = 600;
+const HERD: usize = 1_000;
+const TASKS: usize = 1_200;
 /// How many add tasks at once.
 const CLIENTS: usize = 16;
 

@@ -15,6 +15,8 @@ const HOME: &str = "GODEL_TEST_QUEUE_HOME";
 const DATABASE: &str = "GODEL_TEST_QUEUE_DATABASE";
 /// Set for a server that answers before its words are on the disk.
 pub(super) const RELAXED: &str = "GODEL_TEST_QUEUE_RELAXED";
+/// The address of Redis, for a server that has one.
+pub(super) const REDIS: &str = "GODEL_TEST_QUEUE_REDIS";
 /// The file in its home that asks a server to stop.
 const STOP: &str = "stop";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -26,6 +28,7 @@ async fn a_server_to_be_killed() {
     let home = PathBuf::from(home);
     let mut config = godel_server::Config::new(home.join("data"), "127.0.0.1:0".parse().unwrap());
     config.database = std::env::var(DATABASE).ok().map(|url| url.parse().unwrap());
+    config.redis = std::env::var(REDIS).ok().map(godel_server::RedisUrl);
     config.app.rates.limit = Limit { per_minute: 100_000_000, burst: 1_000_000, sockets: None };
     if std::env::var_os(RELAXED).is_some() {
         config.durability = Durability::Relaxed;

@@ -59,15 +59,24 @@ const HEADS: &str = "
     ORDER BY h.tier, h.at, h.task";
 
 // Whoever hands a task out sees the worker alive until the commit, so that nobody takes away what it
-// has in the same moment.
+// has in the same moment, and no other server gives it anything: only the next statement sees what it
+// has by now.
+const LOCK_WORKERS: &str = "
+    SELECT id, capacity FROM worker WHERE tenant = $1 AND id = ANY($2::uuid[]) AND gone = 0
+    ORDER BY id FOR NO KEY UPDATE";
+
 const HAND_OUT: &str = "
     WITH alive AS (
-        SELECT id, capacity FROM worker WHERE tenant = $1 AND id = ANY($8::uuid[]) AND gone = 0
-        ORDER BY id FOR SHARE
+        SELECT w.id, w.capacity, l.held, l.oldest
+        FROM unnest($12::uuid[], $13::bigint[], $14::bigint[]) AS w (id, capacity, since)
+        CROSS JOIN LATERAL (
+            SELECT COUNT(*) AS held, MIN(l.started_at) AS oldest FROM lease l
+            WHERE l.tenant = $1 AND l.worker = w.id AND l.started_at >= w.since
+        ) AS l
     ), given AS (
         SELECT g.*, row_number() OVER (PARTITION BY g.worker ORDER BY g.place) AS nth,
-               (SELECT COUNT(*) FROM lease l WHERE l.tenant = $1 AND l.worker = g.worker) AS held,
-               alive.capacity FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+               alive.held, alive.capacity
+        FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
                              $7::bigint[], $8::uuid[], $9::bigint[], $10::bigint[], $11::bool[])
             WITH ORDINALITY
             AS g (task, lane, tier, at, attempt, last, worker, started_at, ends_at, in_line, place)
@@ -81,18 +90,24 @@ const HAND_OUT: &str = "
         RETURNING r.task
     ), moved AS (
         SELECT task FROM gone UNION ALL SELECT task FROM fits WHERE NOT in_line
+    ), put AS (
+        INSERT INTO lease (tenant, task, attempt, last, lane, tier, worker, started_at, ends_at)
+        SELECT $1, g.task, g.attempt, g.last, g.lane, g.tier, g.worker, g.started_at, g.ends_at
+        FROM fits g JOIN moved ON moved.task = g.task RETURNING task, worker, started_at
     )
-    INSERT INTO lease (tenant, task, attempt, last, lane, tier, worker, started_at, ends_at)
-    SELECT $1, g.task, g.attempt, g.last, g.lane, g.tier, g.worker, g.started_at, g.ends_at
-    FROM fits g JOIN moved ON moved.task = g.task RETURNING task";
+    SELECT put.task, put.worker, COALESCE(alive.oldest, put.started_at)
+    FROM put JOIN alive ON alive.id = put.worker";
 
+// A lease is found by its task: the index by worker would walk over all that the worker ever had, so
+// the worker is compared in a way for which no index is of use.
 const SUCCEED: &str = "
     WITH said AS (
         SELECT * FROM unnest($2::uuid[], $3::bigint[], $4::uuid[], $5::text[])
             AS s (task, attempt, worker, result)
     ), gone AS (
         DELETE FROM lease l USING said s
-        WHERE l.tenant = $1 AND l.task = s.task AND l.attempt = s.attempt AND l.worker = s.worker
+        WHERE l.tenant = $1 AND l.task = s.task AND l.attempt = s.attempt
+          AND l.worker IS NOT DISTINCT FROM s.worker
         RETURNING l.task, l.lane, l.tier, l.attempt, l.last, l.worker, l.started_at, s.result
     ), noted AS (
         INSERT INTO outcome (tenant, task, state, lane, tier, attempt, worker, started_at, at, result)
@@ -126,6 +141,7 @@ pub(crate) static ONLY_POSTGRES: &[(&str, &str)] = &[
     ("task_line_up", LINE_UP),
     ("task_by_idems", BY_IDEM),
     ("task_heads", HEADS),
+    ("worker_lock", LOCK_WORKERS),
     ("task_hand_out", HAND_OUT),
     ("task_succeed", SUCCEED),
     ("task_promote", PROMOTE),
@@ -188,6 +204,24 @@ fn new(task: &Task, lane: &Lane) -> Enqueued {
     Enqueued::New(first_spot(task, lane), TaskState::Ready)
 }
 
+/// Locks those workers that are there: returns who, how much each can have, and since when what it has
+/// can have begun.
+fn lock_workers(
+    session: &mut Session,
+    tenant: TenantId,
+    (workers, now): (&[Uuid], i64),
+) -> Result<(Vec<Uuid>, Vec<i64>, Vec<i64>)> {
+    let (mut ids, mut capacities, mut since) = (Vec::new(), Vec::new(), Vec::new());
+    for row in &session.query_raw("worker_lock", LOCK_WORKERS, &[&tenant.uuid(), &workers])? {
+        let row = Row::Postgres(row);
+        let id = row.uuid(0)?;
+        ids.push(id);
+        capacities.push(row.int(1)?);
+        since.push(session.floors.of(id, now));
+    }
+    Ok((ids, capacities, since))
+}
+
 /// Hands tasks out that this transaction has locked.
 pub(super) fn hand_out(
     session: &mut Session,
@@ -207,11 +241,31 @@ pub(super) fn hand_out(
     let ends: Vec<Option<i64>> = leases.iter().map(|lease| lease.ends_at.map(micros)).collect();
     let in_line: Vec<bool> = given.iter().map(|(head, _)| head.from == Ready::InLine).collect();
     let own = tenant.uuid();
-    let params: [&(dyn ToSql + Sync); 11] = [
-        &own, &tasks, &lanes, &tiers, &times, &attempts, &lasts, &workers, &starts, &ends, &in_line,
+    let now = starts.iter().copied().min().unwrap_or_default();
+    let (alive, capacities, since) = lock_workers(session, tenant, (&workers, now))?;
+    let params: [&(dyn ToSql + Sync); 14] = [
+        &own,
+        &tasks,
+        &lanes,
+        &tiers,
+        &times,
+        &attempts,
+        &lasts,
+        &workers,
+        &starts,
+        &ends,
+        &in_line,
+        &alive,
+        &capacities,
+        &since,
     ];
-    let moved = session.query_raw("task_hand_out", HAND_OUT, &params)?;
-    moved.iter().map(|row| Ok(TaskId::from_uuid(Row::Postgres(row).uuid(0)?))).collect()
+    let mut moved = HashSet::with_capacity(tasks.len());
+    for row in &session.query_raw("task_hand_out", HAND_OUT, &params)? {
+        let row = Row::Postgres(row);
+        moved.insert(TaskId::from_uuid(row.uuid(0)?));
+        session.floors.see(row.uuid(1)?, row.int(2)?);
+    }
+    Ok(moved)
 }
 
 /// Puts new tasks into their lines.

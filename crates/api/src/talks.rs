@@ -1,0 +1,171 @@
+//! Conversations, mail, roles, and what needs a person, on the wire.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Talk {
+    /// The id.
+    pub id: Uuid,
+    /// Whose it is.
+    pub agent_id: Uuid,
+    /// What the agent is called.
+    pub agent: String,
+    /// The bead.
+    pub bead: String,
+    /// active, paused, ended or archived.
+    pub status: String,
+    /// The branch that is chosen.
+    pub branch: String,
+    /// The branches, and the last node of each.
+    #[schema(value_type = Object)]
+    pub branches: std::collections::BTreeMap<String, Option<u32>>,
+    /// Save points by name.
+    #[schema(value_type = Object)]
+    pub saves: std::collections::BTreeMap<String, u32>,
+    /// How many nodes there are.
+    pub nodes: u32,
+    /// When it began.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+/// One node of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TalkNode {
+    /// Its number.
+    pub number: u32,
+    /// The node before it.
+    pub parent: Option<u32>,
+    /// user, model, thinking, call, result, summary or kept.
+    pub kind: String,
+    /// What was said, cut if it is long.
+    pub text: String,
+}
+
+/// The nodes of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct TalkNodes {
+    /// The nodes, in the order in which they were added.
+    pub items: Vec<TalkNode>,
+    /// The number to go on with, if there are more.
+    pub next: Option<u32>,
+}
+
+/// What is to be done with a conversation.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TalkChange {
+    /// The name of a branch or save point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 100)]
+    pub name: Option<String>,
+    /// The node to begin at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<u32>,
+    /// What stands for what was left out; found by rule unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 20000)]
+    pub summary: Option<String>,
+}
+
+/// A letter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Letter {
+    /// The id.
+    pub id: Uuid,
+    /// Who wrote it.
+    pub from: String,
+    /// To whom: the label of an agent, or a user.
+    pub to: String,
+    /// What it says.
+    pub text: String,
+    /// When it was sent.
+    #[schema(value_type = String, format = DateTime)]
+    pub sent_at: Timestamp,
+    /// Whether it was read.
+    pub read: bool,
+}
+
+/// A letter to send.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewLetter {
+    /// To whom: the label or id of an agent, or the name of a user.
+    #[schema(max_length = 100)]
+    pub to: String,
+    /// What it says.
+    #[schema(max_length = 20000)]
+    pub text: String,
+}
+
+/// Something that needs a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Notice {
+    /// The id.
+    pub id: Uuid,
+    /// question, stuck, budget or review.
+    pub kind: String,
+    /// open or closed.
+    pub state: String,
+    /// Whose it is.
+    pub agent_id: Option<Uuid>,
+    /// What the agent is called.
+    pub agent: Option<String>,
+    /// The bead.
+    pub bead: Option<String>,
+    /// What is wanted.
+    pub text: String,
+    /// What can be chosen.
+    pub choices: Vec<String>,
+    /// What was answered.
+    pub answer: Option<String>,
+    /// Since when.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+}
+
+/// What a person answers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerNotice {
+    /// The answer; none lets the agent decide by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 20000)]
+    pub answer: Option<String>,
+}
+
+/// A role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentRole {
+    /// The name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Whether it comes with Godel.
+    pub built_in: bool,
+    /// What an agent of it is told first.
+    pub prompt: String,
+    /// Which agent it is, unless asked otherwise.
+    pub harness: Option<String>,
+    /// The model, unless asked otherwise.
+    pub model: Option<String>,
+    /// The walls, unless asked otherwise.
+    pub sandbox: Option<String>,
+}
+
+/// The text of a role of one's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RoleSource {
+    /// YAML.
+    #[schema(max_length = 65536)]
+    pub source: String,
+}

@@ -1,0 +1,156 @@
+//! `godel inbox`: what needs a person.
+
+use godel_api::{AnswerNotice, Client, Notice};
+use godel_args::agent::{Inbox, InboxWhat};
+use godel_model::{Clock as _, SystemClock, code};
+use reqwest::Method;
+use serde_json::json;
+use uuid::Uuid;
+
+use super::agent::text;
+use super::lookup::{self, Part};
+use super::queue::since;
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::locate;
+use crate::output::{STRONG, WARN, plain, styled};
+
+const PATH: &str = "/api/v1/inbox";
+
+/// Does what was asked for.
+pub(crate) async fn run(context: &Context, asked: Inbox) -> Result<Exit> {
+    match asked.what {
+        None => list(context, asked.all).await,
+        Some(InboxWhat::Answer { id, text: given }) => {
+            let said = text(context, &given)?;
+            reply(context, &id, Some(said)).await
+        }
+        Some(InboxWhat::Decline { id }) => reply(context, &id, None).await,
+    }
+}
+
+/// Returns what needs a person, the newest first; also what was answered, if that is wanted.
+async fn notices(context: &Context, client: &Client, all: bool) -> Result<Vec<Notice>> {
+    let filter = all.then(|| json!({ "state": "all" }));
+    lookup::all(context, client, PATH, filter).await
+}
+
+async fn list(context: &Context, all: bool) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let items = notices(context, &found.client, all).await?;
+    let output = context.output;
+    if output.is_json() {
+        output.value(&json!({ "items": items }))?;
+        return Ok(Exit::Done);
+    }
+    if items.is_empty() {
+        output.line("Nothing needs you.")?;
+        return Ok(Exit::Done);
+    }
+    let now = SystemClock.now();
+    for (place, notice) in items.iter().enumerate() {
+        if place > 0 {
+            output.line("")?;
+        }
+        let who = plain(notice.agent.as_deref().unwrap_or("the fleet"));
+        let bead = notice.bead.as_ref().map_or_else(String::new, |bead| format!(" on {bead}"));
+        let age = since(notice.created_at, now);
+        let kind = if notice.state == "open" { WARN } else { STRONG };
+        let headline = styled(kind, word(&notice.kind));
+        output.line(format_args!("{headline}  {who}{bead}, {age} ago  {}", notice.id))?;
+        output.quote(&notice.text)?;
+        for (number, choice) in notice.choices.iter().enumerate() {
+            output.line(format_args!("    {}. {}", number + 1, plain(choice)))?;
+        }
+        if let Some(answer) = &notice.answer {
+            output.line(format_args!("  answered: {}", plain(answer)))?;
+        }
+    }
+    output.remark("\n`godel inbox answer ID TEXT` answers; `godel inbox decline ID` does not");
+    Ok(Exit::Done)
+}
+
+/// Says what is wanted, in a word or two.
+fn word(kind: &str) -> &str {
+    match kind {
+        "question" => "asks",
+        "stuck" => "is stuck",
+        "budget" => "has spent its budget",
+        "review" => "wants a review",
+        other => other,
+    }
+}
+
+async fn reply(context: &Context, given: &str, said: Option<String>) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let open = notices(context, &found.client, false).await?;
+    let missing = (code::NOTICE_NOT_FOUND, "`godel inbox` shows what is open");
+    let part = Part { given, kind: "notice", missing };
+    let shown = |notice: &Notice| {
+        let first = notice.text.lines().next().unwrap_or_default();
+        (notice.id, plain(first))
+    };
+    let notice = part.pick(open, shown, |_| false)?;
+    let closed = answer(&found.client, &notice, said).await?;
+    if context.output.is_json() {
+        context.output.value(&closed)?;
+        return Ok(Exit::Done);
+    }
+    let who = plain(closed.agent.as_deref().unwrap_or("the fleet"));
+    context.output.line(match &closed.answer {
+        Some(answer) => format!("{who} is told: {}", plain(answer)),
+        None => format!("{who} decides by itself"),
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Answers, or leaves it to the agent.
+pub(super) async fn answer(
+    client: &Client,
+    notice: &Notice,
+    said: Option<String>,
+) -> Result<Notice> {
+    let answer = said.map(|said| chosen(&notice.choices, said));
+    let path = format!("{PATH}/{}/answer", notice.id);
+    Ok(client.call(Method::POST, &path, Some(&AnswerNotice { answer })).await?)
+}
+
+/// Returns what an agent asks and has no answer to yet, the oldest first.
+pub(super) async fn question_of(client: &Client, agent: Uuid) -> Result<Option<Notice>> {
+    let (open, _) = lookup::first::<Notice>(client, PATH, None, lookup::LIST_MAX).await?;
+    let own = |notice: &Notice| {
+        notice.agent_id == Some(agent) && notice.kind == "question" && notice.state == "open"
+    };
+    Ok(open.into_iter().rev().find(own))
+}
+
+/// Lets the number of a choice stand for it, unless a choice is written so.
+fn chosen(choices: &[String], said: String) -> String {
+    let trimmed = said.trim();
+    if choices.iter().any(|choice| choice == trimmed) {
+        return trimmed.to_owned();
+    }
+    let number = trimmed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    number.and_then(|number| choices.get(number).cloned()).unwrap_or(said)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_stands_for_a_choice_unless_it_is_one() {
+        let of = |choices: &[&str], said: &str| {
+            let choices: Vec<String> = choices.iter().map(|one| (*one).to_owned()).collect();
+            chosen(&choices, said.to_owned())
+        };
+        assert_eq!(of(&["this", "that"], "2"), "that");
+        assert_eq!(of(&["this", "that"], "that"), "that");
+        assert_eq!(of(&["this", "that"], "3"), "3");
+        assert_eq!(of(&["this", "that"], "0"), "0");
+        assert_eq!(of(&["2", "1"], "1"), "1");
+        assert_eq!(of(&[], "1"), "1");
+        assert_eq!(of(&["this"], "neither of them "), "neither of them ");
+    }
+}

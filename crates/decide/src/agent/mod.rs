@@ -1,0 +1,17 @@
+//! Agents at work: whether one is stuck, what is tried next, who may start, and what roles there are.
+//!
+//! # Invariants
+//! - Nothing here spends a token: all of it is decided from what was seen.
+//! - What is not an agent's fault does not count against it.
+
+mod ladder;
+mod role;
+mod stuck;
+mod waves;
+
+pub use ladder::{Attempt, Ended, Ladder, Next};
+pub use role::{
+    BUILT_IN, Fill, HARNESSES, PROMPT_MAX_BYTES, Role, SANDBOXES, TOOLS_MAX, TURNS_MAX,
+};
+pub use stuck::{Limits, Seen, Stuck, Watch};
+pub use waves::{AtWork, Candidate, Room, start};

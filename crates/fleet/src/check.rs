@@ -1,0 +1,185 @@
+//! Done means verified: what git, the gates and the agent's own list say.
+
+use std::time::Duration;
+
+use godel_agents::TodoState;
+use godel_agents::gates::Gates;
+use godel_app::{Call, beads};
+use godel_model::{BeadStatus, LifeMove};
+use godel_runtime::Command;
+use godel_store::Tx;
+use tokio::io::AsyncReadExt as _;
+
+use crate::doc::Agent;
+use crate::place::Place;
+use crate::slips::NoticeKind;
+use crate::{Fleet, Result, inbox, paper, wishes};
+
+/// How much of what git says is told.
+const WORK_MAX_BYTES: usize = 4 * 1024;
+/// How much of it is read at all.
+const READ_MAX_BYTES: u64 = 1 << 20;
+/// How long git may take to say it.
+const GIT_PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is missing; nothing if the work is done.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Missing(pub(crate) Vec<String>);
+
+impl Missing {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Says it in a line.
+    pub(crate) fn why(&self) -> String {
+        let first = self.0.iter().map(|one| one.lines().next().unwrap_or_default());
+        first.collect::<Vec<_>>().join("; ")
+    }
+
+    /// Says it to the agent.
+    pub(crate) fn words(&self) -> String {
+        let list: Vec<String> = self.0.iter().map(|one| format!("- {one}")).collect();
+        format!(
+            "You said that you are done, but it was checked and this is missing:\n{}\n\nMend it, \
+             commit, and say again that you are done.",
+            list.join("\n")
+        )
+    }
+}
+
+/// Checks whether the work is done.
+pub(crate) async fn verify(
+    fleet: &Fleet,
+    call: &Call,
+    agent: &Agent,
+    place: &Place,
+) -> Result<Missing> {
+    let mut missing = Vec::new();
+    let wanted = wishes::read(fleet, place.folder.clone()).await?;
+    if wanted.auto_commit {
+        commit_leftovers(place).await;
+    }
+    let collected = match place.runtime.collect(place.sandbox.id).await {
+        Ok(collected) => collected,
+        Err(error) => return Ok(Missing(vec![format!("your commits were refused: {error}")])),
+    };
+    if collected.dirty {
+        missing.push(format!("files are changed that are in no commit:\n{}", status(place).await));
+    }
+    if Some(&collected.commit) == agent.base.as_ref() {
+        missing.push("there is no commit with your work".to_owned());
+    }
+    for todo in agent.todos.iter().filter(|todo| todo.state != TodoState::Completed) {
+        missing.push(format!("this is still on your list: {}", todo.text));
+    }
+    let commit = collected.commit;
+    if missing.is_empty() {
+        missing.extend(gates(fleet, call, (agent, &commit), place, &wanted).await?);
+    }
+    let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
+        agent.commit = Some(commit.clone());
+        Ok(())
+    };
+    paper::change::<Agent, ()>(fleet.app(), call.actor.tenant, agent.id.uuid(), note).await?;
+    Ok(Missing(missing))
+}
+
+/// Runs the gates on a commit, and records on the bead what they said.
+async fn gates(
+    fleet: &Fleet,
+    call: &Call,
+    (agent, commit): (&Agent, &str),
+    place: &Place,
+    wanted: &Gates,
+) -> Result<Vec<String>> {
+    let at = commit.to_owned();
+    let tree = fleet.at_bench(place.folder.clone(), move |bench| bench.tree_of(&at)).await?;
+    let mut failed = Vec::new();
+    for result in wishes::run(fleet, place, wanted, &tree).await? {
+        let verdict = godel_beads::ops::Verdict {
+            gate: result.name.clone(),
+            passed: result.passed,
+            commit: commit.to_owned(),
+            detail: (!result.passed).then(|| godel_agents::clip(&result.output_tail, 2_000)),
+        };
+        let project = Some(agent.project);
+        beads::judge(fleet.app(), call, project, &agent.bead, verdict).await?;
+        if result.stops() {
+            failed.push(format!("{}\n{}", result.summary(), result.output_tail));
+        }
+    }
+    Ok(failed)
+}
+
+/// Commits what was left over, as a commit of its own.
+async fn commit_leftovers(place: &Place) {
+    // What could not be committed is found to be left over right after.
+    said(place, "git add -A && (git diff --cached --quiet || git commit -q -m 'Leftovers')").await;
+}
+
+/// Takes away what a git that was killed left behind; nothing of the agent may run.
+pub(crate) async fn clear_locks(place: &Place) {
+    let line = "find \"$(git rev-parse --git-dir)\" -maxdepth 4 -name '*.lock' -type f -delete";
+    said(place, line).await;
+}
+
+async fn status(place: &Place) -> String {
+    said(place, "git status --short | head -50").await
+}
+
+/// Says how the work stands, for whoever goes on.
+pub(crate) async fn work_in_words(place: &Place) -> String {
+    said(place, "git log --oneline -n 20 HEAD; echo; git status --short | head -50").await
+}
+
+async fn said(place: &Place, line: &str) -> String {
+    let command = Command::shell(format!("exec 2>&1\n{line}")).within(GIT_PATIENCE);
+    let Ok(mut process) = place.runtime.exec(place.sandbox.id, &command).await else {
+        return String::new();
+    };
+    let mut said = Vec::new();
+    if let Some(stdout) = process.stdout.take() {
+        // What is cut off would not be told anyway.
+        drop(stdout.take(READ_MAX_BYTES).read_to_end(&mut said).await);
+    }
+    drop(process.wait().await);
+    godel_agents::clip(&String::from_utf8_lossy(&said), WORK_MAX_BYTES)
+}
+
+/// Moves the bead to review and ends the agent.
+pub(crate) async fn complete(
+    fleet: &Fleet,
+    call: &Call,
+    (agent, number): (&Agent, u32),
+    summary: String,
+) -> Result<()> {
+    let app = fleet.app();
+    let wanted = beads::Move {
+        status: Some(BeadStatus::Review),
+        token: agent.claim.clone(),
+        ..beads::Move::default()
+    };
+    beads::move_to(app, call, Some(agent.project), &agent.bead, wanted).await?;
+    let (fleet_, id, now) = (fleet.clone(), agent.id.uuid(), app.clock.now());
+    let work = move |tx: &mut Tx<'_>| {
+        paper::change_in::<Agent, ()>(tx, id, |tx, agent| {
+            if agent.run != number || !agent.life.is_running() {
+                return Ok(());
+            }
+            agent.summary = Some(summary.clone());
+            agent.step(LifeMove::CleanupDone, "its work is done and waits for review", now)?;
+            let told = serde_json::json!({
+                "agent": agent.label, "state": agent.life.as_str(), "view": agent.life.view(),
+                "bead": agent.bead, "commit": agent.commit, "summary": summary,
+            });
+            fleet_.record(tx, agent, "agent:complete", &told)?;
+            let kinds = [NoticeKind::Question, NoticeKind::Stuck, NoticeKind::Budget];
+            inbox::close_all(tx, agent, &kinds)
+        })
+        .map(drop)
+    };
+    paper::write(app, call.actor.tenant, work).await?;
+    fleet.own.moved.notify_waiters();
+    Ok(())
+}

@@ -1,0 +1,273 @@
+//! The fleet: what all agents of this server share.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use godel_app::{App, Call, Crew, Origin, auth};
+use godel_git::{Host, Workbench};
+use godel_model::{
+    Actor, AgentId, NewEvent, Payload, Project, ProjectId, Role, TaskId, TenantId, UserId,
+};
+use godel_runtime::{Helper, RuntimeProvider};
+use godel_store::Tx;
+use serde::Serialize;
+use tokio::sync::{Notify, Semaphore, mpsc};
+use uuid::Uuid;
+
+use crate::doc::Agent;
+use crate::run::Order;
+use crate::{Error, Result};
+
+/// How the fleet works.
+#[derive(Clone)]
+pub struct Settings {
+    /// The base URL of this server, as its own machine reaches it.
+    pub api: String,
+    /// Speaks to that URL.
+    pub http: reqwest::Client,
+    /// Where sandboxes, snapshots and results of gates are kept.
+    pub data: PathBuf,
+    /// The user's state directory of Godel.
+    pub state: PathBuf,
+    /// How this binary is started as the helper of sandboxes.
+    pub helper: Helper,
+    /// Where agent programs are looked for.
+    pub search: OsString,
+    /// How many agents run on this server at once.
+    pub capacity: u32,
+}
+
+/// What all agents of this server share; cheap to clone.
+#[derive(Clone)]
+pub struct Fleet {
+    pub(crate) own: Arc<Own>,
+}
+
+pub(crate) struct Own {
+    pub(crate) app: App,
+    pub(crate) crew: Crew,
+    pub(crate) settings: Settings,
+    pub(crate) runtimes: BTreeMap<&'static str, Arc<dyn RuntimeProvider>>,
+    /// Agents that run here, and how they are told something.
+    pub(crate) live: Mutex<HashMap<AgentId, mpsc::Sender<Order>>>,
+    /// The tenant of each of them, and the task of the queue by which it runs.
+    tickets: Mutex<HashMap<AgentId, (TenantId, TaskId)>>,
+    /// Tenants that have a foreman here.
+    pub(crate) foremen: Mutex<HashMap<TenantId, ()>>,
+    /// How many agents of a project may run here.
+    rooms: Mutex<HashMap<ProjectId, (u32, Arc<Semaphore>)>>,
+    /// Repositories in which something is landing.
+    pub(crate) landings: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
+    /// Something happened that a march may wait for.
+    pub(crate) moved: Notify,
+    /// Somebody answered a question.
+    pub(crate) answered: Notify,
+}
+
+impl Own {
+    /// Lets a run be the one of its agent; `false` while another is.
+    pub(crate) fn take_seat(&self, agent: AgentId, line: &mpsc::Sender<Order>) -> bool {
+        let mut live = lock(&self.live);
+        let free = !live.contains_key(&agent);
+        if free {
+            live.insert(agent, line.clone());
+        }
+        free
+    }
+
+    pub(crate) fn tickets(&self, agent: AgentId) -> Option<TaskId> {
+        lock(&self.tickets).get(&agent).map(|(_, task)| *task)
+    }
+
+    pub(crate) fn tenant_of(&self, agent: AgentId) -> Option<TenantId> {
+        lock(&self.tickets).get(&agent).map(|(tenant, _)| *tenant)
+    }
+
+    pub(crate) fn hold_ticket(&self, agent: AgentId, ticket: (TenantId, TaskId)) {
+        lock(&self.tickets).insert(agent, ticket);
+    }
+
+    pub(crate) fn drop_ticket(&self, agent: AgentId) {
+        lock(&self.tickets).remove(&agent);
+    }
+}
+
+impl std::fmt::Debug for Fleet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Fleet").finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Fleet {
+    /// Puts the fleet together; nothing runs yet.
+    pub fn new(
+        app: App,
+        crew: Crew,
+        settings: Settings,
+        runtimes: Vec<Arc<dyn RuntimeProvider>>,
+    ) -> Self {
+        let runtimes = runtimes.into_iter().map(|one| (one.name(), one)).collect();
+        Self {
+            own: Arc::new(Own {
+                app,
+                crew,
+                settings,
+                runtimes,
+                live: Mutex::default(),
+                tickets: Mutex::default(),
+                landings: Mutex::default(),
+                foremen: Mutex::default(),
+                rooms: Mutex::default(),
+                moved: Notify::new(),
+                answered: Notify::new(),
+            }),
+        }
+    }
+
+    /// Returns the application.
+    pub fn app(&self) -> &App {
+        &self.own.app
+    }
+
+    /// Returns how many agents run here, and how many can.
+    pub fn load(&self) -> (u32, u32) {
+        let running = u32::try_from(lock(&self.own.live).len()).unwrap_or(u32::MAX);
+        (running, self.own.settings.capacity)
+    }
+
+    /// Tells an agent that runs here something; `false` if it does not run here.
+    pub(crate) async fn tell(&self, agent: AgentId, order: Order) -> bool {
+        let line = lock(&self.own.live).get(&agent).cloned();
+        match line {
+            Some(line) => line.send(order).await.is_ok(),
+            None => false,
+        }
+    }
+
+    /// Tells whether an agent runs here.
+    pub(crate) fn leads(&self, agent: AgentId) -> bool {
+        lock(&self.own.live).contains_key(&agent)
+    }
+
+    /// Returns a place among the agents of a project that may run here.
+    pub(crate) fn room(&self, project: &Project) -> Arc<Semaphore> {
+        let most = project.limits.max_agents.unwrap_or(self.own.settings.capacity).max(1);
+        let mut rooms = lock(&self.own.rooms);
+        let place = rooms
+            .entry(project.id)
+            .or_insert_with(|| (most, Arc::new(Semaphore::new(most as usize))));
+        if place.0 != most {
+            // Those who are in stay in; whoever comes meets the new limit.
+            *place = (most, Arc::new(Semaphore::new(most as usize)));
+        }
+        Arc::clone(&place.1)
+    }
+
+    /// Returns a kind of runtime.
+    pub(crate) fn runtime(&self, name: &str) -> Result<Arc<dyn RuntimeProvider>> {
+        self.own.runtimes.get(name).cloned().ok_or_else(|| {
+            let known: Vec<_> = self.own.runtimes.keys().copied().collect();
+            Error::refused(
+                godel_model::code::SANDBOX_UNAVAILABLE,
+                format!("agents cannot work in \"{name}\" on this server"),
+                format!(
+                    "use one of: {}; gvisor needs the program runsc (Debian: apt install runsc)",
+                    known.join(", ")
+                ),
+            )
+        })
+    }
+
+    /// Acts for the person who asked for an agent: with what that person may do now, not then.
+    pub(crate) async fn on_behalf(&self, tenant: TenantId, user: UserId) -> Result<Call> {
+        let actor = auth::on_behalf(&self.own.app, tenant, user).await?;
+        Ok(Call { actor: actor.into(), trace_id: None, once: None, origin: Origin::default() })
+    }
+
+    /// Acts as the fleet itself.
+    pub(crate) fn as_fleet(&self, tenant: TenantId) -> Call {
+        let actor = Actor {
+            tenant,
+            home: false,
+            user: UserId::from_uuid(Uuid::nil()),
+            name: "godel:fleet".to_owned(),
+            role: Role::Operator,
+            scopes: [].into(),
+            projects: [].into(),
+            key: None,
+            session: None,
+        };
+        Call { actor: actor.into(), trace_id: None, once: None, origin: Origin::default() }
+    }
+
+    /// Records what happened to an agent, where those who follow it look.
+    pub(crate) fn record(
+        &self,
+        tx: &mut Tx<'_>,
+        agent: &Agent,
+        kind: &'static str,
+        payload: &impl Serialize,
+    ) -> Result<()> {
+        Ok(tx.record(self.event(agent, kind, payload))?)
+    }
+
+    /// Makes an event about an agent.
+    pub(crate) fn event(
+        &self,
+        agent: &Agent,
+        kind: &'static str,
+        payload: &impl Serialize,
+    ) -> NewEvent {
+        let mut event = NewEvent {
+            id: self.own.app.mint.id(),
+            kind: godel_model::EventType::known(kind),
+            at: self.own.app.clock.now(),
+            source: godel_model::Source::component("fleet"),
+            payload: Payload::of(payload),
+            metadata: godel_model::Metadata {
+                actor: Some(format!("agent:{}", agent.label)),
+                ..godel_model::Metadata::default()
+            },
+        };
+        let refs = &mut event.metadata.refs;
+        refs.insert("agentId".into(), agent.id.to_string());
+        refs.insert("projectId".into(), agent.project.to_string());
+        refs.insert("beadId".into(), agent.bead.clone());
+        if let Some(convoy) = &agent.convoy {
+            refs.insert("convoyId".into(), convoy.clone());
+        }
+        event
+    }
+
+    /// Finds a project and the folder of its repository.
+    pub(crate) async fn project(&self, call: &Call, id: ProjectId) -> Result<(Project, PathBuf)> {
+        let project = godel_app::projects::get(&self.own.app, call, id).await?;
+        let folder = project.repository.clone().filter(|path| !path.is_empty());
+        let folder = folder.ok_or(godel_app::Error::NoRepository(id))?;
+        Ok((project, folder.into()))
+    }
+
+    /// Does something at the workbench of a repository, on a thread that may wait.
+    pub(crate) async fn at_bench<T: Send + 'static>(
+        &self,
+        folder: PathBuf,
+        work: impl FnOnce(&Workbench) -> godel_git::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let host = Host {
+            clock: Arc::clone(&self.own.app.clock),
+            state: self.own.settings.state.clone(),
+            stop: Arc::default(),
+            step: |_| {},
+        };
+        let run = move || work(&Workbench::open(&folder, host)?);
+        let done = tokio::task::spawn_blocking(run).await;
+        let done = done.map_err(|_| Error::Store(godel_store::Error::Panicked))?;
+        Ok(done?)
+    }
+}

@@ -1,0 +1,302 @@
+//! The foremen: one for each tenant, who takes runs of agents from the queue.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use godel_app::Call;
+use godel_app::queue::workers::{self, NewWorker};
+use godel_app::queue::{Given, Say};
+use godel_model::{AgentId, Life, PoolName, TaskId, TenantId, WorkerId};
+use godel_store::{DatabaseUrl, Scope, Tx};
+use serde::Deserialize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::doc::Agent;
+use crate::fleet::lock;
+use crate::run::{Order, Run};
+use crate::slips::{March, MarchState};
+use crate::spawn::{self, POOL};
+use crate::{Error, Fleet, Result, march, paper};
+
+/// How often the queue hears that the foreman lives, and the foreman what it has by the book.
+const BEAT_EVERY: Duration = Duration::from_secs(2);
+/// How long the foreman waits for work in one go.
+const WAIT: Duration = Duration::from_secs(20);
+/// How often agents are looked for that the queue knows nothing of.
+const HEAL_EVERY: Duration = Duration::from_secs(20);
+/// How many orders to a run may wait.
+const ORDERS_MAX: usize = 64;
+/// How many agents are looked at in one go.
+const LOOK_MAX: usize = 1_000;
+
+/// What the queue keeps of a run.
+#[derive(Deserialize)]
+struct Ticket {
+    agent: AgentId,
+    run: u32,
+}
+
+type Held = HashMap<TaskId, CancellationToken>;
+
+impl Fleet {
+    /// Begins to run agents: those that were under way, and those that come.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub async fn start(&self) -> Result<()> {
+        let find = move |tx: &mut Tx<'_>| {
+            let mut tenants = Vec::new();
+            for life in Life::ALL.into_iter().filter(|life| life.is_running()) {
+                tenants.extend(tx.papers("agent").tenants(life.as_str())?);
+            }
+            tenants.extend(tx.papers("march").tenants(MarchState::Running.as_str())?);
+            Ok::<_, Error>(tenants)
+        };
+        let mut tenants: Vec<TenantId> = self.app().store.read(Scope::System, find).await?;
+        tenants.sort_unstable();
+        tenants.dedup();
+        for tenant in tenants {
+            self.enlist(tenant);
+        }
+        Ok(())
+    }
+
+    /// Makes sure that a tenant has a foreman here.
+    pub(crate) fn enlist(&self, tenant: TenantId) {
+        if lock(&self.own.foremen).insert(tenant, ()).is_some() {
+            return;
+        }
+        let fleet = self.clone();
+        self.own.crew.spawn(async move { fleet.lead(tenant).await });
+        let fleet = self.clone();
+        self.own.crew.spawn(async move { fleet.heal_always(tenant).await });
+        let fleet = self.clone();
+        self.own.crew.spawn(async move { march::keep_going(&fleet, tenant).await });
+    }
+
+    /// Takes runs from the queue until the server stops.
+    async fn lead(&self, tenant: TenantId) {
+        let stopping = self.own.crew.stopping();
+        while !stopping.is_cancelled() {
+            if let Err(error) = self.shift(tenant, &stopping).await {
+                tracing::warn!(%tenant, %error, "agents cannot be taken from the queue");
+                let pause = Duration::from_secs(1);
+                let _ = tokio::time::timeout(pause, stopping.cancelled()).await;
+            }
+        }
+    }
+
+    /// One shift: as long as the queue knows this worker.
+    async fn shift(&self, tenant: TenantId, stopping: &CancellationToken) -> Result<()> {
+        let call = self.as_fleet(tenant);
+        self.bury_predecessors(&call).await?;
+        let worker = workers::register(
+            self.app(),
+            &call,
+            NewWorker {
+                name: self.worker_name(),
+                pool: PoolName::from_stored(POOL.to_owned()),
+                capabilities: [].into(),
+                capacity: self.own.settings.capacity,
+            },
+        )
+        .await?
+        .id;
+        let (done, mut finished) = mpsc::channel::<TaskId>(ORDERS_MAX);
+        let mut held = Held::new();
+        let mut beat = tokio::time::interval(BEAT_EVERY);
+        let ended = loop {
+            let free = self.own.settings.capacity.saturating_sub(held.len() as u32);
+            tokio::select! {
+                () = stopping.cancelled() => break Ok(()),
+                Some(task) = finished.recv() => drop(held.remove(&task)),
+                _ = beat.tick() => {
+                    if let Err(error) = self.beat(&call, worker, &held).await {
+                        break Err(error);
+                    }
+                }
+                given = workers::claim(self.app(), &call, worker, (free, WAIT)), if free > 0 => {
+                    match given {
+                        Ok(given) => {
+                            for one in given {
+                                self.begin((tenant, worker), one, &mut held, &done);
+                            }
+                        }
+                        Err(error) => break Err(error.into()),
+                    }
+                }
+            }
+        };
+        if ended.is_err() {
+            for lost in held.values() {
+                lost.cancel();
+            }
+        }
+        // Runs that are under way report before they end; the last of them lets the worker go.
+        while !held.is_empty() {
+            let Some(task) = finished.recv().await else { break };
+            held.remove(&task);
+        }
+        if ended.is_ok() {
+            drop(workers::leave(self.app(), &call, worker).await);
+        }
+        ended
+    }
+
+    fn worker_name(&self) -> String {
+        // On one machine the same data directory is the same server.
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        for byte in self.own.settings.data.as_os_str().as_encoded_bytes() {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        format!("fleet-{hash:016x}")
+    }
+
+    /// Ends workers of this very server from before it was killed: nobody else can be they, so what they
+    /// had need not wait until they are missed.
+    async fn bury_predecessors(&self, call: &Call) -> Result<()> {
+        let alone = matches!(self.app().store.url(), DatabaseUrl::Sqlite(_));
+        let name = self.worker_name();
+        for (worker, _) in workers::list(self.app(), call, None, LOOK_MAX).await? {
+            let ours = worker.pool.as_str() == POOL
+                && worker.user == call.actor.user
+                && (alone || worker.name.as_str() == name);
+            if ours {
+                // One that is gone already is gone.
+                drop(workers::leave(self.app(), call, worker.id).await);
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that the foreman lives; stops what it has no more, or what was called off.
+    async fn beat(&self, call: &Call, worker: WorkerId, held: &Held) -> Result<()> {
+        let beat = workers::beat(self.app(), call, worker).await?;
+        for (task, lost) in held {
+            let lease = beat.held.iter().find(|lease| lease.spot.task == *task);
+            match lease {
+                None => lost.cancel(),
+                Some(lease) if lease.cancel.is_some() => self.recall(*task),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops the run of a task that was called off on another server.
+    fn recall(&self, task: TaskId) {
+        for (id, line) in lock(&self.own.live).iter() {
+            if self.own.tickets(*id) == Some(task) {
+                // A run that has not yet read so many orders was told before; the foreman must not wait.
+                drop(line.try_send(Order::Stop));
+            }
+        }
+    }
+
+    /// Begins a run.
+    fn begin(
+        &self,
+        (tenant, worker): (TenantId, WorkerId),
+        given: Given,
+        held: &mut Held,
+        done: &mpsc::Sender<TaskId>,
+    ) {
+        let (task, attempt) = (given.lease.spot.task, given.lease.spot.attempt);
+        let lost = CancellationToken::new();
+        held.insert(task, lost.clone());
+        let (fleet, done) = (self.clone(), done.clone());
+        self.own.crew.spawn(async move {
+            let said = fleet.run_ticket(tenant, &given, lost.clone()).await;
+            if let Some(say) = said
+                && !lost.is_cancelled()
+            {
+                let call = fleet.as_fleet(tenant);
+                let word = workers::say(fleet.app(), &call, (worker, task, attempt), say).await;
+                if let Err(error) = word {
+                    tracing::debug!(%task, %error, "the end of a run was not heard");
+                }
+            }
+            // Whoever counted it may be gone.
+            let _ = done.send(task).await;
+        });
+    }
+
+    async fn run_ticket(
+        &self,
+        tenant: TenantId,
+        given: &Given,
+        lost: CancellationToken,
+    ) -> Option<Say> {
+        let ticket: Ticket = match serde_json::from_str(given.asked.payload.as_str()) {
+            Ok(ticket) => ticket,
+            Err(error) => {
+                let error = format!("this is not a run of an agent: {error}");
+                return Some(Say::Failed { error, fatal: true });
+            }
+        };
+        self.run_agent(tenant, (ticket.agent, ticket.run), given.lease.spot.task, lost).await
+    }
+
+    /// Runs an agent, once the run before it has let go.
+    pub(crate) async fn run_agent(
+        &self,
+        tenant: TenantId,
+        (id, number): (AgentId, u32),
+        task: TaskId,
+        lost: CancellationToken,
+    ) -> Option<Say> {
+        let (line, orders) = mpsc::channel(ORDERS_MAX);
+        while !self.own.take_seat(id, &line) {
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(50)) => {}
+                () = lost.cancelled() => return None,
+            }
+        }
+        self.own.hold_ticket(id, (tenant, task));
+        let run = Run { fleet: self.clone(), tenant, id, number, orders, lost };
+        let said = run.run().await;
+        lock(&self.own.live).remove(&id);
+        self.own.drop_ticket(id);
+        self.own.moved.notify_waiters();
+        said
+    }
+
+    /// Looks now and then for agents that the queue knows nothing of.
+    async fn heal_always(&self, tenant: TenantId) {
+        let stopping = self.own.crew.stopping();
+        loop {
+            if let Err(error) = self.heal(tenant).await {
+                tracing::warn!(%tenant, %error, "agents could not be looked after");
+            }
+            if tokio::time::timeout(HEAL_EVERY, stopping.cancelled()).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Puts agents back into the queue that were asked for and not queued before a server was killed.
+    async fn heal(&self, tenant: TenantId) -> Result<()> {
+        let find = move |tx: &mut Tx<'_>| {
+            let mut found = Vec::new();
+            for life in Life::ALL.into_iter().filter(|life| life.is_running()) {
+                found.extend(paper::in_state::<Agent>(tx, life.as_str(), None, LOOK_MAX)?);
+            }
+            Ok(found)
+        };
+        for agent in paper::look(self.app(), tenant, find).await? {
+            if agent.queued.is_none() {
+                spawn::enqueue(self, tenant, agent).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lists the marches of a tenant that go on.
+    pub(crate) async fn marches(&self, tenant: TenantId) -> Result<Vec<March>> {
+        paper::look(self.app(), tenant, |tx| {
+            paper::in_state::<March>(tx, MarchState::Running.as_str(), None, LOOK_MAX)
+        })
+        .await
+    }
+}

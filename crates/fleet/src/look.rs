@@ -1,0 +1,90 @@
+//! Looking at agents: what they said, what they cost, how many there are.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use godel_app::{Call, events};
+use godel_model::{AgentId, Event, EventFilter, Reach, Seq, TenantId};
+use godel_store::{Direction, Scope, Tx};
+
+use crate::doc::Agent;
+use crate::{Error, Fleet, Result, agents, inbox, paper};
+
+/// Reads what an agent said and did behind a position; waits for it if asked to.
+///
+/// # Errors
+/// If the caller may not, or there is none.
+pub async fn logs(
+    fleet: &Fleet,
+    call: &Call,
+    name: &str,
+    (after, limit, wait): (Option<i64>, usize, Duration),
+) -> Result<(Vec<Event>, i64)> {
+    call.may("agent", "read", Reach::Team)?;
+    let agent = agents::find(fleet, call, name).await?;
+    let fields = [("agentId".to_owned(), agent.id.to_string())].into();
+    let filter = EventFilter::new(Vec::new(), fields)?;
+    let from = Seq(after.unwrap_or(agent.log_from).max(agent.log_from));
+    let app = fleet.app();
+    let window =
+        events::Window { filter: filter.clone(), direction: Direction::Forward, from, limit };
+    let page = events::list(app, call, window).await?;
+    if !page.events.is_empty() || page.more || wait.is_zero() {
+        return Ok(read_page(page, from));
+    }
+    let mut tail = events::follow(app, call, Some(Seq(page.reached.0.max(from.0))), filter).await?;
+    let batch = tokio::time::timeout(wait.min(inbox::WAIT_MAX), tail.next(limit)).await;
+    let Ok(batch) = batch else { return Ok((Vec::new(), tail.cursor().0.max(from.0))) };
+    let batch = batch?;
+    let next = tail.cursor().0;
+    Ok((batch.events.iter().map(|one| one.event.clone()).collect(), next))
+}
+
+fn read_page(page: godel_store::Page, from: Seq) -> (Vec<Event>, i64) {
+    let next = page.reached.0.max(from.0);
+    (page.events, next)
+}
+
+/// Counts agents by their states, and what needs a person.
+///
+/// # Errors
+/// If the caller may not.
+pub async fn metrics(fleet: &Fleet, call: &Call) -> Result<(Vec<(String, i64)>, i64)> {
+    call.may("agent", "read", Reach::Team)?;
+    let read = move |tx: &mut Tx<'_>| {
+        let states = tx.papers(<Agent as paper::Filed>::KIND).count()?;
+        let notices = tx.papers(<crate::Notice as paper::Filed>::KIND).count()?;
+        let open = notices.into_iter().find(|(state, _)| state == "open");
+        Ok::<_, Error>((states, open.map_or(0, |(_, count)| count)))
+    };
+    fleet.app().store.read(Scope::Tenant(call.actor.tenant), read).await
+}
+
+/// Tells what agents have spent, in millionths of a dollar; none where a price is not known.
+///
+/// # Errors
+/// If the database fails.
+pub async fn spent(
+    fleet: &Fleet,
+    tenant: TenantId,
+    of: &[Agent],
+) -> Result<HashMap<AgentId, Option<i64>>> {
+    let Some(first) = of.iter().map(|agent| agent.spawned_at).min() else {
+        return Ok(HashMap::new());
+    };
+    let day = |at: jiff::Timestamp| at.as_second().div_euclid(86_400);
+    let (from, to) = (day(first), day(fleet.app().clock.now()) + 1);
+    let ids: HashMap<String, AgentId> = of.iter().map(|one| (one.id.to_string(), one.id)).collect();
+    let read = fleet.app().store.read_long(Scope::Tenant(tenant), move |tx: &mut Tx<'_>| {
+        let mut spent: HashMap<AgentId, Option<i64>> =
+            ids.values().map(|id| (*id, Some(0))).collect();
+        for (key, sum) in tx.usage().between(from, to)? {
+            if let Some(id) = ids.get(&key.agent) {
+                let known = spent.entry(*id).or_insert(Some(0));
+                *known = known.filter(|_| sum.unpriced == 0).map(|cost| cost + sum.cost_micros);
+            }
+        }
+        Ok::<_, Error>(spent)
+    });
+    read.await
+}

@@ -1,0 +1,346 @@
+//! Marches: convoys that are run, bead after bead, until all of them have landed.
+
+use std::time::Duration;
+
+use godel_agents::gates::Review;
+use godel_app::{Call, beads};
+use godel_beads::ConvoyState;
+use godel_model::{BeadStatus, EventId, Life, ProjectId, Reach, TenantId, code};
+use godel_store::Tx;
+use uuid::Uuid;
+
+use crate::doc::Agent;
+use crate::landing::{self, Hindrance};
+use crate::slips::{March, MarchState};
+use crate::spawn::{self, NewAgent};
+use crate::{Error, Fleet, NoticeKind, Result, inbox, paper, stop, wishes};
+
+/// How many agents a march has unless asked otherwise.
+const AGENTS: u32 = 4;
+/// How many agents a march can have.
+const AGENTS_MAX: u32 = 200;
+/// How often marches are looked at although nothing was heard.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How many agents try one bead before a person is asked.
+const TRIES: usize = 4;
+
+/// How a convoy is to be run.
+#[derive(Debug, Clone, Default)]
+pub struct Orders {
+    /// How many agents work at once.
+    pub agents: Option<u32>,
+    /// What all of them may spend.
+    pub budget: Option<i64>,
+    /// Which agent works.
+    pub harness: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The role.
+    pub role: Option<String>,
+    /// The walls.
+    pub sandbox: Option<String>,
+}
+
+/// Runs a convoy, or goes on with one that was stopped.
+///
+/// # Errors
+/// If the caller may not, or there is no such convoy.
+pub async fn start(
+    fleet: &Fleet,
+    call: &Call,
+    (project, convoy): (Option<ProjectId>, &str),
+    orders: Orders,
+) -> Result<March> {
+    call.may("agent", "create", Reach::Own)?;
+    stop::refuse_if_stopped(fleet, call.actor.tenant).await?;
+    let number = orders.agents.unwrap_or(AGENTS);
+    if !(1..=AGENTS_MAX).contains(&number) {
+        return Err(Error::refused(
+            code::INVALID_FIELD,
+            format!("a convoy has 1 to {AGENTS_MAX} agents at once"),
+            "say --agents 4",
+        ));
+    }
+    let app = fleet.app();
+    let found = beads::convoy(app, call, project, convoy).await?;
+    let (project, convoy) = (found.project, found.value.convoy.id.clone());
+    if let Some(cap) = orders.budget {
+        godel_app::spend::budgets::cap_convoy(app, call, &convoy, cap).await?;
+    }
+    let fresh = March {
+        id: app.mint.id::<EventId>().uuid(),
+        convoy: convoy.clone(),
+        project,
+        user: call.actor.user,
+        state: MarchState::Running,
+        agents: number,
+        budget: orders.budget,
+        harness: orders.harness,
+        model: orders.model,
+        role: orders.role,
+        sandbox: orders.sandbox,
+        note: None,
+        created_at: app.clock.now(),
+    };
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        let owner = Agent::owner_of(project, &convoy);
+        let known = paper::of::<March>(tx, &owner, None, 1)?.pop();
+        let march = match known {
+            Some(known) => {
+                let wanted = March { id: known.id, created_at: known.created_at, ..fresh.clone() };
+                let changed = paper::change_in::<March, ()>(tx, known.id, |_, march| {
+                    march.clone_from(&wanted);
+                    Ok(())
+                });
+                changed?.0
+            }
+            None => {
+                paper::insert(tx, &fresh)?;
+                fresh.clone()
+            }
+        };
+        let told = serde_json::json!({ "convoy": march.convoy, "agents": march.agents });
+        let event = call_.event(&app_, "convoy:start", &told, ("convoyId", &march.convoy));
+        call_.tell(&app_, tx, event)?;
+        Ok(march)
+    };
+    let march = paper::write(app, call.actor.tenant, work).await?;
+    fleet.enlist(call.actor.tenant);
+    fleet.own.moved.notify_waiters();
+    Ok(march)
+}
+
+/// Lets a march begin nothing new; agents that are at work go on.
+///
+/// # Errors
+/// If the caller may not, or it was never started.
+pub async fn halt(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)) -> Result<March> {
+    call.may("agent", "execute", Reach::Own)?;
+    let (march, _) = find(fleet, call, which).await?;
+    let work = |_: &mut Tx<'_>, march: &mut March| {
+        if march.state == MarchState::Running {
+            march.state = MarchState::Stopped;
+        }
+        Ok(())
+    };
+    Ok(paper::change::<March, ()>(fleet.app(), call.actor.tenant, march.id, work).await?.0)
+}
+
+/// Finds the march of a convoy, and how many agents work for it.
+///
+/// # Errors
+/// If the caller may not, or it was never started.
+pub async fn find(
+    fleet: &Fleet,
+    call: &Call,
+    (project, convoy): (Option<ProjectId>, &str),
+) -> Result<(March, u32)> {
+    call.may("convoy", "read", Reach::Team)?;
+    let found = beads::convoy(fleet.app(), call, project, convoy).await?;
+    let (project, convoy) = (found.project, found.value.convoy.id.clone());
+    let owner = Agent::owner_of(project, &convoy);
+    let named = convoy.clone();
+    let found = paper::look(fleet.app(), call.actor.tenant, move |tx| {
+        let march = paper::of::<March>(tx, &owner, None, 1)?.pop();
+        Ok((march, live(tx, &named)?.len()))
+    });
+    let (march, running) = found.await?;
+    let march = march.ok_or_else(|| {
+        Error::refused(
+            code::CONVOY_NOT_FOUND,
+            format!("convoy {convoy} was never started"),
+            format!("start it: godel convoy start {convoy}"),
+        )
+    })?;
+    Ok((march, u32::try_from(running).unwrap_or(u32::MAX)))
+}
+
+/// Lists agents that work for a convoy.
+fn live(tx: &mut Tx<'_>, convoy: &str) -> Result<Vec<Agent>> {
+    let mut found = Vec::new();
+    for life in Life::ALL.into_iter().filter(|life| !life.is_over()) {
+        let of_convoy = |agent: &Agent| agent.convoy.as_deref() == Some(convoy);
+        found.extend(
+            paper::in_state::<Agent>(tx, life.as_str(), None, 10_000)?
+                .into_iter()
+                .filter(of_convoy),
+        );
+    }
+    Ok(found)
+}
+
+/// Keeps the marches of a tenant going until the server stops.
+pub(crate) async fn keep_going(fleet: &Fleet, tenant: TenantId) {
+    let stopping = fleet.own.crew.stopping();
+    loop {
+        let moved = fleet.own.moved.notified();
+        match fleet.marches(tenant).await {
+            Ok(marches) => {
+                for march in marches {
+                    if let Err(error) = turn(fleet, tenant, &march).await {
+                        note(fleet, tenant, march.id, Some(error.to_string())).await;
+                    }
+                }
+            }
+            Err(error) => tracing::warn!(%tenant, %error, "convoys could not be looked at"),
+        }
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            () = moved => {}
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+    }
+}
+
+async fn note(fleet: &Fleet, tenant: TenantId, id: Uuid, text: Option<String>) {
+    let work = move |_: &mut Tx<'_>, march: &mut March| {
+        march.note.clone_from(&text);
+        Ok(())
+    };
+    if let Err(error) = paper::change::<March, ()>(fleet.app(), tenant, id, work).await {
+        tracing::warn!(%error, "a convoy could not be noted");
+    }
+}
+
+/// Moves a march on: lands what may land, starts what is ready, ends it when all is done.
+async fn turn(fleet: &Fleet, tenant: TenantId, march: &March) -> Result<()> {
+    if stop::refuse_if_stopped(fleet, tenant).await.is_err() {
+        return Ok(());
+    }
+    let call = fleet.on_behalf(tenant, march.user).await?;
+    let (_, folder) = fleet.project(&call, march.project).await?;
+    let wanted = wishes::read(fleet, folder).await?;
+    let mut state = look(fleet, &call, march).await?;
+    if wanted.review == Review::Auto {
+        for bead in in_status(&state, BeadStatus::Review) {
+            land(fleet, &call, march, &bead).await?;
+        }
+        state = look(fleet, &call, march).await?;
+    }
+    if state.progress.done == state.progress.total && state.missing.is_empty() {
+        return finish(fleet, &call, march).await;
+    }
+    let why = begin_ready(fleet, &call, march, &state).await?;
+    if march.note != why {
+        note(fleet, tenant, march.id, why).await;
+    }
+    Ok(())
+}
+
+async fn look(fleet: &Fleet, call: &Call, march: &March) -> Result<ConvoyState> {
+    Ok(beads::convoy(fleet.app(), call, Some(march.project), &march.convoy).await?.value)
+}
+
+fn in_status(state: &ConvoyState, status: BeadStatus) -> Vec<String> {
+    let rows = state.waves.iter().flatten();
+    rows.filter(|row| row.status == status).map(|row| row.id.clone()).collect()
+}
+
+/// Lands a bead; one that cannot land goes back to work, with the reason.
+async fn land(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<()> {
+    let report = landing::carry_out(fleet, call, Some(march.project), bead).await?;
+    let Some(why) = report.why else { return Ok(()) };
+    if let Hindrance::Blocked(why) = why {
+        note(fleet, call.actor.tenant, march.id, Some(format!("{bead} cannot land: {why}"))).await;
+        return Ok(());
+    }
+    let words = format!(
+        "This cannot land on {} as it is: {why}\n\nMerge {} into the work (`git merge` with the commit \
+         that the branch is at), make both right, and commit.",
+        report.target, report.target
+    );
+    let app = fleet.app();
+    let project = Some(march.project);
+    beads::comment(app, call, project, bead, words).await?;
+    let back = beads::Move {
+        status: Some(BeadStatus::Open),
+        reason: Some(why.to_string().lines().next().unwrap_or_default().to_owned()),
+        force: true,
+        ..beads::Move::default()
+    };
+    beads::move_to(app, call, project, bead, back).await?;
+    Ok(())
+}
+
+/// Starts agents on what is ready, as many as may be; says what keeps the rest.
+async fn begin_ready(
+    fleet: &Fleet,
+    call: &Call,
+    march: &March,
+    state: &ConvoyState,
+) -> Result<Option<String>> {
+    let convoy = march.convoy.clone();
+    let live = paper::look(fleet.app(), call.actor.tenant, move |tx| live(tx, &convoy)).await?;
+    let running = live.iter().filter(|agent| agent.life.is_running()).count();
+    let mut free = (march.agents as usize).saturating_sub(running);
+    let mut why = None;
+    for row in state.waves.iter().flatten() {
+        if free == 0 {
+            break;
+        }
+        if row.status != BeadStatus::Open
+            || row.blocked
+            || live.iter().any(|one| one.bead == row.id)
+        {
+            continue;
+        }
+        match begin(fleet, call, march, &row.id).await {
+            Ok(true) => free -= 1,
+            Ok(false) => why = Some(format!("{} waits for a person", row.id)),
+            Err(error) => why = Some(format!("{} was not begun: {error}", row.id)),
+        }
+    }
+    if let Some(stuck) = live.iter().find(|agent| agent.life == Life::Failed) {
+        why = why.or_else(|| Some(format!("{} needs a person", stuck.label)));
+    }
+    Ok(why)
+}
+
+/// Starts an agent on a bead; `false` if too many have tried, or a person ended the last one.
+async fn begin(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<bool> {
+    let owner = Agent::owner_of(march.project, bead);
+    let tried = paper::look(fleet.app(), call.actor.tenant, move |tx| {
+        paper::of::<Agent>(tx, &owner, None, 100)
+    });
+    let tried: Vec<Agent> =
+        tried.await?.into_iter().filter(|one| one.spawned_at >= march.created_at).collect();
+    let last = tried.first();
+    if tried.len() >= TRIES || last.is_some_and(|last| last.life == Life::Killed) {
+        if let Some(last) = last {
+            let text = format!("{} agents tried {bead}; the last was {}.", tried.len(), last.label);
+            let told = (text, Vec::new());
+            inbox::raise_now(fleet, call.actor.tenant, last, NoticeKind::Stuck, told).await?;
+        }
+        return Ok(false);
+    }
+    let found = beads::get(fleet.app(), call, Some(march.project), bead).await?.value.0;
+    let said = found.comments.iter().rev().take(3).rev();
+    let said: Vec<String> =
+        said.filter_map(|one| Some(one.get("text")?.as_str()?.to_owned())).collect();
+    let new = NewAgent {
+        bead: Some(bead.to_owned()),
+        task: (!said.is_empty()).then(|| format!("What was said about it:\n{}", said.join("\n"))),
+        project: Some(march.project),
+        harness: march.harness.clone(),
+        model: march.model.clone(),
+        role: march.role.clone(),
+        sandbox: march.sandbox.clone(),
+        convoy: Some(march.convoy.clone()),
+        ..NewAgent::default()
+    };
+    spawn::spawn(fleet, call, new).await?;
+    Ok(true)
+}
+
+async fn finish(fleet: &Fleet, call: &Call, march: &March) -> Result<()> {
+    let (app, call_) = (fleet.app().clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>, march: &mut March| {
+        march.state = MarchState::Done;
+        march.note = None;
+        let told = serde_json::json!({ "convoy": march.convoy });
+        Ok(tx.record(call_.event(&app, "convoy:done", &told, ("convoyId", &march.convoy)))?)
+    };
+    let id = march.id;
+    paper::change::<March, ()>(fleet.app(), call.actor.tenant, id, work).await.map(drop)
+}

@@ -1,0 +1,212 @@
+//! Where an agent works: its worktree, its hold on the bead, its token, its sandbox.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use godel_agents::discover;
+use godel_app::spend::tokens::{self, NewToken};
+use godel_app::{Call, beads};
+use godel_git::{Create, Name, State};
+use godel_model::{TenantId, code};
+use godel_runtime::{Egress, Identity, RuntimeProvider, Sandbox, SandboxId, Source, SpawnSpec};
+use godel_store::Tx;
+use secrecy::SecretString;
+
+use crate::doc::Agent;
+use crate::{Error, Fleet, Result, paper};
+
+/// How long the hold on a bead lasts; while a server runs the agent, the queue's lease is the truth.
+const HOLD_SECS: u64 = 24 * 60 * 60;
+/// How long processes of a sandbox have to end by themselves.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Where an agent works.
+pub(crate) struct Place {
+    pub(crate) runtime: Arc<dyn RuntimeProvider>,
+    pub(crate) sandbox: Sandbox,
+    pub(crate) token: SecretString,
+    /// The folder of the repository.
+    pub(crate) folder: PathBuf,
+    /// The command line of the agent's program.
+    pub(crate) program: Vec<String>,
+    /// Whether nobody has worked here before.
+    pub(crate) fresh: bool,
+}
+
+/// Makes all that an agent needs to work, or finds what is there.
+pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<Place> {
+    let tenant = call.actor.tenant;
+    let (_, folder) = fleet.project(call, agent.project).await?;
+    let name: Name = agent.bead.parse()?;
+    let Found { tree, base, common, fresh } =
+        worktree(fleet, folder.clone(), name, agent.begin_at.clone()).await?;
+    hold(fleet, call, agent).await?;
+    let (claim, path) = (agent.claim.clone(), tree.display().to_string());
+    let from = base.clone();
+    let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
+        agent.claim.clone_from(&claim);
+        agent.worktree = Some(path.clone());
+        agent.base = Some(from.clone());
+        Ok(())
+    };
+    *agent = paper::change::<Agent, ()>(fleet.app(), tenant, agent.id.uuid(), note).await?.0;
+    let token = token(fleet, call, agent).await?;
+    let (program, mut readable) = program(fleet, agent).await?;
+    readable.extend(fleet.own.settings.helper.program.parent().map(ToOwned::to_owned));
+    let bead = agent.bead.clone();
+    let source = Source::Worktree { tree, common_dir: common, base, bead };
+    let mut spec = SpawnSpec::new(agent.id, format!("{tenant}/{}", agent.project), source);
+    spec.profile = agent.sandbox;
+    spec.readable = readable;
+    spec.pass_env = ["LANG", "LC_ALL", "TZ"].map(str::to_owned).into();
+    spec.identity = Some(Identity {
+        name: agent.label.clone(),
+        email: format!("{}@agents.godel.invalid", agent.label),
+    });
+    spec.egress = Egress { api: Some(fleet.own.settings.api.clone()), allow: agent.allow.clone() };
+    let runtime = fleet.runtime(&agent.runtime)?;
+    let sandbox = match agent.files.clone() {
+        Some(files) => {
+            let sandbox = runtime.restore(&files, &spec).await?;
+            let note = |_: &mut Tx<'_>, agent: &mut Agent| {
+                agent.files = None;
+                Ok(())
+            };
+            let id = agent.id.uuid();
+            *agent = paper::change::<Agent, ()>(fleet.app(), tenant, id, note).await?.0;
+            sandbox
+        }
+        None => runtime.spawn(&spec).await?,
+    };
+    Ok(Place { runtime, sandbox, token, folder, program, fresh })
+}
+
+/// A worktree.
+struct Found {
+    tree: PathBuf,
+    /// What it began from.
+    base: String,
+    /// The git directory of the repository.
+    common: PathBuf,
+    /// Whether it was made just now.
+    fresh: bool,
+}
+
+/// Makes the worktree of a bead, or finds it.
+async fn worktree(
+    fleet: &Fleet,
+    folder: PathBuf,
+    name: Name,
+    begin_at: Option<String>,
+) -> Result<Found> {
+    if !folder.is_dir() {
+        return Err(Error::refused(
+            code::NO_REPOSITORY,
+            format!("there is no repository at {} on this machine", folder.display()),
+            "run the server where the repository is, or change the project's repository",
+        ));
+    }
+    fleet
+        .at_bench(folder, move |bench| {
+            let common = bench.common_dir().to_owned();
+            let known = bench.info(&name).ok().filter(|entry| entry.state == State::Ready);
+            if let Some((base, entry)) = known.and_then(|mut one| Some((one.base.take()?, one))) {
+                return Ok(Found { tree: entry.path, base: base.commit, common, fresh: false });
+            }
+            let record = bench.create(&name, &Create { base: begin_at, ..Create::default() })?;
+            let tree = bench.path(&name);
+            Ok(Found { tree, base: record.base.commit, common, fresh: true })
+        })
+        .await
+}
+
+/// Takes hold of the bead, unless the agent has it.
+async fn hold(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<()> {
+    let (app, project) = (fleet.app(), Some(agent.project));
+    if let Some(token) = agent.claim.clone() {
+        let kept = beads::heartbeat(app, call, project, &agent.bead, (token, HOLD_SECS)).await;
+        if kept.is_ok() {
+            return Ok(());
+        }
+    }
+    let wanted = (agent.label.clone(), HOLD_SECS);
+    let claimed = match beads::claim(app, call, project, Some(&agent.bead), wanted.clone()).await {
+        Ok(claimed) => claimed,
+        Err(error) => {
+            // Killed between taking hold and writing that down, an agent finds itself in its own way.
+            let bead = beads::get(app, call, project, &agent.bead).await?.value.0;
+            if bead.agent.as_deref() != Some(&agent.label) {
+                return Err(error.into());
+            }
+            beads::release(app, call, project, &agent.bead, (None, true)).await?;
+            beads::claim(app, call, project, Some(&agent.bead), wanted).await?
+        }
+    };
+    agent.claim = Some(claimed.value.token);
+    Ok(())
+}
+
+/// Makes the one token that the agent has; older ones end.
+async fn token(fleet: &Fleet, call: &Call, agent: &Agent) -> Result<SecretString> {
+    let app = fleet.app();
+    let own = fleet.as_fleet(call.actor.tenant);
+    tokens::revoke_agent(app, &own, agent.id.to_string()).await?;
+    let new = NewToken {
+        name: format!("agent {}", agent.label),
+        project: Some(agent.project),
+        agent: Some(agent.id.to_string()),
+        bead: Some(agent.bead.clone()),
+        convoy: agent.convoy.clone(),
+        ..NewToken::default()
+    };
+    let (token, _) = tokens::create(app, call, new).await?;
+    let token = token.ok_or_else(|| Error::Paper("no token was made".to_owned()))?;
+    Ok(SecretString::from(token.expose().to_owned()))
+}
+
+/// Finds the program of an agent, and the folders that it must be able to read.
+async fn program(fleet: &Fleet, agent: &Agent) -> Result<(Vec<String>, Vec<PathBuf>)> {
+    use godel_agents::Harness;
+    match agent.harness {
+        Harness::Native => Ok((Vec::new(), Vec::new())),
+        Harness::Acp | Harness::Command => Ok((agent.command.clone(), Vec::new())),
+        harness => {
+            let found = discover::discover(harness, &fleet.own.settings.search).await;
+            let missing = |why: String| {
+                Error::refused(code::HARNESS_NOT_FOUND, why, "`godel doctor` shows what was found")
+            };
+            let found = found.map_err(missing)?;
+            let found =
+                found.ok_or_else(|| missing(format!("{harness} is not on this machine")))?;
+            Ok((found.line(), found.folders()))
+        }
+    }
+}
+
+/// Ends the sandbox of an agent and its tokens; its worktree stays.
+pub(crate) async fn leave(fleet: &Fleet, tenant: TenantId, agent: &Agent) {
+    if let Ok(runtime) = fleet.runtime(&agent.runtime)
+        && let Err(error) = runtime.terminate(SandboxId::of(agent.id), GRACE).await
+    {
+        tracing::debug!(agent = %agent.id, %error, "there was no sandbox to end");
+    }
+    let call = fleet.as_fleet(tenant);
+    if let Err(error) = tokens::revoke_agent(fleet.app(), &call, agent.id.to_string()).await {
+        tracing::warn!(agent = %agent.id, %error, "the tokens of an agent were not revoked");
+    }
+}
+
+/// Gives the bead back, so that others can take it.
+pub(crate) async fn give_back(fleet: &Fleet, tenant: TenantId, agent: &Agent) {
+    let Some(claim) = agent.claim.clone() else { return };
+    let call = match fleet.on_behalf(tenant, agent.user).await {
+        Ok(call) => call,
+        Err(_) => fleet.as_fleet(tenant),
+    };
+    let how = (Some(claim), false);
+    let given = beads::release(fleet.app(), &call, Some(agent.project), &agent.bead, how).await;
+    if let Err(error) = given {
+        tracing::debug!(agent = %agent.id, %error, "the bead was not given back");
+    }
+}

@@ -1,0 +1,492 @@
+//! The conversation with an agent: what it says is heard, what it claims is checked.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use godel_agents::{Answer, Outcome, SessionEvent, Todo, watch};
+use godel_app::Call;
+use godel_decide::agent::{Ended, Limits, Seen, Watch};
+use godel_model::LifeMove;
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, MissedTickBehavior};
+use uuid::Uuid;
+
+use super::log::Log;
+use super::session::Session;
+use super::{Order, Run};
+use crate::check::{self, Missing};
+use crate::place::Place;
+use crate::slips::{Notice, NoticeKind};
+use crate::{Result, inbox, mail};
+
+/// How often what waits is looked at.
+const TICK: Duration = Duration::from_millis(250);
+/// How long a turn has to stop before it is cut off.
+const STOP_PATIENCE: Duration = Duration::from_secs(3);
+/// How often an agent may say that it is done when it is not.
+const SENT_BACK_MAX: u32 = 8;
+/// How long nothing may happen if the project says nothing.
+const SILENCE: SignedDuration = SignedDuration::from_mins(10);
+/// How often it is looked whether another server heard an answer.
+const ANSWERS_EVERY: Duration = Duration::from_secs(1);
+/// How often an agent may stop without a word about being done.
+const IDLE_MAX: u32 = 3;
+
+/// How a conversation ended.
+pub(super) enum Talked {
+    /// The work is done, and git agrees.
+    Done,
+    /// Somebody stopped it.
+    Stopped,
+    /// The server stops.
+    Shutdown,
+    /// Another server has the agent now.
+    Lost,
+    /// What may be spent is spent.
+    Spent(String),
+    /// Its time is up.
+    Late,
+    /// It did not work.
+    Trouble {
+        /// Why.
+        why: String,
+        /// How it ended.
+        ended: Ended,
+    },
+}
+
+/// Why a turn is being stopped.
+#[derive(Clone, Copy)]
+enum Stopping {
+    Asked,
+    Shutdown,
+}
+
+/// What is known in the course of a conversation.
+struct Course<'a> {
+    call: &'a Call,
+    place: &'a Place,
+    log: Log,
+    /// What the agent said about being done, in this turn.
+    done: Option<String>,
+    /// How often it stopped without a word about it.
+    idle: u32,
+    /// Why the turn is stopped, and until when it may take.
+    stopping: Option<(Stopping, Instant)>,
+    /// What a person is asked: the agent's own id of each question that it does not wait for by itself,
+    /// and the notice.
+    asked: Vec<(Option<String>, Uuid)>,
+    /// When it was last looked whether another server heard an answer.
+    answers_at: Instant,
+    /// When the agent's time is up.
+    deadline: Option<Timestamp>,
+    /// Whether a note of the session before was told.
+    handed: bool,
+    /// Notices when nothing happens, or the same again and again.
+    watch: Watch,
+    /// Orders that came while something took long.
+    later: VecDeque<Order>,
+}
+
+impl Run {
+    pub(super) async fn converse(
+        &mut self,
+        call: &Call,
+        place: &Place,
+        session: &mut Session,
+        first: String,
+    ) -> Result<Talked> {
+        let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
+        let silence = wanted.agents.stuck_after.try_into().unwrap_or(SILENCE);
+        let mut course = Course {
+            watch: Watch::new(Limits { silence, ..Limits::default() }),
+            call,
+            place,
+            log: Log::new(),
+            done: None,
+            idle: 0,
+            stopping: None,
+            asked: Vec::new(),
+            answers_at: Instant::now(),
+            deadline: self.agent().await?.deadline(),
+            handed: false,
+            later: VecDeque::new(),
+        };
+        // What was refused before does not count.
+        self.fleet.app().switchboard.take_budget_refusal(&self.id.to_string());
+        let mut first = first;
+        if let Some(words) = self.letters().await? {
+            first = format!("{first}\n\n{words}");
+        }
+        course.watch.saw(&Seen::TurnBegan, self.fleet.app().clock.now());
+        session.prompt(&first).await?;
+        let talked = self.listen(&mut course, session).await;
+        if !matches!(talked, Ok(Talked::Lost)) {
+            let agent = self.agent().await?;
+            course.log.flush(&self.fleet, self.tenant, &agent).await?;
+        }
+        talked
+    }
+
+    async fn listen(&mut self, course: &mut Course<'_>, session: &mut Session) -> Result<Talked> {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let shutdown = self.fleet.own.crew.stopping();
+        loop {
+            if let Some(order) = course.later.pop_front() {
+                if let Some(ended) = self.hear_order(course, session, order).await? {
+                    return Ok(ended);
+                }
+                continue;
+            }
+            let ended = tokio::select! {
+                biased;
+                () = self.lost.cancelled() => return Ok(Talked::Lost),
+                () = shutdown.cancelled(), if course.stopping.is_none() => {
+                    stop(course, session, Stopping::Shutdown).await;
+                    None
+                }
+                Some(order) = self.orders.recv() => self.hear_order(course, session, order).await?,
+                event = session.next() => self.hear(course, session, event?).await?,
+                _ = tick.tick() => self.look(course, session).await?,
+            };
+            if let Some(ended) = ended {
+                return Ok(ended);
+            }
+        }
+    }
+
+    /// Checks the work, and hears meanwhile that it is to stop: gates may take long.
+    async fn verify(
+        &mut self,
+        course: &mut Course<'_>,
+        agent: &crate::Agent,
+    ) -> Result<std::result::Result<Missing, Talked>> {
+        let (fleet, call, place) = (self.fleet.clone(), course.call, course.place);
+        let shutdown = self.fleet.own.crew.stopping();
+        let verified = check::verify(&fleet, call, agent, place);
+        tokio::pin!(verified);
+        loop {
+            tokio::select! {
+                biased;
+                () = self.lost.cancelled() => return Ok(Err(Talked::Lost)),
+                () = shutdown.cancelled() => return Ok(Err(Talked::Shutdown)),
+                Some(order) = self.orders.recv() => match order {
+                    Order::Stop => return Ok(Err(Talked::Stopped)),
+                    other => course.later.push_back(other),
+                },
+                missing = &mut verified => return Ok(Ok(missing?)),
+            }
+        }
+    }
+
+    /// Looks at what waits for time to pass.
+    async fn look(
+        &mut self,
+        course: &mut Course<'_>,
+        session: &mut Session,
+    ) -> Result<Option<Talked>> {
+        if let Some((why, until)) = course.stopping
+            && Instant::now() >= until
+        {
+            return Ok(Some(stopped(why)));
+        }
+        let now = self.fleet.app().clock.now();
+        if course.stopping.is_none() && course.deadline.is_some_and(|deadline| now >= deadline) {
+            return Ok(Some(Talked::Late));
+        }
+        if course.stopping.is_none()
+            && let Some(stuck) = course.watch.verdict(now)
+        {
+            return Ok(Some(Talked::Trouble { why: stuck.why(), ended: Ended::Stuck }));
+        }
+        self.look_for_answers(course, session).await?;
+        if course.log.is_due() {
+            let agent = self.agent().await?;
+            course.log.flush(&self.fleet, self.tenant, &agent).await?;
+            session.keep(&self.fleet, self.tenant, agent.talk).await?;
+        }
+        Ok(None)
+    }
+
+    /// Takes in what the agent says or does.
+    async fn hear(
+        &mut self,
+        course: &mut Course<'_>,
+        session: &mut Session,
+        event: SessionEvent,
+    ) -> Result<Option<Talked>> {
+        course.log.add(&event);
+        watch::note(&mut course.watch, &event, self.fleet.app().clock.now());
+        match event {
+            SessionEvent::Todos { todos } => self.note_todos(todos).await?,
+            SessionEvent::Mail { to, text } => self.post(course, &to, text).await?,
+            SessionEvent::Question { id, text, choices } => {
+                let choices = choices.into_iter().map(|choice| choice.label).collect();
+                let agent = self.agent().await?;
+                if agent.life == godel_model::Life::Executing {
+                    self.step(LifeMove::AwaitInput, "asks a person").await?;
+                }
+                let told = (text, choices);
+                let notice =
+                    inbox::raise_now(&self.fleet, self.tenant, &agent, NoticeKind::Question, told);
+                course.asked.push((Some(id), notice.await?.id));
+            }
+            SessionEvent::SaysDone { summary } => course.done = Some(summary),
+            SessionEvent::TurnEnded { outcome } => {
+                let agent = self.agent().await?;
+                session.keep(&self.fleet, self.tenant, agent.talk).await?;
+                course.log.flush(&self.fleet, self.tenant, &agent).await?;
+                let news = agent.handoff.is_some() || agent.stumbles > 0;
+                if !std::mem::replace(&mut course.handed, true) && news {
+                    self.change("agent:state", |agent| {
+                        (agent.handoff, agent.stumbles) = (None, 0);
+                        Ok(())
+                    })
+                    .await?;
+                }
+                return self.turn_ended(course, session, outcome).await;
+            }
+            SessionEvent::Ended { .. } => {
+                let why = "its process ended in the middle".to_owned();
+                return Ok(Some(Talked::Trouble { why, ended: Ended::Crashed }));
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    async fn turn_ended(
+        &mut self,
+        course: &mut Course<'_>,
+        session: &mut Session,
+        outcome: Outcome,
+    ) -> Result<Option<Talked>> {
+        if let Some((why, _)) = course.stopping {
+            return Ok(Some(stopped(why)));
+        }
+        let refused = self.fleet.app().switchboard.take_budget_refusal(&self.id.to_string());
+        match (outcome, refused) {
+            (Outcome::Failed { .. }, Some(why)) => return Ok(Some(Talked::Spent(why))),
+            // Some programs end their turn as if nothing was wrong.
+            (Outcome::Completed, Some(why)) if course.done.is_none() => {
+                return Ok(Some(Talked::Spent(why)));
+            }
+            (Outcome::Completed, _) => {}
+            (Outcome::Cancelled, _) => {
+                let why = "its turn was stopped by itself".to_owned();
+                return Ok(Some(Talked::Trouble { why, ended: Ended::Failed }));
+            }
+            (Outcome::Failed { message }, None) => {
+                return Ok(Some(Talked::Trouble { why: message, ended: Ended::Failed }));
+            }
+        }
+        if let Some(words) = self.letters().await? {
+            // Whoever has mail is not done before it was read.
+            course.watch.saw(&Seen::TurnBegan, self.fleet.app().clock.now());
+            session.prompt(&words).await?;
+            return Ok(None);
+        }
+        match course.done.take() {
+            Some(summary) => self.judge(course, session, summary).await,
+            None => {
+                course.idle += 1;
+                if course.idle > IDLE_MAX {
+                    let why = "it stopped several times without saying that it is done".to_owned();
+                    return Ok(Some(Talked::Trouble { why, ended: Ended::Failed }));
+                }
+                check::clear_locks(course.place).await;
+                course.watch.saw(&Seen::TurnBegan, self.fleet.app().clock.now());
+                session.prompt(NOT_DONE).await?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Checks what the agent says about being done.
+    async fn judge(
+        &mut self,
+        course: &mut Course<'_>,
+        session: &mut Session,
+        summary: String,
+    ) -> Result<Option<Talked>> {
+        let agent = self.step(LifeMove::TaskComplete, "says that it is done").await?;
+        if !self.is_mine(&agent) {
+            return Ok(Some(Talked::Stopped));
+        }
+        let missing = match self.verify(course, &agent).await? {
+            Ok(missing) => missing,
+            Err(ended) => return Ok(Some(ended)),
+        };
+        if missing.is_empty() {
+            check::complete(&self.fleet, course.call, (&agent, self.number), summary).await?;
+            return Ok(Some(Talked::Done));
+        }
+        let why = missing.why();
+        let (told, note) = (why.clone(), why.clone());
+        let now = self.fleet.app().clock.now();
+        let agent = self
+            .change("agent:state", move |agent| {
+                agent.sent_back += 1;
+                agent.step(LifeMove::SentBack, &format!("not done: {note}"), now)
+            })
+            .await?;
+        if agent.sent_back > SENT_BACK_MAX {
+            let why = format!("it says that it is done and is not: {told}");
+            return Ok(Some(Talked::Trouble { why, ended: Ended::Failed }));
+        }
+        course.watch.saw(&Seen::TurnBegan, self.fleet.app().clock.now());
+        session.prompt(&missing.words()).await?;
+        Ok(None)
+    }
+
+    async fn note_todos(&self, todos: Vec<Todo>) -> Result<()> {
+        let fleet = self.fleet.clone();
+        let number = self.number;
+        let work = move |tx: &mut godel_store::Tx<'_>, agent: &mut crate::Agent| {
+            if agent.run == number {
+                agent.todos.clone_from(&todos);
+                fleet.record(tx, agent, "agent:todos", &serde_json::json!({ "todos": todos }))?;
+            }
+            Ok(())
+        };
+        let id = self.id.uuid();
+        crate::paper::change::<crate::Agent, ()>(self.fleet.app(), self.tenant, id, work).await?;
+        Ok(())
+    }
+
+    async fn post(&self, course: &mut Course<'_>, to: &str, text: String) -> Result<()> {
+        let agent = self.agent().await?;
+        if let Err(error) = mail::send_for(&self.fleet, self.tenant, &agent, (to, text)).await {
+            let message = format!("a letter was not sent: {error}");
+            course.log.add(&SessionEvent::Trouble { message });
+        }
+        Ok(())
+    }
+
+    /// Returns the letters that wait, as the agent is told them.
+    async fn letters(&self) -> Result<Option<String>> {
+        let letters = mail::take(&self.fleet, self.tenant, self.id).await?;
+        if letters.is_empty() {
+            return Ok(None);
+        }
+        let told = letters.iter().map(|one| format!("From {}:\n{}", one.from, one.text));
+        Ok(Some(format!("You have mail.\n\n{}", told.collect::<Vec<_>>().join("\n\n"))))
+    }
+
+    async fn hear_order(
+        &mut self,
+        course: &mut Course<'_>,
+        session: &mut Session,
+        order: Order,
+    ) -> Result<Option<Talked>> {
+        match order {
+            Order::Stop => stop(course, session, Stopping::Asked).await,
+            Order::Todos(todos) => self.note_todos(todos).await?,
+            Order::Asked(notice) => self.hear_asked(course, notice).await?,
+            Order::Done(summary, reply) => return self.hear_done(course, summary, reply).await,
+            Order::Answered(notice) => self.hear_answer(course, session, notice).await?,
+            Order::Mail => {
+                if let Some(words) = self.letters().await?
+                    && session.prompt(&words).await.is_err()
+                {
+                    // An agent that takes nothing in the middle of a turn is told at its end.
+                    let label = self.agent().await?.label;
+                    let from = ("godel", |_: &crate::Agent| Ok(true));
+                    mail::deliver(&self.fleet, self.tenant, from, (&label, words)).await?;
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Lets the agent wait: it has asked a person by a tool that waits for the answer by itself.
+    async fn hear_asked(&self, course: &mut Course<'_>, notice: Uuid) -> Result<()> {
+        let question = notice.to_string();
+        course.watch.saw(&Seen::Asked { question: &question }, self.fleet.app().clock.now());
+        course.asked.push((None, notice));
+        if self.agent().await?.life == godel_model::Life::Executing {
+            self.step(LifeMove::AwaitInput, "asks a person").await?;
+        }
+        Ok(())
+    }
+
+    /// Looks now and then whether another server heard the answer to a question.
+    async fn look_for_answers(&self, course: &mut Course<'_>, session: &mut Session) -> Result<()> {
+        if course.asked.is_empty() || course.answers_at.elapsed() < ANSWERS_EVERY {
+            return Ok(());
+        }
+        course.answers_at = Instant::now();
+        for (_, id) in course.asked.clone() {
+            let notice = inbox::get(&self.fleet, self.tenant, id).await?;
+            if !notice.open {
+                self.hear_answer(course, session, notice).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells an agent that waits in its own tool what is missing.
+    async fn hear_done(
+        &mut self,
+        course: &mut Course<'_>,
+        summary: String,
+        reply: oneshot::Sender<Missing>,
+    ) -> Result<Option<Talked>> {
+        let agent = self.agent().await?;
+        let missing = match self.verify(course, &agent).await? {
+            Ok(missing) => missing,
+            Err(ended) => return Ok(Some(ended)),
+        };
+        if missing.is_empty() {
+            // It counts at the end of the turn, when nothing can change any more.
+            course.done = Some(summary);
+        }
+        // An agent that was stopped meanwhile hears nothing.
+        drop(reply.send(missing));
+        Ok(None)
+    }
+
+    async fn hear_answer(
+        &self,
+        course: &mut Course<'_>,
+        session: &mut Session,
+        notice: Notice,
+    ) -> Result<()> {
+        let agent = self.agent().await?;
+        let more = course.asked.iter().any(|(_, id)| *id != notice.id);
+        if agent.life == godel_model::Life::Waiting && !more {
+            self.step(LifeMove::InputReceived, "goes on with an answer").await?;
+        }
+        let own = course.asked.iter().position(|(_, id)| *id == notice.id);
+        let Some((question, id)) = own.map(|at| course.asked.remove(at)) else { return Ok(()) };
+        let named = question.clone().unwrap_or_else(|| id.to_string());
+        course.watch.saw(&Seen::Answered { question: &named }, self.fleet.app().clock.now());
+        if let Some(question) = question {
+            let answer = notice.answer.map_or(Answer::Declined, Answer::Text);
+            session.answer(&question, answer).await?;
+        }
+        Ok(())
+    }
+}
+
+const NOT_DONE: &str = "You stopped without saying that you are done. If something is left, go on with \
+it. If all is done, commit it and call done with a summary (a tool of yours, or of godel; or run `godel \
+self done SUMMARY`). If you need a person, ask.";
+
+/// Begins to stop a turn.
+async fn stop(course: &mut Course<'_>, session: &mut Session, why: Stopping) {
+    if course.stopping.is_none() {
+        course.stopping = Some((why, Instant::now() + STOP_PATIENCE));
+        // One that has no turn under way is stopped by its time.
+        drop(session.cancel().await);
+    }
+}
+
+const fn stopped(why: Stopping) -> Talked {
+    match why {
+        Stopping::Asked => Talked::Stopped,
+        Stopping::Shutdown => Talked::Shutdown,
+    }
+}

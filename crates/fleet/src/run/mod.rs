@@ -1,0 +1,382 @@
+//! One run of an agent: from the queue to a checked commit, or to a person.
+
+mod converse;
+mod log;
+mod session;
+
+use godel_app::Call;
+use godel_app::queue::Say;
+use godel_decide::agent::{Attempt, Ladder, Next};
+use godel_model::{AgentId, LifeMove, Payload, Project, TenantId};
+use godel_store::Tx;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::check::{self, Missing};
+use crate::doc::Agent;
+use crate::place::{self, Place};
+use crate::slips::{Notice, NoticeKind};
+use crate::{Error, Fleet, Result, inbox, paper};
+use converse::Talked;
+use session::Session;
+
+/// How often a run is begun again for a reason that is not the agent's.
+const STUMBLES_MAX: u32 = 4;
+
+/// What a run can be told.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// There is mail.
+    Mail,
+    /// A person answered.
+    Answered(Notice),
+    /// It is to stop; the agent's own document says why.
+    Stop,
+    /// The agent has written its list of things to do.
+    Todos(Vec<godel_agents::Todo>),
+    /// The agent asks a person by Godel's tools, which wait for the answer.
+    Asked(Uuid),
+    /// The agent says that it is done, and waits for what is missing.
+    Done(String, oneshot::Sender<Missing>),
+}
+
+/// How a run ended.
+enum End {
+    /// The work is done.
+    Completed,
+    /// Somebody stopped it.
+    Stopped,
+    /// The server stops.
+    Shutdown,
+    /// Another one runs it now.
+    Lost,
+    /// A person is needed.
+    GaveUp(String),
+}
+
+/// One run of an agent.
+pub(crate) struct Run {
+    pub(crate) fleet: Fleet,
+    pub(crate) tenant: TenantId,
+    pub(crate) id: AgentId,
+    /// Which run of the agent it is.
+    pub(crate) number: u32,
+    pub(crate) orders: mpsc::Receiver<Order>,
+    /// Is set when the lease is lost.
+    pub(crate) lost: CancellationToken,
+}
+
+impl Run {
+    /// Runs the agent; returns what the queue is told, if it is to be told anything.
+    pub(crate) async fn run(mut self) -> Option<Say> {
+        let ended = self.work().await;
+        let agent = self.agent().await.ok();
+        match ended {
+            Ok(End::Completed) => Some(Say::Done(agent.map(|agent| result(&agent)))),
+            Ok(End::Stopped) => Some(Say::Done(None)),
+            Ok(End::Shutdown) => Some(Say::Released),
+            Ok(End::Lost) => None,
+            Ok(End::GaveUp(error)) => Some(Say::Failed { error, fatal: true }),
+            Err(error) => {
+                let why = godel_model::Report::hint(&error)
+                    .map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"));
+                tracing::warn!(agent = %self.id, error = %why, "an agent cannot work");
+                let fatal = match self.stumble(&why).await {
+                    Ok(fatal) => fatal,
+                    Err(again) => {
+                        tracing::warn!(agent = %self.id, error = %again, "nobody could be told");
+                        false
+                    }
+                };
+                Some(Say::Failed { error: why, fatal })
+            }
+        }
+    }
+
+    async fn agent(&self) -> Result<Agent> {
+        let id = self.id;
+        let found = paper::look(self.fleet.app(), self.tenant, move |tx| {
+            paper::by_id::<Agent>(tx, id.uuid())
+        });
+        found.await?.ok_or_else(|| Error::NoAgent(id.to_string()))
+    }
+
+    /// Changes the agent, and tells of it; nothing happens if this run is not the agent's any more.
+    async fn change(
+        &self,
+        kind: &'static str,
+        work: impl Fn(&mut Agent) -> Result<()> + Send + Sync + Clone + 'static,
+    ) -> Result<Agent> {
+        let (fleet, number) = (self.fleet.clone(), self.number);
+        let work = move |tx: &mut Tx<'_>, agent: &mut Agent| {
+            if agent.run != number || !agent.life.is_running() {
+                return Ok(());
+            }
+            let before = agent.life;
+            work(agent)?;
+            if agent.life != before {
+                let told = serde_json::json!({
+                    "agent": agent.label, "state": agent.life.as_str(), "view": agent.life.view(),
+                    "from": before.as_str(), "why": agent.note,
+                });
+                fleet.record(tx, agent, kind, &told)?;
+            }
+            Ok(())
+        };
+        let id = self.id.uuid();
+        let (agent, ()) =
+            paper::change::<Agent, ()>(self.fleet.app(), self.tenant, id, work).await?;
+        self.fleet.own.moved.notify_waiters();
+        Ok(agent)
+    }
+
+    async fn step(&self, happens: LifeMove, why: impl Into<String>) -> Result<Agent> {
+        let (why, now) = (why.into(), self.fleet.app().clock.now());
+        self.change("agent:state", move |agent| agent.step(happens, &why, now)).await
+    }
+
+    /// Tells whether the run is still the agent's own.
+    fn is_mine(&self, agent: &Agent) -> bool {
+        agent.run == self.number && agent.life.is_running()
+    }
+
+    async fn work(&mut self) -> Result<End> {
+        let mut agent = self.agent().await?;
+        if !self.is_mine(&agent) {
+            return Ok(End::Stopped);
+        }
+        let call = self.fleet.on_behalf(self.tenant, agent.user).await?;
+        let (project, _) = self.fleet.project(&call, agent.project).await?;
+        let _place = match self.enter(&project).await {
+            Ok(place) => place,
+            Err(end) => return Ok(end),
+        };
+        if self.stands_still().await? {
+            return Ok(End::Stopped);
+        }
+        agent = self.agent().await?;
+        if agent.life != godel_model::Life::Initializing {
+            agent = self.step(LifeMove::Lost, "its server was lost; it goes on").await?;
+            self.forget_questions(&agent).await?;
+        }
+        if !self.is_mine(&agent) {
+            return Ok(End::Stopped);
+        }
+        let place = place::settle(&self.fleet, &call, &mut agent).await?;
+        let end = self.attempts(&call, &place, agent).await;
+        let gone = !matches!(end, Ok(End::Lost));
+        if gone && let Ok(agent) = self.agent().await {
+            self.keep_commits(&place).await;
+            place::leave(&self.fleet, self.tenant, &agent).await;
+        }
+        end
+    }
+
+    /// Waits until the project has room for one more agent.
+    async fn enter(&mut self, project: &Project) -> std::result::Result<OwnedSemaphorePermit, End> {
+        let room = self.fleet.room(project).acquire_owned();
+        let stopping = self.fleet.own.crew.stopping();
+        tokio::pin!(room);
+        loop {
+            tokio::select! {
+                place = &mut room => return place.map_err(|_| End::Shutdown),
+                () = self.lost.cancelled() => return Err(End::Lost),
+                () = stopping.cancelled() => return Err(End::Shutdown),
+                // Whatever else it is told is on disk, too, and read when it begins.
+                Some(order) = self.orders.recv() => if matches!(order, Order::Stop) {
+                    return Err(End::Stopped);
+                },
+            }
+        }
+    }
+
+    /// Pauses the agent if everything was stopped in the very moment when it was asked for.
+    async fn stands_still(&self) -> Result<bool> {
+        if crate::stop::standstill(&self.fleet, self.tenant).await?.is_none() {
+            return Ok(false);
+        }
+        let now = self.fleet.app().clock.now();
+        self.change("agent:pause", move |agent| {
+            agent.stopped = true;
+            agent.step(LifeMove::Pause, "everything stands still", now)
+        })
+        .await?;
+        Ok(true)
+    }
+
+    /// Closes what a session asked that is gone: nobody would hear the answer, and the agent asks again.
+    async fn forget_questions(&self, agent: &Agent) -> Result<()> {
+        let agent = agent.clone();
+        let work = move |tx: &mut Tx<'_>| inbox::close_all(tx, &agent, &[NoticeKind::Question]);
+        paper::write(self.fleet.app(), self.tenant, work).await
+    }
+
+    /// Takes over what was committed, so that the branch has it whatever comes.
+    async fn keep_commits(&self, place: &Place) {
+        if let Err(error) = place.runtime.collect(place.sandbox.id).await {
+            tracing::info!(agent = %self.id, %error, "what was committed was not taken over");
+        }
+    }
+
+    /// Returns the commit that the work is at, if it can be taken over.
+    async fn head(&self, place: &Place) -> Option<String> {
+        let collected = place.runtime.collect(place.sandbox.id).await;
+        collected.ok().map(|collected| collected.commit)
+    }
+
+    /// Tries until the work is done, somebody stops it, or a person is needed.
+    async fn attempts(&mut self, call: &Call, place: &Place, mut agent: Agent) -> Result<End> {
+        loop {
+            if agent.life == godel_model::Life::Initializing {
+                agent = self.step(LifeMove::WorktreeCreated, "its worktree is there").await?;
+            }
+            if !self.is_mine(&agent) {
+                return Ok(End::Stopped);
+            }
+            if !place.fresh || !agent.attempts.is_empty() {
+                check::clear_locks(place).await;
+            }
+            let mut session = Session::open(&self.fleet, self.tenant, &agent, place).await?;
+            agent = self.begin_work().await?;
+            let first = session.first_words(&agent);
+            let talked = self.converse(call, place, &mut session, first).await;
+            session.keep(&self.fleet, self.tenant, agent.talk).await?;
+            let (why, ended) = match talked? {
+                Talked::Done => return Ok(End::Completed),
+                Talked::Stopped => return Ok(End::Stopped),
+                Talked::Shutdown => return Ok(End::Shutdown),
+                Talked::Lost => return Ok(End::Lost),
+                Talked::Spent(why) => return self.out_of_money(&why).await,
+                Talked::Late => return self.out_of_time(&agent).await,
+                Talked::Trouble { why, ended } => (why, ended),
+            };
+            agent = self.agent().await?;
+            if !self.is_mine(&agent) {
+                return Ok(End::Stopped);
+            }
+            let note = session.handoff(&agent, place, &why).await;
+            drop(session);
+            let head = self.head(place).await;
+            let before = agent.commit.clone().or_else(|| agent.base.clone());
+            let progressed = head.is_some() && head != before;
+            let attempt = Attempt { model: agent.model.clone(), ended, progressed };
+            let history = [agent.attempts.clone(), vec![attempt.clone()]].concat();
+            let mut models = vec![agent.first_model.clone().unwrap_or_else(|| agent.model.clone())];
+            let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
+            models.extend(wanted.agents.stronger);
+            let (model, handoff) = match Ladder::default().next(&history, &models) {
+                Next::Again { model, handoff } | Next::Stronger { model, handoff } => {
+                    (model, handoff)
+                }
+                Next::NeedsPerson { why: tried } => {
+                    let why = format!("{why} ({tried})");
+                    self.give_up(&why).await?;
+                    return Ok(End::GaveUp(why));
+                }
+            };
+            let now = self.fleet.app().clock.now();
+            agent = self
+                .change("agent:state", move |agent| {
+                    agent.attempts.push(attempt.clone());
+                    agent.last_error = Some(why.clone());
+                    agent.retries += 1;
+                    agent.sent_back = 0;
+                    agent.commit = head.clone().or_else(|| agent.commit.clone());
+                    agent.handoff = handoff.then(|| note.clone());
+                    let words = if agent.model == model {
+                        format!("begins anew: {why}")
+                    } else {
+                        format!("begins anew with {model}: {why}")
+                    };
+                    agent.model.clone_from(&model);
+                    agent.step(LifeMove::Retry, &words, now)
+                })
+                .await?;
+        }
+    }
+
+    /// Says that the agent is at work; its time runs from the first time on.
+    async fn begin_work(&self) -> Result<Agent> {
+        let now = self.fleet.app().clock.now();
+        self.change("agent:state", move |agent| {
+            agent.began_at.get_or_insert(now);
+            agent.step(LifeMove::SessionStarted, "it works", now)
+        })
+        .await
+    }
+
+    /// Notes that a run could not go on for a reason that is not the agent's: it is tried again a few
+    /// times, since it may be a process that somebody killed, and then a person is told.
+    async fn stumble(&self, why: &str) -> Result<bool> {
+        let (words, now) = (why.to_owned(), self.fleet.app().clock.now());
+        let agent = self
+            .change("agent:state", move |agent| {
+                agent.stumbles += 1;
+                agent.last_error = Some(words.clone());
+                if agent.stumbles > STUMBLES_MAX {
+                    return Ok(());
+                }
+                agent.step(LifeMove::Lost, &format!("tries again: {words}"), now)
+            })
+            .await?;
+        if agent.stumbles <= STUMBLES_MAX {
+            return Ok(false);
+        }
+        self.give_up(why).await?;
+        Ok(true)
+    }
+
+    /// Lets the agent stand still until somebody raises its budget; its work stays.
+    async fn out_of_money(&self, why: &str) -> Result<End> {
+        let agent = self.step(LifeMove::Pause, format!("its budget is spent: {why}")).await?;
+        let text = format!(
+            "{} stands still because its budget is spent ({why}). Its work is kept. Raise the budget, \
+             then: godel agent resume {}",
+            agent.label, agent.label
+        );
+        let told = (text, Vec::new());
+        inbox::raise_now(&self.fleet, self.tenant, &agent, NoticeKind::Budget, told).await?;
+        Ok(End::Stopped)
+    }
+
+    /// Ends an agent whose time is up; its work stays.
+    async fn out_of_time(&self, agent: &Agent) -> Result<End> {
+        let why = format!("its time of {} s is up", agent.timeout.unwrap_or_default());
+        self.give_up(&why).await?;
+        Ok(End::GaveUp(why))
+    }
+
+    /// Tells a person, once, that the agent cannot go on.
+    async fn give_up(&self, why: &str) -> Result<()> {
+        let now = self.fleet.app().clock.now();
+        let (fleet, number, why) = (self.fleet.clone(), self.number, why.to_owned());
+        let work = move |tx: &mut Tx<'_>, agent: &mut Agent| {
+            if agent.run != number || !agent.life.is_running() {
+                return Ok(());
+            }
+            agent.last_error = Some(why.clone());
+            agent.step(LifeMove::Error, &why, now)?;
+            let told = serde_json::json!({
+                "agent": agent.label, "state": agent.life.as_str(), "why": why,
+            });
+            fleet.record(tx, agent, "agent:state", &told)?;
+            let text = format!(
+                "{} cannot go on with {}: {why}. Look at it: godel agent show {}; then: godel agent \
+                 restart {}",
+                agent.label, agent.bead, agent.label, agent.label
+            );
+            inbox::raise(&fleet, tx, agent, NoticeKind::Stuck, (&text, &[])).map(drop)
+        };
+        let (app, id) = (self.fleet.app(), self.id.uuid());
+        paper::change::<Agent, ()>(app, self.tenant, id, work).await?;
+        self.fleet.own.moved.notify_waiters();
+        Ok(())
+    }
+}
+
+fn result(agent: &Agent) -> Payload {
+    Payload::of(&serde_json::json!({
+        "agent": agent.id, "bead": agent.bead, "commit": agent.commit, "summary": agent.summary,
+    }))
+}

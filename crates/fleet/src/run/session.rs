@@ -1,0 +1,229 @@
+//! The session of an agent, whichever it is, with its conversation.
+
+use godel_agents::launch::{Plan, Resume, Tools};
+use godel_agents::native::{Line, NativeSession, NativeSettings, Voice};
+use godel_agents::parse::Permissions;
+use godel_agents::program::{ProgramSession, ProgramSettings};
+use godel_agents::tree::{Handoff, NodeNumber, Prime, Recorder, Tree, handoff_note, prime};
+use godel_agents::{AgentSession, Answer, Harness, SessionEvent, Turn};
+use godel_decide::agent::{Fill, Role};
+use godel_llm::Dialect;
+use godel_model::TenantId;
+use uuid::Uuid;
+
+use crate::doc::Agent;
+use crate::place::Place;
+use crate::{Fleet, Result, conversation, roles};
+
+const GOES_ON: &str = "You were interrupted and go on now. Your files are as you left them; a command \
+that was running has ended. Look at `git status` and at your todos, and go on with your task.";
+
+/// A session with its conversation.
+pub(crate) struct Session {
+    kind: Kind,
+    /// How many nodes are on disk.
+    kept: usize,
+    /// What the agent is for.
+    role: Role,
+    /// Whether there was a conversation before.
+    goes_on: bool,
+}
+
+enum Kind {
+    Native(NativeSession),
+    Program(Box<Recorded>),
+}
+
+/// A program, and what is written down of its session.
+struct Recorded {
+    session: ProgramSession,
+    tree: Tree,
+    recorder: Recorder,
+}
+
+impl Session {
+    /// Opens a session: goes on with the conversation, or begins a branch of it after a handoff.
+    pub(crate) async fn open(
+        fleet: &Fleet,
+        tenant: TenantId,
+        agent: &Agent,
+        place: &Place,
+    ) -> Result<Self> {
+        let (_, mut tree) = conversation::open(fleet.app(), tenant, agent.talk).await?;
+        let fresh = agent.handoff.is_some();
+        if fresh && tree.head().is_some() {
+            let name = format!("try-{}", agent.retries + agent.run);
+            // A name that is taken means that this very try was interrupted before.
+            if tree.fork(&name, None).is_ok() {
+                tree.switch(&name)?;
+            }
+        }
+        let role = roles::find(&place.folder, &agent.role).await?;
+        let goes_on = tree.head().is_some();
+        let kept = tree.nodes().count();
+        let dialect = fleet.app().switchboard.config().own_dialect(&agent.model);
+        let kind = if agent.harness == Harness::Native {
+            let mut voice = Voice::new(dialect, agent.model.clone());
+            if let Some(model) =
+                fleet.app().switchboard.config().registry().named(&agent.model).first()
+            {
+                voice.window = model.context.unwrap_or(voice.window);
+                voice.max_output = model.output.unwrap_or(voice.max_output).min(32_000);
+            }
+            let settings = NativeSettings {
+                voice,
+                line: Line {
+                    http: fleet.own.settings.http.clone(),
+                    base_url: proxy(&fleet.own.settings.api),
+                    token: place.token.clone(),
+                },
+                runtime: place.runtime.clone(),
+                sandbox: place.sandbox.id,
+            };
+            Kind::Native(NativeSession::start(settings, tree))
+        } else {
+            let resume = tree.kept_by(agent.harness).map(Resume::same);
+            let plan = plan(fleet, agent, place, (dialect, role.description.clone()));
+            let session = ProgramSession::start(ProgramSettings {
+                plan,
+                runtime: place.runtime.clone(),
+                sandbox: place.sandbox.id,
+                token: place.token.clone(),
+                resume,
+                permissions: Permissions::Allow,
+            })?;
+            Kind::Program(Box::new(Recorded {
+                session,
+                tree,
+                recorder: Recorder::new(agent.harness),
+            }))
+        };
+        Ok(Self { kind, kept, role, goes_on })
+    }
+
+    /// Writes what the agent is told first.
+    pub(crate) fn first_words(&self, agent: &Agent) -> String {
+        let carries = match &self.kind {
+            Kind::Native(_) => self.goes_on,
+            Kind::Program(program) => program.tree.kept_by(agent.harness).is_some(),
+        };
+        if carries {
+            return GOES_ON.to_owned();
+        }
+        let note = match (&agent.handoff, &self.kind) {
+            (Some(note), _) => Some(note.clone()),
+            (None, Kind::Program(program)) if self.goes_on => {
+                let handoff = Handoff {
+                    reason: "the session before you was led by another program, or was lost",
+                    todos: &agent.todos,
+                    work: "see `git log` and `git status`",
+                };
+                Some(handoff_note(&program.tree, &handoff))
+            }
+            _ => None,
+        };
+        // What is said in one line is said once.
+        let (title, rest) = agent.task.trim().split_once('\n').unwrap_or((agent.task.trim(), ""));
+        let fill = Fill { task: rest.trim(), bead: &agent.bead, title, rules: "" };
+        let task = self.role.render(&fill);
+        prime(&Prime { task: &task, rules: "", todos: &agent.todos, handoff: note.as_deref() })
+    }
+
+    /// Tells the agent something.
+    pub(crate) async fn prompt(&mut self, text: &str) -> Result<()> {
+        match &mut self.kind {
+            Kind::Native(session) => session.prompt(Turn::new(text)).await?,
+            Kind::Program(program) => {
+                program.session.prompt(Turn::new(text)).await?;
+                program.recorder.prompt(&mut program.tree, text)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for what happens next.
+    pub(crate) async fn next(&mut self) -> Result<SessionEvent> {
+        match &mut self.kind {
+            Kind::Native(session) => Ok(session.next().await?),
+            Kind::Program(program) => {
+                let event = program.session.next().await?;
+                program.recorder.event(&mut program.tree, &event)?;
+                Ok(event)
+            }
+        }
+    }
+
+    /// Answers a question.
+    pub(crate) async fn answer(&mut self, question: &str, answer: Answer) -> Result<()> {
+        match &mut self.kind {
+            Kind::Native(session) => Ok(session.answer(question, answer).await?),
+            Kind::Program(program) => Ok(program.session.answer(question, answer).await?),
+        }
+    }
+
+    /// Stops the turn.
+    pub(crate) async fn cancel(&mut self) -> Result<()> {
+        match &mut self.kind {
+            Kind::Native(session) => Ok(session.cancel().await?),
+            Kind::Program(program) => Ok(program.session.cancel().await?),
+        }
+    }
+
+    /// Returns the conversation if it has grown since it was kept.
+    fn grown(&self) -> Option<Tree> {
+        match &self.kind {
+            Kind::Native(session) => {
+                let first = NodeNumber(u32::try_from(self.kept).unwrap_or(u32::MAX));
+                (!session.nodes_from(first).is_empty()).then(|| session.tree())
+            }
+            Kind::Program(program) => {
+                (program.tree.nodes().count() > self.kept).then(|| program.tree.clone())
+            }
+        }
+    }
+
+    /// Writes down what was said since the last time.
+    pub(crate) async fn keep(&mut self, fleet: &Fleet, tenant: TenantId, talk: Uuid) -> Result<()> {
+        let Some(tree) = self.grown() else { return Ok(()) };
+        let count = tree.nodes().count();
+        conversation::keep(fleet.app(), tenant, talk, tree).await?;
+        self.kept = count;
+        Ok(())
+    }
+
+    /// Writes the note for whoever goes on.
+    pub(crate) async fn handoff(&self, agent: &Agent, place: &Place, why: &str) -> String {
+        let work = crate::check::work_in_words(place).await;
+        let handoff = Handoff { reason: why, todos: &agent.todos, work: &work };
+        match &self.kind {
+            Kind::Native(session) => handoff_note(&session.tree(), &handoff),
+            Kind::Program(program) => handoff_note(&program.tree, &handoff),
+        }
+    }
+}
+
+/// Returns the address of the proxy beside that of the API.
+fn proxy(api: &str) -> String {
+    format!("{}/proxy", api.trim_end_matches('/'))
+}
+
+fn plan(fleet: &Fleet, agent: &Agent, place: &Place, (dialect, system): (Dialect, String)) -> Plan {
+    let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    let sandbox = &place.sandbox;
+    let api = sandbox.api.clone().unwrap_or_else(|| fleet.own.settings.api.clone());
+    Plan {
+        harness: agent.harness,
+        program: place.program.clone(),
+        base_url: proxy(&api),
+        model: agent.model.clone(),
+        dialect,
+        home: text(&sandbox.home),
+        folder: text(&sandbox.workspace),
+        system: Some(system),
+        tools: Some(Tools {
+            name: "godel".to_owned(),
+            command: text(&fleet.own.settings.helper.program),
+            args: vec!["mcp".to_owned()],
+        }),
+    }
+}

@@ -1,0 +1,298 @@
+//! Sessions: conversations of agents as trees that can be looked at, branched, compacted and kept.
+
+use godel_agents::tree::{Entry, NodeNumber, Tree};
+use godel_app::Call;
+use godel_llm::translate::talk::Item;
+use godel_model::{Life, Reach, code};
+use godel_store::Tx;
+use uuid::Uuid;
+
+use crate::agents;
+use crate::doc::{Agent, Talk};
+use crate::spawn::{self, Before, NewAgent};
+use crate::{Error, Fleet, Result, conversation, paper};
+
+/// How much of a node is shown.
+const NODE_MAX_BYTES: usize = 4 * 1024;
+
+/// A node as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Its number.
+    pub number: u32,
+    /// The node before it.
+    pub parent: Option<u32>,
+    /// What it is.
+    pub kind: &'static str,
+    /// What was said.
+    pub text: String,
+}
+
+/// Lists conversations, the newest first.
+///
+/// # Errors
+/// If the caller may not.
+pub async fn list(
+    fleet: &Fleet,
+    call: &Call,
+    (before, limit): (Option<Uuid>, usize),
+) -> Result<Vec<(Talk, Option<Agent>)>> {
+    call.may("session", "read", Reach::Team)?;
+    let actor = call.actor.clone();
+    paper::look(fleet.app(), actor.tenant, move |tx| {
+        let page = |from, limit| paper::page::<Talk>(tx, from, limit);
+        let talks = paper::gather((before, limit), page, |talk| actor.works_in(talk.project))?;
+        let agent = |talk: Talk| Ok((paper::by_id::<Agent>(tx, talk.agent.uuid())?, talk));
+        let found = talks.into_iter().map(agent).map(|one| one.map(|(agent, talk)| (talk, agent)));
+        found.collect()
+    })
+    .await
+}
+
+/// Finds a conversation by its id, or by its agent.
+///
+/// # Errors
+/// If the caller may not, or there is none in a project in which it works.
+pub async fn find(fleet: &Fleet, call: &Call, name: &str) -> Result<(Talk, Option<Agent>)> {
+    call.may("session", "read", Reach::Team)?;
+    let (actor, wanted) = (call.actor.clone(), name.to_owned());
+    let found = paper::look(fleet.app(), actor.tenant, move |tx| {
+        let by_id = match Uuid::try_parse(&wanted) {
+            Ok(id) => paper::by_id::<Talk>(tx, id)?,
+            Err(_) => None,
+        };
+        let talk = match by_id {
+            Some(talk) => Some(talk),
+            None => match agents::lookup(tx, &wanted)? {
+                Some(agent) => paper::by_id::<Talk>(tx, agent.talk)?,
+                None => None,
+            },
+        };
+        let Some(talk) = talk.filter(|talk| actor.works_in(talk.project)) else {
+            return Ok(None);
+        };
+        let agent = paper::by_id::<Agent>(tx, talk.agent.uuid())?;
+        Ok(Some((talk, agent)))
+    });
+    found.await?.ok_or_else(|| Error::NoSession(name.to_owned()))
+}
+
+/// Shows nodes of a conversation from a number on.
+///
+/// # Errors
+/// If the caller may not, or there is none.
+pub async fn nodes(
+    fleet: &Fleet,
+    call: &Call,
+    name: &str,
+    (from, limit): (u32, usize),
+) -> Result<(Vec<Shown>, Option<u32>)> {
+    call.may("session", "read", Reach::Team)?;
+    let (talk, _) = find(fleet, call, name).await?;
+    let (_, tree) = conversation::open(fleet.app(), call.actor.tenant, talk.id).await?;
+    let shown: Vec<Shown> = tree
+        .nodes()
+        .skip(from as usize)
+        .take(limit)
+        .map(|(number, node)| shown(number, node.parent, &node.entry))
+        .collect();
+    let next = from.saturating_add(u32::try_from(shown.len()).unwrap_or(u32::MAX));
+    Ok((shown, (next < talk.nodes).then_some(next)))
+}
+
+fn shown(number: NodeNumber, parent: Option<NodeNumber>, entry: &Entry) -> Shown {
+    let (kind, text) = match entry {
+        Entry::Said { item } => match item {
+            Item::User { text } => ("user", text.clone()),
+            Item::Model { text } => ("model", text.clone()),
+            other => said(other),
+        },
+        Entry::Summary { text, .. } => ("summary", text.clone()),
+        Entry::Kept { harness, id } => ("kept", format!("{harness} {id}")),
+    };
+    let text = godel_agents::clip(&text, NODE_MAX_BYTES);
+    Shown { number: number.0, parent: parent.map(|parent| parent.0), kind, text }
+}
+
+/// Says what a part of a conversation is that is neither of the two who talk.
+fn said(item: &Item) -> (&'static str, String) {
+    match item {
+        Item::Call { name, input, .. } => ("call", format!("{name} {input}")),
+        Item::Result { text, .. } => ("result", text.clone()),
+        Item::Thought { text, .. } => ("thinking", text.clone()),
+        Item::User { text } | Item::Model { text } => ("said", text.clone()),
+    }
+}
+
+/// Changes a conversation of an agent that does not run.
+async fn change<R: Send + 'static>(
+    fleet: &Fleet,
+    call: &Call,
+    name: &str,
+    work: impl Fn(&mut Tree) -> Result<R> + Send + Sync + Clone + 'static,
+) -> Result<(Talk, R)> {
+    call.may("session", "update", Reach::Own)?;
+    let (talk, agent) = find(fleet, call, name).await?;
+    if let Some(agent) = &agent {
+        agents::may_lead(call, agent)?;
+    }
+    if let Some(agent) = agent.filter(|agent| agent.life.is_running()) {
+        return Err(Error::refused(
+            code::AGENT_STATE,
+            format!("agent {} is at work with this session", agent.label),
+            format!("let it stand still first: godel agent pause {}", agent.label),
+        ));
+    }
+    let change = move |tx: &mut Tx<'_>, talk: &mut Talk| {
+        let mut tree = conversation::load(tx, talk)?;
+        let done = work(&mut tree)?;
+        conversation::store(tx, talk, &tree)?;
+        Ok(done)
+    };
+    paper::change::<Talk, R>(fleet.app(), call.actor.tenant, talk.id, change).await
+}
+
+fn needed(name: Option<String>, what: &str) -> Result<String> {
+    name.ok_or_else(|| {
+        Error::refused(code::INVALID_FIELD, format!("{what} needs a name"), "give it as `name`")
+    })
+}
+
+/// Begins a branch at a node, or at the end of the one that is chosen.
+///
+/// # Errors
+/// If there is no such node, or the name is taken.
+pub async fn branch(
+    fleet: &Fleet,
+    call: &Call,
+    name: &str,
+    (branch, node): (Option<String>, Option<u32>),
+) -> Result<Talk> {
+    call.may("session", "update", Reach::Own)?;
+    let branch = needed(branch, "a branch")?;
+    let work = move |tree: &mut Tree| {
+        let at = node.map(NodeNumber).or_else(|| tree.head());
+        Ok(tree.fork(&branch, at)?)
+    };
+    Ok(change(fleet, call, name, work).await?.0)
+}
+
+/// Chooses the branch to go on with.
+///
+/// # Errors
+/// If there is none of that name.
+pub async fn switch(fleet: &Fleet, call: &Call, name: &str, to: Option<String>) -> Result<Talk> {
+    call.may("session", "update", Reach::Own)?;
+    let to = needed(to, "a switch")?;
+    Ok(change(fleet, call, name, move |tree| Ok(tree.switch(&to)?)).await?.0)
+}
+
+/// Lets a summary stand for what was said.
+///
+/// # Errors
+/// If nothing was said.
+pub async fn compact(
+    fleet: &Fleet,
+    call: &Call,
+    name: &str,
+    summary: Option<String>,
+) -> Result<Talk> {
+    call.may("session", "update", Reach::Own)?;
+    let work = move |tree: &mut Tree| {
+        let words = summary.clone().unwrap_or_else(|| {
+            let handoff = godel_agents::tree::Handoff {
+                reason: "the conversation was made shorter",
+                ..Default::default()
+            };
+            godel_agents::tree::handoff_note(tree, &handoff)
+        });
+        Ok(tree.compact(&words, None)?)
+    };
+    Ok(change(fleet, call, name, work).await?.0)
+}
+
+/// Gives the end of the branch a name.
+///
+/// # Errors
+/// If the name is taken.
+pub async fn save(fleet: &Fleet, call: &Call, name: &str, point: Option<String>) -> Result<Talk> {
+    call.may("session", "update", Reach::Own)?;
+    let point = needed(point, "a save point")?;
+    Ok(change(fleet, call, name, move |tree| Ok(tree.save(&point)?)).await?.0)
+}
+
+/// Puts a conversation away.
+///
+/// # Errors
+/// If its agent is at work.
+pub async fn archive(fleet: &Fleet, call: &Call, name: &str) -> Result<Talk> {
+    call.may("session", "update", Reach::Own)?;
+    let (talk, _) = change(fleet, call, name, |_| Ok(())).await?;
+    let work = |_: &mut Tx<'_>, talk: &mut Talk| {
+        talk.archived = true;
+        Ok(())
+    };
+    Ok(paper::change::<Talk, ()>(fleet.app(), call.actor.tenant, talk.id, work).await?.0)
+}
+
+/// Goes on with a conversation: its agent is resumed, or begun anew if it failed.
+///
+/// # Errors
+/// If its agent has ended, or is at work.
+pub async fn resume(fleet: &Fleet, call: &Call, name: &str) -> Result<Talk> {
+    call.may("session", "update", Reach::Own)?;
+    let (talk, agent) = find(fleet, call, name).await?;
+    let agent = agent.ok_or_else(|| Error::NoAgent(talk.agent.to_string()))?;
+    let id = agent.id.to_string();
+    match agent.life {
+        Life::Failed => agents::restart(fleet, call, &id, (None, None)).await?,
+        _ => agents::resume(fleet, call, &id).await?,
+    };
+    Ok(talk)
+}
+
+/// Makes a new agent that goes on from a node, with a bead and a worktree of its own.
+///
+/// # Errors
+/// If there is no such node.
+pub async fn fork(fleet: &Fleet, call: &Call, name: &str, node: Option<u32>) -> Result<Agent> {
+    call.may("session", "create", Reach::Own)?;
+    let (talk, agent) = find(fleet, call, name).await?;
+    let agent = agent.ok_or_else(|| Error::NoAgent(talk.agent.to_string()))?;
+    let (_, mut tree) = conversation::open(fleet.app(), call.actor.tenant, talk.id).await?;
+    if let Some(node) = node {
+        let branch = format!("fork-{node}");
+        // A branch of that name is at that node already.
+        if !tree.branches().contains_key(&branch) {
+            tree.fork(&branch, Some(NodeNumber(node)))?;
+        }
+        tree.switch(&branch)?;
+    }
+    let begin_at = agent.commit.clone();
+    let before = Before { tree: Some(tree), begin_at, files: None };
+    copy(fleet, call, &agent, before).await
+}
+
+/// Makes an agent like another, which goes on from something that is known.
+pub(crate) async fn copy(
+    fleet: &Fleet,
+    call: &Call,
+    agent: &Agent,
+    before: Before,
+) -> Result<Agent> {
+    let new = NewAgent {
+        task: Some(format!("{}\n\n(a copy of {})", agent.task, agent.label)),
+        project: Some(agent.project),
+        harness: Some(agent.harness.name().to_owned()),
+        command: agent.command.clone(),
+        model: Some(agent.model.clone()),
+        role: Some(agent.role.clone()),
+        runtime: Some(agent.runtime.clone()),
+        sandbox: Some(agent.sandbox.as_str().to_owned()),
+        allow: agent.allow.clone(),
+        budget: agent.budget,
+        timeout: agent.timeout,
+        ..NewAgent::default()
+    };
+    spawn::spawn_with(fleet, call, new, Some(before)).await
+}

@@ -1,0 +1,359 @@
+//! The landing: a bead's commits become one commit on the target branch, once.
+//!
+//! `prepare` merges without any working tree and moves nothing; `finish` moves the branch by compare
+//! and swap, and the files of a checkout of it with the branch. Killed anywhere, the same two calls end
+//! in the same state.
+
+mod follow;
+mod locks;
+mod recover;
+mod transaction;
+
+use godel_model::code;
+use serde::{Deserialize, Serialize};
+
+use crate::Name;
+use crate::bench::Workbench;
+use crate::disk::{self, Lock};
+use crate::error::{Error, Result};
+use crate::git::{failed, path_of};
+use crate::repo::Repo;
+
+/// How long the title of a commit may be.
+const TITLE_MAX_CHARS: usize = 200;
+/// How long the rest of its message may be.
+const BODY_MAX_BYTES: usize = 64 * 1024;
+/// How many files of a conflict are named.
+const CONFLICTS_MAX: usize = 200;
+/// How long a name or an address in a commit may be.
+const IDENTITY_MAX_CHARS: usize = 200;
+/// No signature, and words as they were written.
+const PLAIN: [&str; 3] =
+    ["commit.gpgSign=false", "i18n.commitEncoding=UTF-8", "log.showSignature=false"];
+
+/// Who a commit is by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Author {
+    /// The name.
+    pub name: String,
+    /// The address.
+    pub email: String,
+}
+
+/// What the commit of a landing says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// The bead that lands.
+    pub bead: Name,
+    /// The first line.
+    pub title: String,
+    /// What follows after it, if anything.
+    pub body: String,
+    /// Who it is by.
+    pub author: Author,
+}
+
+/// A merge that is ready to land; the branch has not moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Merge {
+    /// The bead that lands.
+    pub bead: Name,
+    /// The branch that it lands on.
+    pub target: String,
+    /// The merge commit.
+    pub commit: String,
+    /// The id of its files, all together.
+    pub tree: String,
+    /// The commit that the branch was at.
+    pub before: String,
+    /// The commit that lands.
+    pub source: String,
+    /// How many files it changes on the branch.
+    pub files: usize,
+}
+
+/// What a merge came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Prepared {
+    /// The branch has these commits already.
+    AlreadyThere {
+        /// The commit that the branch is at.
+        target: String,
+    },
+    /// The merge is clean.
+    Ready(Merge),
+    /// Both sides changed the same.
+    Conflict {
+        /// The files that a person or an agent must look at.
+        files: Vec<String>,
+    },
+}
+
+/// What became of a landing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Landed {
+    /// The branch has it, and its checkout too.
+    Done,
+    /// The branch has moved since; prepare again.
+    Moved {
+        /// The commit that the branch is at.
+        now: String,
+    },
+    /// Something of a person's is in the way; nothing was moved.
+    Blocked {
+        /// What, where, and what to do about it.
+        why: String,
+    },
+}
+
+/// Lands beads on branches of one repository.
+///
+/// All functions block; call them on a thread that may.
+#[derive(Clone, Copy)]
+pub struct Landing<'a> {
+    bench: &'a Workbench,
+}
+
+impl Workbench {
+    /// Returns what lands beads on branches of this repository.
+    pub const fn landing(&self) -> Landing<'_> {
+        Landing { bench: self }
+    }
+}
+
+impl Landing<'_> {
+    /// Merges a commit into a branch, without touching a working tree; nothing is moved.
+    ///
+    /// # Errors
+    /// If there is no such commit or branch, the message cannot be used, or git fails.
+    pub fn prepare(&self, source: &str, target: &str, message: &Message) -> Result<Prepared> {
+        let repo = self.repo();
+        let text = written(message)?;
+        let lock = self.lock()?;
+        self.recover(&lock)?;
+        let source = repo.known(source)?;
+        let (_, before) = self.branch(target)?;
+        if repo.is_ancestor(&source, &before)? {
+            self.forget(&message.bead)?;
+            return Ok(Prepared::AlreadyThere { target: before });
+        }
+        let tree = match self.merged(&before, &source)? {
+            Ok(tree) => tree,
+            Err(files) => return Ok(Prepared::Conflict { files }),
+        };
+        self.step("land:merged");
+        let commit = self.committed(&tree, [&before, &source], message, &text)?;
+        self.step("land:committed");
+        let files = repo.diff_stat(&before, &commit)?.files;
+        let (bead, target) = (message.bead.clone(), target.to_owned());
+        Ok(Prepared::Ready(Merge { bead, target, commit, tree, before, source, files }))
+    }
+
+    /// Moves the branch to a merge, and the files of its checkout with it.
+    ///
+    /// # Errors
+    /// If git or a file fails; then the same call may be made again.
+    pub fn finish(&self, merge: &Merge) -> Result<Landed> {
+        let lock = self.lock()?;
+        self.recover(&lock)?;
+        let (reference, now) = self.branch(&merge.target)?;
+        if self.repo().is_ancestor(&merge.commit, &now)? {
+            self.forget(&merge.bead)?;
+            return Ok(Landed::Done);
+        }
+        if now != merge.before {
+            return Ok(Landed::Moved { now });
+        }
+        let landed = match self.checkout(&reference)? {
+            follow::Found::Nowhere => self.swap(&reference, merge)?,
+            follow::Found::Unclear(why) => Landed::Blocked { why },
+            follow::Found::Here(checkout) => self.follow(&checkout, &reference, merge, &lock)?,
+        };
+        if landed == Landed::Done {
+            self.step("land:moved");
+            self.forget(&merge.bead)?;
+        }
+        Ok(landed)
+    }
+
+    fn repo(&self) -> &Repo {
+        &self.bench.repo
+    }
+
+    fn step(&self, name: &'static str) {
+        self.bench.step(name);
+    }
+
+    /// One landing at a time in a repository; git that outlives us holds on to it.
+    fn lock(&self) -> Result<Lock> {
+        self.bench.prepare()?;
+        Lock::take(&self.repo().state().join("landing.lock"), "a landing of this repository")
+    }
+
+    /// Returns the reference of a branch, and where it is.
+    fn branch(&self, name: &str) -> Result<(String, String)> {
+        let reference = format!("refs/heads/{name}");
+        // A branch may be another name for a branch.
+        let real = self.repo().ask().args(["symbolic-ref", "-q", &reference]).maybe()?;
+        let reference = real.unwrap_or(reference);
+        let shown: String = name.chars().filter(|c| !c.is_control()).take(100).collect();
+        match self.repo().commit(&reference)? {
+            Some(commit) => Ok((reference, commit)),
+            None => Err(Error::refused(
+                code::BASE_NOT_FOUND,
+                format!("there is no branch {shown:?} to land on"),
+                "name a branch of this repository, such as `target = \"main\"` in godel.toml",
+            )),
+        }
+    }
+
+    /// Merges two commits; the files that conflict instead, if they do.
+    fn merged(&self, ours: &str, theirs: &str) -> Result<Result<String, Vec<String>>> {
+        let asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
+        let git = self.repo().git().env("GIT_ATTR_SOURCE", ours).settings(&self.no_drivers()?);
+        let output = git.args(asked).args([ours, theirs]).output()?;
+        let mut parts = output.stdout.split(|byte| *byte == 0);
+        let tree = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
+        match output.status.code() {
+            Some(0) => Ok(Ok(tree)),
+            Some(1) => {
+                let named = parts.filter(|part| !part.is_empty()).map(path_of);
+                let mut files: Vec<String> = named.map(|path| path.display().to_string()).collect();
+                files.sort();
+                files.dedup();
+                files.truncate(CONFLICTS_MAX);
+                Ok(Err(files))
+            }
+            Some(129) => Err(Error::refused(
+                code::GIT_UNAVAILABLE,
+                "this git cannot merge without a working tree",
+                "install git 2.38 or newer",
+            )),
+            _ => Err(failed("merge-tree".to_owned(), &output)),
+        }
+    }
+
+    /// Merge programs of the user's are not run here: a file that needs one is a conflict.
+    fn no_drivers(&self) -> Result<Vec<String>> {
+        let asked = ["config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$"];
+        let output = self.repo().ask().args(asked).output()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let names = text.split('\0').filter(|name| !name.is_empty());
+        Ok(names.map(|name| format!("{name}=false")).collect())
+    }
+
+    /// Writes the merge commit and keeps it; the one that is kept already, if it is the same.
+    fn committed(
+        &self,
+        tree: &str,
+        parents: [&str; 2],
+        message: &Message,
+        text: &str,
+    ) -> Result<String> {
+        let kept = kept(&message.bead);
+        let known = self.repo().commit(&kept)?;
+        if let Some(known) = &known
+            && self.is_same(known, tree, parents, text)?
+        {
+            return Ok(known.clone());
+        }
+        let date = format!("@{} +0000", self.bench.host.clock.now().as_second());
+        let git = self.repo().git().settings(&PLAIN.map(str::to_owned));
+        let Author { name, email } = &message.author;
+        let git = git.env("GIT_AUTHOR_NAME", name).env("GIT_AUTHOR_EMAIL", email);
+        let git = git.env("GIT_COMMITTER_NAME", name).env("GIT_COMMITTER_EMAIL", email);
+        let git = git.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
+        let [first, second] = parents;
+        let git = git.args(["commit-tree", "--no-gpg-sign", "-p", first, "-p", second, "-F", "-"]);
+        let commit = git.args([tree]).input(text).line()?;
+        self.step("land:written");
+        let keep = || self.repo().git().args(["update-ref", &kept, &commit]).run();
+        match keep() {
+            Err(_) if self.unlock_kept(&message.bead)? => keep()?,
+            kept => kept?,
+        }
+        Ok(commit)
+    }
+
+    fn is_same(&self, commit: &str, tree: &str, parents: [&str; 2], text: &str) -> Result<bool> {
+        let asked = ["show", "--no-patch", "--format=%T%n%P%n%B", "--encoding=UTF-8", commit];
+        let git = self.repo().ask().settings(&PLAIN.map(str::to_owned));
+        let said = git.args(asked).line()?;
+        let wanted = format!("{tree}\n{}\n{text}", parents.join(" "));
+        Ok(said.trim_end() == wanted.trim_end())
+    }
+
+    /// Moves a branch that is checked out nowhere.
+    fn swap(&self, reference: &str, merge: &Merge) -> Result<Landed> {
+        let why = reason(merge);
+        self.announce(None, reference, merge)?;
+        let asked = ["update-ref", "--create-reflog", "-m", &why, reference];
+        let git = self.repo().git().args(asked);
+        let swapped = git.args([&merge.commit, &merge.before]).run();
+        disk::remove(&self.journal_path())?;
+        match swapped {
+            Ok(()) => Ok(Landed::Done),
+            Err(error) => self.lost(reference, &merge.before, error),
+        }
+    }
+
+    /// Tells why a branch could not be moved: somebody else did, or git failed.
+    fn lost(&self, reference: &str, before: &str, error: Error) -> Result<Landed> {
+        match self.repo().commit(reference)? {
+            Some(now) if now != before => Ok(Landed::Moved { now }),
+            _ => Err(error),
+        }
+    }
+
+    /// Lets go of a merge commit that is on its branch now.
+    fn forget(&self, bead: &Name) -> Result<()> {
+        let kept = kept(bead);
+        let Some(commit) = self.repo().commit(&kept)? else {
+            return Ok(());
+        };
+        let forget = || self.repo().git().args(["update-ref", "-d", &kept, &commit]).run();
+        match forget() {
+            Err(_) if self.unlock_kept(bead)? => forget(),
+            forgotten => forgotten,
+        }
+    }
+}
+
+/// Where a merge commit is kept until its branch has it.
+fn kept(bead: &Name) -> String {
+    format!("refs/godel/landing/{bead}")
+}
+
+/// What the log of the branch says.
+fn reason(merge: &Merge) -> String {
+    format!("godel: land {}", merge.bead)
+}
+
+/// Writes the message of a commit, or refuses it.
+fn written(message: &Message) -> Result<String> {
+    let refuse = |what: &str, hint: String| Err(Error::refused(code::INVALID_FIELD, what, hint));
+    // A bead must not fail to land for its long title.
+    let words = message.title.split(|c: char| c.is_control() || c.is_whitespace());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let title: String = words.join(" ").chars().take(TITLE_MAX_CHARS).collect();
+    if title.is_empty() {
+        return refuse("a commit needs a title", "give the bead a title".to_owned());
+    }
+    let body = message.body.trim();
+    if body.len() > BODY_MAX_BYTES || body.contains('\0') {
+        let hint = format!("give at most {BODY_MAX_BYTES} bytes, without a zero byte");
+        return refuse("the body cannot be in the message of a commit", hint);
+    }
+    for part in [&message.author.name, &message.author.email] {
+        let bad = |c: char| c.is_control() || "<>".contains(c);
+        let good = part.chars().any(char::is_alphanumeric) && !part.contains(bad);
+        if !good || part.chars().count() > IDENTITY_MAX_CHARS {
+            let hint =
+                format!("give a name and an address of 1 to {IDENTITY_MAX_CHARS} characters");
+            return refuse("the author cannot be named in a commit", hint);
+        }
+    }
+    let gap = if body.is_empty() { "" } else { "\n\n" };
+    Ok(format!("{title}{gap}{body}\n"))
+}

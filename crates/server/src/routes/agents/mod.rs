@@ -1,0 +1,9 @@
+//! Agents, their conversations and their mail.
+
+pub(crate) mod convoys;
+pub(crate) mod lead;
+pub(crate) mod mail;
+pub(crate) mod own;
+pub(crate) mod places;
+pub(crate) mod sessions;
+pub(crate) mod shape;

@@ -1,0 +1,126 @@
+//! Copies and snapshots of agents, and where agents work.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use godel_api::{
+    Agent, AgentList, AgentSnapshot, ForkAgent, Page, Success, Worktree, WorktreeList,
+};
+use godel_fleet::{snapshots, worktrees};
+use http::StatusCode;
+use uuid::Uuid;
+
+use super::super::list::{ListQuery, Listing};
+use super::shape;
+use crate::error::ApiResult;
+use crate::extract::{JsonBody, Query, Word};
+use crate::guard::Caller;
+use crate::state::Shared;
+
+fn snapshot(found: godel_fleet::Snapshot) -> AgentSnapshot {
+    AgentSnapshot {
+        id: found.id,
+        snapshot: found.files.to_string(),
+        agent_id: found.agent.uuid(),
+        agent: found.label,
+        bead: found.bead,
+        node: found.node.map(|node| node.0),
+        commit: found.commit,
+        taken_at: found.taken_at,
+    }
+}
+
+/// Copy an agent
+///
+/// Files and conversation as they are now; each copy has a bead and a worktree of its own.
+#[utoipa::path(post, path = "/agents/{id}/fork", tag = "agents", operation_id = "forkAgent",
+    params(("id" = String, Path, description = "The id or the name of the agent")),
+    request_body = ForkAgent,
+    responses((status = 201, description = "The copies", body = Success<AgentList>)))]
+pub(crate) async fn fork(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Word(name): Word,
+    body: JsonBody<ForkAgent>,
+) -> ApiResult<impl IntoResponse> {
+    let made = snapshots::fork(&shared.fleet, &caller.call, &name, body.value.copies).await?;
+    let items = shape::agents(&shared, &caller, made).await?;
+    Ok((StatusCode::CREATED, Json(Success::new(AgentList { items }))))
+}
+
+/// Take a snapshot of an agent
+///
+/// Its files and where its conversation stands, together.
+#[utoipa::path(post, path = "/agents/{id}/snapshot", tag = "agents", operation_id = "snapshotAgent",
+    params(("id" = String, Path, description = "The id or the name of the agent")),
+    responses((status = 201, description = "The snapshot", body = Success<AgentSnapshot>)))]
+pub(crate) async fn take(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Word(name): Word,
+) -> ApiResult<impl IntoResponse> {
+    let made = snapshots::take(&shared.fleet, &caller.call, &name).await?;
+    Ok((StatusCode::CREATED, Json(Success::new(snapshot(made)))))
+}
+
+/// List snapshots
+///
+/// The newest first.
+#[utoipa::path(get, path = "/snapshots", tag = "agents", operation_id = "listSnapshots", params(ListQuery),
+    responses((status = 200, description = "A page of snapshots", body = Success<Page<AgentSnapshot>>)))]
+pub(crate) async fn list(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Query(query): Query<ListQuery>,
+) -> ApiResult<impl IntoResponse> {
+    let listing: Listing<Uuid> = query.check("snapshots", "takenAt", true)?;
+    listing.descending_only("takenAt")?;
+    listing.no_more_fields()?;
+    let limit = listing.limit;
+    let mut found = snapshots::list(&shared.fleet, &caller.call, (listing.from, limit + 1)).await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let last = found.last().filter(|_| more).map(|one| one.id);
+    let items: Vec<AgentSnapshot> = found.into_iter().map(snapshot).collect();
+    Ok(Json(Success::new(listing.page(items, last))))
+}
+
+/// Restore a snapshot
+///
+/// Makes a new agent with these files and this conversation, on a bead and a worktree of its own.
+#[utoipa::path(post, path = "/snapshots/{id}/restore", tag = "agents", operation_id = "restoreSnapshot",
+    params(("id" = Uuid, Path, description = "The id of the snapshot")),
+    responses((status = 201, description = "The new agent", body = Success<Agent>)))]
+pub(crate) async fn restore(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Word(id): Word,
+) -> ApiResult<impl IntoResponse> {
+    let id: godel_model::EventId = id.parse()?;
+    let made = snapshots::restore(&shared.fleet, &caller.call, id.uuid()).await?;
+    let made = shape::agent(&shared, &caller, made).await?;
+    Ok((StatusCode::CREATED, Json(Success::new(made))))
+}
+
+/// List worktrees
+///
+/// Of all projects that the caller works in.
+#[utoipa::path(get, path = "/worktrees", tag = "agents", operation_id = "listWorktrees",
+    responses((status = 200, description = "The worktrees", body = Success<WorktreeList>)))]
+pub(crate) async fn worktrees(
+    State(shared): State<Shared>,
+    caller: Caller,
+) -> ApiResult<impl IntoResponse> {
+    let found = worktrees::list(&shared.fleet, &caller.call, None).await?;
+    let items = found.into_iter().map(|(project, entry)| Worktree {
+        id: entry.id.as_str().to_owned(),
+        project_id: project.uuid(),
+        path: entry.path.display().to_string(),
+        branch: entry.branch,
+        head: entry.head,
+        ahead: entry.ahead,
+        dirty: entry.dirty,
+        state: entry.state.as_str().to_owned(),
+    });
+    Ok(Json(Success::new(WorktreeList { items: items.collect() })))
+}

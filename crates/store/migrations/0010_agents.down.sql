@@ -1,0 +1,2 @@
+DROP TABLE talk_node;
+DROP TABLE paper;
