@@ -22,6 +22,7 @@ mod http;
 mod parts;
 mod pass;
 mod process;
+mod provider;
 mod server;
 mod socket;
 mod stats;

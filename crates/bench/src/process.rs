@@ -145,6 +145,13 @@ pub(crate) fn family_cpu(pid: u32) -> Result<Duration> {
     Ok(Duration::from_nanos(nanos) + Duration::from_millis(own.ended_ticks * 10))
 }
 
+/// Returns how long all threads of a process and its children that have ended ran, to a hundredth of a
+/// second.
+pub(crate) fn whole_cpu(pid: u32) -> Result<Duration> {
+    let stat = stat(pid).ok_or_else(|| Error::new(format!("there is no process {pid}")))?;
+    Ok(Duration::from_millis((stat.own_ticks + stat.ended_ticks) * 10))
+}
+
 fn run_by(pid: u32) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).unwrap_or_default();
     running_nanos(&text).unwrap_or_default()
@@ -154,6 +161,8 @@ fn run_by(pid: u32) -> u64 {
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     parent: u32,
+    /// How long all its threads ran.
+    own_ticks: u64,
     /// How long its children that have ended ran.
     ended_ticks: u64,
 }
@@ -168,7 +177,8 @@ fn read_stat(text: &str) -> Option<Stat> {
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
     let parent = u32::try_from(number(1)?).ok()?;
-    Some(Stat { parent, ended_ticks: number(13)? + number(14)? })
+    let own_ticks = number(11)? + number(12)?;
+    Some(Stat { parent, own_ticks, ended_ticks: number(13)? + number(14)? })
 }
 
 /// Reads the first number of a `schedstat` file: nanoseconds on a processor.
@@ -196,7 +206,7 @@ mod tests {
         assert_eq!(memory_bytes(status, "VmHWM:"), Some(900 * 1024));
         assert_eq!(memory_bytes("Name:\tgodel\n", "VmRSS:"), None);
         let stat = "7 (a ) b) S 5 7 7 0 -1 4 9 8 0 0 11 12 13 14 20 0 1 0 99";
-        assert_eq!(read_stat(stat), Some(Stat { parent: 5, ended_ticks: 27 }));
+        assert_eq!(read_stat(stat), Some(Stat { parent: 5, own_ticks: 23, ended_ticks: 27 }));
     }
 
     #[test]

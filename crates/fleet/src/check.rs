@@ -5,7 +5,7 @@ use std::time::Duration;
 use godel_agents::TodoState;
 use godel_agents::gates::Gates;
 use godel_app::{Call, beads};
-use godel_model::{BeadStatus, LifeMove};
+use godel_model::{BeadStatus, Life, LifeMove};
 use godel_runtime::Command;
 use godel_store::Tx;
 use tokio::io::AsyncReadExt as _;
@@ -134,6 +134,12 @@ pub(crate) async fn work_in_words(place: &Place) -> String {
 }
 
 async fn said(place: &Place, line: &str) -> String {
+    // Its own limit ends the command; this one is for walls that do not rise.
+    let said = tokio::time::timeout(GIT_PATIENCE + GIT_PATIENCE, say(place, line)).await;
+    said.unwrap_or_default()
+}
+
+async fn say(place: &Place, line: &str) -> String {
     let command = Command::shell(format!("exec 2>&1\n{line}")).within(GIT_PATIENCE);
     let Ok(mut process) = place.runtime.exec(place.sandbox.id, &command).await else {
         return String::new();
@@ -155,23 +161,51 @@ pub(crate) async fn complete(
     summary: String,
 ) -> Result<()> {
     let app = fleet.app();
+    // The bead is in git and the agent is not: a server that is killed between the two must know.
+    let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
+        agent.summary = Some(summary.clone());
+        Ok(())
+    };
+    paper::change::<Agent, ()>(app, call.actor.tenant, agent.id.uuid(), note).await?;
     let wanted = beads::Move {
         status: Some(BeadStatus::Review),
         token: agent.claim.clone(),
         ..beads::Move::default()
     };
     beads::move_to(app, call, Some(agent.project), &agent.bead, wanted).await?;
+    finish(fleet, call, (agent, number)).await
+}
+
+/// Ends an agent whose bead was moved to review right before its server was killed.
+pub(crate) async fn complete_late(
+    fleet: &Fleet,
+    call: &Call,
+    (agent, number): (&Agent, u32),
+) -> Result<bool> {
+    if agent.life != Life::Completing || agent.summary.is_none() {
+        return Ok(false);
+    }
+    let found = beads::get(fleet.app(), call, Some(agent.project), &agent.bead).await?.value.0;
+    if !matches!(found.status, BeadStatus::Review | BeadStatus::Done) {
+        return Ok(false);
+    }
+    finish(fleet, call, (agent, number)).await?;
+    Ok(true)
+}
+
+/// Ends an agent whose bead is in review.
+async fn finish(fleet: &Fleet, call: &Call, (agent, number): (&Agent, u32)) -> Result<()> {
+    let app = fleet.app();
     let (fleet_, id, now) = (fleet.clone(), agent.id.uuid(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         paper::change_in::<Agent, ()>(tx, id, |tx, agent| {
             if agent.run != number || !agent.life.is_running() {
                 return Ok(());
             }
-            agent.summary = Some(summary.clone());
             agent.step(LifeMove::CleanupDone, "its work is done and waits for review", now)?;
             let told = serde_json::json!({
                 "agent": agent.label, "state": agent.life.as_str(), "view": agent.life.view(),
-                "bead": agent.bead, "commit": agent.commit, "summary": summary,
+                "bead": agent.bead, "commit": agent.commit, "summary": agent.summary,
             });
             fleet_.record(tx, agent, "agent:complete", &told)?;
             let kinds = [NoticeKind::Question, NoticeKind::Stuck, NoticeKind::Budget];

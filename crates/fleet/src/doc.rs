@@ -166,6 +166,7 @@ impl Agent {
         self.attempts.clear();
         self.stumbles = 0;
         self.sent_back = 0;
+        self.summary = None;
         self.began_at = None;
     }
 

@@ -60,6 +60,8 @@ pub(crate) struct Own {
     rooms: Mutex<HashMap<ProjectId, (u32, Arc<Semaphore>)>>,
     /// Repositories in which something is landing.
     pub(crate) landings: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
+    /// Repositories in which worktrees are made ready, and whether that is to be done again.
+    pub(crate) stocking: Mutex<HashMap<PathBuf, bool>>,
     /// Something happened that a march may wait for.
     pub(crate) moved: Notify,
     /// Somebody answered a question.
@@ -122,6 +124,7 @@ impl Fleet {
                 live: Mutex::default(),
                 tickets: Mutex::default(),
                 landings: Mutex::default(),
+                stocking: Mutex::default(),
                 foremen: Mutex::default(),
                 rooms: Mutex::default(),
                 moved: Notify::new(),
@@ -155,9 +158,11 @@ impl Fleet {
         lock(&self.own.live).contains_key(&agent)
     }
 
-    /// Returns a place among the agents of a project that may run here.
-    pub(crate) fn room(&self, project: &Project) -> Arc<Semaphore> {
-        let most = project.limits.max_agents.unwrap_or(self.own.settings.capacity).max(1);
+    /// Returns a place among the agents of a project that may run here; the project's own file can say
+    /// that there are fewer.
+    pub(crate) fn room(&self, project: &Project, own: Option<u32>) -> Arc<Semaphore> {
+        let limits = [project.limits.max_agents, own, Some(self.own.settings.capacity)];
+        let most = limits.into_iter().flatten().min().unwrap_or(1).max(1);
         let mut rooms = lock(&self.own.rooms);
         let place = rooms
             .entry(project.id)

@@ -104,7 +104,13 @@ pub(crate) async fn carry_out(
 /// Merges, checks and moves the branch; begins anew if somebody else moved it meanwhile.
 async fn merge(fleet: &Fleet, folder: &Path, wanted: &Gates, message: Message) -> Result<Report> {
     let bead = message.bead.clone();
-    let target = target(fleet, folder, wanted).await?;
+    let target = wishes::target(fleet, folder.to_owned(), wanted).await?.ok_or_else(|| {
+        Error::refused(
+            code::LANDING_REFUSED,
+            "the repository has neither a branch main nor master",
+            "say which branch work lands in: `[project] target` in godel.toml",
+        )
+    })?;
     let report = |commit, why| Report {
         bead: bead.as_str().to_owned(),
         target: target.clone(),
@@ -136,28 +142,6 @@ async fn merge(fleet: &Fleet, folder: &Path, wanted: &Gates, message: Message) -
         }
     }
     Ok(report(None, Some(Hindrance::Blocked("the branch moves all the time".to_owned()))))
-}
-
-/// Finds the branch that work lands in.
-async fn target(fleet: &Fleet, folder: &Path, wanted: &Gates) -> Result<String> {
-    if let Some(target) = &wanted.target {
-        return Ok(target.clone());
-    }
-    let found = fleet.at_bench(folder.to_owned(), |bench| {
-        for name in ["main", "master"] {
-            if bench.head_of(name)?.is_some() {
-                return Ok(Some(name.to_owned()));
-            }
-        }
-        Ok(None)
-    });
-    found.await?.ok_or_else(|| {
-        Error::refused(
-            code::LANDING_REFUSED,
-            "the repository has neither a branch main nor master",
-            "say which branch work lands in: `[project] target` in godel.toml",
-        )
-    })
 }
 
 /// Runs the gates on the merged files; says what failed.

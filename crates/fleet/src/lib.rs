@@ -31,6 +31,7 @@ pub mod sessions;
 mod slips;
 pub mod snapshots;
 pub mod spawn;
+mod stock;
 pub mod stop;
 mod wishes;
 pub mod worktrees;

@@ -14,7 +14,7 @@ use godel_store::Tx;
 use secrecy::SecretString;
 
 use crate::doc::Agent;
-use crate::{Error, Fleet, Result, paper};
+use crate::{Error, Fleet, Result, paper, wishes};
 
 /// How long the hold on a bead lasts; while a server runs the agent, the queue's lease is the truth.
 const HOLD_SECS: u64 = 24 * 60 * 60;
@@ -39,8 +39,16 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
     let tenant = call.actor.tenant;
     let (_, folder) = fleet.project(call, agent.project).await?;
     let name: Name = agent.bead.parse()?;
+    let begin_at = match agent.begin_at.clone() {
+        Some(commit) => Some(commit),
+        None => {
+            // Not from what a person happens to have checked out: all of it would land.
+            let wanted = wishes::read(fleet, folder.clone()).await?;
+            wishes::target(fleet, folder.clone(), &wanted).await?
+        }
+    };
     let Found { tree, base, common, fresh } =
-        worktree(fleet, folder.clone(), name, agent.begin_at.clone()).await?;
+        worktree(fleet, folder.clone(), name, begin_at).await?;
     hold(fleet, call, agent).await?;
     let (claim, path) = (agent.claim.clone(), tree.display().to_string());
     let from = base.clone();

@@ -35,6 +35,26 @@ pub(crate) async fn read(fleet: &Fleet, folder: PathBuf) -> Result<Gates> {
     Ok(Gates::read(&text)?)
 }
 
+/// Finds the branch that work begins from and lands in; none if nobody says and there is no usual one.
+pub(crate) async fn target(
+    fleet: &Fleet,
+    folder: PathBuf,
+    wanted: &Gates,
+) -> Result<Option<String>> {
+    if let Some(target) = &wanted.target {
+        return Ok(Some(target.clone()));
+    }
+    let find = |bench: &godel_git::Workbench| {
+        for name in ["main", "master"] {
+            if bench.head_of(name)?.is_some() {
+                return Ok(Some(name.to_owned()));
+            }
+        }
+        Ok(None)
+    };
+    fleet.at_bench(folder, find).await
+}
+
 fn unreadable(path: &std::path::Path, why: &str) -> Error {
     Error::refused(
         code::INVALID_CONFIG,

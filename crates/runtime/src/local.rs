@@ -15,6 +15,7 @@ mod launcher;
 mod machine;
 mod measure;
 mod oci;
+mod outlet;
 mod owner;
 mod plan;
 mod prepare;

@@ -20,6 +20,7 @@ use crate::settings::{Durability, LogFormat, Tier, TlsMode};
 
 const DAYS_MAX: u32 = 36_500;
 const SECS_MAX: u32 = 3_600;
+const AGENTS_MAX: u32 = 1_000;
 const BACKUP_MIN: SignedDuration = SignedDuration::from_secs(1);
 const BACKUP_MAX: SignedDuration = SignedDuration::from_hours(31 * 24);
 const BODY_MIN_BYTES: u32 = 1_024;
@@ -38,6 +39,7 @@ impl Loaded {
         self.within("retention.dead_days", settings.retention.dead_days, 7, DAYS_MAX)?;
         self.within("rate.failures_per_minute", settings.rate.failures_per_minute, 1, u32::MAX)?;
         self.within("audit.days", settings.audit.days, 1, DAYS_MAX)?;
+        self.within("agents.max", settings.agents.max, 1, AGENTS_MAX)?;
         if settings.retention.max_events == 0 {
             return Err(self.out_of_range("retention.max_events", "at least 1"));
         }
@@ -51,6 +53,7 @@ impl Loaded {
         }
         config.backup = self.schedule()?;
         config.providers = self.providers()?;
+        config.agents.capacity = settings.agents.max;
         config.durability = match settings.durability {
             Durability::Full => godel_store::Durability::Full,
             Durability::Relaxed => godel_store::Durability::Relaxed,

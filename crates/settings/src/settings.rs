@@ -176,6 +176,7 @@ settings! {
         database: Database;
         redis: Redis;
         proxy: Proxy;
+        agents: Agents;
         log: Log;
         otlp: Otlp;
         rate: Rate;
@@ -224,6 +225,15 @@ settings! {
         /// several servers on one database then share their rate limits. It must be there at the
         /// start; if it goes away later, nothing is lost.
         url: Option<Secret> = None;
+    }
+}
+
+settings! {
+    /// Agents that this server runs.
+    pub(crate) Agents "agents." {
+        /// How many agents run on this server at once; others wait for their turn. Each project can
+        /// have less, by `[agents] max` in its `godel.toml`.
+        max: u32 = godel_server::AgentsConfig::CAPACITY;
     }
 }
 

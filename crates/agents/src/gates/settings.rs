@@ -17,6 +17,8 @@ pub const FILE_MAX_BYTES: usize = 1 << 20;
 pub const GATES_MAX: usize = 50;
 /// The most agents that a project may run at a time.
 pub const AGENTS_MAX: u32 = 1000;
+/// The most worktrees that are kept ready for agents.
+const READY_MAX: u32 = 16;
 /// The most models that are stronger.
 pub const STRONGER_MAX: usize = 10;
 
@@ -25,6 +27,7 @@ const COMMAND_MAX_BYTES: usize = 8 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(600);
 const SPAN_MAX: Duration = Duration::from_secs(24 * 3600);
 const STUCK_AFTER: Duration = Duration::from_secs(600);
+const READY: u32 = 2;
 const HINT: &str = "docs/how-to/gates.md lists what can be under [gates], [project] and [agents]";
 
 /// What a project wants of finished work and of its agents.
@@ -36,7 +39,7 @@ pub struct Gates {
     pub gates: Vec<Gate>,
     /// Who says that work may land.
     pub review: Review,
-    /// The branch that work lands on; that of the main work tree if it is not named.
+    /// The branch that work begins from and lands on; `main` or `master` if it is not named.
     pub target: Option<String>,
     /// Whether files that an agent left uncommitted are committed for it, as a commit of their own.
     pub auto_commit: bool,
@@ -94,12 +97,15 @@ pub struct Agents {
     pub stronger: Vec<String>,
     /// How long nothing may happen before an agent counts as stuck.
     pub stuck_after: Duration,
+    /// How many worktrees are kept ready, so that an agent begins at once.
+    pub ready: u32,
 }
 
 impl Default for Agents {
     fn default() -> Self {
         let stronger = Vec::new();
-        Self { max: None, harness: None, model: None, stronger, stuck_after: STUCK_AFTER }
+        let (stuck_after, ready) = (STUCK_AFTER, READY);
+        Self { max: None, harness: None, model: None, stronger, stuck_after, ready }
     }
 }
 
@@ -132,7 +138,7 @@ impl Gates {
         }
         gates.sort_by_key(|(at, _)| *at);
         let Project { review, target, auto_commit } = file.project;
-        let AgentsSection { max, harness, model, stronger, stuck_after } = file.agents;
+        let AgentsSection { max, harness, model, stronger, stuck_after, ready } = file.agents;
         Ok(Self {
             gates: gates.into_iter().map(|(_, gate)| gate).collect(),
             review,
@@ -144,6 +150,7 @@ impl Gates {
                 model: model.map(|model| model.0),
                 stronger: stronger.0.into_iter().map(|model| model.0).collect(),
                 stuck_after: stuck_after.map_or(STUCK_AFTER, |span| span.0),
+                ready: ready.map_or(READY, |ready| ready.0),
             },
         })
     }
@@ -182,6 +189,7 @@ struct AgentsSection {
     stronger: Stronger,
     #[serde(alias = "stuck_after")]
     stuck_after: Option<Span>,
+    ready: Option<Ready>,
 }
 
 /// A gate as it is written.
@@ -281,6 +289,19 @@ impl TryFrom<i64> for Count {
     fn try_from(number: i64) -> Result<Self, String> {
         let known = u32::try_from(number).ok().filter(|max| (1..=AGENTS_MAX).contains(max));
         known.map(Self).ok_or_else(|| format!("from 1 to {AGENTS_MAX} agents can be at work"))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "i64")]
+struct Ready(u32);
+
+impl TryFrom<i64> for Ready {
+    type Error = String;
+
+    fn try_from(number: i64) -> Result<Self, String> {
+        let known = u32::try_from(number).ok().filter(|ready| *ready <= READY_MAX);
+        known.map(Self).ok_or_else(|| format!("from 0 to {READY_MAX} worktrees can be kept ready"))
     }
 }
 

@@ -1,6 +1,10 @@
 //! `agents`: what it costs to give an agent its place of work.
 
+mod crowd;
+mod first;
+mod repository;
 mod spawn;
+mod yard;
 
 use std::fmt;
 
@@ -14,12 +18,18 @@ use crate::table::{Row, Table};
 pub(crate) enum Part {
     /// How long it takes until an agent has its sandbox, step by step
     Spawn,
+    /// How long it takes from asking for an agent to its first request to a model
+    First,
+    /// What 200 agents at once cost
+    Crowd,
 }
 
 impl Part {
     async fn measure(self) -> Result<Vec<Row>> {
         match self {
             Self::Spawn => spawn::measure().await,
+            Self::First => Box::pin(first::measure()).await,
+            Self::Crowd => Box::pin(crowd::measure()).await,
         }
     }
 }

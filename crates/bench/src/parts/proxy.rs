@@ -12,7 +12,7 @@ mod latency;
 mod ledger;
 mod nginx;
 mod postgres;
-mod stage;
+pub(super) mod stage;
 mod streams;
 
 use std::fmt;

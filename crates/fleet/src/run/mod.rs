@@ -147,8 +147,9 @@ impl Run {
             return Ok(End::Stopped);
         }
         let call = self.fleet.on_behalf(self.tenant, agent.user).await?;
-        let (project, _) = self.fleet.project(&call, agent.project).await?;
-        let _place = match self.enter(&project).await {
+        let (project, folder) = self.fleet.project(&call, agent.project).await?;
+        let own = crate::wishes::read(&self.fleet, folder.clone()).await?.agents.max;
+        let _place = match self.enter(&project, own).await {
             Ok(place) => place,
             Err(end) => return Ok(end),
         };
@@ -156,6 +157,10 @@ impl Run {
             return Ok(End::Stopped);
         }
         agent = self.agent().await?;
+        if check::complete_late(&self.fleet, &call, (&agent, self.number)).await? {
+            place::leave(&self.fleet, self.tenant, &agent).await;
+            return Ok(End::Completed);
+        }
         if agent.life != godel_model::Life::Initializing {
             agent = self.step(LifeMove::Lost, "its server was lost; it goes on").await?;
             self.forget_questions(&agent).await?;
@@ -164,6 +169,7 @@ impl Run {
             return Ok(End::Stopped);
         }
         let place = place::settle(&self.fleet, &call, &mut agent).await?;
+        self.fleet.restock(folder);
         let end = self.attempts(&call, &place, agent).await;
         let gone = !matches!(end, Ok(End::Lost));
         if gone && let Ok(agent) = self.agent().await {
@@ -174,8 +180,12 @@ impl Run {
     }
 
     /// Waits until the project has room for one more agent.
-    async fn enter(&mut self, project: &Project) -> std::result::Result<OwnedSemaphorePermit, End> {
-        let room = self.fleet.room(project).acquire_owned();
+    async fn enter(
+        &mut self,
+        project: &Project,
+        own: Option<u32>,
+    ) -> std::result::Result<OwnedSemaphorePermit, End> {
+        let room = self.fleet.room(project, own).acquire_owned();
         let stopping = self.fleet.own.crew.stopping();
         tokio::pin!(room);
         loop {

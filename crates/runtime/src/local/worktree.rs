@@ -15,6 +15,7 @@ use super::guest::Runsc;
 use super::input::Input;
 use super::launcher::Launcher;
 use super::machine::Machine;
+use super::outlet::Outlet;
 use super::pty::Pty;
 use super::record::Record;
 use super::room::Room;
@@ -250,8 +251,8 @@ impl Worktrees {
         let process = Process {
             id,
             stdin: child.stdin.take().map(|pipe| Box::new(Input(Some(pipe))) as crate::Writer),
-            stdout: child.stdout.take().map(|pipe| Box::new(pipe) as crate::Reader),
-            stderr: child.stderr.take().map(|pipe| Box::new(pipe) as crate::Reader),
+            stdout: child.stdout.take().map(|pipe| Box::new(Outlet::of(pipe, &running)) as _),
+            stderr: child.stderr.take().map(|pipe| Box::new(Outlet::of(pipe, &running)) as _),
             terminal,
             control: Arc::new(Handle(Arc::clone(&running))),
         };

@@ -199,3 +199,21 @@ async fn a_sandbox_that_makes_processes_all_the_time_can_be_paused() {
         world.provider.resume(at).await.unwrap();
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_left_behind_does_not_hold_the_output_open() {
+    let world = World::new();
+    let spec = world.spec("a", Profile::None);
+    let at = world.provider.spawn(&spec).await.unwrap().id;
+    // Without walls nothing ends what a command has started in a session of its own.
+    let done = tokio::time::timeout(
+        Duration::from_secs(60),
+        world.run(at, "setsid sleep 600 & echo $!; exit 3"),
+    );
+    let done = done.await.expect("the output comes to its end");
+    assert_eq!(done.exit, Exit::Code { code: 3 });
+    let left: i32 = done.out.trim().parse().unwrap();
+    let left = rustix::process::Pid::from_raw(left).unwrap();
+    // It may have ended by itself meanwhile.
+    let _ = rustix::process::kill_process(left, rustix::process::Signal::KILL);
+}

@@ -5,7 +5,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command as Program, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -18,13 +17,12 @@ use godel_runtime::{
 };
 use tempfile::TempDir;
 
+use super::repository::{self, add};
 use crate::error::{Error, Result, Told as _};
 use crate::server;
 use crate::stats::median;
 use crate::table::{Bar, Row};
 
-const FOLDERS: usize = 200;
-const FILES: usize = 50;
 const ROUNDS: usize = 7;
 /// What may be added to what git needs, where there is no ready-made worktree.
 const COLD_MAX_MS: f64 = 80.0;
@@ -97,20 +95,7 @@ impl Place {
         let scratch = TempDir::with_prefix_in("bench-spawn-", target).told("make a directory")?;
         let place = Self { scratch };
         let repo = place.repo();
-        for folder in 0..FOLDERS {
-            let dir = repo.join(format!("part{}/unit{folder}", folder / 20));
-            fs::create_dir_all(&dir).told("make a directory")?;
-            for file in 0..FILES {
-                let lines = 5 + (folder * 31 + file * 17) % 75;
-                let line = |number: usize| format!("fn f{folder}_{file}_{number}() {{}}\n");
-                let text: String = (0..lines).map(line).collect();
-                fs::write(dir.join(format!("f{file}.rs")), text).told("write a file")?;
-            }
-        }
-        git(&repo, &["init", "-q", "-b", "main"])?;
-        git(&repo, &["add", "--all"])?;
-        git(&repo, &["commit", "-qm", "all files"])?;
-        git(&repo, &["gc", "-q"])?;
+        repository::make(&repo, 10_000)?;
         Ok(place)
     }
 
@@ -243,24 +228,4 @@ async fn run(provider: &Worktrees, at: SandboxId) -> Result<f64> {
 
 fn millis(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1_000.0
-}
-
-fn add(repo: &Path, tree: &Path) -> Result<()> {
-    git(repo, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy()])
-}
-
-fn git(dir: &Path, arguments: &[&str]) -> Result<()> {
-    let mut command = Program::new("git");
-    command.current_dir(dir).env("GIT_CONFIG_GLOBAL", "/dev/null").stdin(Stdio::null());
-    for setting in
-        ["user.name=bench", "user.email=bench@example.com", "gc.auto=0", "maintenance.auto=false"]
-    {
-        command.args(["-c", setting]);
-    }
-    let output = command.args(arguments).output().told("run git")?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(Error::new(format!("git {arguments:?} failed: {}", said.trim())))
 }

@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -12,17 +11,16 @@ use crate::error::{Error, Result, Told as _};
 use crate::http::{self, Http, Load};
 use crate::parts::rest::Side;
 use crate::parts::{Bench, allow_files};
-use crate::pass::{BareProxy, first_line};
+use crate::pass::BareProxy;
 use crate::process::Process;
-use crate::server::{self, Server};
+use crate::provider::{KEY as PROVIDER_KEY, Provider};
+use crate::server::Server;
 
-/// The key of the provider, which clients of Godel never see.
-const PROVIDER_KEY: &str = "sk-bench-0123456789abcdef";
 const KEY_VARIABLE: &str = "BENCH_PROVIDER_KEY";
 const AGENT: &str = "builder-7";
 /// No budget is used up, and no limit is reached, but all are counted.
 const BUDGET_MICROS: i64 = 1_000_000_000_000_000;
-const LIMITS: &str = "per_minute = 400000000\nper_hour = 4000000000\nper_day = 4000000000\n\
+pub(in crate::parts) const LIMITS: &str = "per_minute = 400000000\nper_hour = 4000000000\nper_day = 4000000000\n\
     tokens_per_minute = 4000000000\ntokens_per_hour = 4000000000\ntokens_per_day = 4000000000\n\
     concurrent = 100000\n";
 /// How long the budgets may take to know what was spent.
@@ -36,26 +34,6 @@ const TEXT: &str = "fn settle(task: &Running, now: Timestamp) -> Option<Event> {
 /// The answers that the provider gives at once.
 pub(super) const REPLY_1K: &str = "bench-1024";
 pub(super) const REPLY_64K: &str = "bench-65536";
-
-/// The scripted provider in a process of its own.
-#[derive(Debug)]
-struct Provider {
-    _process: Process,
-    address: SocketAddr,
-}
-
-impl Provider {
-    fn start() -> Result<Self> {
-        let mut command = Command::new(server::provider()?);
-        command.args(["--key", PROVIDER_KEY]).stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut process = Process::start(&mut command)?;
-        let line = first_line(&mut process)?;
-        let told: Value = serde_json::from_str(&line).told("understand the provider")?;
-        let place = told["url"].as_str().unwrap_or_default().trim_start_matches("http://");
-        let address = place.parse().told("understand the address of the provider")?;
-        Ok(Self { _process: process, address })
-    }
-}
 
 /// Godel with a token of an agent.
 #[derive(Debug)]
