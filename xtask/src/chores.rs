@@ -33,6 +33,7 @@ pub(crate) fn torture(options: &Options) -> Result<()> {
     match options.rest.first().map(String::as_str) {
         Some("beads") => return torture_beads(options),
         Some("queue") => return torture_queue(options),
+        Some("agents") => return torture_agents(options),
         _ => {}
     }
     let shop = Shop::open(options.verbose)?;
@@ -107,6 +108,19 @@ fn torture_queue(options: &Options) -> Result<()> {
     }
     println!("no promise was broken in {lives} lives and under {} kills", options.rounds);
     Ok(())
+}
+
+/// Runs convoys of agents, and kills the server and the agents at random moments.
+fn torture_agents(options: &Options) -> Result<()> {
+    let shop = Shop::open(options.verbose)?;
+    shop.shown(&mut shop.cargo(&["build", "--bin", "godel"]))?;
+    let engines = engines(&shop)?;
+    // Each prints how far it is.
+    let start = ["test", "--quiet", "--package", "godel", "--test", "it"];
+    let mut command = shop.cargo(&[&start[..], &["--", "--nocapture", "fleet_crash::"]].concat());
+    engines.tell(&mut command, &shop.godel("debug"));
+    println!("{} convoys of 6 agents", options.rounds);
+    shop.shown(command.env("GODEL_FLEET_ROUNDS", options.rounds.to_string()))
 }
 
 /// Writes the generated files.

@@ -3,6 +3,7 @@
 //! An act is a file in `demo/` with a function `fn(&mut Stage) -> Result<()>`, and a line in
 //! [`ACTS`]. It uses the product as a person would, and checks what it claims.
 
+mod agents;
 mod beads;
 mod browser;
 mod crash;
@@ -21,13 +22,14 @@ use crate::steps::web;
 use crate::tools;
 
 /// The acts, in order; the server of the first serves the others.
-const ACTS: [Act; 8] = [
+const ACTS: [Act; 9] = [
     Act { title: "A server of your own", play: server::play },
     Act { title: "A login: the link works once", play: login::play },
     Act { title: "People: invited, limited, on record", play: people::play },
     Act { title: "Events: everything that happens is written down", play: events::play },
     Act { title: "Beads: work that lives in git", play: beads::play },
     Act { title: "Models: one token, every provider, each cent counted", play: models::play },
+    Act { title: "Agents: at work behind walls, believed when git agrees", play: agents::play },
     Act { title: "kill -9: what was answered is kept", play: crash::play },
     Act { title: "TLS: nobody listens in", play: tls::play },
 ];

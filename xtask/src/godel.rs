@@ -26,6 +26,8 @@ pub(crate) struct Godel {
     program: PathBuf,
     data: PathBuf,
     nursery: Nursery,
+    /// A folder that comes first on the PATH of what is started.
+    first: Option<PathBuf>,
 }
 
 /// A running server; dropping it stops it.
@@ -39,13 +41,23 @@ pub(crate) struct Server {
 impl Godel {
     /// Uses the built program with `data`, which need not exist yet.
     pub(crate) fn new(shop: &Shop, data: PathBuf) -> Self {
-        Self { program: shop.godel("debug"), data, nursery: shop.nursery.clone() }
+        Self { program: shop.godel("debug"), data, nursery: shop.nursery.clone(), first: None }
+    }
+
+    /// Puts a folder on the PATH of what is started from now on.
+    pub(crate) fn put_on_path(&mut self, folder: PathBuf) {
+        self.first = Some(folder);
     }
 
     /// Prepares a command; the data folder is named last.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).arg("--data").arg(&self.data).env("NO_COLOR", "1");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let all = self.first.iter().cloned().chain(std::env::split_paths(&path));
+        if let Ok(path) = std::env::join_paths(all) {
+            command.env("PATH", path);
+        }
         command
     }
 

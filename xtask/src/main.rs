@@ -40,10 +40,11 @@ Usage: cargo xtask <chore> [options]
 
 Chores:
   test      Check everything: format, lints, tests on every database, dashboard, API fuzz, clients, browser
-  demo      Show the product: a server, a login, and events that survive kill -9
-  bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads` or `proxy` (further arguments go to the benchmark)
+  demo      Show the product: a server, a login, beads, agents at work, and kill -9
+  bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads`, `proxy`, `queue` or `agents` (further arguments go to the benchmark)
   torture   Crash the server and its databases again and again; `torture beads`: race and kill writers;
-            `torture queue`: simulate the task queue, and kill its servers under load
+            `torture queue`: simulate the task queue, and kill its servers under load;
+            `torture agents`: kill the server and the agents of a convoy in the middle of their work
   codegen   Write the generated files: OpenAPI, API types, reference pages
   dev       Run the server and the dashboard together; the pages follow your edits
   help      Show this
@@ -60,6 +61,7 @@ Examples:
   cargo xtask torture --rounds 1000
   cargo xtask torture beads --rounds 1000
   cargo xtask torture queue --rounds 50
+  cargo xtask torture agents --rounds 50
 
 Environment:
   CI=true                       test: skip nothing, a part that is missing is a failure

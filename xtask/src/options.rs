@@ -66,7 +66,9 @@ impl Options {
                         .parse()
                         .map_err(|_| Failure::new(format!("--rounds is not a number: {text}")))?;
                 }
-                "beads" | "queue" if options.chore == "torture" && options.rest.is_empty() => {
+                "beads" | "queue" | "agents"
+                    if options.chore == "torture" && options.rest.is_empty() =>
+                {
                     options.rest.push(argument);
                 }
                 "--verbose" | "-v" => options.verbose = true,
@@ -98,6 +100,7 @@ mod tests {
         let beads = parse("torture beads --rounds 1000").unwrap();
         assert_eq!((beads.rest, beads.rounds), (vec!["beads".to_owned()], 1_000));
         assert_eq!(parse("torture queue").unwrap().rest, ["queue"]);
+        assert_eq!(parse("torture agents").unwrap().rest, ["agents"]);
         assert_eq!(parse("bench server --rounds x").unwrap().rest, ["server", "--rounds", "x"]);
     }
 

@@ -96,6 +96,14 @@ pub(crate) fn services(shop: &Shop) -> Result<(Binaries, Done)> {
     Ok((binaries, Done { note, skipped, ..Done::default() }))
 }
 
+/// Gets bubblewrap, and returns the folder that it is in; none where there is none.
+pub(crate) fn bubblewrap(shop: &Shop) -> Result<Option<PathBuf>> {
+    let places = Places::from_env();
+    provide(shop, &places, &[Part::Bubblewrap])?;
+    let found = places.program("bwrap");
+    Ok(found.and_then(|program| program.parent().map(ToOwned::to_owned)))
+}
+
 /// Gets the parts that are missing and returns a line for each that cannot be had; on CI that is
 /// a failure.
 fn provide(shop: &Shop, places: &Places, parts: &[Part]) -> Result<Vec<String>> {

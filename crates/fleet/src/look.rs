@@ -69,20 +69,12 @@ pub async fn spent(
     tenant: TenantId,
     of: &[Agent],
 ) -> Result<HashMap<AgentId, Option<i64>>> {
-    let Some(first) = of.iter().map(|agent| agent.spawned_at).min() else {
-        return Ok(HashMap::new());
-    };
-    let day = |at: jiff::Timestamp| at.as_second().div_euclid(86_400);
-    let (from, to) = (day(first), day(fleet.app().clock.now()) + 1);
-    let ids: HashMap<String, AgentId> = of.iter().map(|one| (one.id.to_string(), one.id)).collect();
-    let read = fleet.app().store.read_long(Scope::Tenant(tenant), move |tx: &mut Tx<'_>| {
-        let mut spent: HashMap<AgentId, Option<i64>> =
-            ids.values().map(|id| (*id, Some(0))).collect();
-        for (key, sum) in tx.usage().between(from, to)? {
-            if let Some(id) = ids.get(&key.agent) {
-                let known = spent.entry(*id).or_insert(Some(0));
-                *known = known.filter(|_| sum.unpriced == 0).map(|cost| cost + sum.cost_micros);
-            }
+    let ids: Vec<AgentId> = of.iter().map(|agent| agent.id).collect();
+    let read = fleet.app().store.read(Scope::Tenant(tenant), move |tx: &mut Tx<'_>| {
+        let mut spent = HashMap::with_capacity(ids.len());
+        for id in &ids {
+            let (cost, unpriced) = tx.usage().of_agent(&id.to_string())?;
+            spent.insert(*id, (unpriced == 0).then_some(cost));
         }
         Ok::<_, Error>(spent)
     });

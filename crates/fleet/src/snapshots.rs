@@ -1,14 +1,15 @@
 //! Snapshots of agents: files and conversation together; and copies that go on from them.
 
-use godel_agents::tree::NodeNumber;
 use godel_app::Call;
 use godel_model::{EventId, Life, Reach, code};
 use godel_runtime::SandboxId;
 use godel_store::{Scope, Tx};
+use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use crate::agents;
 use crate::doc::Agent;
+use crate::run::{Moment, Order};
 use crate::slips::Snapshot;
 use crate::spawn::Before;
 use crate::{Error, Fleet, Result, conversation, paper, sessions};
@@ -34,13 +35,21 @@ pub async fn take(fleet: &Fleet, call: &Call, name: &str) -> Result<Snapshot> {
             ),
         ));
     }
-    let runtime = fleet.runtime(&agent.runtime)?;
-    let place = SandboxId::of(agent.id);
-    let files = runtime.snapshot(place).await?;
+    let (reply, taken) = oneshot::channel();
+    let elsewhere = || {
+        Error::refused(
+            code::AGENT_STATE,
+            format!("agent {} was not reached on this server", agent.label),
+            "it has just ended, or another server runs it: look at `godel agent show`",
+        )
+    };
+    if !fleet.tell(agent.id, Order::Snapshot(reply)).await {
+        return Err(elsewhere());
+    }
+    let Moment { files, node } = taken.await.map_err(|_| elsewhere())??;
     // The branch of a copy begins where the original's commits are by now.
-    let commit = runtime.collect(place).await.ok().map(|collected| collected.commit);
-    let (talk, _) = conversation::open(fleet.app(), call.actor.tenant, agent.talk).await?;
-    let node: Option<NodeNumber> = talk.branches.get(&talk.current).copied().flatten();
+    let collected = fleet.runtime(&agent.runtime)?.collect(SandboxId::of(agent.id)).await;
+    let commit = collected.ok().map(|collected| collected.commit);
     let app = fleet.app();
     let snapshot = Snapshot {
         id: app.mint.id::<EventId>().uuid(),

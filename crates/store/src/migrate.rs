@@ -36,6 +36,7 @@ static KNOWN: &[Migration] = migrations! {
     9 "0009" "loads";
     10 "0010" "agents";
     11 "0011" "long_leases";
+    12 "0012" "usage_of_agents";
 };
 
 /// Returns all migrations that this binary knows, in order.

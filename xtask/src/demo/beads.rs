@@ -84,7 +84,7 @@ fn told(stage: &Stage, count: usize) -> Result<()> {
     Err(Failure::new("the server did not tell of the beads within ten seconds"))
 }
 
-fn git(at: &Path, arguments: &[&str]) -> Result<String> {
+pub(super) fn git(at: &Path, arguments: &[&str]) -> Result<String> {
     let output = Command::new("git").arg("-C").arg(at).args(arguments).output();
     let output = output.map_err(|cause| Failure::new(format!("git cannot be run: {cause}")))?;
     if output.status.success() {

@@ -43,5 +43,5 @@ pub(super) fn next_steps() -> &'static str {
   cargo run --bin godel -- doctor       what it needs and what it found
   cargo run --bin godel -- events tail  watch what happens
   cargo xtask test                      check everything
-  cargo xtask torture                   the crash of act 5, hundreds of times"
+  cargo xtask torture                   the crash of act 8, hundreds of times"
 }

@@ -100,7 +100,11 @@ pub(crate) fn put(
         Some(before) => Budget { cap, warn_percent, ..before },
         None => {
             let starts = period.starts(now);
-            let spent = spent_since(tx, &scope, starts, now)?;
+            let spent = match (&scope, period) {
+                // Every agent with a budget gets one, so this must not cost more with each day.
+                (BudgetScope::Agent(name), Period::Total) => tx.usage().of_agent(name)?.0,
+                _ => spent_since(tx, &scope, starts, now)?,
+            };
             let (id, held) = (app.mint.id(), 0);
             Budget { id, scope, period, cap, warn_percent, starts, spent, held, created_at: now }
         }

@@ -3,6 +3,7 @@
 mod attach;
 mod log;
 mod show;
+mod snapshot;
 mod spawn;
 
 use godel_api::{
@@ -34,12 +35,6 @@ const NEWEST: usize = 1_000;
 #[derive(Debug, Serialize, Deserialize)]
 struct Made {
     items: Vec<Agent>,
-}
-
-/// What an agent was when a snapshot of it was taken.
-#[derive(Debug, Serialize, Deserialize)]
-struct Snapshot {
-    snapshot: String,
 }
 
 /// Does what was asked for.
@@ -76,7 +71,9 @@ async fn agent(context: &Context, asked: Asked) -> Result<Exit> {
         }
         Asked::Kill { agent } => change(context, &agent, "kill", None).await,
         Asked::Fork { agent, copies } => fork(context, &agent, copies).await,
-        Asked::Snapshot { agent } => snapshot(context, &agent).await,
+        Asked::Snapshot { agent } => snapshot::take(context, &agent).await,
+        Asked::Snapshots { limit } => snapshot::list(context, limit).await,
+        Asked::Restore { snapshot } => snapshot::restore(context, &snapshot).await,
         Asked::Delete { agent } => delete(context, &agent).await,
         Asked::Metrics => metrics(context).await,
     }
@@ -200,19 +197,6 @@ async fn fork(context: &Context, given: &str, copies: u32) -> Result<Exit> {
     for copy in &made.items {
         let (label, of) = (plain(&copy.label), plain(&agent.label));
         context.output.line(format_args!("agent {label} on {} goes on from {of}", copy.bead))?;
-    }
-    Ok(Exit::Done)
-}
-
-async fn snapshot(context: &Context, given: &str) -> Result<Exit> {
-    let found = locate::server(context).await?;
-    let id = find(&found.client, given).await?.id;
-    let path = format!("{PATH}/{id}/snapshot");
-    let taken: Snapshot = found.client.call(Method::POST, &path, NOTHING).await?;
-    if context.output.is_json() {
-        context.output.value(&taken)?;
-    } else {
-        context.output.line(plain(&taken.snapshot))?;
     }
     Ok(Exit::Done)
 }

@@ -24,7 +24,7 @@ const PERSON: &str = "[agents]\nmodel = \"claude-opus-4-8\"\n";
 pub(crate) struct Yard {
     pub(crate) repo: Repo,
     pub(crate) server: Option<Server>,
-    _provider: Scripted,
+    pub(crate) provider: Scripted,
     address: String,
 }
 
@@ -45,7 +45,7 @@ impl Yard {
         repo.git(&["add", "-A"]);
         repo.git(&["commit", "-q", "-m", "how agents work here"]);
         let address = lasting_address();
-        let mut yard = Self { repo, server: None, _provider: provider, address };
+        let mut yard = Self { repo, server: None, provider, address };
         yard.up();
         piped(&yard.repo.home, &["secret", "set", "anthropic"], PROVIDER_KEY).expect(0);
         yard.run(&["project", "create", "app", "--repository", "."]).expect(0);
@@ -66,7 +66,7 @@ impl Yard {
     }
 
     /// Starts an agent and returns its name.
-    fn spawn(&self, task: &str) -> String {
+    pub(crate) fn spawn(&self, task: &str) -> String {
         self.json(&["agent", "spawn", task])["label"].as_str().unwrap().to_owned()
     }
 
@@ -75,7 +75,7 @@ impl Yard {
     }
 
     /// Waits until an agent is in a state, and returns it.
-    fn until(&self, name: &str, state: &str) -> Value {
+    pub(crate) fn until(&self, name: &str, state: &str) -> Value {
         self.wait(name, |agent| agent["lifecycleState"] == state)
     }
 
@@ -97,7 +97,7 @@ impl Yard {
     }
 
     /// Returns what lies in a branch.
-    fn at(&self, branch: &str, path: &str) -> String {
+    pub(crate) fn at(&self, branch: &str, path: &str) -> String {
         self.repo.git(&["show", &format!("{branch}:{path}")]).trim_end().to_owned()
     }
 }

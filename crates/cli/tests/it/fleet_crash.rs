@@ -11,9 +11,9 @@ use crate::fleet::{AUTO, Yard};
 const BEADS: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// How many convoys are run; `cargo xtask torture` asks for more.
+/// How many convoys are run; `cargo xtask torture agents` asks for more.
 fn rounds() -> u64 {
-    let rounds = std::env::var("GODEL_TORTURE_ROUNDS").ok().and_then(|text| text.parse().ok());
+    let rounds = std::env::var("GODEL_FLEET_ROUNDS").ok().and_then(|text| text.parse().ok());
     rounds.unwrap_or(3)
 }
 
@@ -154,6 +154,9 @@ fn total(usage: &Value) -> i64 {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_bead_of_a_convoy_lands_once_whatever_is_killed() {
     for round in 0..rounds() {
+        if rounds() > 3 {
+            eprintln!("convoy {} of {}", round + 1, rounds());
+        }
         let mut yard = Yard::open(AUTO).await;
         tokio::task::spawn_blocking(move || march(&mut yard, round)).await.unwrap();
     }

@@ -14,6 +14,7 @@ mod earned;
 mod exchange;
 mod failures;
 mod fleet;
+mod fleet_copies;
 mod fleet_crash;
 mod home;
 mod leaks;

@@ -225,6 +225,8 @@ impl Run {
             SessionEvent::Question { id, text, choices } => {
                 let choices = choices.into_iter().map(|choice| choice.label).collect();
                 let agent = self.agent().await?;
+                // It may wait for long, and what was said must not wait with it.
+                session.keep(&self.fleet, self.tenant, agent.talk).await?;
                 if agent.life == godel_model::Life::Executing {
                     self.step(LifeMove::AwaitInput, "asks a person").await?;
                 }
@@ -384,6 +386,11 @@ impl Run {
         match order {
             Order::Stop => stop(course, session, Stopping::Asked).await,
             Order::Todos(todos) => self.note_todos(todos).await?,
+            Order::Snapshot(reply) => {
+                let talk = self.agent().await?.talk;
+                // Who asked may have gone away.
+                drop(reply.send(self.snapshot(course.place, session, talk).await));
+            }
             Order::Asked(notice) => self.hear_asked(course, notice).await?,
             Order::Done(summary, reply) => return self.hear_done(course, summary, reply).await,
             Order::Answered(notice) => self.hear_answer(course, session, notice).await?,

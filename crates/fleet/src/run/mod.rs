@@ -4,10 +4,12 @@ mod converse;
 mod log;
 mod session;
 
+use godel_agents::tree::NodeNumber;
 use godel_app::Call;
 use godel_app::queue::Say;
 use godel_decide::agent::{Attempt, Ladder, Next};
 use godel_model::{AgentId, LifeMove, Payload, Project, TenantId};
+use godel_runtime::SnapshotId;
 use godel_store::Tx;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -24,6 +26,9 @@ use session::Session;
 /// How often a run is begun again for a reason that is not the agent's.
 const STUMBLES_MAX: u32 = 4;
 
+/// How often a snapshot is taken anew because the agent said something meanwhile.
+const SNAPSHOTS_TRIED: usize = 4;
+
 /// What a run can be told.
 #[derive(Debug)]
 pub(crate) enum Order {
@@ -37,8 +42,19 @@ pub(crate) enum Order {
     Todos(Vec<godel_agents::Todo>),
     /// The agent asks a person by Godel's tools, which wait for the answer.
     Asked(Uuid),
+    /// Its files and its conversation are to be kept as they are now.
+    Snapshot(oneshot::Sender<Result<Moment>>),
     /// The agent says that it is done, and waits for what is missing.
     Done(String, oneshot::Sender<Missing>),
+}
+
+/// What an agent is at one moment.
+#[derive(Debug)]
+pub(crate) struct Moment {
+    /// Its files.
+    pub(crate) files: SnapshotId,
+    /// The last node of its conversation.
+    pub(crate) node: Option<NodeNumber>,
 }
 
 /// How a run ended.
@@ -314,6 +330,29 @@ impl Run {
             agent.step(LifeMove::SessionStarted, "it works", now)
         })
         .await
+    }
+
+    /// Keeps files and conversation of one moment.
+    async fn snapshot(&self, place: &Place, session: &mut Session, talk: Uuid) -> Result<Moment> {
+        for _ in 1..SNAPSHOTS_TRIED {
+            let moment = self.snapshot_once(place, session, talk).await?;
+            if !session.has_grown() {
+                return Ok(moment);
+            }
+        }
+        self.snapshot_once(place, session, talk).await
+    }
+
+    async fn snapshot_once(
+        &self,
+        place: &Place,
+        session: &mut Session,
+        talk: Uuid,
+    ) -> Result<Moment> {
+        session.keep(&self.fleet, self.tenant, talk).await?;
+        let node = session.head();
+        let files = place.runtime.snapshot(place.sandbox.id).await?;
+        Ok(Moment { files, node })
     }
 
     /// Notes that a run could not go on for a reason that is not the agent's: it is tried again a few

@@ -169,6 +169,19 @@ impl Session {
         }
     }
 
+    /// Returns the last node of the conversation.
+    pub(crate) fn head(&self) -> Option<NodeNumber> {
+        match &self.kind {
+            Kind::Native(session) => session.tree().head(),
+            Kind::Program(program) => program.tree.head(),
+        }
+    }
+
+    /// Tells whether something was said since the conversation was kept.
+    pub(crate) fn has_grown(&self) -> bool {
+        self.grown().is_some()
+    }
+
     /// Returns the conversation if it has grown since it was kept.
     fn grown(&self) -> Option<Tree> {
         match &self.kind {

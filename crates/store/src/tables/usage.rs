@@ -32,6 +32,9 @@ statements! {
              unpriced, estimated, input, cache_read, cache_write_5m, cache_write_1h, output,
              reasoning, server_tools, cost, by_login, from_cache
          FROM usage_day WHERE tenant = $1 AND day >= $2 AND day <= $3 ORDER BY day";
+    OF_AGENT = "usage_of_agent":
+        "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(unpriced), 0) AS BIGINT)
+         FROM usage_day WHERE tenant = $1 AND agent = $2 AND agent <> ''";
 }
 
 /// The sums of this server.
@@ -82,6 +85,16 @@ impl UsageSums<'_, '_> {
     pub fn between(&mut self, from: i64, to: i64) -> Result<Vec<(UsageKey, UsageSum)>> {
         let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Int(from), Param::Int(to)];
         self.tx.conn.query(&BETWEEN, &params, read)
+    }
+
+    /// Reads what an agent has spent since ever, and how many of its requests have no price.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn of_agent(&mut self, agent: &str) -> Result<(i64, i64)> {
+        let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Text(agent)];
+        let found = self.tx.conn.query(&OF_AGENT, &params, |row| Ok((row.int(0)?, row.int(1)?)))?;
+        Ok(found.first().copied().unwrap_or_default())
     }
 }
 

@@ -296,6 +296,11 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
         assert_eq!((end.outcome, end.cost, end.estimated), (Outcome::Lost, Some(900), true));
         let sums = store.read(scope, |tx| tx.usage().between(0, i64::MAX)).await.unwrap();
         assert_eq!(sums, [(open.key(), end.sum(open.paid_by))], "{}", world.engine);
+        let agent = open.key().agent;
+        let spent = store.read(scope, move |tx| tx.usage().of_agent(&agent)).await.unwrap();
+        assert_eq!(spent, (900, 0), "{}", world.engine);
+        let nobody = store.read(scope, |tx| tx.usage().of_agent("nobody")).await.unwrap();
+        assert_eq!(nobody, (0, 0), "{}", world.engine);
         let budgets = store.write(Scope::System, move |tx| tx.budgets().list(tenant)).await;
         let expected = Budget { spent: 930, held: 0, ..budget };
         assert_eq!(budgets.unwrap().value, [expected], "{}", world.engine);

@@ -1,0 +1,64 @@
+//! `godel agent snapshot`, `snapshots` and `restore`: what an agent was, and one that goes on from there.
+
+use godel_api::{Agent, AgentSnapshot};
+use reqwest::Method;
+use serde_json::json;
+
+use super::super::lookup::{self, NOTHING, segment};
+use super::{PATH, find};
+use crate::context::Context;
+use crate::error::Result;
+use crate::exit::Exit;
+use crate::locate;
+use crate::output::plain;
+
+const SNAPSHOTS: &str = "/api/v1/snapshots";
+
+/// Keeps what an agent is now.
+pub(super) async fn take(context: &Context, given: &str) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let id = find(&found.client, given).await?.id;
+    let path = format!("{PATH}/{id}/snapshot");
+    let taken: AgentSnapshot = found.client.call(Method::POST, &path, NOTHING).await?;
+    if context.output.is_json() {
+        context.output.value(&taken)?;
+    } else {
+        context.output.line(taken.id)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Lists snapshots, the newest first.
+pub(super) async fn list(context: &Context, limit: usize) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let (items, more) =
+        lookup::first::<AgentSnapshot>(&found.client, SNAPSHOTS, None, limit).await?;
+    if context.output.is_json() {
+        context.output.value(&json!({ "items": items, "hasMore": more }))?;
+        return Ok(Exit::Done);
+    }
+    let rows = items.iter().map(|one| {
+        [
+            one.id.to_string(),
+            plain(&one.agent).to_string(),
+            one.bead.clone(),
+            one.taken_at.to_string(),
+        ]
+    });
+    context.output.table(["ID", "AGENT", "BEAD", "TAKEN"], rows.collect())?;
+    Ok(Exit::Done)
+}
+
+/// Makes an agent that goes on from a snapshot.
+pub(super) async fn restore(context: &Context, id: &str) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let path = format!("{SNAPSHOTS}/{}/restore", segment(id));
+    let made: Agent = found.client.call(Method::POST, &path, NOTHING).await?;
+    if context.output.is_json() {
+        context.output.value(&made)?;
+    } else {
+        let label = plain(&made.label);
+        context.output.line(format_args!("agent {label} on {} goes on from there", made.bead))?;
+    }
+    Ok(Exit::Done)
+}
