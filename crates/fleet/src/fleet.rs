@@ -16,6 +16,7 @@ use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use uuid::Uuid;
 
+use crate::attach::Attached;
 use crate::doc::Agent;
 use crate::run::Order;
 use crate::{Error, Result};
@@ -64,6 +65,8 @@ pub(crate) struct Own {
     pub(crate) moved: Notify,
     /// Somebody answered a question.
     pub(crate) answered: Notify,
+    /// Who looks at agents, and their terminals.
+    pub(crate) attached: Attached,
 }
 
 impl Own {
@@ -126,6 +129,7 @@ impl Fleet {
                 rooms: Mutex::default(),
                 moved: Notify::new(),
                 answered: Notify::new(),
+                attached: Attached::default(),
             }),
         }
     }

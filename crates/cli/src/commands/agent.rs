@@ -4,6 +4,8 @@ mod attach;
 mod log;
 mod show;
 mod spawn;
+mod terminal;
+mod wire;
 
 use godel_api::{
     Agent, AgentMessage, AgentMetrics, Client, Estop, ForkAgent, Letter, RestartAgent,
@@ -66,7 +68,10 @@ async fn agent(context: &Context, asked: Asked) -> Result<Exit> {
             let how = log::How { follow, after, full };
             Box::pin(log::run(context, &agent, how)).await
         }
-        Asked::Attach { agent, full } => Box::pin(attach::run(context, &agent, full)).await,
+        Asked::Attach { agent, full, terminal, watch, take } => {
+            let how = wire::How { terminal, watch, take, full };
+            Box::pin(attach::run(context, &agent, how)).await
+        }
         Asked::Message { agent, text } => message(context, &agent, &text).await,
         Asked::Pause { agent } => change(context, &agent, "pause", None).await,
         Asked::Resume { agent } => change(context, &agent, "resume", None).await,
