@@ -36,7 +36,8 @@ pub use agents::{
     Worktree, WorktreeList,
 };
 pub use attach::{
-    ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, read_terminal_frame, terminal_frame,
+    ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, read_terminal_frame,
+    terminal_frame,
 };
 pub use audit::{AuditEntry, AuditVerdict};
 pub use auth::{

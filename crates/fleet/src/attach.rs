@@ -115,8 +115,8 @@ impl std::fmt::Debug for Seat {
 /// If the caller may not, there is none, or too many watch already.
 pub async fn sit_down(fleet: &Fleet, call: &Call, name: &str, what: What) -> Result<Seat> {
     let agent = agents::find(fleet, call, name).await?;
-    let may_lead = call.may("agent", "execute", Reach::Own).is_ok()
-        && agents::may_lead(call, &agent).is_ok();
+    let may_lead =
+        call.may("agent", "execute", Reach::Own).is_ok() && agents::may_lead(call, &agent).is_ok();
     let mut desks = lock(&fleet.own.attached.desks);
     let desk = desks
         .entry((agent.id, what))
@@ -129,8 +129,7 @@ pub async fn sit_down(fleet: &Fleet, call: &Call, name: &str, what: What) -> Res
         ));
     }
     desk.seats += 1;
-    let mut holder = desk.holder.subscribe();
-    holder.mark_unchanged();
+    let holder = desk.holder.subscribe();
     Ok(Seat {
         fleet: fleet.clone(),
         call: call.clone(),
@@ -184,9 +183,9 @@ impl Seat {
         self.may_lead
     }
 
-    /// Returns who has control.
-    pub fn holder(&self) -> Option<Holder> {
-        self.holder.borrow().clone()
+    /// Returns who has control; [`Self::control_changed`] waits for what comes after it.
+    pub fn holder(&mut self) -> Option<Holder> {
+        self.holder.borrow_and_update().clone()
     }
 
     /// Tells whether this seat has control.
@@ -255,7 +254,7 @@ impl Seat {
         if self.has_control() {
             return Ok(());
         }
-        let why = match self.holder() {
+        let why = match &*self.holder.borrow() {
             Some(other) => format!("{} has control", other.name),
             None => "nobody has control".to_owned(),
         };
@@ -373,8 +372,7 @@ impl Seat {
             self.fleet.close_terminal(agent.id);
         }
         let told = serde_json::json!({ "by": self.call.actor.name, "terminal": shell.id() });
-        let (event, call) =
-            (self.fleet.event(agent, "agent:terminal", &told), self.call.clone());
+        let (event, call) = (self.fleet.event(agent, "agent:terminal", &told), self.call.clone());
         let app = self.fleet.app().clone();
         let work = move |tx: &mut Tx<'_>| Ok::<_, Error>(call.tell(&app, tx, event.clone())?);
         let scope = Scope::Tenant(self.call.actor.tenant);

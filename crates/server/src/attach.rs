@@ -203,13 +203,13 @@ impl Connection {
             terminal,
             offset,
             may_control: self.seat.may_lead(),
-            holder: holder(&self.seat),
+            holder: holder(&mut self.seat),
         };
         self.tell(&told).await
     }
 
     async fn tell_control(&mut self) -> Result<(), End> {
-        let holder = holder(&self.seat);
+        let holder = holder(&mut self.seat);
         self.tell(&AttachTold::Control { holder }).await
     }
 
@@ -303,7 +303,9 @@ impl Connection {
             Seen::Output(Some(Output::Dropped { from, to })) => {
                 if self.slow {
                     let gone = to - from;
-                    let why = format!("too slow: {gone} bytes were gone before you read them; come back from {from}");
+                    let why = format!(
+                        "too slow: {gone} bytes were gone before you read them; come back from {from}"
+                    );
                     return Err(End::Told(CLOSE_TOO_SLOW, why));
                 }
                 self.tell(&AttachTold::Dropped { from, to }).await
@@ -419,7 +421,7 @@ fn position(seq: Seq) -> u64 {
     u64::try_from(seq.0).unwrap_or_default()
 }
 
-fn holder(seat: &Seat) -> Option<Holder> {
+fn holder(seat: &mut Seat) -> Option<Holder> {
     seat.holder().map(|one| Holder { seat: one.seat, name: one.name })
 }
 

@@ -77,7 +77,9 @@ impl Client {
             return Err(refused.unwrap_or_else(|| self.strange(format!("status {status}"))));
         }
         let accepted = response.headers().get(header::SEC_WEBSOCKET_ACCEPT);
-        if accepted.is_none_or(|accept| accept.as_bytes() != derive_accept_key(key.as_bytes()).as_bytes()) {
+        if accepted
+            .is_none_or(|accept| accept.as_bytes() != derive_accept_key(key.as_bytes()).as_bytes())
+        {
             return Err(self.strange("it does not speak WebSocket"));
         }
         let upgraded = response.upgrade().await.map_err(|cause| self.unreachable(cause))?;

@@ -106,11 +106,7 @@ async fn reply(context: &Context, given: &str, said: Option<String>) -> Result<E
 }
 
 /// Answers, or leaves it to the agent.
-async fn answer(
-    client: &Client,
-    notice: &Notice,
-    said: Option<String>,
-) -> Result<Notice> {
+async fn answer(client: &Client, notice: &Notice, said: Option<String>) -> Result<Notice> {
     let answer = said.map(|said| chosen(&notice.choices, said));
     let path = format!("{PATH}/{}/answer", notice.id);
     Ok(client.call(Method::POST, &path, Some(&AnswerNotice { answer })).await?)

@@ -130,7 +130,8 @@ impl Talk<'_> {
             AttachTold::Hello { .. } | AttachTold::Control { .. } => {
                 if !self.wire.has_control() && !self.how.watch {
                     let who = self.wire.holder.as_ref().map(|one| plain(&one.name));
-                    output.remark(format_args!("{} has control", who.as_deref().unwrap_or("nobody")));
+                    output
+                        .remark(format_args!("{} has control", who.as_deref().unwrap_or("nobody")));
                 }
             }
             AttachTold::Exit { .. } | AttachTold::Pong {} => {}

@@ -117,7 +117,8 @@ async fn view(seat: &Seat, query: &AttachQuery) -> ApiResult<View> {
     };
     check_size(size)?;
     let shell = seat.shell(query.terminal_id, (!query.watch, size)).await?;
-    let reader = shell.terminal().attach(query.offset.unwrap_or(0)).map_err(godel_fleet::Error::from)?;
+    let reader =
+        shell.terminal().attach(query.offset.unwrap_or(0)).map_err(godel_fleet::Error::from)?;
     Ok(View::terminal(shell, reader))
 }
 

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
-    Agent, AgentLog, AgentMessage, AgentMetrics, AskEstop, Estop, Letter, NewAgent,
-    Page, RestartAgent, Success,
+    Agent, AgentLog, AgentMessage, AgentMetrics, AskEstop, Estop, Letter, NewAgent, Page,
+    RestartAgent, Success,
 };
 use godel_fleet::{agents, look, mail, spawn, stop};
 use http::{StatusCode, header};

@@ -1,6 +1,8 @@
 //! How agents look on the wire.
 
-use godel_api::{Agent, AgentLine, AgentStep, AgentTodo, ConvoyRun, Letter, Notice, Talk, TalkNode};
+use godel_api::{
+    Agent, AgentLine, AgentStep, AgentTodo, ConvoyRun, Letter, Notice, Talk, TalkNode,
+};
 use godel_fleet::{self as fleet, sessions::Shown};
 use godel_model::{Event, code};
 
