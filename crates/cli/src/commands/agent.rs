@@ -5,7 +5,6 @@ mod log;
 mod show;
 mod spawn;
 mod terminal;
-mod wire;
 
 use godel_api::{
     Agent, AgentMessage, AgentMetrics, Client, Estop, ForkAgent, Letter, RestartAgent,
@@ -69,8 +68,8 @@ async fn agent(context: &Context, asked: Asked) -> Result<Exit> {
             Box::pin(log::run(context, &agent, how)).await
         }
         Asked::Attach { agent, full, terminal, watch, take } => {
-            let how = wire::How { terminal, watch, take, full };
-            Box::pin(attach::run(context, &agent, how)).await
+            let how = godel_worker::Attach { terminal, watch, take };
+            Box::pin(attach::run(context, &agent, how, full)).await
         }
         Asked::Message { agent, text } => message(context, &agent, &text).await,
         Asked::Pause { agent } => change(context, &agent, "pause", None).await,

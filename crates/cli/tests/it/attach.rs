@@ -340,7 +340,7 @@ fn attach(yard: &Yard, words: &[&str], variables: &[(&str, &str)]) -> Talkative 
 async fn the_command_passes_bytes_by_pipes_and_comes_back_after_each_cut() {
     let yard = Yard::open(MODEL).await;
     let label = busy(&yard);
-    let cutter = Cutter::before(yard.server.as_ref().unwrap().url(), &[20_000, 33_333, 50_001]);
+    let cutter = Cutter::before(yard.server.as_ref().unwrap().url(), vec![20_000, 33_333, 50_001]);
     let key = std::fs::read_to_string(yard.repo.home.data().join("owner.key")).unwrap();
     let words = [&label, "--terminal", "--server", &cutter.url];
     let mut person = attach(&yard, &words, &[("GODEL_KEY", key.trim())]);

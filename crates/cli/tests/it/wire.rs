@@ -15,11 +15,11 @@ pub(crate) struct Cutter {
 }
 
 impl Cutter {
-    pub(crate) fn before(url: &str, budgets: &[usize]) -> Self {
+    pub(crate) fn before(url: &str, budgets: Vec<usize>) -> Self {
         let server = url.trim_start_matches("http://").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let mut budgets = budgets.to_vec().into_iter();
+        let mut budgets = budgets.into_iter();
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let mut client: TcpStream = client;

@@ -7,7 +7,6 @@ use godel_api::{AgentLine, AttachAsk, AttachTold, ClientError};
 use tokio::sync::mpsc;
 
 use super::log::{Tail, print};
-use super::wire::{How, Told, Wire};
 use super::{find, terminal};
 use crate::commands::worker::notes;
 use crate::context::Context;
@@ -16,7 +15,7 @@ use crate::exit::Exit;
 use crate::locate;
 use crate::output::plain;
 use crate::signals::Signals;
-use godel_worker::Patience;
+use godel_worker::{Attach, Patience, Told, Wire};
 
 /// How many entries of what was before are shown.
 const BEFORE: usize = 20;
@@ -24,7 +23,7 @@ const BEFORE: usize = 20;
 const AHEAD: usize = 16;
 
 /// Watches an agent, and tells it each line that is typed; or works in its terminal.
-pub(super) async fn run(context: &Context, given: &str, how: How) -> Result<Exit> {
+pub(super) async fn run(context: &Context, given: &str, how: Attach, full: bool) -> Result<Exit> {
     let output = context.output;
     let found = locate::server(context).await?;
     let agent = find(&found.client, given).await?;
@@ -39,10 +38,10 @@ pub(super) async fn run(context: &Context, given: &str, how: How) -> Result<Exit
         before = before(&mut tail) => before?,
         () = signals.next() => return Ok(Exit::Done),
     };
-    before.iter().try_for_each(|line| print(output, line, how.full))?;
+    before.iter().try_for_each(|line| print(output, line, full))?;
     let mut wire = Wire::new(server, agent.id, how);
     wire.offset = u64::try_from(tail.after).unwrap_or_default();
-    let mut talk = Talk { context, label, how, wire, typed: typed(how.watch), waits: None };
+    let mut talk = Talk { context, label, how, full, wire, typed: typed(how.watch), waits: None };
     talk.welcome();
     tokio::select! {
         talked = talk.go_on() => talked?,
@@ -56,7 +55,9 @@ pub(super) async fn run(context: &Context, given: &str, how: How) -> Result<Exit
 struct Talk<'c> {
     context: &'c Context,
     label: String,
-    how: How,
+    how: Attach,
+    /// Prints texts whole.
+    full: bool,
     wire: Wire,
     /// The lines that are typed.
     typed: mpsc::Receiver<String>,
@@ -119,7 +120,7 @@ impl Talk<'_> {
         let output = self.context.output;
         match told {
             AttachTold::Log { items, .. } => {
-                items.iter().try_for_each(|line| print(output, line, self.how.full))?;
+                items.iter().try_for_each(|line| print(output, line, self.full))?;
             }
             AttachTold::Sent {} => self.waits = None,
             AttachTold::Refused { error } => {

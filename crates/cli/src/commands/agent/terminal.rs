@@ -4,11 +4,11 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
 use bytes::Bytes;
 use godel_api::{AttachAsk, AttachTold, ClientError};
+use godel_worker::{Attach, Told, Wire};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::wire::{How, Told, Wire};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -27,7 +27,7 @@ pub(super) async fn run(
     context: &Context,
     label: String,
     mut wire: Wire,
-    how: How,
+    how: Attach,
 ) -> Result<Exit> {
     let fail = |cause| Error::file("the terminal", "used", cause);
     let person = io::stdin().is_terminal() && !how.watch;
@@ -74,7 +74,7 @@ pub(super) async fn run(
 struct Visit<'c> {
     context: &'c Context,
     label: String,
-    how: How,
+    how: Attach,
     wire: Wire,
     /// Whether a person sits at a terminal here.
     person: bool,

@@ -4,33 +4,29 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 use godel_api::{
-    ATTACH_PROTOCOL, AttachAsk, AttachTold, Heard, Holder, Socket, read_terminal_frame,
+    ATTACH_PROTOCOL, AttachAsk, AttachTold, ClientError, Heard, Holder, Socket, read_terminal_frame,
 };
-use godel_worker::Patience;
 use uuid::Uuid;
 
-use super::PATH;
-use crate::error::Result;
+use crate::patience::Patience;
 
-/// The server ended the connection and wants it back, or it broke.
+/// The reasons for which a server ends a connection and does not want it back.
 const CLOSES_FOR_GOOD: [u16; 2] = [1000, 4401];
 
-/// How somebody attaches.
+/// How somebody attaches to an agent.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct How {
+pub struct Attach {
     /// To the shell in the sandbox, instead of the log.
-    pub(super) terminal: bool,
+    pub terminal: bool,
     /// To look only.
-    pub(super) watch: bool,
+    pub watch: bool,
     /// With control, whoever has it.
-    pub(super) take: bool,
-    /// Prints texts whole.
-    pub(super) full: bool,
+    pub take: bool,
 }
 
 /// What comes from an agent.
 #[derive(Debug)]
-pub(super) enum Told {
+pub enum Told {
     /// A frame.
     Frame(AttachTold),
     /// What its terminal has shown.
@@ -42,26 +38,28 @@ pub(super) enum Told {
 }
 
 /// A socket to an agent that is opened again when it breaks, from where it was.
-pub(super) struct Wire {
+#[derive(Debug)]
+pub struct Wire {
     server: Patience,
     agent: Uuid,
-    how: How,
+    how: Attach,
     /// What is read next.
-    pub(super) offset: u64,
+    pub offset: u64,
     /// How large a terminal is that is opened, in columns and rows.
-    pub(super) size: Option<(u16, u16)>,
+    pub size: Option<(u16, u16)>,
     terminal: Option<Uuid>,
     socket: Option<Socket>,
     seat: Option<Uuid>,
     may_control: bool,
     /// Who has control.
-    pub(super) holder: Option<Holder>,
+    pub holder: Option<Holder>,
     /// What is said as soon as the socket takes it.
     outbox: VecDeque<String>,
 }
 
 impl Wire {
-    pub(super) fn new(server: Patience, agent: Uuid, how: How) -> Self {
+    /// Takes a server that has answered; nothing is opened yet.
+    pub fn new(server: Patience, agent: Uuid, how: Attach) -> Self {
         Self {
             server,
             agent,
@@ -78,13 +76,16 @@ impl Wire {
     }
 
     /// Tells whether this is who has control.
-    pub(super) fn has_control(&self) -> bool {
+    pub fn has_control(&self) -> bool {
         let holder = self.holder.as_ref().map(|holder| holder.seat);
         self.socket.is_some() && holder.is_some() && holder == self.seat
     }
 
     /// Opens the socket, unless it is open; a server that is gone for a while is waited for.
-    pub(super) async fn connect(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// If the server refuses.
+    pub async fn connect(&mut self) -> Result<(), ClientError> {
         if self.socket.is_some() {
             return Ok(());
         }
@@ -99,7 +100,7 @@ impl Wire {
         if self.how.watch {
             query.push(("watch", "true".to_owned()));
         }
-        let path = format!("{PATH}/{}/attach", self.agent);
+        let path = format!("/api/v1/agents/{}/attach", self.agent);
         let client = &self.server.client;
         let open = || client.socket(&path, &query, ATTACH_PROTOCOL);
         self.socket = Some(self.server.until_answered(open).await?);
@@ -107,7 +108,10 @@ impl Wire {
     }
 
     /// Waits for what comes next; to give up waiting loses nothing.
-    pub(super) async fn next(&mut self) -> Result<Told> {
+    ///
+    /// # Errors
+    /// If the server refuses to open the socket again.
+    pub async fn next(&mut self) -> Result<Told, ClientError> {
         loop {
             self.connect().await?;
             let Some(socket) = &mut self.socket else { continue };
@@ -176,12 +180,12 @@ impl Wire {
     }
 
     /// Asks for something, as soon as the next word is waited for.
-    pub(super) fn ask(&mut self, ask: &AttachAsk) {
+    pub fn ask(&mut self, ask: &AttachAsk) {
         self.outbox.extend(serde_json::to_string(ask).ok());
     }
 
     /// Types into the terminal.
-    pub(super) async fn types(&mut self, bytes: Bytes) {
+    pub async fn types(&mut self, bytes: Bytes) {
         if let Some(socket) = &mut self.socket {
             // What breaks is noticed by reading.
             socket.bytes(bytes).await;
@@ -189,7 +193,7 @@ impl Wire {
     }
 
     /// Leaves.
-    pub(super) async fn close(self) {
+    pub async fn close(self) {
         if let Some(socket) = self.socket {
             socket.close().await;
         }
