@@ -1,6 +1,7 @@
 //! The typed client.
 
 mod calls;
+mod socket;
 
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use self::socket::{Heard, Socket};
 use crate::sse::SseMessage;
 use crate::{
     DetailedHealth, ErrorBody, Event, Health, Lagged, NewEvent, Page, SseDecoder, Success,
@@ -30,6 +32,7 @@ pub struct Client {
     http: reqwest::Client,
     url: String,
     key: Option<ApiKey>,
+    trust: Trust,
 }
 
 /// Makes a [`Client`].
@@ -61,21 +64,32 @@ impl ClientBuilder {
     /// If the certificates to trust cannot be used, or the system cannot make connections at all.
     pub fn build(self) -> Result<Client, ClientError> {
         let Self { url, key, trust } = self;
-        let encrypted = url.starts_with("https://");
-        // Reading the authorities of a machine takes a while, so only those who need them do.
-        let trust = if encrypted { trust } else { Trust::Nobody };
-        let mut tls = godel_tls::client_config(&trust)?;
-        tls.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        let http = reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .user_agent(concat!("godel/", env!("CARGO_PKG_VERSION")))
-            .no_proxy()
-            .https_only(encrypted)
-            .tls_backend_preconfigured(tls)
-            .build()
-            .map_err(|cause| ClientError::Unreachable { url: url.clone(), cause })?;
-        Ok(Client { http, url, key })
+        let http = http(&url, &trust, &[b"h2", b"http/1.1"])?;
+        Ok(Client { http, url, key, trust })
     }
+}
+
+impl From<ErrorBody> for ClientError {
+    fn from(body: ErrorBody) -> Self {
+        let code = known_code(&body.code, StatusCode::BAD_REQUEST);
+        Self::Refused { body: Box::new(body), code }
+    }
+}
+
+/// Makes connections to a server, in one of these protocols.
+fn http(url: &str, trust: &Trust, protocols: &[&[u8]]) -> Result<reqwest::Client, ClientError> {
+    let encrypted = url.starts_with("https://");
+    // Reading the authorities of a machine takes a while, so only those who need them do.
+    let mut tls = godel_tls::client_config(if encrypted { trust } else { &Trust::Nobody })?;
+    tls.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .user_agent(concat!("godel/", env!("CARGO_PKG_VERSION")))
+        .no_proxy()
+        .https_only(encrypted)
+        .tls_backend_preconfigured(tls)
+        .build()
+        .map_err(|cause| ClientError::Unreachable { url: url.to_owned(), cause })
 }
 
 /// Why a call failed.

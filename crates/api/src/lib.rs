@@ -6,6 +6,7 @@
 //! - Nothing here knows how a request is carried out.
 
 mod agents;
+mod attach;
 mod audit;
 mod auth;
 mod beads;
@@ -34,6 +35,10 @@ pub use agents::{
     AgentTodo, AskEstop, ConvoyRun, Estop, ForkAgent, Landing, NewAgent, RestartAgent, StartConvoy,
     Worktree, WorktreeList,
 };
+pub use attach::{
+    ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, read_terminal_frame,
+    terminal_frame,
+};
 pub use audit::{AuditEntry, AuditVerdict};
 pub use auth::{
     Device, DeviceAnswer, DeviceAsk, DeviceDecision, DeviceRequest, DeviceStart, LoginRequest,
@@ -44,7 +49,9 @@ pub use beads::{
     BeadRow, CheckedCommit, ClaimBead, ExtendBead, Lease, MoveBead, NewBead, NewComment,
     ReadyBeads, ReleaseBead, WaitingBead,
 };
-pub use client::{Client, ClientBuilder, ClientError, Download, EventStream, StreamItem};
+pub use client::{
+    Client, ClientBuilder, ClientError, Download, EventStream, Heard, Socket, StreamItem,
+};
 pub use convoys::{
     Convoy, ConvoyBeads, ConvoyDetail, ConvoyPatch, ConvoyProgress, ConvoyWaves, NewConvoy,
 };

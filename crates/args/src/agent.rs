@@ -147,19 +147,32 @@ With --json each entry is one line.")]
         #[arg(long)]
         full: bool,
     },
-    /// Watch an agent live and talk to it; each line that you type is told to it
+    /// Watch an agent live and talk to it, or work in a shell beside it
     #[command(after_help = "Examples:
   godel agent attach worker-1
+  godel agent attach worker-1 --terminal
+  godel agent attach worker-1 --terminal --watch
   echo \"Leave the tests alone\" | godel agent attach worker-1
 
-A line answers the question of an agent that asks, and is a message to one that works. Ctrl-C or Ctrl-D
-detaches: the agent goes on.")]
+Each line that you type is told to the agent: it answers the question of one that asks, and is a message
+to one that works. Ctrl-C or Ctrl-D detaches: the agent goes on. With --terminal you are in a shell in the
+agent's sandbox, and Ctrl-] or ~. at the beginning of a line detaches; the shell stays open while the agent
+runs, and shows what you missed when you come back. Many can watch, and one has control.")]
     Attach {
         /// Its name or id
         agent: String,
         /// Print long texts whole, and what the agent thinks
         #[arg(long)]
         full: bool,
+        /// Work in a shell in the agent's sandbox, instead of talking to it
+        #[arg(long, short, conflicts_with = "full")]
+        terminal: bool,
+        /// Only look: take no control
+        #[arg(long)]
+        watch: bool,
+        /// Take control from who has it
+        #[arg(long, conflicts_with = "watch")]
+        take: bool,
     },
     /// Tell an agent something; it reads it at the next safe point
     #[command(after_help = "Examples:

@@ -16,6 +16,7 @@ use serde::Serialize;
 use tokio::sync::{Notify, Semaphore, mpsc};
 use uuid::Uuid;
 
+use crate::attach::Attached;
 use crate::doc::Agent;
 use crate::run::Order;
 use crate::{Error, Result};
@@ -66,6 +67,8 @@ pub(crate) struct Own {
     pub(crate) moved: Notify,
     /// Somebody answered a question.
     pub(crate) answered: Notify,
+    /// Who looks at agents, and their terminals.
+    pub(crate) attached: Attached,
 }
 
 impl Own {
@@ -129,6 +132,7 @@ impl Fleet {
                 rooms: Mutex::default(),
                 moved: Notify::new(),
                 answered: Notify::new(),
+                attached: Attached::default(),
             }),
         }
     }

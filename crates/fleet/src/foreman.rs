@@ -256,6 +256,7 @@ impl Fleet {
         self.own.hold_ticket(id, (tenant, task));
         let run = Run { fleet: self.clone(), tenant, id, number, orders, lost };
         let said = run.run().await;
+        self.close_terminal(id);
         lock(&self.own.live).remove(&id);
         self.own.drop_ticket(id);
         self.own.moved.notify_waiters();

@@ -10,6 +10,7 @@
 //! - Work is never thrown away: a worktree goes only after its work is in the target branch.
 
 pub mod agents;
+pub mod attach;
 mod check;
 mod conversation;
 mod doc;

@@ -133,6 +133,8 @@ codes! {
     AGENT_NOT_FOUND = "agent_not_found", NotFound;
     /// The agent is not in a state in which this can be done.
     AGENT_STATE = "agent_state", Conflict;
+    /// Somebody else has control of the agent.
+    CONTROL_HELD = "control_held", Conflict;
     /// Another agent has this name.
     AGENT_NAME_TAKEN = "agent_name_taken", Conflict;
     /// The program of an agent is not on this machine.

@@ -1,6 +1,7 @@
 //! The one mapping from errors to answers.
 
 use axum::response::{IntoResponse, Response};
+use godel_api::ErrorBody;
 use godel_model::{Code, Invalid, Kind, Report, code};
 use http::{HeaderValue, StatusCode, header};
 
@@ -102,6 +103,17 @@ impl From<godel_store::Error> for ApiError {
 impl From<Invalid> for ApiError {
     fn from(invalid: Invalid) -> Self {
         Self::report(&invalid)
+    }
+}
+
+impl From<ApiError> for ErrorBody {
+    fn from(error: ApiError) -> Self {
+        Self {
+            code: error.code.name().to_owned(),
+            message: error.message,
+            hint: error.hint,
+            details: error.details,
+        }
     }
 }
 

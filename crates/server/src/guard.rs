@@ -220,7 +220,9 @@ fn presented(parts: &Parts) -> ApiResult<Presented> {
         return Ok(Presented::Credential(Credential::Cookie(token)));
     }
     // Only for sockets: a page of a browser cannot give them a header.
-    let is_socket = parts.uri.path() == "/events" && headers.contains_key(header::UPGRADE);
+    let path = parts.uri.path();
+    let is_socket = path == "/events" || path.starts_with("/agents/") && path.ends_with("/attach");
+    let is_socket = is_socket && headers.contains_key(header::UPGRADE);
     let query = parts.uri.query().filter(|_| is_socket);
     let ticket = query.into_iter().flat_map(|query| query.split('&'));
     let ticket = ticket.filter_map(|pair| pair.strip_prefix("ticket=")).next();

@@ -9,6 +9,7 @@
 
 mod agents;
 mod anchors;
+mod attach;
 mod boot;
 mod config;
 mod error;

@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
-use crate::routes::agents::{convoys as marches, lead, mail, own, places, sessions};
+use crate::routes::agents::{attach, convoys as marches, lead, mail, own, places, sessions};
 use crate::routes::beads::moves;
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
@@ -110,6 +110,7 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(lead::restart))
         .routes(routes!(lead::kill))
         .routes(routes!(lead::message))
+        .routes(routes!(attach::attach))
         .routes(routes!(lead::logs))
         .routes(routes!(lead::events))
         .routes(routes!(places::fork))

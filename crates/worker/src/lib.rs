@@ -17,6 +17,7 @@ mod notes;
 mod patience;
 mod shift;
 mod verdict;
+mod wire;
 
 pub use attempt::{Ended, Outcome};
 pub use book::Key;
@@ -25,3 +26,4 @@ pub use group::Program;
 pub use notes::{Note, Notes};
 pub use patience::Patience;
 pub use shift::{Halt, Plan, Shift};
+pub use wire::{Attach, Told, Wire};

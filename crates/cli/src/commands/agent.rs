@@ -5,6 +5,7 @@ mod log;
 mod show;
 mod snapshot;
 mod spawn;
+mod terminal;
 
 use godel_api::{
     Agent, AgentMessage, AgentMetrics, Client, Estop, ForkAgent, Letter, RestartAgent,
@@ -61,7 +62,10 @@ async fn agent(context: &Context, asked: Asked) -> Result<Exit> {
             let how = log::How { follow, after, full };
             Box::pin(log::run(context, &agent, how)).await
         }
-        Asked::Attach { agent, full } => Box::pin(attach::run(context, &agent, full)).await,
+        Asked::Attach { agent, full, terminal, watch, take } => {
+            let how = godel_worker::Attach { terminal, watch, take };
+            Box::pin(attach::run(context, &agent, how, full)).await
+        }
         Asked::Message { agent, text } => message(context, &agent, &text).await,
         Asked::Pause { agent } => change(context, &agent, "pause", None).await,
         Asked::Resume { agent } => change(context, &agent, "resume", None).await,

@@ -2,10 +2,10 @@
 
 use godel_api::{AnswerNotice, Client, Notice};
 use godel_args::agent::{Inbox, InboxWhat};
+use godel_decide::agent::chosen;
 use godel_model::{Clock as _, SystemClock, code};
 use reqwest::Method;
 use serde_json::json;
-use uuid::Uuid;
 
 use super::agent::text;
 use super::lookup::{self, Part};
@@ -106,51 +106,8 @@ async fn reply(context: &Context, given: &str, said: Option<String>) -> Result<E
 }
 
 /// Answers, or leaves it to the agent.
-pub(super) async fn answer(
-    client: &Client,
-    notice: &Notice,
-    said: Option<String>,
-) -> Result<Notice> {
+async fn answer(client: &Client, notice: &Notice, said: Option<String>) -> Result<Notice> {
     let answer = said.map(|said| chosen(&notice.choices, said));
     let path = format!("{PATH}/{}/answer", notice.id);
     Ok(client.call(Method::POST, &path, Some(&AnswerNotice { answer })).await?)
-}
-
-/// Returns what an agent asks and has no answer to yet, the oldest first.
-pub(super) async fn question_of(client: &Client, agent: Uuid) -> Result<Option<Notice>> {
-    let (open, _) = lookup::first::<Notice>(client, PATH, None, lookup::LIST_MAX).await?;
-    let own = |notice: &Notice| {
-        notice.agent_id == Some(agent) && notice.kind == "question" && notice.state == "open"
-    };
-    Ok(open.into_iter().rev().find(own))
-}
-
-/// Lets the number of a choice stand for it, unless a choice is written so.
-fn chosen(choices: &[String], said: String) -> String {
-    let trimmed = said.trim();
-    if choices.iter().any(|choice| choice == trimmed) {
-        return trimmed.to_owned();
-    }
-    let number = trimmed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-    number.and_then(|number| choices.get(number).cloned()).unwrap_or(said)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_stands_for_a_choice_unless_it_is_one() {
-        let of = |choices: &[&str], said: &str| {
-            let choices: Vec<String> = choices.iter().map(|one| (*one).to_owned()).collect();
-            chosen(&choices, said.to_owned())
-        };
-        assert_eq!(of(&["this", "that"], "2"), "that");
-        assert_eq!(of(&["this", "that"], "that"), "that");
-        assert_eq!(of(&["this", "that"], "3"), "3");
-        assert_eq!(of(&["this", "that"], "0"), "0");
-        assert_eq!(of(&["2", "1"], "1"), "1");
-        assert_eq!(of(&[], "1"), "1");
-        assert_eq!(of(&["this"], "neither of them "), "neither of them ");
-    }
 }

@@ -3,6 +3,7 @@
 
 mod accounts;
 mod agents;
+mod attach;
 mod backup;
 mod bead_input;
 mod bead_worktree;
@@ -29,6 +30,7 @@ mod serving;
 mod stage;
 mod stopping;
 mod tls;
+mod wire;
 mod worker;
 mod worker_end;
 mod worker_faults;

@@ -4,11 +4,13 @@
 //! - Nothing here spends a token: all of it is decided from what was seen.
 //! - What is not an agent's fault does not count against it.
 
+mod choice;
 mod ladder;
 mod role;
 mod stuck;
 mod waves;
 
+pub use choice::chosen;
 pub use ladder::{Attempt, Ended, Ladder, Next};
 pub use role::{
     BUILT_IN, Fill, HARNESSES, PROMPT_MAX_BYTES, Role, SANDBOXES, TOOLS_MAX, TURNS_MAX,

@@ -79,7 +79,7 @@ pub(super) fn response(
 ) -> String {
     let payload = match result {
         Ok(data) => json!({ "success": true, "data": data }),
-        Err(error) => json!({ "success": false, "error": body(error) }),
+        Err(error) => json!({ "success": false, "error": ErrorBody::from(error) }),
     };
     let id = to.unwrap_or("response");
     frame(id, FrameKind::Response, now, &payload, json!({ "correlationId": to }))
@@ -88,22 +88,13 @@ pub(super) fn response(
 /// Writes that a frame of the client was not understood.
 pub(super) fn error(to: Option<&str>, error: ApiError, now: Timestamp) -> String {
     let metadata = to.map_or(Value::Null, |to| json!({ "correlationId": to }));
-    frame(to.unwrap_or("error"), FrameKind::Error, now, &json!(body(error)), metadata)
+    frame(to.unwrap_or("error"), FrameKind::Error, now, &json!(ErrorBody::from(error)), metadata)
 }
 
 /// Writes a sign of life.
 pub(super) fn pong(to: Option<&str>, now: Timestamp) -> String {
     let metadata = to.map_or(Value::Null, |to| json!({ "correlationId": to }));
     frame(to.unwrap_or("pong"), FrameKind::Pong, now, &json!({}), metadata)
-}
-
-fn body(error: ApiError) -> ErrorBody {
-    ErrorBody {
-        code: error.code.name().to_owned(),
-        message: error.message,
-        hint: error.hint,
-        details: error.details,
-    }
 }
 
 #[cfg(test)]

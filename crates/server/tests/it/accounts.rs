@@ -134,7 +134,11 @@ async fn a_used_token_of_an_ended_login_is_on_record_once() {
 
 /// Opens a socket as a page of a browser does; answers with the status.
 async fn knock(server: &Running, ticket: &str, origin: Option<&str>) -> u16 {
-    let url = format!("{}/events?ticket={ticket}", server.url.replace("http", "ws"));
+    knock_at(server, "/events", ticket, origin).await
+}
+
+async fn knock_at(server: &Running, path: &str, ticket: &str, origin: Option<&str>) -> u16 {
+    let url = format!("{}{path}?ticket={ticket}", server.url.replace("http", "ws"));
     let mut request = url.into_client_request().unwrap();
     let headers = request.headers_mut();
     headers.insert("sec-websocket-protocol", "godel-events-v1".parse().unwrap());
@@ -169,4 +173,10 @@ async fn a_page_of_another_server_does_not_use_up_the_patience_with_an_address()
         assert_eq!(knock(&server, ticket, origin).await, 101, "a refusal does not use it up");
         assert_eq!(knock(&server, ticket, origin).await, 401);
     }
+    // The socket of an agent has the same guard; behind it is nobody of this name.
+    let made = data(server.post("/auth/ticket", json!({})).await, StatusCode::CREATED).await;
+    let (ticket, path) = (made["ticket"].as_str().unwrap(), "/api/v1/agents/nobody/attach");
+    assert_eq!(knock_at(&server, path, ticket, Some("https://evil.example")).await, 403);
+    assert_eq!(knock_at(&server, path, ticket, Some(&server.url)).await, 404);
+    assert_eq!(knock_at(&server, path, ticket, Some(&server.url)).await, 401);
 }

@@ -135,6 +135,10 @@ async fn sockets_and_streams_work_encrypted() {
     assert_eq!(next().await["payload"]["success"], true);
     let key = server.key.parse().unwrap();
     let client = Client::builder(&server.url).key(Some(key)).trust(own(&server)).build().unwrap();
+    let mut own = client.socket("/events", &[], "godel-events-v1").await.unwrap();
+    assert!(own.text(json!({ "id": "p", "type": "ping" }).to_string()).await);
+    let pong = tokio::time::timeout(SOON, own.next()).await.unwrap();
+    assert!(matches!(&pong, godel_api::Heard::Text(text) if text.contains("pong")), "{pong:?}");
     let mut stream = client.follow(vec!["test:*".to_owned()], Some(0));
     server.publish("test:tls").await;
     assert_eq!(next().await["payload"]["type"], "test:tls");

@@ -3,94 +3,151 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead as _};
 
-use godel_api::{Agent, AgentLine, AgentLog};
+use godel_api::{AgentLine, AttachAsk, AttachTold, ClientError};
 use tokio::sync::mpsc;
 
 use super::log::{Tail, print};
-use super::{find, is_over, tell};
-use crate::commands::inbox;
+use super::{find, terminal};
 use crate::commands::worker::notes;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::exit::Exit;
 use crate::locate;
 use crate::output::plain;
 use crate::signals::Signals;
-use godel_worker::Patience;
+use godel_worker::{Attach, Patience, Told, Wire};
 
 /// How many entries of what was before are shown.
 const BEFORE: usize = 20;
 /// How many lines may be typed ahead.
 const AHEAD: usize = 16;
 
-/// Watches an agent, and tells it each line that is typed.
-pub(super) async fn run(context: &Context, given: &str, full: bool) -> Result<Exit> {
+/// Watches an agent, and tells it each line that is typed; or works in its terminal.
+pub(super) async fn run(context: &Context, given: &str, how: Attach, full: bool) -> Result<Exit> {
     let output = context.output;
     let found = locate::server(context).await?;
     let agent = find(&found.client, given).await?;
     let server = Patience::new(found.client, notes(output));
-    let mut tail = Tail { server, agent: agent.id, after: 0 };
     let label = plain(&agent.label);
-    let mut person = Person { typed: typed(), signals: Signals::listen()? };
+    if how.terminal {
+        return terminal::run(context, label, Wire::new(server, agent.id, how), how).await;
+    }
+    let mut signals = Signals::listen()?;
+    let mut tail = Tail { server: server.clone(), agent: agent.id, after: 0 };
     let before = tokio::select! {
         before = before(&mut tail) => before?,
-        () = person.signals.next() => return Ok(Exit::Done),
+        () = signals.next() => return Ok(Exit::Done),
     };
     before.iter().try_for_each(|line| print(output, line, full))?;
-    output.remark(format_args!(
-        "attached to {label}: what you type is told to it; Ctrl-C or Ctrl-D detaches"
-    ));
-    let mut over = is_over(&agent);
-    loop {
-        let Some(log) = person.with(context, &tail, !over).await? else {
-            let goes_on = if over { "it has ended" } else { "it goes on" };
-            output.note(format_args!("detached from {label}; {goes_on}"));
-            return Ok(Exit::Done);
-        };
-        log.items.iter().try_for_each(|line| print(output, line, full))?;
-        if !tail.pass(&log) {
-            continue;
-        }
-        if over {
-            let state = tail.state().await?.lifecycle_state;
-            output.note(format_args!("{label} has ended: it is {state}"));
-            return Ok(Exit::Done);
-        }
-        over = is_over(&tail.state().await?);
+    let mut wire = Wire::new(server, agent.id, how);
+    wire.offset = u64::try_from(tail.after).unwrap_or_default();
+    let mut talk = Talk { context, label, how, full, wire, typed: typed(how.watch), waits: None };
+    talk.welcome();
+    tokio::select! {
+        talked = talk.go_on() => talked?,
+        () = signals.next() => talk.farewell(),
     }
+    talk.wire.close().await;
+    Ok(Exit::Done)
 }
 
-/// Whoever watches.
-struct Person {
+/// Somebody who watches an agent and talks to it.
+struct Talk<'c> {
+    context: &'c Context,
+    label: String,
+    how: Attach,
+    /// Prints texts whole.
+    full: bool,
+    wire: Wire,
     /// The lines that are typed.
     typed: mpsc::Receiver<String>,
-    signals: Signals,
+    /// What was said and is not yet confirmed; the next line waits for it.
+    waits: Option<String>,
 }
 
-impl Person {
-    /// Waits for more of the log and tells the agent what is typed meanwhile; nothing if the person
-    /// leaves.
-    async fn with(
-        &mut self,
-        context: &Context,
-        tail: &Tail,
-        wait: bool,
-    ) -> Result<Option<AgentLog>> {
-        let look = tail.look(wait);
-        tokio::pin!(look);
+impl Talk<'_> {
+    fn welcome(&self) {
+        let label = &self.label;
+        self.context.output.remark(if self.how.watch {
+            format!("watching {label}; Ctrl-C detaches")
+        } else {
+            format!("attached to {label}: what you type is told to it; Ctrl-C or Ctrl-D detaches")
+        });
+    }
+
+    fn farewell(&self) {
+        self.context.output.note(format_args!("detached from {}; it goes on", self.label));
+    }
+
+    /// Shows what the agent says, and tells it what is typed, until one of them leaves.
+    async fn go_on(&mut self) -> Result<()> {
+        // Until the server has said hello, a line could be refused for no reason.
+        let mut greeted = false;
         loop {
+            let may_type = greeted && !self.how.watch && self.waits.is_none();
             tokio::select! {
-                log = &mut look => return log.map(Some),
-                line = self.typed.recv() => match line {
-                    // A server that is gone is waited for, and must not keep the person.
-                    Some(line) => tokio::select! {
-                        () = say(context, tail, line) => {}
-                        () = self.signals.next() => return Ok(None),
-                    },
-                    None => return Ok(None),
+                told = self.wire.next() => match told? {
+                    Told::Frame(told) => {
+                        greeted = true;
+                        self.hear(told)?;
+                    }
+                    Told::Bytes(_) => {}
+                    Told::Lost => {
+                        greeted = false;
+                        self.lost();
+                    }
+                    Told::Over(why) => {
+                        self.context.output.note(plain(&why));
+                        return Ok(());
+                    }
                 },
-                () = self.signals.next() => return Ok(None),
+                line = self.typed.recv(), if may_type => match line {
+                    Some(line) if line.trim().is_empty() => {}
+                    Some(text) => {
+                        self.waits = Some(text.clone());
+                        self.wire.ask(&AttachAsk::Message { text });
+                    }
+                    None => {
+                        self.farewell();
+                        return Ok(());
+                    }
+                },
             }
+        }
+    }
+
+    fn hear(&mut self, told: AttachTold) -> Result<()> {
+        let output = self.context.output;
+        match told {
+            AttachTold::Log { items, .. } => {
+                items.iter().try_for_each(|line| print(output, line, self.full))?;
+            }
+            AttachTold::Sent {} => self.waits = None,
+            AttachTold::Refused { error } => {
+                self.waits = None;
+                output.failure(&Error::from(ClientError::from(error)));
+            }
+            AttachTold::Dropped { .. } => output.note("some of the log was removed by retention"),
+            AttachTold::Hello { .. } | AttachTold::Control { .. } => {
+                if !self.wire.has_control() && !self.how.watch {
+                    let who = self.wire.holder.as_ref().map(|one| plain(&one.name));
+                    output
+                        .remark(format_args!("{} has control", who.as_deref().unwrap_or("nobody")));
+                }
+            }
+            AttachTold::Exit { .. } | AttachTold::Pong {} => {}
+        }
+        Ok(())
+    }
+
+    fn lost(&mut self) {
+        if let Some(text) = self.waits.take() {
+            self.context.output.note(format_args!(
+                "the connection broke before {} confirmed it; say it again if the log does not show \
+                 it: {}",
+                self.label,
+                plain(&text)
+            ));
         }
     }
 }
@@ -111,38 +168,17 @@ async fn before(tail: &mut Tail) -> Result<VecDeque<AgentLine>> {
 }
 
 /// Reads lines as they are typed, on a thread that may wait.
-fn typed() -> mpsc::Receiver<String> {
+fn typed(watch: bool) -> mpsc::Receiver<String> {
     let (send, receive) = mpsc::channel(AHEAD);
-    tokio::task::spawn_blocking(move || {
-        // A terminal that has gone is an end like any other.
-        for line in io::stdin().lock().lines().map_while(Result::ok) {
-            if send.blocking_send(line).is_err() {
-                return;
+    if !watch {
+        tokio::task::spawn_blocking(move || {
+            // A terminal that has gone is an end like any other.
+            for line in io::stdin().lock().lines().map_while(Result::ok) {
+                if send.blocking_send(line).is_err() {
+                    return;
+                }
             }
-        }
-    });
+        });
+    }
     receive
-}
-
-/// Tells the agent a line: as an answer if it asks. What is refused is no reason to stop watching.
-async fn say(context: &Context, tail: &Tail, line: String) {
-    if line.trim().is_empty() {
-        return;
-    }
-    if let Err(error) = told(tail, line).await {
-        context.output.failure(&error);
-    }
-}
-
-async fn told(tail: &Tail, line: String) -> Result<()> {
-    let agent: Agent = tail.state().await?;
-    let client = &tail.server.client;
-    let asks = match agent.lifecycle_state.as_str() {
-        "waiting" => inbox::question_of(client, agent.id).await?,
-        _ => None,
-    };
-    match asks {
-        Some(notice) => inbox::answer(client, &notice, Some(line)).await.map(drop),
-        None => tell(client, agent.id, line).await.map(drop),
-    }
 }

@@ -6,8 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
-    Agent, AgentLine, AgentLog, AgentMessage, AgentMetrics, AskEstop, Estop, Letter, NewAgent,
-    Page, RestartAgent, Success,
+    Agent, AgentLog, AgentMessage, AgentMetrics, AskEstop, Estop, Letter, NewAgent, Page,
+    RestartAgent, Success,
 };
 use godel_fleet::{agents, look, mail, spawn, stop};
 use http::{StatusCode, header};
@@ -231,15 +231,7 @@ pub(crate) async fn logs(
     let wait = Duration::from_secs(query.wait_seconds.unwrap_or(0).min(WAIT_MAX_SECS));
     let part = (query.after, limit, wait);
     let (events, next) = look::logs(&shared.fleet, &caller.call, &name, part).await?;
-    let items = events
-        .into_iter()
-        .map(|event| AgentLine {
-            seq: event.seq.0,
-            at: event.at,
-            kind: event.kind.as_str().to_owned(),
-            payload: serde_json::from_str(event.payload.as_str()).unwrap_or_default(),
-        })
-        .collect();
+    let items = events.iter().map(shape::line).collect();
     Ok(Json(Success::new(AgentLog { items, next })))
 }
 

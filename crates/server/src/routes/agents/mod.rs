@@ -1,5 +1,6 @@
 //! Agents, their conversations and their mail.
 
+pub(crate) mod attach;
 pub(crate) mod convoys;
 pub(crate) mod lead;
 pub(crate) mod mail;

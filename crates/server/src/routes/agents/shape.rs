@@ -1,8 +1,10 @@
 //! How agents look on the wire.
 
-use godel_api::{Agent, AgentStep, AgentTodo, ConvoyRun, Letter, Notice, Talk, TalkNode};
+use godel_api::{
+    Agent, AgentLine, AgentStep, AgentTodo, ConvoyRun, Letter, Notice, Talk, TalkNode,
+};
 use godel_fleet::{self as fleet, sessions::Shown};
-use godel_model::code;
+use godel_model::{Event, code};
 
 use crate::error::{ApiError, ApiResult};
 use crate::guard::Caller;
@@ -31,6 +33,16 @@ pub(crate) fn read_todos(todos: Vec<AgentTodo>) -> ApiResult<Vec<godel_agents::T
         Ok(godel_agents::Todo { text: todo.text, state })
     };
     todos.into_iter().map(read).collect()
+}
+
+/// Writes one line of the log of an agent.
+pub(crate) fn line(event: &Event) -> AgentLine {
+    AgentLine {
+        seq: event.seq.0,
+        at: event.at,
+        kind: event.kind.as_str().to_owned(),
+        payload: serde_json::from_str(event.payload.as_str()).unwrap_or_default(),
+    }
 }
 
 /// Writes an agent, with what it has spent.
