@@ -20,6 +20,8 @@ const OWN: [&str; 13] = [
     "bead",
     "done",
 ];
+/// The tools of Godel that come over MCP.
+const VERBS: [&str; 6] = ["bead", "todo_write", "mail_send", "mail_read", "ask_human", "done"];
 /// What is called otherwise by the built-in agent than over MCP.
 const SAME: [(&str, &str); 2] = [("ask", "ask_human"), ("message", "mail_send")];
 /// What stands before the names of Godel's tools in other programs.
@@ -73,6 +75,11 @@ impl Allowed {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// Returns the tools of Godel that may be used.
+    pub(super) fn verbs(&self) -> impl Iterator<Item = &'static str> {
+        VERBS.into_iter().filter(|verb| self.allows(verb))
     }
 
     /// Tells why an agent cannot be held to these tools; nothing if it can. Behind walls that let

@@ -93,8 +93,11 @@ pub(super) fn environment(plan: &Plan, mut launch: Launch) -> Launch {
     }
     if !plan.allowed.is_all() {
         let mut core = plan.allowed.of(WORDS);
-        // A list with nothing in it would count as none.
+        // A list with nothing in it would count as none; tools that come over MCP belong to it too.
         core.push(NO_TOOL.to_owned());
+        if let Some(tools) = &plan.tools {
+            core.extend(plan.allowed.verbs().map(|verb| format!("mcp_{}_{verb}", tools.name)));
+        }
         settings["tools"] = json!({ "core": core });
     }
     if let Some(system) = &plan.system {

@@ -95,6 +95,11 @@ fn a_program_is_told_which_tools_its_role_has() {
     assert!(told(Harness::Pi).contains(r#""--tools", "bash,find,grep,ls,read""#));
     let gemini = told(Harness::Gemini);
     assert!(gemini.contains(r#""core""#) && gemini.contains("run_shell_command"), "{gemini}");
+    assert!(
+        gemini.contains("mcp_godel_done") && gemini.contains("mcp_godel_mail_read"),
+        "{gemini}"
+    );
+    assert!(!gemini.contains("mcp_godel_mail_send"), "{gemini}");
     assert!(!gemini.contains("write_file") && !gemini.contains(r#""replace""#), "{gemini}");
     let opencode = told(Harness::Opencode);
     for part in

@@ -16,8 +16,8 @@ const GPT: &str = "gpt-5";
 const CLAUDE: &str = "claude-opus-4-8";
 const GEMINI: &str = "gemini-2.5-pro";
 /// The model of a provider that speaks Chat Completions only.
-const CHAT: &str = "chatonly";
-const PROVIDERS: [&str; 4] = ["openai", "anthropic", "google", "chatonly"];
+const CHAT: &str = "codestral-2508";
+const PROVIDERS: [&str; 4] = ["openai", "anthropic", "google", "mistral"];
 
 /// What the project says: work is believed only if no key of a provider lies where the agent can see it.
 /// The pattern is written so that it does not match itself.
@@ -29,7 +29,7 @@ fn providers(base: &str) -> String {
         "[providers.openai]\nchat = \"{base}/v1\"\nresponses = \"{base}/v1\"\n\
          [providers.anthropic]\nanthropic = \"{base}\"\n\
          [providers.google]\ngemini = \"{base}\"\n\
-         [providers.chatonly]\nchat = \"{base}/v1\"\nmodels = {{ \"{CHAT}\" = \"gpt-5\" }}\n"
+         [providers.mistral]\nchat = \"{base}/v1\"\n"
     )
 }
 
@@ -149,7 +149,7 @@ async fn any_program_is_an_agent_and_reaches_godel_by_its_command() {
                -H 'content-type: application/json' -d \"{\\\"model\\\":\\\"$GODEL_MODEL\\\",\
                \\\"messages\\\":[{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"hello\\\"}]}\"";
     let script = format!(
-        "set -e; cat > /dev/null; {ask}; mkdir -p notes; echo \"it's hello\" > notes/note.txt; git add -A; \
+        "set -e; cat > /dev/null; if env | grep 'leakcanar[y]'; then exit 9; fi; {ask}; mkdir -p notes; echo \"it's hello\" > notes/note.txt; git add -A; \
          git commit -qm note; godel self todo '[x] write it'; \
          godel self done 'notes/note.txt is written and committed.'"
     );
