@@ -210,10 +210,8 @@ impl Server {
         }
         keep_metrics_small(&shared);
         anchors::keep(&app, &crew, config.data_dir.clone());
-        let models = Some(shared.clone());
-        let rooms = listen::Rooms { router: routes, models, agents_only: false };
-        let acceptor = keeper.as_ref().map(Keeper::acceptor);
-        open_doors((listener, acceptor), door, &rooms, &crew);
+        let rooms = listen::Rooms::new(routes, &shared);
+        open_doors((listener, keeper.as_ref().map(Keeper::acceptor)), door, &rooms, &crew);
         fleet.start().await?;
         tenants::record_server(&app, tenant, "server:start").await?;
         let url = url(&config.tls, near(address));

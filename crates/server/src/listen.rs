@@ -172,6 +172,11 @@ pub(crate) struct Rooms {
 }
 
 impl Rooms {
+    /// Returns all that there are.
+    pub(crate) fn new(router: Router, shared: &Shared) -> Self {
+        Self { router, models: Some(shared.clone()), agents_only: false }
+    }
+
     /// Returns those that agents may enter.
     pub(crate) fn for_agents(&self) -> Self {
         Self { agents_only: true, ..self.clone() }

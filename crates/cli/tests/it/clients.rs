@@ -142,6 +142,25 @@ async fn agents_reach_a_server_that_speaks_tls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_agent_finds_its_server_again_that_speaks_tls_and_was_killed() {
+    let mut yard = yard(&path(), "auto").await;
+    // It says that it is done only when it is begun a second time.
+    let script = "cat > /dev/null; git log -1 --format=%s | grep -q note || { echo x > note.txt; git add -A; \
+                  git commit -qm note; }; if [ -f begun ]; then rm begun; godel self done 'it is written'; else \
+                  touch begun; sleep 600; fi";
+    let spawn =
+        ["agent", "spawn", "Write", "--harness", "command", "--json", "--", "sh", "-c", script];
+    let name = yard.run(&spawn).expect(0).json()["label"].as_str().unwrap().to_owned();
+    yard.wait(&name, |agent| {
+        let tree = agent["worktree"].as_str().map(PathBuf::from);
+        tree.is_some_and(|tree| tree.join("begun").exists())
+    });
+    yard.server.take().unwrap().kill();
+    yard.up();
+    yard.until(&name, "completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn any_program_is_an_agent_and_reaches_godel_by_its_command() {
     // Nor need it trust a certificate.
     let yard = yard(&path(), "auto").await;

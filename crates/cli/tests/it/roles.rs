@@ -45,7 +45,8 @@ async fn the_built_in_agent_has_the_tools_of_its_role_and_no_other() {
         let tools = body["tools"].as_array().into_iter().flatten();
         tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     };
-    let asked: Vec<Value> = yard.provider.recorded().iter().map(|one| one.json()).collect();
+    let asked: Vec<Value> =
+        yard.provider.recorded().iter().map(godel_scripted::Recorded::json).collect();
     assert!(!asked.is_empty());
     for body in asked {
         assert_eq!(offered(&body), ["read", "write", "done"]);
