@@ -15,6 +15,9 @@ const VERSION_TIME: Duration = Duration::from_secs(60);
 /// The most that is read of what it says.
 const SAID_MAX_BYTES: u64 = 64 * 1024;
 
+/// What every sandbox can read; who works with a program of the system needs no more.
+const SYSTEM: [&str; 5] = ["/usr", "/bin", "/sbin", "/lib", "/lib64"];
+
 /// A version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Version(pub u64, pub u64, pub u64);
@@ -138,6 +141,43 @@ pub async fn discover(harness: Harness, search: &OsStr) -> Result<Option<Found>,
     let mut found = Found { harness, path, version: None, node };
     found.version = version(&found.line(), search).await;
     Ok(Some(found))
+}
+
+/// The program of a command line that a person wrote, as it is started in a sandbox.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resolved {
+    /// The whole command line.
+    pub line: Vec<String>,
+    /// The folders that the sandbox must let it read.
+    pub folders: Vec<PathBuf>,
+}
+
+/// Finds the program of a command line on a search path, and a Node if it is a script of one. A program
+/// that is not there is left as it is: it may come with the work itself.
+pub async fn resolve(line: &[String], search: &OsStr) -> Resolved {
+    let asked = Resolved { line: line.to_vec(), folders: Vec::new() };
+    let Some((name, args)) = line.split_first() else { return asked };
+    let here = Path::new(name);
+    let path = match name.contains('/') {
+        true => Some(here.to_owned()).filter(|path| path.is_absolute() && is_program(path)),
+        false => locate(name, search).into_iter().next(),
+    };
+    let Some(path) = path.map(|path| path.canonicalize().unwrap_or(path)) else { return asked };
+    let known = Harness::ALL.into_iter().filter_map(Harness::known);
+    let needed = known.into_iter().find(|known| here.ends_with(known.program));
+    let needed = needed.and_then(|known| known.node).unwrap_or(Version(0, 0, 0));
+    let node = match is_script(&path) {
+        true => node(needed, search).await,
+        false => None,
+    };
+    // Which agent it is says nothing about where it is.
+    let found = Found { harness: Harness::Command, path, version: None, node };
+    let own = |path: &PathBuf| !SYSTEM.iter().any(|system| path.starts_with(system));
+    let folders: Vec<PathBuf> = found.folders().into_iter().filter(own).collect();
+    if folders.is_empty() {
+        return asked;
+    }
+    Resolved { line: [found.line(), args.to_vec()].concat(), folders }
 }
 
 /// Returns all programs of a name on a search path, in its order.

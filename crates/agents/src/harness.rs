@@ -62,6 +62,11 @@ impl Harness {
         matches!(self, Self::Native | Self::Claude | Self::Codex | Self::Pi)
     }
 
+    /// Tells whether it is given Godel's verbs as tools; the others run `godel self`.
+    pub const fn has_tools_of_godel(self) -> bool {
+        !matches!(self, Self::Pi | Self::Command)
+    }
+
     /// Tells whether one process lives through many turns.
     pub const fn is_long_lived(self) -> bool {
         matches!(self, Self::Pi | Self::Acp)

@@ -39,6 +39,34 @@ pub fn note(watch: &mut Watch, event: &SessionEvent, now: Timestamp) {
     }
 }
 
+/// Counts the turns of an agent: each answer of its model, until tools have given something back.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Turns {
+    begun: u32,
+    in_answer: bool,
+}
+
+impl Turns {
+    /// Takes note of an event, and returns how many turns have begun.
+    pub const fn note(&mut self, event: &SessionEvent) -> u32 {
+        match event {
+            SessionEvent::Text { .. }
+            | SessionEvent::Thinking { .. }
+            | SessionEvent::ToolCall { .. }
+                if !self.in_answer =>
+            {
+                self.in_answer = true;
+                self.begun = self.begun.saturating_add(1);
+            }
+            SessionEvent::ToolResult { .. } | SessionEvent::TurnEnded { .. } => {
+                self.in_answer = false;
+            }
+            _ => {}
+        }
+        self.begun
+    }
+}
+
 fn begun(watch: &mut Watch, [call, name]: [&str; 2], input: &Value, now: Timestamp) {
     let seen = Seen::CallBegan { call, name, input: &input.to_string(), within: limit(input) };
     watch.saw(&seen, now);
@@ -124,5 +152,17 @@ mod tests {
         assert_eq!(watch.verdict(at(6)), None);
         note(&mut watch, &SessionEvent::TurnEnded { outcome: Outcome::Completed }, at(7));
         assert_eq!(watch.due(), None);
+    }
+
+    #[test]
+    fn a_turn_is_an_answer_and_what_its_tools_gave_back() {
+        let mut turns = Turns::default();
+        let text = SessionEvent::Text { text: "I look.".to_owned() };
+        let ended = SessionEvent::TurnEnded { outcome: Outcome::Completed };
+        let look = || call("read", json!({}));
+        let all = [text.clone(), look(), look(), result(false), result(false), look()];
+        let counts = all.map(|event| turns.note(&event));
+        assert_eq!(counts, [1, 1, 1, 1, 1, 2]);
+        assert_eq!((turns.note(&ended), turns.note(&text)), (2, 3));
     }
 }

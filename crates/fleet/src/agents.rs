@@ -11,7 +11,7 @@ use crate::doc::{Agent, Talk};
 use crate::run::Order;
 use crate::slips::NoticeKind;
 use crate::spawn::{enqueue, refuse_missing};
-use crate::{Error, Fleet, Result, inbox, paper, place, stop};
+use crate::{Error, Fleet, Result, inbox, paper, place, roles, stop};
 
 pub(crate) fn told(agent: &Agent) -> serde_json::Value {
     serde_json::json!({
@@ -194,8 +194,11 @@ pub async fn restart(
             let found = Harness::named(&kind).ok_or_else(|| {
                 Error::refused(code::INVALID_FIELD, "there is no such agent", "see godel doctor")
             })?;
-            let command = find(fleet, call, name).await?.command;
-            refuse_missing(fleet, found, &command).await?;
+            let agent = find(fleet, call, name).await?;
+            refuse_missing(fleet, found, &agent.command).await?;
+            let (_, folder) = fleet.project(call, agent.project).await?;
+            let role = roles::find(&folder, &agent.role).await?;
+            roles::hold(&role, found, agent.sandbox)?;
             Some(found)
         }
         None => None,

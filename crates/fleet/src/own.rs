@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::doc::Agent;
 use crate::run::Order;
 use crate::slips::{Letter, Notice, NoticeKind};
-use crate::{Error, Fleet, Result, inbox, mail, paper};
+use crate::{Error, Fleet, Result, inbox, mail, paper, roles};
 
 /// How long one request waits for the checks of work that is said to be done.
 const CHECK_PATIENCE: Duration = Duration::from_secs(25);
@@ -43,6 +43,13 @@ async fn me(fleet: &Fleet, who: &Purpose) -> Result<Agent> {
     found.await?.ok_or_else(|| Error::NoAgent(id.to_string()))
 }
 
+/// Finds the agent that a token belongs to, if its role has a tool.
+async fn allowed(fleet: &Fleet, who: &Purpose, tool: &str) -> Result<Agent> {
+    let agent = me(fleet, who).await?;
+    roles::require(fleet, who.tenant, &agent, tool).await?;
+    Ok(agent)
+}
+
 /// Shows an agent itself.
 ///
 /// # Errors
@@ -64,7 +71,7 @@ pub async fn show(fleet: &Fleet, who: &Purpose) -> Result<Own> {
 /// # Errors
 /// If it is too long.
 pub async fn todos(fleet: &Fleet, who: &Purpose, todos: Vec<Todo>) -> Result<()> {
-    let agent = me(fleet, who).await?;
+    let agent = allowed(fleet, who, "todo_write").await?;
     let long = |todo: &Todo| todo.text.chars().count() > TODO_MAX_CHARS;
     if todos.len() > TODOS_MAX || todos.iter().any(long) {
         return Err(Error::refused(
@@ -97,7 +104,7 @@ fn not_running(agent: &Agent) -> Error {
 /// # Errors
 /// If the token is not that of an agent.
 pub async fn letters(fleet: &Fleet, who: &Purpose) -> Result<Vec<Letter>> {
-    let agent = me(fleet, who).await?;
+    let agent = allowed(fleet, who, "mail_read").await?;
     mail::take(fleet, who.tenant, agent.id).await
 }
 
@@ -106,7 +113,7 @@ pub async fn letters(fleet: &Fleet, who: &Purpose) -> Result<Vec<Letter>> {
 /// # Errors
 /// If nobody is called so, or the box is full.
 pub async fn send(fleet: &Fleet, who: &Purpose, to: &str, text: String) -> Result<Letter> {
-    let agent = me(fleet, who).await?;
+    let agent = allowed(fleet, who, "mail_send").await?;
     mail::send_for(fleet, who.tenant, &agent, (to, text)).await
 }
 
@@ -119,7 +126,7 @@ pub async fn ask(
     who: &Purpose,
     (text, choices): (String, Vec<String>),
 ) -> Result<Notice> {
-    let agent = me(fleet, who).await?;
+    let agent = allowed(fleet, who, "ask_human").await?;
     mail::check_text(&text)?;
     if !fleet.leads(agent.id) {
         return Err(not_running(&agent));

@@ -61,12 +61,15 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
     *agent = paper::change::<Agent, ()>(fleet.app(), tenant, agent.id.uuid(), note).await?.0;
     let token = token(fleet, call, agent).await?;
     let (program, mut readable) = program(fleet, agent).await?;
-    readable.extend(fleet.own.settings.helper.program.parent().map(ToOwned::to_owned));
+    // Agents without tools of Godel run it.
+    let own = fleet.own.settings.helper.program.parent().map(ToOwned::to_owned);
+    readable.extend(own.clone());
     let bead = agent.bead.clone();
     let source = Source::Worktree { tree, common_dir: common, base, bead };
     let mut spec = SpawnSpec::new(agent.id, format!("{tenant}/{}", agent.project), source);
     spec.profile = agent.sandbox;
     spec.readable = readable;
+    spec.path.extend(own);
     spec.pass_env = ["LANG", "LC_ALL", "TZ"].map(str::to_owned).into();
     spec.identity = Some(Identity {
         name: agent.label.clone(),
@@ -178,7 +181,10 @@ async fn program(fleet: &Fleet, agent: &Agent) -> Result<(Vec<String>, Vec<PathB
     use godel_agents::Harness;
     match agent.harness {
         Harness::Native => Ok((Vec::new(), Vec::new())),
-        Harness::Acp | Harness::Command => Ok((agent.command.clone(), Vec::new())),
+        Harness::Acp | Harness::Command => {
+            let found = discover::resolve(&agent.command, &fleet.own.settings.search).await;
+            Ok((found.line, found.folders))
+        }
         harness => {
             let found = discover::discover(harness, &fleet.own.settings.search).await;
             let missing = |why: String| {

@@ -2,11 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use godel_agents::Harness;
+use godel_agents::launch::Allowed;
 use godel_app::Call;
 pub use godel_decide::agent::Role;
 use godel_decide::agent::{BUILT_IN, PROMPT_MAX_BYTES};
-use godel_model::{Invalid, Reach, code};
+use godel_model::{Invalid, Reach, TenantId, code};
+use godel_runtime::Profile;
 
+use crate::doc::Agent;
 use crate::{Error, Fleet, Result};
 
 /// Where a project has its roles, below its folder.
@@ -67,6 +71,38 @@ fn read_role(path: &Path) -> Result<Role> {
 pub(crate) async fn find(folder: &Path, name: &str) -> Result<Role> {
     let found = list(folder).await?.into_iter().find(|role| role.name == name);
     found.ok_or_else(|| Error::NoRole(name.to_owned()))
+}
+
+/// Refuses an agent that cannot be held to the tools of its role.
+pub(crate) fn hold(role: &Role, harness: Harness, walls: Profile) -> Result<()> {
+    let unheld = Allowed::only(&role.tools).unheld(harness, walls == Profile::ReadOnly);
+    unheld.map_or(Ok(()), |why| {
+        Err(Error::refused(
+            code::INVALID_FIELD,
+            format!("the role {} has a list of tools: {why}", role.name),
+            "use --harness native, claude, gemini or opencode; or let the role use shell, write and edit, or \
+             shell behind read-only walls",
+        ))
+    })
+}
+
+/// Refuses what an agent asks of Godel for itself if its role does not have such a tool.
+pub(crate) async fn require(
+    fleet: &Fleet,
+    tenant: TenantId,
+    agent: &Agent,
+    tool: &str,
+) -> Result<()> {
+    let call = fleet.on_behalf(tenant, agent.user).await?;
+    let (_, folder) = fleet.project(&call, agent.project).await?;
+    if Allowed::only(&find(&folder, &agent.role).await?.tools).allows(tool) {
+        return Ok(());
+    }
+    Err(Error::refused(
+        code::FORBIDDEN,
+        format!("your role {} does not let you use {tool}", agent.role),
+        "go on without it, or say when you are done what is missing",
+    ))
 }
 
 /// Lists the roles of all projects that a caller works in.

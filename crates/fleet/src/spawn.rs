@@ -296,6 +296,7 @@ async fn choose(fleet: &Fleet, call: &Call, project: ProjectId, new: &NewAgent) 
     fleet.runtime(&runtime)?;
     let sandbox = new.sandbox.clone().or(role.sandbox.clone());
     let sandbox = sandbox.map(|text| text.parse::<Profile>()).transpose()?.unwrap_or_default();
+    roles::hold(&role, harness, sandbox)?;
     Ok(Chosen { harness, model: model.unwrap_or_default(), role: role.name, runtime, sandbox })
 }
 

@@ -31,6 +31,9 @@ pub struct SpawnSpec {
     /// Directories that commands may read besides those of the system, such as that of an agent's
     /// program.
     pub readable: Vec<PathBuf>,
+    /// Directories that come first on PATH.
+    #[serde(default)]
+    pub path: Vec<PathBuf>,
     /// Who commits; the repository's own user unless named.
     pub identity: Option<Identity>,
     /// Where connections may go.
@@ -51,6 +54,7 @@ impl SpawnSpec {
             env: BTreeMap::new(),
             pass_env: Vec::new(),
             readable: Vec::new(),
+            path: Vec::new(),
             identity: None,
             egress: Egress::default(),
             ttl: None,

@@ -42,6 +42,8 @@ pub(crate) struct Step {
 pub(crate) enum Wanted {
     /// The tool of this name.
     Tool { name: String, input: Value },
+    /// The tool of this name, even if there is none.
+    Unoffered { name: String, input: Value },
     /// Whichever tool runs a command in a shell.
     Shell(String),
 }
@@ -78,6 +80,11 @@ impl Script {
             "call" => {
                 let (name, input, used) = named_json(body)?;
                 step.calls.push(Wanted::Tool { name, input });
+                return Ok(used);
+            }
+            "insist" => {
+                let (name, input, used) = named_json(body)?;
+                step.calls.push(Wanted::Unoffered { name, input });
                 return Ok(used);
             }
             "json" => {

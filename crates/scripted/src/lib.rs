@@ -6,6 +6,7 @@
 //! | Directive | Does |
 //! |---|---|
 //! | `[[call NAME {"a":1}]]` | calls a tool that is offered; several make parallel calls |
+//! | `[[insist NAME {"a":1}]]` | calls a tool whether it is offered or not, as models sometimes do |
 //! | `[[shell COMMAND]]` | calls whichever tool runs commands, with the input it wants |
 //! | `[[work PATH TEXT]]` | writes the file, commits it, and says that it is done, by a tool for that if there is one |
 //! | `[[say TEXT]]`, `[[words 500]]`, `[[json {..}]]` | answers with this |

@@ -116,6 +116,11 @@ fn calls(ask: &Ask, step: &Step) -> Vec<Call> {
             let tool = find(&ask.tools, name)?;
             Some(call_of(tool, input.clone()))
         }
+        Wanted::Unoffered { name, input } => {
+            let (kind, schema) = (ToolKind::Function, Value::Null);
+            let tool = Tool { name: name.clone(), namespace: None, kind, schema };
+            Some(call_of(&tool, input.clone()))
+        }
         Wanted::Shell(command) => {
             let tool = shell::choose(&ask.tools)?;
             Some(call_of(tool, shell::input(tool, command)))

@@ -9,6 +9,8 @@ use crate::directive::{Script, Step, Wanted};
 const COMMITTED: &str = "is-committed:";
 /// How the tool is called by which an agent says that it is done, whatever stands before it.
 const DONE: &str = "done";
+/// The command by which an agent says so that has no such tool, if it was told of it.
+const BY_COMMAND: &str = "godel self done";
 
 /// What is to be written, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +43,10 @@ impl Work {
                     input: json!({ "summary": summary }),
                 })
             }
+            (1, None) if committed && told_of(ask, BY_COMMAND) => {
+                let command = format!("{BY_COMMAND} '{} is written and committed.'", self.path);
+                calls(Wanted::Shell(command))
+            }
             (1, None) if committed => says(format!("{} is written and committed.", self.path)),
             (1, _) => says(format!("I could not commit it: {}", ask.results.join(" | "))),
             _ => says("That is all.".to_owned()),
@@ -64,6 +70,11 @@ impl Work {
 fn says_done(tool: &Tool) -> bool {
     let name = tool.name.as_str();
     name == DONE || name.ends_with(&format!("_{DONE}")) || name.ends_with(&format!(".{DONE}"))
+}
+
+fn told_of(ask: &Ask, words: &str) -> bool {
+    let user = |turn: &Turn| matches!(turn, Turn::User { text, .. } if text.contains(words));
+    ask.turns.iter().any(user)
 }
 
 fn calls(wanted: Wanted) -> Step {
@@ -130,6 +141,10 @@ mod tests {
         let next = step(well.clone(), &tools);
         assert!(matches!(&next.calls[0], Wanted::Tool { name, .. } if name == tools[1]));
         assert!(step(well.clone(), &["shell"]).say.unwrap().contains("committed"));
+        let told = user("[[work src/a.txt x]] or run `godel self done SUMMARY`");
+        let told: Vec<Turn> = [told].into_iter().chain(round("is-committed:abc")).collect();
+        let Wanted::Shell(command) = &step(told, &["shell"]).calls[0] else { panic!("no command") };
+        assert_eq!(command, "godel self done 'src/a.txt is written and committed.'");
         let badly = begin().into_iter().chain(round("fatal: no")).collect();
         assert!(step(badly, &tools).say.unwrap().contains("fatal: no"));
         // Told that something is missing, it looks again; a title is not work.

@@ -1,6 +1,6 @@
 //! Where agents of this server work, and who leads them.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,6 +8,7 @@ use godel_app::{App, Crew};
 use godel_fleet::{Fleet, Settings};
 use godel_runtime::{Gvisor, Helper, RuntimeProvider, Worktrees};
 use godel_tls::Trust;
+use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
 use crate::tls::Tls;
@@ -53,10 +54,9 @@ pub(crate) fn fleet(
         Ok(gvisor) => runtimes.push(Arc::new(gvisor)),
         Err(error) => tracing::debug!(%error, "the runtime gvisor is not offered"),
     }
-    let scheme = if config.tls == Tls::Off { "http" } else { "https" };
     let settings = Settings {
-        api: format!("{scheme}://{address}"),
-        http: client(config)?,
+        api: format!("http://{address}"),
+        http: client()?,
         data,
         state,
         helper,
@@ -68,20 +68,26 @@ pub(crate) fn fleet(
     Ok(fleet)
 }
 
+/// Opens the door by which agents reach a server that speaks TLS: plain HTTP that never leaves this machine,
+/// so that no program of an agent has to be told whose certificate to trust. Returns where agents go.
+pub(crate) async fn door(
+    tls: &Tls,
+    address: SocketAddr,
+) -> Result<(Option<TcpListener>, SocketAddr), StartError> {
+    if *tls == Tls::Off {
+        return Ok((None, address));
+    }
+    let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let listen = |cause| StartError::Listen { address: wanted, cause };
+    let door = TcpListener::bind(wanted).await.map_err(listen)?;
+    let address = door.local_addr().map_err(listen)?;
+    Ok((Some(door), address))
+}
+
 /// Makes the client by which built-in agents reach this very server.
-fn client(config: &Config) -> Result<reqwest::Client, StartError> {
-    let trust = match &config.tls {
-        Tls::Off => Trust::Nobody,
-        Tls::Auto { .. } => {
-            let path = config.data_dir.join("tls").join("ca.pem");
-            Trust::Authorities(godel_tls::read_certificates(&path)?)
-        }
-        Tls::Files { certificate, .. } => {
-            Trust::Authorities(godel_tls::read_certificates(certificate)?)
-        }
-    };
-    // It is this server by its address, whatever name its certificate has.
-    let tls = godel_tls::client_config_without_names(&trust)?;
+fn client() -> Result<reqwest::Client, StartError> {
+    // A client wants to know whom it trusts even if it speaks without TLS.
+    let tls = godel_tls::client_config(&Trust::Nobody)?;
     reqwest::Client::builder()
         .user_agent(concat!("godel/", env!("CARGO_PKG_VERSION")))
         .no_proxy()

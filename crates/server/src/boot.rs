@@ -15,6 +15,7 @@ use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
 use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
 use crate::files::{make_private_dir, write_private};
 use crate::state::{Entrance, Parts, Shared};
@@ -195,7 +196,8 @@ impl Server {
         let first_start = ensure_owner_key(&app, tenant, &config.data_dir).await?;
         let crew = Crew::default();
         let certificate = keeper.as_ref().map(Keeper::current);
-        let fleet = agents::fleet(&app, &crew, &config, near(address))?;
+        let (door, inside) = agents::door(&config.tls, near(address)).await?;
+        let fleet = agents::fleet(&app, &crew, &config, inside)?;
         let shared = shared((&app, &fleet), &crew, &config, certificate.clone())?;
         let routes = router::build(&shared);
         spend::start(&app, &crew, config.providers_file()).await?;
@@ -208,9 +210,8 @@ impl Server {
         }
         keep_metrics_small(&shared);
         anchors::keep(&app, &crew, config.data_dir.clone());
-        let acceptor = keeper.as_ref().map(Keeper::acceptor);
-        let rooms = listen::Rooms { router: routes, models: Some(shared.clone()) };
-        crew.spawn(listen::serve(listener, rooms, crew.clone(), acceptor));
+        let rooms = listen::Rooms::new(routes, &shared);
+        open_doors((listener, keeper.as_ref().map(Keeper::acceptor)), door, &rooms, &crew);
         fleet.start().await?;
         tenants::record_server(&app, tenant, "server:start").await?;
         let url = url(&config.tls, near(address));
@@ -367,6 +368,19 @@ fn keep_fresh(mut keeper: Keeper, shared: &Shared, mut discovery: Discovery, eve
             }
         }
     });
+}
+
+/// Lets people in, and agents by a door of their own if there is one.
+fn open_doors(
+    (listener, acceptor): (TcpListener, Option<TlsAcceptor>),
+    door: Option<TcpListener>,
+    rooms: &listen::Rooms,
+    crew: &Crew,
+) {
+    if let Some(door) = door {
+        crew.spawn(listen::serve(door, rooms.for_agents(), crew.clone(), None));
+    }
+    crew.spawn(listen::serve(listener, rooms.clone(), crew.clone(), acceptor));
 }
 
 /// Returns an address under which this machine itself reaches a listener.

@@ -51,6 +51,10 @@ where
 
 /// What plain HTTP hears on a port that speaks TLS; the body is one of the API's.
 const PLAIN_REFUSED: &str = r#"{"success":false,"error":{"code":"tls_required","message":"this server speaks https, not http","hint":"use https:// in the address"}}"#;
+/// What agents ask about themselves.
+const OWN_PATH: &str = "/api/v1/self";
+/// What everybody else hears at the door of agents; the body is one of the API's.
+const NOT_FOR_AGENTS: &str = r#"{"success":false,"error":{"code":"not_found","message":"this door is for agents of this server","hint":"use the server's own address: godel status"}}"#;
 /// The first byte of a TLS connection.
 const TLS_HANDSHAKE: u8 = 0x16;
 
@@ -163,9 +167,21 @@ where
 pub(crate) struct Rooms {
     pub(crate) router: Router,
     pub(crate) models: Option<Shared>,
+    /// Whether only what agents ask is answered.
+    pub(crate) agents_only: bool,
 }
 
 impl Rooms {
+    /// Returns all that there are.
+    pub(crate) fn new(router: Router, shared: &Shared) -> Self {
+        Self { router, models: Some(shared.clone()), agents_only: false }
+    }
+
+    /// Returns those that agents may enter.
+    pub(crate) fn for_agents(&self) -> Self {
+        Self { agents_only: true, ..self.clone() }
+    }
+
     async fn answer(
         self,
         peer: Peer,
@@ -175,6 +191,7 @@ impl Rooms {
             Some(shared) if switchboard::is_for_models(&request) => {
                 Ok(switchboard::serve(shared, peer, request).await)
             }
+            _ if self.agents_only && !is_own(request.uri().path()) => Ok(not_for_agents()),
             _ => {
                 request.extensions_mut().insert(peer);
                 // Boxed: a connection to models would carry its weight for nothing.
@@ -182,6 +199,19 @@ impl Rooms {
             }
         }
     }
+}
+
+/// Tells whether a path is one by which agents ask about themselves.
+fn is_own(path: &str) -> bool {
+    path.strip_prefix(OWN_PATH).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+fn not_for_agents() -> Response<Body> {
+    let mut response = Response::new(Body::from(NOT_FOR_AGENTS));
+    *response.status_mut() = http::StatusCode::NOT_FOUND;
+    let json = http::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(http::header::CONTENT_TYPE, json);
+    response
 }
 
 /// What serves one connection.
@@ -294,6 +324,20 @@ mod tests {
     use super::*;
     use crate::tls::{Keeper, Tls};
 
+    #[test]
+    fn agents_ask_about_themselves_and_nothing_else() {
+        for (path, own) in [
+            ("/api/v1/self", true),
+            ("/api/v1/self/done", true),
+            ("/api/v1/selfish", false),
+            ("/api/v1/agents", false),
+            ("/", false),
+        ] {
+            assert_eq!(is_own(path), own, "{path}");
+        }
+        assert_eq!(not_for_agents().status(), http::StatusCode::NOT_FOUND);
+    }
+
     /// Time stands still but for waiting, so a timeout is over at once.
     #[tokio::test(start_paused = true)]
     async fn a_handshake_that_does_not_go_on_ends_and_holds_up_nobody() {
@@ -303,7 +347,7 @@ mod tests {
         let tls = Tls::Auto { names: vec![] };
         let keeper = Keeper::open(&tls, data.path(), address, SystemClock.now()).unwrap().unwrap();
         let acceptor = keeper.acceptor();
-        let rooms = Rooms { router: Router::new(), models: None };
+        let rooms = Rooms { router: Router::new(), models: None, agents_only: false };
         crew.spawn(serve(listener, rooms, crew.clone(), Some(acceptor)));
         // Nothing at all, half a record, and one that makes no sense.
         for said in [&b""[..], b"\x16\x03\x01\x02\x00", b"\x16\x00\x00\x00\x00\x00"] {

@@ -161,21 +161,24 @@ impl Cast<'_> {
             command.arg("--work").arg(work.join(at.to_string()));
             self.perform(&mut command, model, &format!("{cli}-{how}"));
         }
-        self.led(stage, &modules);
+        self.led("godel-agents", stage, &modules);
+        self.led("godel", stage, &modules);
         Ok(())
     }
 
-    /// Lets Godel's own crate lead the agent programs, and its built-in agent, through the product.
-    fn led(&mut self, stage: &Stage, modules: &Path) {
-        let arguments = ["test", "-p", "godel-agents", "--test", "it", "--", "--ignored", "real"];
+    /// Lets Godel lead the agent programs: the crate that does it by itself, and the whole product, in
+    /// which each takes a bead to a verified commit that lands.
+    fn led(&mut self, package: &str, stage: &Stage, modules: &Path) {
+        let arguments = ["test", "-p", package, "--test", "it", "--", "--ignored", "real"];
         let mut command = self.shop.cargo(&arguments);
         command.env("GODEL_TEST_CLIS", modules).env("GODEL_TEST_STAGE", &stage.url);
         command.env("GODEL_TEST_BASE", &self.through.base);
         command.env("GODEL_TEST_TOKEN", &self.through.token);
-        let (said, failure) = match self.shop.captured("clients-led", &mut command) {
-            Ok(said) => (said, None),
-            Err(failure) => (failure.text().to_owned(), Some(failure)),
-        };
+        let (said, failure) =
+            match self.shop.captured(&format!("clients-led-{package}"), &mut command) {
+                Ok(said) => (said, None),
+                Err(failure) => (failure.text().to_owned(), Some(failure)),
+            };
         let tests: Vec<String> = said.lines().filter_map(led_check).collect();
         match failure {
             Some(failure) => self.lines.push(line("led by Godel", false, failure.text())),

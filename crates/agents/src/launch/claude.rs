@@ -2,9 +2,18 @@
 
 use serde_json::json;
 
+use super::allow::Words;
 use super::{Launch, Plan, Resume, TOKEN_VARIABLE, TOOL_SECONDS_MAX, pretty};
 
 const TOOLS: &str = ".claude/godel-tools.json";
+const WORDS: &Words = &[
+    ("read", &["Read"]),
+    ("write", &["Write"]),
+    ("edit", &["Edit", "NotebookEdit"]),
+    ("search", &["Glob", "Grep"]),
+    ("shell", &["Bash"]),
+    ("todo_write", &["TodoWrite"]),
+];
 
 pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&Resume>) -> Launch {
     let mut launch = Launch::default()
@@ -21,6 +30,10 @@ pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&Resume>) -> Laun
         launch = launch.with_args(["--append-system-prompt", system]);
     }
     launch = environment(plan, launch);
+    if !plan.allowed.is_all() {
+        // Those that come over MCP are not meant; Godel itself sees to its own.
+        launch = launch.with_args(["--tools", &plan.allowed.of(WORDS).join(",")]);
+    }
     if plan.tools.is_some() {
         launch = launch.with_args(["--mcp-config", &plan.in_home(TOOLS), "--strict-mcp-config"]);
     }
@@ -51,6 +64,8 @@ pub(super) fn environment(plan: &Plan, mut launch: Launch) -> Launch {
     let variable = |name: &str| format!("${{{name}}}");
     let server = json!({
         "type": "stdio", "command": tools.command, "args": tools.args,
+        // Else it must look for them before it can say that it is done.
+        "alwaysLoad": true,
         "env": {
             TOKEN_VARIABLE: variable(TOKEN_VARIABLE), "GODEL_BASE_URL": variable("GODEL_BASE_URL"),
         },

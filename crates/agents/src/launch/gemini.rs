@@ -2,7 +2,19 @@
 
 use serde_json::json;
 
+use super::allow::Words;
 use super::{Launch, Plan, Resume, TOKEN_VARIABLE, TOOL_SECONDS_MAX, pretty};
+
+/// A name that no tool has.
+const NO_TOOL: &str = "godel_no_tool";
+const WORDS: &Words = &[
+    ("read", &["read_file", "read_many_files", "list_directory"]),
+    ("write", &["write_file"]),
+    ("edit", &["replace"]),
+    ("search", &["grep_search", "glob"]),
+    ("shell", &["run_shell_command"]),
+    ("todo_write", &["write_todos"]),
+];
 
 /// Takes out of recorded sessions what is there twice.
 ///
@@ -78,6 +90,15 @@ pub(super) fn environment(plan: &Plan, mut launch: Launch) -> Launch {
             },
         });
         settings["mcpServers"] = json!({ tools.name.as_str(): server });
+    }
+    if !plan.allowed.is_all() {
+        let mut core = plan.allowed.of(WORDS);
+        // A list with nothing in it would count as none; tools that come over MCP belong to it too.
+        core.push(NO_TOOL.to_owned());
+        if let Some(tools) = &plan.tools {
+            core.extend(plan.allowed.verbs().map(|verb| format!("mcp_{}_{verb}", tools.name)));
+        }
+        settings["tools"] = json!({ "core": core });
     }
     if let Some(system) = &plan.system {
         launch = launch.with_file(".gemini/GEMINI.md", system.clone());

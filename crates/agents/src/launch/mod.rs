@@ -9,6 +9,7 @@
 //!   what holds it.
 
 mod acp;
+mod allow;
 mod claude;
 mod codex;
 mod command;
@@ -21,6 +22,8 @@ use std::collections::BTreeMap;
 use godel_llm::Dialect;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use allow::Allowed;
 
 use crate::error::{Error, Result};
 use crate::harness::Harness;
@@ -52,6 +55,8 @@ pub struct Plan {
     pub system: Option<String>,
     /// The tools of Godel.
     pub tools: Option<Tools>,
+    /// Which tools it may use, as far as the program can be told.
+    pub allowed: Allowed,
 }
 
 /// The tools of Godel as a program that speaks MCP over its input and output.

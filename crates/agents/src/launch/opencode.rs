@@ -1,11 +1,18 @@
 //! opencode.
 
 use godel_llm::Dialect;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::allow::Words;
 use super::{Launch, Plan, Resume, TOKEN_VARIABLE, TOOL_SECONDS_MAX, pretty};
 
 const SYSTEM: &str = ".config/opencode/godel.md";
+const WORDS: &Words = &[
+    ("read", &["read", "list"]),
+    ("search", &["grep", "glob"]),
+    ("shell", &["bash"]),
+    ("todo_write", &["todowrite", "todoread"]),
+];
 
 pub(super) fn launch(plan: &Plan, prompt: &str, resume: Option<&Resume>) -> Launch {
     let mut launch = Launch::default()
@@ -42,7 +49,7 @@ pub(super) fn environment(plan: &Plan, mut launch: Launch) -> Launch {
         // Without this it may choose a model that its vendor hosts.
         "enabled_providers": [provider],
         "provider": { provider: entry },
-        "permission": { "*": "allow" },
+        "permission": permission(plan),
         "autoupdate": false, "share": "disabled",
     });
     if let Some(system) = &plan.system {
@@ -73,4 +80,23 @@ pub(super) fn environment(plan: &Plan, mut launch: Launch) -> Launch {
             ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
         ])
         .with_file(".config/opencode/opencode.json", pretty(&config))
+}
+
+/// What it may use; of what it knows no name of, nothing.
+fn permission(plan: &Plan) -> Value {
+    let allowed = &plan.allowed;
+    if allowed.is_all() {
+        return json!({ "*": "allow" });
+    }
+    let mut all = json!({ "*": "deny" });
+    for name in allowed.of(WORDS) {
+        all[name] = json!("allow");
+    }
+    // It has one word for every change of a file. Godel itself sees to its own tools.
+    let changes = allowed.allows("write") && allowed.allows("edit");
+    all["edit"] = json!(if changes { "allow" } else { "deny" });
+    if let Some(tools) = &plan.tools {
+        all[format!("{}_*", tools.name)] = json!("allow");
+    }
+    all
 }

@@ -3,7 +3,16 @@
 use godel_llm::Dialect;
 use serde_json::json;
 
+use super::allow::Words;
 use super::{Launch, Plan, Resume, TOKEN_VARIABLE, pretty};
+
+const WORDS: &Words = &[
+    ("read", &["read", "ls"]),
+    ("write", &["write"]),
+    ("edit", &["edit"]),
+    ("search", &["grep", "find"]),
+    ("shell", &["bash"]),
+];
 
 pub(super) fn launch(plan: &Plan, resume: Option<&Resume>) -> Launch {
     let mut launch = Launch::default()
@@ -16,6 +25,9 @@ pub(super) fn launch(plan: &Plan, resume: Option<&Resume>) -> Launch {
     }
     if let Some(system) = &plan.system {
         launch = launch.with_args(["--append-system-prompt", system]);
+    }
+    if !plan.allowed.is_all() {
+        launch = launch.with_args(["--tools", &plan.allowed.of(WORDS).join(",")]);
     }
     let (api, path) = match plan.dialect {
         Dialect::Anthropic => ("anthropic-messages", ""),

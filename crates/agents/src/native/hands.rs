@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use godel_llm::translate::talk::Item;
+use godel_llm::translate::talk::{Item, Tool};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -140,10 +140,10 @@ pub(super) fn called(item: &Item) -> Option<SessionEvent> {
 }
 
 /// Reads what a call wants, if it is one.
-pub(super) fn job(item: &Item) -> Option<Job> {
+pub(super) fn job(item: &Item, tools: &[Tool]) -> Option<Job> {
     match item {
         Item::Call { id, name, input, .. } => {
-            Some(Job { id: id.clone(), wish: Wish::read(name, input), upshot: None })
+            Some(Job { id: id.clone(), wish: Wish::read(name, input, tools), upshot: None })
         }
         _ => None,
     }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use godel_llm::Dialect;
 use godel_llm::translate::BadReply;
-use godel_llm::translate::talk::{Item, Talk};
+use godel_llm::translate::talk::{Item, Talk, Tool};
 use godel_runtime::{RuntimeProvider, SandboxId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -24,6 +24,7 @@ pub use tools::{RESULT_MAX_BYTES, TOOLS};
 
 use crate::error::{Error, Result};
 use crate::event::SessionEvent;
+use crate::launch::Allowed;
 use crate::session::{AgentSession, Answer, PROMPT_MAX_BYTES, Turn};
 use crate::tree::{Node, NodeNumber, Tree};
 use tools::Bench;
@@ -56,6 +57,8 @@ pub struct Voice {
     pub max_output: u64,
     /// What it is told before the conversation; [`SYSTEM`] unless a role says otherwise.
     pub system: String,
+    /// The tools that it is offered, [`TOOLS`] or some of them; a call of another is refused.
+    pub tools: Vec<Tool>,
 }
 
 impl Voice {
@@ -63,7 +66,13 @@ impl Voice {
     pub fn new(dialect: Dialect, model: impl Into<String>) -> Self {
         let (window, max_output) = (128_000, 8192);
         let system = SYSTEM.to_owned();
-        Self { dialect, model: model.into(), think: false, window, max_output, system }
+        let (model, tools) = (model.into(), TOOLS.to_vec());
+        Self { dialect, model, think: false, window, max_output, system, tools }
+    }
+
+    /// Offers only tools that a role allows.
+    pub fn only(&mut self, allowed: &Allowed) {
+        self.tools.retain(|tool| allowed.allows(tool.name));
     }
 
     /// Returns what is asked with a conversation.
@@ -74,7 +83,7 @@ impl Voice {
             think: self.think,
             max_output: self.max_output,
             system: &self.system,
-            tools: &TOOLS,
+            tools: &self.tools,
             items,
         }
     }

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::compact::{self, SUM_UP, plan};
 use super::hands::{Hands, Job, called, job};
 use super::line::{Line, Silence};
-use super::tools::{Bench, TOOLS};
+use super::tools::Bench;
 use super::{Shared, Voice};
 use crate::event::{Outcome, SessionEvent, TEXT_MAX_BYTES, clip};
 
@@ -44,7 +44,7 @@ impl Work {
     pub(super) fn new(voice: Voice, line: Line, bench: Bench, ends: Ends) -> Self {
         let (orders, events, shared) = ends;
         let tools: usize =
-            TOOLS.iter().map(|tool| tool.description.len() + tool.schema.len()).sum();
+            voice.tools.iter().map(|tool| tool.description.len() + tool.schema.len()).sum();
         let fixed = (voice.system.len() + tools) as u64 / 3;
         let hands = Hands { bench, events, shared };
         Self { voice, line, orders, hands, fixed }
@@ -71,7 +71,12 @@ impl Work {
         let mut cut_off = 0;
         for _ in 0..ROUNDS_MAX {
             let reply = self.ask(cancel).await?;
-            let jobs: Vec<Job> = reply.items.iter().filter_map(job).take(CALLS_MAX).collect();
+            let jobs: Vec<Job> = reply
+                .items
+                .iter()
+                .filter_map(|item| job(item, &self.voice.tools))
+                .take(CALLS_MAX)
+                .collect();
             for item in reply.items {
                 let call = called(&item);
                 self.hands.say(item)?;

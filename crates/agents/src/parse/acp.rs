@@ -12,6 +12,7 @@ use super::tell::Tell;
 use super::{Answer, Outcome, Reader};
 use crate::error::{Error, Result};
 use crate::event::{CHOICES_MAX, Change, Choice, SessionEvent, clip};
+use crate::launch::Allowed;
 
 const PROTOCOL_VERSION: u64 = 1;
 const NO_SUCH_METHOD: i64 = -32601;
@@ -22,11 +23,13 @@ const QUESTIONS_MAX: usize = 20;
 const ID_MAX_BYTES: usize = 512;
 
 /// What happens when the agent asks whether it may use a tool.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Permissions {
     /// It may: the sandbox is what holds it.
     #[default]
     Allow,
+    /// It may if its role lets it use such a tool.
+    Role(Allowed),
     /// A person is asked.
     Ask,
 }
@@ -197,10 +200,21 @@ impl Acp {
         let ask =
             self.settings.permissions == Permissions::Ask && self.questions.len() < QUESTIONS_MAX;
         if !ask {
-            let allow = ["allow_always", "allow_once"]
+            let refused = match &self.settings.permissions {
+                Permissions::Role(allowed) => refused(allowed, &params["toolCall"]),
+                Permissions::Allow | Permissions::Ask => None,
+            };
+            let kinds = match &refused {
+                None => ["allow_always", "allow_once"],
+                Some(_) => ["reject_once", "reject_always"],
+            };
+            let chosen = kinds
                 .into_iter()
                 .find_map(|kind| options.iter().find(|option| text(option, "kind") == kind));
-            return permit(id, allow.map(|option| text(option, "optionId")), tell);
+            if let Some(tool) = refused {
+                tell.trouble(&format!("its role does not let it use {tool}"));
+            }
+            return permit(id, chosen.map(|option| text(option, "optionId")), tell);
         }
         let choice = |option: &Value| Choice {
             id: text(option, "optionId").to_owned(),
@@ -328,6 +342,26 @@ impl Reader for Acp {
         permit(&id, option, tell);
         true
     }
+}
+
+/// Returns the name of a tool that a role does not allow. The protocol knows kinds of tools; what is of none
+/// is known by the first word of its title.
+fn refused(allowed: &Allowed, call: &Value) -> Option<String> {
+    let words: &[&str] = match text(call, "kind") {
+        "read" => &["read"],
+        "edit" | "delete" | "move" => &["write", "edit"],
+        "search" => &["search"],
+        "execute" => &["shell"],
+        "fetch" => &["fetch"],
+        "think" => return None,
+        _ => &[],
+    };
+    let named = text(&call["_meta"]["claudeCode"], "toolName");
+    let titled = text(call, "title").split([' ', '(']).next().unwrap_or_default();
+    let name = if named.is_empty() { titled } else { named };
+    // Who may change files may do so in every way.
+    let known = !words.is_empty() && words.iter().all(|word| allowed.allows(word));
+    (!known && !allowed.allows(name)).then(|| clip(name, 100))
 }
 
 fn permit(id: &Value, option: Option<&str>, tell: &mut Tell) {

@@ -161,7 +161,7 @@ impl Drive {
             folder: self.plan.folder.clone(),
             servers: self.plan.tools.iter().map(server).collect(),
             resume: self.resume.as_ref().filter(|resume| !resume.copied).map(|it| it.id.clone()),
-            permissions: self.permissions,
+            permissions: self.permissions.clone(),
         }))
     }
 

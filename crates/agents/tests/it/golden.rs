@@ -4,6 +4,7 @@
 
 use std::path::Path;
 
+use godel_agents::launch::Allowed;
 use godel_agents::native::Voice;
 use godel_agents::parse::{AcpSettings, Exit, Parser, Permissions};
 use godel_agents::tree::{Recorder, Tree};
@@ -225,6 +226,26 @@ fn acp_asks_a_person_if_it_is_to() {
     assert!(events.iter().any(|event| matches!(event, SessionEvent::Question { .. })));
     let answer = sent.iter().find(|each| each.get("result").is_some()).unwrap();
     assert_eq!(answer["result"]["outcome"]["optionId"], "allow");
+}
+
+#[test]
+fn acp_is_answered_by_the_role() {
+    let role = |tools: &[&str]| {
+        let tools: Vec<String> = tools.iter().map(|tool| (*tool).to_owned()).collect();
+        Permissions::Role(Allowed::only(&tools))
+    };
+    for (name, tools, chosen) in [
+        ("acp-claude.jsonl", &["read", "edit"][..], "reject"),
+        ("acp-gemini.jsonl", &["read", "edit"], "cancel"),
+        ("acp-claude.jsonl", &["shell"], "allow_always"),
+        ("acp-gemini.jsonl", &[], "proceed_always"),
+    ] {
+        let (events, sent) = acp(name, role(tools));
+        let answer = sent.iter().find(|each| each.get("result").is_some()).unwrap();
+        assert_eq!(answer["result"]["outcome"]["optionId"], chosen, "{name} {tools:?}");
+        let told = format!("{events:?}").contains("its role does not let it use");
+        assert_eq!(told, !chosen.contains("always"), "{name} {tools:?}: {events:?}");
+    }
 }
 
 #[test]

@@ -1,6 +1,10 @@
 //! How programs are started: what they are told, and what they are not.
 
-use godel_agents::launch::{Plan, Resume, TOKEN_VARIABLE, Tools};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use godel_agents::discover::resolve;
+use godel_agents::launch::{Allowed, Plan, Resume, TOKEN_VARIABLE, Tools};
 use godel_agents::{Error, Harness};
 use godel_llm::Dialect;
 use proptest::prelude::*;
@@ -21,6 +25,7 @@ fn plan(harness: Harness) -> Plan {
             command: "/bin/godel".to_owned(),
             args: vec!["mcp".to_owned()],
         }),
+        allowed: Allowed::default(),
     }
 }
 
@@ -79,6 +84,37 @@ fn a_session_is_resumed_by_its_id() {
 }
 
 #[test]
+fn a_program_is_told_which_tools_its_role_has() {
+    let tools = ["read", "search", "shell", "mail_read"].map(str::to_owned);
+    let told = |harness| {
+        let plan = Plan { allowed: Allowed::only(&tools), ..plan(harness) };
+        let launch = plan.launch("x", None).unwrap();
+        format!("{:?} {:?}", launch.args, launch.files).replace('\\', "")
+    };
+    assert!(told(Harness::Claude).contains(r#""--tools", "Bash,Glob,Grep,Read""#));
+    assert!(told(Harness::Pi).contains(r#""--tools", "bash,find,grep,ls,read""#));
+    let gemini = told(Harness::Gemini);
+    assert!(gemini.contains(r#""core""#) && gemini.contains("run_shell_command"), "{gemini}");
+    assert!(
+        gemini.contains("mcp_godel_done") && gemini.contains("mcp_godel_mail_read"),
+        "{gemini}"
+    );
+    assert!(!gemini.contains("mcp_godel_mail_send"), "{gemini}");
+    assert!(!gemini.contains("write_file") && !gemini.contains(r#""replace""#), "{gemini}");
+    let opencode = told(Harness::Opencode);
+    for part in
+        [r#""*": "deny""#, r#""edit": "deny""#, r#""bash": "allow""#, r#""godel_*": "allow""#]
+    {
+        assert!(opencode.contains(part), "no {part} in {opencode}");
+    }
+    // Who is not restricted is not told anything.
+    for harness in PROGRAMS {
+        let launch = plan(harness).launch("x", None).unwrap();
+        assert!(!launch.args.contains(&"--tools".to_owned()), "{harness}");
+    }
+}
+
+#[test]
 fn what_cannot_be_started_is_refused() {
     for wrong in [
         Plan { program: Vec::new(), ..plan(Harness::Codex) },
@@ -99,6 +135,42 @@ fn placeholders_are_filled_once() {
     let expected = ["--m=a-model", "say {model}", "/workspace//home/agent", "{other}{"];
     assert_eq!(launch.args, expected);
     assert_eq!(launch.input.as_deref(), Some(""));
+}
+
+#[tokio::test]
+async fn a_program_that_a_person_names_is_found_with_what_it_needs_to_read() {
+    let folder = tempfile::TempDir::with_prefix("godel-programs-").unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    let package = home.join("lib/node_modules/their-agent");
+    std::fs::create_dir_all(&package).unwrap();
+    std::fs::create_dir(home.join("bin")).unwrap();
+    let write = |path: &Path, text: &str| {
+        std::fs::write(path, text).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    write(&home.join("bin/own-agent"), "#!/bin/sh\n");
+    write(&home.join("bin/node"), "#!/bin/sh\necho v22.1.0\n");
+    write(&package.join("cli.js"), "#!/usr/bin/env node\n");
+    std::os::unix::fs::symlink(package.join("cli.js"), home.join("bin/their-agent")).unwrap();
+    let search =
+        std::env::join_paths([home.join("bin"), "/usr/bin".into(), "/bin".into()]).unwrap();
+    let words = |line: &[&str]| line.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+
+    let own = resolve(&words(&["own-agent", "{prompt}"]), &search).await;
+    assert_eq!(own.line, [text(home.join("bin/own-agent")), "{prompt}".to_owned()]);
+    assert_eq!(own.folders, [home.join("bin")]);
+    // A script of Node gets one, and all packages beside it.
+    let theirs = resolve(&words(&["their-agent", "--acp"]), &search).await;
+    let line = [text(home.join("bin/node")), text(package.join("cli.js")), "--acp".to_owned()];
+    assert_eq!(theirs.line, line);
+    assert_eq!(theirs.folders, [home.join("bin"), home.join("lib/node_modules")]);
+    // What every sandbox has, and what is not there, stays as it was said.
+    for line in [words(&["sh", "-c", "x"]), words(&["no-such-agent"]), words(&["./agent"]), vec![]]
+    {
+        let found = resolve(&line, &search).await;
+        assert_eq!((found.line, found.folders), (line, Vec::new()));
+    }
 }
 
 proptest! {

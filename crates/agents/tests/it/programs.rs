@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use godel_agents::discover::discover;
-use godel_agents::launch::{Plan, Resume, Tools};
+use godel_agents::launch::{Allowed, Plan, Resume, Tools};
 use godel_agents::parse::Permissions;
 use godel_agents::program::{ProgramSession, ProgramSettings};
 use godel_agents::{AgentSession, Error, Harness, Outcome, SessionEvent, Turn};
@@ -57,6 +57,7 @@ impl World {
             folder: text(&self.room.sandbox.workspace),
             system: None,
             tools: None,
+            allowed: Allowed::default(),
         }
     }
 
@@ -230,8 +231,7 @@ async fn works_as(program: Harness, harness: Harness, further: &[&str], dialect:
     assert_eq!((collected.commits, collected.dirty), (1, false), "{harness}: {events:#?}");
     assert_eq!(world.room.last_commit(), "Write docs/note.txt by Agent", "{harness}");
     assert_eq!(world.room.on_branch("docs/note.txt"), "it's hello");
-    // Claude Code looks for such tools when it wants them, and Pi has none.
-    let called = !matches!(program, Harness::Claude | Harness::Pi);
+    let called = harness.has_tools_of_godel();
     let end = if called { "That is all." } else { "docs/note.txt is written and committed." };
     assert!(said(&events).contains(end), "{harness}: {events:?}");
     let accepted = |event: &SessionEvent| format!("{event:?}").contains("The work is accepted.");

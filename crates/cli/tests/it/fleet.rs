@@ -12,13 +12,13 @@ use crate::home::{Answer, Server, lasting_address};
 use crate::people::{developer, piped};
 use crate::repo::Repo;
 
-const PROVIDER_KEY: &str = "sk-scripted-leakcanary-0077";
+pub(crate) const PROVIDER_KEY: &str = "sk-scripted-leakcanary-0077";
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a project says about agents.
 pub(crate) const AUTO: &str =
     "[project]\nreview = \"auto\"\n[agents]\nmodel = \"claude-opus-4-8\"\n";
-const PERSON: &str = "[agents]\nmodel = \"claude-opus-4-8\"\n";
+pub(crate) const PERSON: &str = "[agents]\nmodel = \"claude-opus-4-8\"\n";
 
 /// A repository that is a project of a server whose provider does what it is told.
 pub(crate) struct Yard {
@@ -30,16 +30,29 @@ pub(crate) struct Yard {
 
 impl Yard {
     pub(crate) async fn open(settings: &str) -> Self {
+        let say = |base: &str| format!("[providers.anthropic]\nanthropic = \"{base}\"\n");
+        let path = path();
+        Self::staged(settings, &[("PATH", path.to_str().unwrap())], (&["anthropic"], say)).await
+    }
+
+    /// With variables of the server, and providers as the proxy is told about them.
+    pub(crate) async fn staged(
+        settings: &str,
+        variables: &[(&str, &str)],
+        (providers, say): (&[&str], impl Fn(&str) -> String),
+    ) -> Self {
         godel_tls::install();
         let provider = Scripted::start(Options::with_key(PROVIDER_KEY)).await.unwrap();
         let mut repo = Repo::new();
         let file = repo.home.path().join("proxy.toml");
-        let base = provider.base_url();
-        std::fs::write(&file, format!("[providers.anthropic]\nanthropic = \"{base}\"\n")).unwrap();
+        std::fs::write(&file, say(&provider.base_url())).unwrap();
         let file = file.to_str().unwrap().to_owned();
         repo.home = std::mem::replace(&mut repo.home, crate::home::Home::new())
-            .with("GODEL_PROXY_FILE", &file)
-            .with("PATH", path().to_str().unwrap());
+            .with("GODEL_PROXY_FILE", &file);
+        for (name, value) in variables {
+            repo.home =
+                std::mem::replace(&mut repo.home, crate::home::Home::new()).with(name, value);
+        }
         std::fs::write(repo.path.join("README.md"), "A project.\n").unwrap();
         std::fs::write(repo.path.join("godel.toml"), settings).unwrap();
         repo.git(&["add", "-A"]);
@@ -47,7 +60,9 @@ impl Yard {
         let address = lasting_address();
         let mut yard = Self { repo, server: None, provider, address };
         yard.up();
-        piped(&yard.repo.home, &["secret", "set", "anthropic"], PROVIDER_KEY).expect(0);
+        for name in providers {
+            piped(&yard.repo.home, &["secret", "set", name], PROVIDER_KEY).expect(0);
+        }
         yard.run(&["project", "create", "app", "--repository", "."]).expect(0);
         yard
     }
@@ -79,7 +94,7 @@ impl Yard {
         self.wait(name, |agent| agent["lifecycleState"] == state)
     }
 
-    fn wait(&self, name: &str, done: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn wait(&self, name: &str, done: impl Fn(&Value) -> bool) -> Value {
         let started = Instant::now();
         loop {
             let agent = self.agent(name);
@@ -103,7 +118,7 @@ impl Yard {
 }
 
 /// Returns a PATH with bubblewrap on it.
-fn path() -> PathBuf {
+pub(crate) fn path() -> PathBuf {
     let known = std::env::var_os("PATH").unwrap_or_default();
     let bwrap = Places::from_env().program("bwrap").expect("agents need bubblewrap");
     let first = bwrap.parent().map(ToOwned::to_owned).unwrap_or_default();

@@ -83,6 +83,8 @@ struct Course<'a> {
     deadline: Option<Timestamp>,
     /// Whether a note of the session before was told.
     handed: bool,
+    /// How many turns the agent has begun, and how many it may take.
+    turns: (watch::Turns, Option<u32>),
     /// Notices when nothing happens, or the same again and again.
     watch: Watch,
     /// Orders that came while something took long.
@@ -111,6 +113,7 @@ impl Run {
             answers_at: Instant::now(),
             deadline: self.agent().await?.deadline(),
             handed: false,
+            turns: (watch::Turns::default(), session.max_turns()),
             later: VecDeque::new(),
         };
         // What was refused before does not count.
@@ -219,6 +222,11 @@ impl Run {
     ) -> Result<Option<Talked>> {
         course.log.add(&event);
         watch::note(&mut course.watch, &event, self.fleet.app().clock.now());
+        let (turns, most) = (course.turns.0.note(&event), course.turns.1);
+        if let Some(most) = most.filter(|most| turns > *most && course.stopping.is_none()) {
+            let why = format!("it was not done after {most} turns, which is all that its role has");
+            return Ok(Some(Talked::Trouble { why, ended: Ended::Failed }));
+        }
         match event {
             SessionEvent::Todos { todos } => self.note_todos(todos).await?,
             SessionEvent::Mail { to, text } => self.post(course, &to, text).await?,

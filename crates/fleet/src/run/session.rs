@@ -1,6 +1,6 @@
 //! The session of an agent, whichever it is, with its conversation.
 
-use godel_agents::launch::{Plan, Resume, Tools};
+use godel_agents::launch::{Allowed, Plan, Resume, Tools};
 use godel_agents::native::{Line, NativeSession, NativeSettings, Voice};
 use godel_agents::parse::Permissions;
 use godel_agents::program::{ProgramSession, ProgramSettings};
@@ -17,6 +17,12 @@ use crate::{Fleet, Result, conversation, roles};
 
 const GOES_ON: &str = "You were interrupted and go on now. Your files are as you left them; a command \
 that was running has ended. Look at `git status` and at your todos, and go on with your task.";
+
+/// What an agent is told that has no tools of Godel.
+const BY_COMMAND: &str = "You reach Godel, which leads you, by commands: `godel self bead` shows your work, \
+`godel self todo` writes your list of things to do, `godel self ask QUESTION` asks a person and waits, `godel \
+self mail` reads your mail, and `godel self done SUMMARY` says that all is done and committed, and tells you \
+what is missing.";
 
 /// A session with its conversation.
 pub(crate) struct Session {
@@ -59,6 +65,8 @@ impl Session {
             }
         }
         let role = roles::find(&place.folder, &agent.role).await?;
+        roles::hold(&role, agent.harness, agent.sandbox)?;
+        let allowed = Allowed::only(&role.tools);
         let goes_on = tree.head().is_some();
         let kept = tree.nodes().count();
         let dialect = fleet.app().switchboard.config().own_dialect(&agent.model);
@@ -70,6 +78,7 @@ impl Session {
                 voice.window = model.context.unwrap_or(voice.window);
                 voice.max_output = model.output.unwrap_or(voice.max_output).min(32_000);
             }
+            voice.only(&allowed);
             let settings = NativeSettings {
                 voice,
                 line: Line {
@@ -84,13 +93,14 @@ impl Session {
         } else {
             let resume = tree.kept_by(agent.harness).map(Resume::same);
             let plan = plan(fleet, agent, place, (dialect, role.description.clone()));
+            let plan = Plan { allowed: allowed.clone(), ..plan };
             let session = ProgramSession::start(ProgramSettings {
                 plan,
                 runtime: place.runtime.clone(),
                 sandbox: place.sandbox.id,
                 token: place.token.clone(),
                 resume,
-                permissions: Permissions::Allow,
+                permissions: Permissions::Role(allowed),
             })?;
             Kind::Program(Box::new(Recorded {
                 session,
@@ -99,6 +109,11 @@ impl Session {
             }))
         };
         Ok(Self { kind, kept, role, goes_on })
+    }
+
+    /// How many turns the agent may take.
+    pub(crate) const fn max_turns(&self) -> Option<u32> {
+        self.role.max_turns
     }
 
     /// Writes what the agent is told first.
@@ -125,7 +140,10 @@ impl Session {
         // What is said in one line is said once.
         let (title, rest) = agent.task.trim().split_once('\n').unwrap_or((agent.task.trim(), ""));
         let fill = Fill { task: rest.trim(), bead: &agent.bead, title, rules: "" };
-        let task = self.role.render(&fill);
+        let mut task = self.role.render(&fill);
+        if !agent.harness.has_tools_of_godel() {
+            task = format!("{}\n\n{BY_COMMAND}", task.trim_end());
+        }
         prime(&Prime { task: &task, rules: "", todos: &agent.todos, handoff: note.as_deref() })
     }
 
@@ -238,5 +256,6 @@ fn plan(fleet: &Fleet, agent: &Agent, place: &Place, (dialect, system): (Dialect
             command: text(&fleet.own.settings.helper.program),
             args: vec!["mcp".to_owned()],
         }),
+        allowed: Allowed::default(),
     }
 }

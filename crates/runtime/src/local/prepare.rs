@@ -61,9 +61,8 @@ pub(super) fn make(shop: &Shop, mut spec: SpawnSpec, now: Timestamp) -> Result<R
     let listener = std::sync::Arc::clone(&shop.settings.listener);
     let room = Room::new(record, state, user, listener);
     let missing = room.groups.missing();
-    let record = room.change(|record| record.sandbox.notes = missing);
     // Only what is whole is found again.
-    record.save(&room.state)?;
+    room.keep(|record| record.sandbox.notes = missing)?;
     Ok(room)
 }
 
@@ -72,11 +71,11 @@ pub(super) fn settle(room: &Room) -> Result<()> {
     let workspace = room.record().spec.source.directory().clone();
     let disk_before = measure(&[&workspace, &room.state.join("git")]).bytes;
     give(room)?;
-    let record = room.change(|record| {
+    room.keep(|record| {
         record.disk_before = disk_before;
         record.settled = true;
-    });
-    record.save(&room.state)
+    })
+    .map(drop)
 }
 
 /// Gives the sandbox that is there, if it is the one that is asked for.
@@ -86,8 +85,10 @@ pub(super) fn again(room: &Room, spec: &SpawnSpec) -> Result<Sandbox> {
     let same = known.profile == spec.profile
         && same_place(&known.source, &spec.source)
         && known.owner == spec.owner
-        && known.egress == spec.egress;
-    if !same {
+        && known.egress.allow == spec.egress.allow;
+    // After a restart Godel may be elsewhere; what runs would not find it there.
+    let moved = known.egress.api != spec.egress.api;
+    if !same || (moved && !room.all().is_empty()) {
         return Err(Error::refused(
             code::SANDBOX_STATE,
             format!("the agent has another sandbox already: {}", room.id),
@@ -95,7 +96,15 @@ pub(super) fn again(room: &Room, spec: &SpawnSpec) -> Result<Sandbox> {
         ));
     }
     // Tokens change; they are not on disk, so this is how they come back.
-    room.change(|record| record.spec.env = spec.env.clone());
+    let record = room.change(|record| record.spec.env = spec.env.clone());
+    if !moved {
+        return Ok(record.sandbox);
+    }
+    let record = room.keep(|record| {
+        record.spec.egress.api.clone_from(&spec.egress.api);
+        record.sandbox.api = start::api_inside(spec).0;
+    })?;
+    room.close_ways();
     Ok(record.sandbox)
 }
 

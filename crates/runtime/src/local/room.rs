@@ -46,6 +46,8 @@ pub(super) struct Room {
     pub(super) groups: Groups,
     listener: Listener,
     record: Mutex<Record>,
+    /// Is held while the record is written to its file.
+    writing: Mutex<()>,
     running: Mutex<HashMap<ProcessId, Arc<Running>>>,
     keys: Mutex<HashSet<String>>,
     /// Terminals, the newest last; also of processes that have ended.
@@ -84,6 +86,7 @@ impl Room {
             groups,
             listener: tell,
             record: Mutex::new(record),
+            writing: Mutex::default(),
             running: Mutex::default(),
             keys: Mutex::default(),
             terminals: Mutex::default(),
@@ -107,6 +110,14 @@ impl Room {
         let mut record = lock(&self.record);
         change(&mut record);
         record.clone()
+    }
+
+    /// Changes the record and writes it down; who comes second waits, so that the newer one stays.
+    pub(super) fn keep(&self, change: impl FnOnce(&mut Record)) -> Result<Record> {
+        let _turn = lock(&self.writing);
+        let record = self.change(change);
+        record.save(&self.state)?;
+        Ok(record)
     }
 
     pub(super) fn home(&self) -> PathBuf {

@@ -293,6 +293,10 @@ impl Starter<'_> {
                 set(name, "127.0.0.1,localhost");
             }
         }
+        let first = spec.path.iter().map(|path| path.to_string_lossy().into_owned());
+        let all_of_path = first.chain(all.remove("PATH")).collect::<Vec<_>>().join(":");
+        all.insert("PATH".to_owned(), all_of_path);
+        let mut set = |name: &str, value: &str| all.insert(name.to_owned(), value.to_owned());
         for name in &spec.pass_env {
             if let Ok(value) = std::env::var(name) {
                 set(name, &value);

@@ -162,7 +162,8 @@ impl Worktrees {
         let id = SandboxId::of(spec.agent);
         self.can_give(spec.profile)?;
         if let Ok(room) = self.room(id) {
-            return prepare::again(&room, spec);
+            let spec = spec.clone();
+            return blocking(move || prepare::again(&room, &spec)).await;
         }
         let (shop, wanted) = (Arc::clone(&self.shop), spec.clone());
         let now = self.shop.settings.clock.now();

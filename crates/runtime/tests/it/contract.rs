@@ -36,7 +36,8 @@ async fn run(
 
 /// What every provider promises. Each spec is for an agent and a workspace of its own.
 pub(crate) async fn keeps_its_promises(provider: &dyn RuntimeProvider, specs: [SpawnSpec; 3]) {
-    let [spec, copy, other] = specs;
+    let [mut spec, copy, other] = specs;
+    spec.path = vec!["/opt/first".into()];
     let sandbox = provider.spawn(&spec).await.unwrap();
     let at = sandbox.id;
     assert_eq!(sandbox.profile, spec.profile);
@@ -44,6 +45,14 @@ pub(crate) async fn keeps_its_promises(provider: &dyn RuntimeProvider, specs: [S
     assert_eq!(provider.spawn(&spec).await.unwrap(), sandbox);
     let moved = SpawnSpec { owner: "somebody else".to_owned(), ..spec.clone() };
     assert_eq!(provider.spawn(&moved).await.unwrap_err().code(), code::SANDBOX_STATE);
+    // Godel itself may move.
+    let mut elsewhere = spec.clone();
+    elsewhere.egress.api = Some("http://127.0.0.1:7999".to_owned());
+    let known = provider.spawn(&elsewhere).await.unwrap();
+    assert_eq!((known.id, known.api.as_deref()), (at, Some("http://127.0.0.1:7999")));
+    assert_eq!(provider.spawn(&spec).await.unwrap(), sandbox);
+    let (_, searched, _) = run(provider, at, "echo $PATH").await;
+    assert!(searched.starts_with("/opt/first:/"), "{searched}");
     processes(provider, at).await;
     files(provider, at, spec.profile).await;
     time_and_pause(provider, at).await;

@@ -150,7 +150,12 @@ struct Done {
 
 impl Wish {
     /// Reads a call; what is wrong with it is told to the model.
-    pub(crate) fn read(name: &str, input: &str) -> Result<Self, String> {
+    pub(crate) fn read(name: &str, input: &str, tools: &[Tool]) -> Result<Self, String> {
+        let known = TOOLS.iter().any(|tool| tool.name == name);
+        if known && !tools.iter().any(|tool| tool.name == name) {
+            let names = names(tools);
+            return Err(format!("your role does not let you use {name}; you have {names}"));
+        }
         Ok(match name {
             "read" => Self::Read(given(input)?),
             "write" => Self::Write(given(input)?),
@@ -178,11 +183,10 @@ impl Wish {
                 Self::Done { summary }
             }
             other => {
-                let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
                 return Err(format!(
                     "there is no tool {}; there are {}",
                     clip(other, 100),
-                    names.join(", ")
+                    names(tools)
                 ));
             }
         })
@@ -192,6 +196,10 @@ impl Wish {
     pub(crate) const fn only_looks(&self) -> bool {
         matches!(self, Self::Read(_) | Self::Search(_))
     }
+}
+
+fn names(tools: &[Tool]) -> String {
+    tools.iter().map(|tool| tool.name).collect::<Vec<_>>().join(", ")
 }
 
 fn given<T: DeserializeOwned>(input: &str) -> Result<T, String> {

@@ -1,0 +1,110 @@
+//! Roles of a project hold agents: to their tools, and to so many turns.
+
+use serde_json::Value;
+
+use crate::fleet::{PERSON, Yard};
+
+/// What is auto-committed need not be committed by a shell.
+const COMMITS: &str = "[project]\nauto-commit = true\n[agents]\nmodel = \"claude-opus-4-8\"\n";
+
+/// Writes a role of the project.
+fn role(yard: &Yard, name: &str, more: &str) {
+    let folder = yard.repo.path.join(".godel/roles");
+    std::fs::create_dir_all(&folder).unwrap();
+    let text = format!("name: {name}\nprompt: \"{{title}} {{task}}\"\n{more}\n");
+    std::fs::write(folder.join(format!("{name}.yaml")), text).unwrap();
+}
+
+fn spawn(yard: &Yard, how: &[&str]) -> String {
+    let (options, command) =
+        how.split_at(how.iter().position(|word| *word == "--").unwrap_or(how.len()));
+    let all = [&["agent", "spawn"], options, &["--json"], command].concat();
+    yard.run(&all).expect(0).json()["label"].as_str().unwrap().to_owned()
+}
+
+fn log(yard: &Yard, name: &str) -> String {
+    yard.run(&["agent", "logs", name, "--full"]).expect(0).stdout
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_built_in_agent_has_the_tools_of_its_role_and_no_other() {
+    let yard = Yard::open(COMMITS).await;
+    role(&yard, "painter", "tools: [read, write]");
+    let task = "[[insist shell {\"command\":\"echo no > no.txt\"}]] [[then]] [[call write \
+                {\"path\":\"yes.txt\",\"content\":\"painted\"}]] [[then]] [[call done {\"summary\":\"painted\"}]]";
+    let name = spawn(&yard, &[task, "--role", "painter"]);
+    let agent = yard.until(&name, "completed");
+    let told = log(&yard, &name);
+    let refusal = "your role does not let you use shell; you have read, write, done";
+    assert!(told.contains(refusal), "{told}");
+    let branch = format!("bead/{}", agent["bead"].as_str().unwrap());
+    let files = yard.repo.git(&["ls-tree", "--name-only", &branch]);
+    assert!(files.contains("yes.txt") && !files.contains("no.txt"), "{files}");
+    // The model was offered nothing else.
+    let offered = |body: &Value| -> Vec<String> {
+        let tools = body["tools"].as_array().into_iter().flatten();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let asked: Vec<Value> =
+        yard.provider.recorded().iter().map(godel_scripted::Recorded::json).collect();
+    assert!(!asked.is_empty());
+    for body in asked {
+        assert_eq!(offered(&body), ["read", "write", "done"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_cannot_be_held_to_its_role_is_refused_before_anything_is_made() {
+    let yard = Yard::open(PERSON).await;
+    role(&yard, "painter", "tools: [read, write]");
+    role(&yard, "fixer", "tools: [shell, write, edit]");
+    let refused = ["the role painter has a list of tools", "--harness native"];
+    let command = ["--harness", "command", "--json", "--", "sh", "-c", "true"];
+    let spawn_as =
+        |role: &'static str| [&["agent", "spawn", "x", "--role", role], &command[..]].concat();
+    yard.run(&spawn_as("painter")).refused(2, &refused);
+    assert_eq!(yard.json(&["agent", "list"])["items"].as_array().unwrap().len(), 0);
+    // One that may do all that a program can do, or is behind walls that let it change nothing, is taken.
+    yard.run(&spawn_as("reviewer")).expect(0);
+    let fixer = yard.run(&spawn_as("fixer")).expect(0).json();
+    let name = fixer["label"].as_str().unwrap();
+    // Nor does it begin anew if its role has changed meanwhile.
+    role(&yard, "fixer", "tools: [read, write]");
+    let refused = ["the role fixer has a list of tools", "--harness native"];
+    yard.run(&["agent", "restart", name, "--harness", "command"]).refused(2, &refused);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_agent_asks_of_godel_is_what_its_role_lets_it_ask() {
+    let yard = Yard::open(PERSON).await;
+    role(&yard, "fixer", "tools: [shell, write, edit, todo_write]");
+    let script = "cat > /dev/null; godel self ask 'Which?' 2>&1; godel self mail 2>&1; \
+                  godel self todo '[x] write it'; echo fixed > a.txt; git add -A; git commit -qm a; \
+                  godel self done 'it is fixed'";
+    let how = ["fix it", "--role", "fixer", "--harness", "command", "--", "sh", "-c", script];
+    let name = spawn(&yard, &how);
+    let agent = yard.until(&name, "completed");
+    let told = log(&yard, &name);
+    for tool in ["ask_human", "mail_read"] {
+        assert!(told.contains(&format!("your role fixer does not let you use {tool}")), "{told}");
+    }
+    assert_eq!(agent["todos"][0]["text"], "write it");
+    assert_eq!(yard.json(&["inbox"])["items"].as_array().unwrap().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_that_is_not_done_after_all_its_turns_ends_as_one_that_failed() {
+    let yard = Yard::open(PERSON).await;
+    role(&yard, "hasty", "max_turns: 3");
+    let quick = spawn(&yard, &["[[work b.txt in time]]", "--role", "hasty"]);
+    yard.until(&quick, "completed");
+    let steps = "[[call shell {\"command\":\"true\"}]] [[then]] ".repeat(5);
+    let slow = spawn(&yard, &[&format!("{steps} [[say x]]"), "--role", "hasty"]);
+    let agent = yard.until(&slow, "failed");
+    let why = agent["note"].as_str().unwrap();
+    assert!(why.starts_with("it was not done after 3 turns"), "{agent:#}");
+    // It was tried again, as after other troubles, and then a person was told.
+    assert_eq!(agent["retryCount"], 1, "{agent:#}");
+    let notices = yard.json(&["inbox"]);
+    assert_eq!(notices["items"][0]["kind"], "stuck", "{notices:#}");
+}
