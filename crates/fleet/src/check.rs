@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt as _;
 use crate::doc::Agent;
 use crate::place::Place;
 use crate::slips::NoticeKind;
-use crate::{Fleet, Result, inbox, paper, wishes};
+use crate::{Fleet, Result, hearing, inbox, paper, review, wishes};
 
 /// How much of what git says is told.
 const WORK_MAX_BYTES: usize = 4 * 1024;
@@ -48,13 +48,16 @@ impl Missing {
     }
 }
 
-/// Checks whether the work is done.
+/// Checks whether the work is done, of which the agent says that it is.
 pub(crate) async fn verify(
     fleet: &Fleet,
     call: &Call,
-    agent: &Agent,
+    (agent, summary): (&Agent, &str),
     place: &Place,
 ) -> Result<Missing> {
+    if agent.judges.is_some() {
+        return Ok(Missing(review::lacks(summary)));
+    }
     let mut missing = Vec::new();
     let wanted = wishes::read(fleet, place.folder.clone()).await?;
     if wanted.auto_commit {
@@ -69,6 +72,8 @@ pub(crate) async fn verify(
     }
     if Some(&collected.commit) == agent.base.as_ref() {
         missing.push("there is no commit with your work".to_owned());
+    } else if hearing::was_sent_back(fleet, call.actor.tenant, agent, &collected.commit).await? {
+        missing.push("this very commit was sent back; there is none that mends it".to_owned());
     }
     for todo in agent.todos.iter().filter(|todo| todo.state != TodoState::Completed) {
         missing.push(format!("this is still on your list: {}", todo.text));
@@ -154,7 +159,11 @@ pub(crate) async fn complete(
     (agent, number): (&Agent, u32),
     summary: String,
 ) -> Result<()> {
+    if agent.judges.is_some() {
+        return review::conclude(fleet, call, (agent, number), summary).await;
+    }
     let app = fleet.app();
+    let judged = hearing::is_wanted(fleet, call, agent).await?;
     let wanted = beads::Move {
         status: Some(BeadStatus::Review),
         token: agent.claim.clone(),
@@ -174,6 +183,9 @@ pub(crate) async fn complete(
                 "bead": agent.bead, "commit": agent.commit, "summary": summary,
             });
             fleet_.record(tx, agent, "agent:complete", &told)?;
+            if judged {
+                hearing::ask(&fleet_, tx, agent)?;
+            }
             let kinds = [NoticeKind::Question, NoticeKind::Stuck, NoticeKind::Budget];
             inbox::close_all(tx, agent, &kinds)
         })

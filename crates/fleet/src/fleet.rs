@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_app::{App, Call, Crew, Origin, auth};
@@ -60,6 +61,8 @@ pub(crate) struct Own {
     rooms: Mutex<HashMap<ProjectId, (u32, Arc<Semaphore>)>>,
     /// Repositories in which something is landing.
     pub(crate) landings: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
+    /// How many errands are carried out here.
+    pub(crate) errands: AtomicUsize,
     /// Something happened that a march may wait for.
     pub(crate) moved: Notify,
     /// Somebody answered a question.
@@ -124,6 +127,7 @@ impl Fleet {
                 landings: Mutex::default(),
                 foremen: Mutex::default(),
                 rooms: Mutex::default(),
+                errands: AtomicUsize::new(0),
                 moved: Notify::new(),
                 answered: Notify::new(),
             }),

@@ -38,10 +38,13 @@ pub(crate) struct Place {
 pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<Place> {
     let tenant = call.actor.tenant;
     let (_, folder) = fleet.project(call, agent.project).await?;
-    let name: Name = agent.bead.parse()?;
-    let Found { tree, base, common, fresh } =
-        worktree(fleet, folder.clone(), name, agent.begin_at.clone()).await?;
-    hold(fleet, call, agent).await?;
+    let name: Name = agent.tree().parse()?;
+    let from = agent.judges.clone().or_else(|| agent.begin_at.clone());
+    let Found { tree, base, common, fresh } = worktree(fleet, folder.clone(), name, from).await?;
+    // Who only judges takes the bead from nobody.
+    if agent.judges.is_none() {
+        hold(fleet, call, agent).await?;
+    }
     let (claim, path) = (agent.claim.clone(), tree.display().to_string());
     let from = base.clone();
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
@@ -54,7 +57,7 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
     let token = token(fleet, call, agent).await?;
     let (program, mut readable) = program(fleet, agent).await?;
     readable.extend(fleet.own.settings.helper.program.parent().map(ToOwned::to_owned));
-    let bead = agent.bead.clone();
+    let bead = agent.tree();
     let source = Source::Worktree { tree, common_dir: common, base, bead };
     let mut spec = SpawnSpec::new(agent.id, format!("{tenant}/{}", agent.project), source);
     spec.profile = agent.sandbox;

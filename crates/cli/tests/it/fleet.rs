@@ -13,12 +13,12 @@ use crate::people::{developer, piped};
 use crate::repo::Repo;
 
 const PROVIDER_KEY: &str = "sk-scripted-leakcanary-0077";
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a project says about agents.
 pub(crate) const AUTO: &str =
     "[project]\nreview = \"auto\"\n[agents]\nmodel = \"claude-opus-4-8\"\n";
-const PERSON: &str = "[agents]\nmodel = \"claude-opus-4-8\"\n";
+pub(crate) const PERSON: &str = "[agents]\nmodel = \"claude-opus-4-8\"\n";
 
 /// A repository that is a project of a server whose provider does what it is told.
 pub(crate) struct Yard {
@@ -66,7 +66,7 @@ impl Yard {
     }
 
     /// Starts an agent and returns its name.
-    fn spawn(&self, task: &str) -> String {
+    pub(crate) fn spawn(&self, task: &str) -> String {
         self.json(&["agent", "spawn", task])["label"].as_str().unwrap().to_owned()
     }
 
@@ -75,11 +75,11 @@ impl Yard {
     }
 
     /// Waits until an agent is in a state, and returns it.
-    fn until(&self, name: &str, state: &str) -> Value {
+    pub(crate) fn until(&self, name: &str, state: &str) -> Value {
         self.wait(name, |agent| agent["lifecycleState"] == state)
     }
 
-    fn wait(&self, name: &str, done: impl Fn(&Value) -> bool) -> Value {
+    pub(crate) fn wait(&self, name: &str, done: impl Fn(&Value) -> bool) -> Value {
         let started = Instant::now();
         loop {
             let agent = self.agent(name);
@@ -97,7 +97,7 @@ impl Yard {
     }
 
     /// Returns what lies in a branch.
-    fn at(&self, branch: &str, path: &str) -> String {
+    pub(crate) fn at(&self, branch: &str, path: &str) -> String {
         self.repo.git(&["show", &format!("{branch}:{path}")]).trim_end().to_owned()
     }
 }

@@ -7,6 +7,7 @@
 mod ladder;
 mod role;
 mod stuck;
+mod wanted;
 mod waves;
 
 pub use ladder::{Attempt, Ended, Ladder, Next};
@@ -14,4 +15,5 @@ pub use role::{
     BUILT_IN, Fill, HARNESSES, PROMPT_MAX_BYTES, Role, SANDBOXES, TOOLS_MAX, TURNS_MAX,
 };
 pub use stuck::{Limits, Seen, Stuck, Watch};
+pub use wanted::{ERRANDS, Errand, Wanted, errand_retry, errands};
 pub use waves::{AtWork, Candidate, Room, start};

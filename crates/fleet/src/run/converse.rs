@@ -161,11 +161,11 @@ impl Run {
     async fn verify(
         &mut self,
         course: &mut Course<'_>,
-        agent: &crate::Agent,
+        said: (&crate::Agent, &str),
     ) -> Result<std::result::Result<Missing, Talked>> {
         let (fleet, call, place) = (self.fleet.clone(), course.call, course.place);
         let shutdown = self.fleet.own.crew.stopping();
-        let verified = check::verify(&fleet, call, agent, place);
+        let verified = check::verify(&fleet, call, said, place);
         tokio::pin!(verified);
         loop {
             tokio::select! {
@@ -315,7 +315,7 @@ impl Run {
         if !self.is_mine(&agent) {
             return Ok(Some(Talked::Stopped));
         }
-        let missing = match self.verify(course, &agent).await? {
+        let missing = match self.verify(course, (&agent, &summary)).await? {
             Ok(missing) => missing,
             Err(ended) => return Ok(Some(ended)),
         };
@@ -435,7 +435,7 @@ impl Run {
         reply: oneshot::Sender<Missing>,
     ) -> Result<Option<Talked>> {
         let agent = self.agent().await?;
-        let missing = match self.verify(course, &agent).await? {
+        let missing = match self.verify(course, (&agent, &summary)).await? {
             Ok(missing) => missing,
             Err(ended) => return Ok(Some(ended)),
         };
