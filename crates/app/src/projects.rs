@@ -122,6 +122,36 @@ pub async fn find(app: &App, call: &Call, name: ProjectName) -> Result<Option<Pr
     Ok(found.filter(|project| call.actor.works_in(project.id)))
 }
 
+/// Finds the project that somebody means by its id or name, or the only one that has a repository.
+///
+/// # Errors
+/// If there is none, or several.
+#[instrument(level = "debug", name = "app.projects.meant", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn meant(app: &App, call: &Call, which: Option<String>) -> Result<Option<ProjectId>> {
+    call.may("project", "read", Reach::Team)?;
+    let Some(which) = which else {
+        let read = app.store.read(call.scope(), |tx| tx.projects().with_repository()).await;
+        let all = read.map_err(Error::Store)?;
+        let mut own = all.into_iter().filter(|one| call.actor.works_in(one.id));
+        return match (own.next(), own.next()) {
+            (Some(only), None) => Ok(Some(only.id)),
+            (None, _) => Err(Error::invalid("no project has a repository yet")),
+            (Some(_), Some(_)) => {
+                Err(Error::invalid("there are several projects: say which by `project`"))
+            }
+        };
+    };
+    if let Ok(id) = which.parse::<ProjectId>() {
+        return get(app, call, id).await.map(|found| Some(found.id));
+    }
+    let found = match which.parse() {
+        Ok(name) => find(app, call, name).await?,
+        Err(_) => None,
+    };
+    let none = || Error::invalid(&format!("there is no project \"{which}\""));
+    found.map(|found| Some(found.id)).ok_or_else(none)
+}
+
 /// Lists projects by age, up to `limit` behind (or, newest first, before) the given one.
 ///
 /// # Errors

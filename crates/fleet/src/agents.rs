@@ -102,7 +102,7 @@ pub async fn list(
 }
 
 /// Lets something happen to an agent that the caller may lead.
-async fn lead(
+pub(crate) async fn lead(
     fleet: &Fleet,
     call: &Call,
     name: &str,
@@ -169,7 +169,7 @@ pub async fn resume(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
     let (agent, _) = lead(fleet, call, name, (LifeMove::Resume, "agent:resume"), |agent| {
         agent.run += 1;
         agent.queued = None;
-        agent.stopped = false;
+        (agent.stopped, agent.benched) = (false, false);
         agent.begin_anew();
     })
     .await?;
@@ -205,7 +205,7 @@ pub async fn restart(
     };
     let (agent, task) = lead(fleet, call, name, (LifeMove::Retry, "agent:restart"), move |agent| {
         agent.run += 1;
-        agent.queued = None;
+        (agent.queued, agent.benched) = (None, false);
         agent.begin_anew();
         agent.retries += 1;
         let first = agent.first_model.clone().unwrap_or_else(|| agent.model.clone());

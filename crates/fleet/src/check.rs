@@ -13,7 +13,7 @@ use tokio::io::AsyncReadExt as _;
 use crate::doc::Agent;
 use crate::place::Place;
 use crate::slips::NoticeKind;
-use crate::{Fleet, Result, inbox, paper, wishes};
+use crate::{Fleet, Result, hearing, inbox, paper, review, wishes};
 
 /// How much of what git says is told.
 const WORK_MAX_BYTES: usize = 4 * 1024;
@@ -48,13 +48,16 @@ impl Missing {
     }
 }
 
-/// Checks whether the work is done.
+/// Checks whether the work is done, of which the agent says that it is.
 pub(crate) async fn verify(
     fleet: &Fleet,
     call: &Call,
-    agent: &Agent,
+    (agent, summary): (&Agent, &str),
     place: &Place,
 ) -> Result<Missing> {
+    if agent.judges.is_some() {
+        return Ok(Missing(review::lacks(summary)));
+    }
     let mut missing = Vec::new();
     let wanted = wishes::read(fleet, place.folder.clone()).await?;
     if wanted.auto_commit {
@@ -69,6 +72,8 @@ pub(crate) async fn verify(
     }
     if Some(&collected.commit) == agent.base.as_ref() {
         missing.push("there is no commit with your work".to_owned());
+    } else if hearing::was_sent_back(fleet, call.actor.tenant, agent, &collected.commit).await? {
+        missing.push("this very commit was sent back; there is none that mends it".to_owned());
     }
     for todo in agent.todos.iter().filter(|todo| todo.state != TodoState::Completed) {
         missing.push(format!("this is still on your list: {}", todo.text));
@@ -160,6 +165,9 @@ pub(crate) async fn complete(
     (agent, number): (&Agent, u32),
     summary: String,
 ) -> Result<()> {
+    if agent.judges.is_some() {
+        return review::conclude(fleet, call, (agent, number), summary).await;
+    }
     let app = fleet.app();
     // The bead is in git and the agent is not: a server that is killed between the two must know.
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
@@ -182,7 +190,8 @@ pub(crate) async fn complete_late(
     call: &Call,
     (agent, number): (&Agent, u32),
 ) -> Result<bool> {
-    if agent.life != Life::Completing || agent.summary.is_none() {
+    let said = agent.life == Life::Completing && agent.summary.is_some();
+    if !said || agent.judges.is_some() {
         return Ok(false);
     }
     let found = beads::get(fleet.app(), call, Some(agent.project), &agent.bead).await?.value.0;
@@ -196,6 +205,7 @@ pub(crate) async fn complete_late(
 /// Ends an agent whose bead is in review.
 async fn finish(fleet: &Fleet, call: &Call, (agent, number): (&Agent, u32)) -> Result<()> {
     let app = fleet.app();
+    let judged = hearing::is_wanted(fleet, call, agent).await?;
     let (fleet_, id, now) = (fleet.clone(), agent.id.uuid(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         paper::change_in::<Agent, ()>(tx, id, |tx, agent| {
@@ -208,6 +218,9 @@ async fn finish(fleet: &Fleet, call: &Call, (agent, number): (&Agent, u32)) -> R
                 "bead": agent.bead, "commit": agent.commit, "summary": agent.summary,
             });
             fleet_.record(tx, agent, "agent:complete", &told)?;
+            if judged {
+                hearing::ask(&fleet_, tx, agent)?;
+            }
             let kinds = [NoticeKind::Question, NoticeKind::Stuck, NoticeKind::Budget];
             inbox::close_all(tx, agent, &kinds)
         })

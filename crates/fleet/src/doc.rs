@@ -127,6 +127,18 @@ pub struct Agent {
     /// Whether it was paused together with everybody else.
     #[serde(default)]
     pub stopped: bool,
+    /// Whether it stands still because its team has become smaller.
+    #[serde(default)]
+    pub benched: bool,
+    /// The task of the queue that waits for its work: a step of a workflow, or a piece of a team's.
+    #[serde(default)]
+    pub errand: Option<TaskId>,
+    /// The commit that it judges, if it is there to judge and not to work.
+    #[serde(default)]
+    pub judges: Option<String>,
+    /// Whether that commit may land, as it found.
+    #[serde(default)]
+    pub approves: Option<bool>,
     /// Where the log of events stood when it was asked for.
     #[serde(default)]
     pub log_from: i64,
@@ -179,6 +191,14 @@ impl Agent {
     /// Returns what is still to be done of its own list.
     pub fn open_todos(&self) -> impl Iterator<Item = &Todo> {
         self.todos.iter().filter(|todo| todo.state != TodoState::Completed)
+    }
+
+    /// Returns the name of its worktree: that of its bead, or one of its own for who only looks.
+    pub(crate) fn tree(&self) -> String {
+        match &self.judges {
+            Some(commit) => format!("review-{}-{}", self.bead, commit.get(..8).unwrap_or(commit)),
+            None => self.bead.clone(),
+        }
     }
 
     /// Returns the address under which papers of a bead are found.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_app::{App, Call, Crew, Origin, auth};
@@ -63,6 +64,8 @@ pub(crate) struct Own {
     pub(crate) landings: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
     /// Repositories in which worktrees are made ready, and whether that is to be done again.
     pub(crate) stocking: Mutex<HashMap<PathBuf, bool>>,
+    /// How many errands are carried out here.
+    pub(crate) errands: AtomicUsize,
     /// Something happened that a march may wait for.
     pub(crate) moved: Notify,
     /// Somebody answered a question.
@@ -130,6 +133,7 @@ impl Fleet {
                 stocking: Mutex::default(),
                 foremen: Mutex::default(),
                 rooms: Mutex::default(),
+                errands: AtomicUsize::new(0),
                 moved: Notify::new(),
                 answered: Notify::new(),
                 attached: Attached::default(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use godel_app::Call;
 use godel_app::queue::workers::{self, NewWorker};
 use godel_app::queue::{Given, Say};
+use godel_decide::agent::ERRANDS;
 use godel_model::{AgentId, Life, PoolName, TaskId, TenantId, WorkerId};
 use godel_store::{DatabaseUrl, Scope, Tx};
 use serde::Deserialize;
@@ -13,11 +14,12 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::doc::Agent;
+use crate::errands::Hold;
 use crate::fleet::lock;
 use crate::run::{Order, Run};
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, POOL};
-use crate::{Error, Fleet, Result, march, paper};
+use crate::{Error, Fleet, Result, hearing, march, paper, review};
 
 /// How often the queue hears that the foreman lives, and the foreman what it has by the book.
 const BEAT_EVERY: Duration = Duration::from_secs(2);
@@ -25,6 +27,8 @@ const BEAT_EVERY: Duration = Duration::from_secs(2);
 const WAIT: Duration = Duration::from_secs(20);
 /// How often agents are looked for that the queue knows nothing of.
 const HEAL_EVERY: Duration = Duration::from_secs(20);
+/// How many errands a server looks after at once: each only waits for its agent.
+const ERRANDS_MAX: u32 = 1_000;
 /// How many orders to a run may wait.
 const ORDERS_MAX: usize = 64;
 /// How many agents are looked at in one go.
@@ -37,7 +41,25 @@ struct Ticket {
     run: u32,
 }
 
-type Held = HashMap<TaskId, CancellationToken>;
+type Held = HashMap<TaskId, Hold>;
+
+/// Whose worker a foreman is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Post {
+    /// Of runs of agents.
+    Runs,
+    /// Of tasks that ask for an agent, and wait for it.
+    Errands,
+}
+
+impl Post {
+    fn pool(self) -> &'static str {
+        match self {
+            Self::Runs => POOL,
+            Self::Errands => ERRANDS,
+        }
+    }
+}
 
 impl Fleet {
     /// Begins to run agents: those that were under way, and those that come.
@@ -51,8 +73,11 @@ impl Fleet {
                 tenants.extend(tx.papers("agent").tenants(life.as_str())?);
             }
             tenants.extend(tx.papers("march").tenants(MarchState::Running.as_str())?);
+            tenants.extend(tx.papers("hearing").tenants(hearing::OPEN)?);
             Ok::<_, Error>(tenants)
         };
+        let fleet = self.clone();
+        self.own.crew.spawn(async move { fleet.scout().await });
         let mut tenants: Vec<TenantId> = self.app().store.read(Scope::System, find).await?;
         tenants.sort_unstable();
         tenants.dedup();
@@ -68,18 +93,24 @@ impl Fleet {
             return;
         }
         let fleet = self.clone();
-        self.own.crew.spawn(async move { fleet.lead(tenant).await });
+        self.own.crew.spawn(async move { fleet.lead(tenant, Post::Runs).await });
+        let fleet = self.clone();
+        self.own.crew.spawn(async move { fleet.lead(tenant, Post::Errands).await });
+        let fleet = self.clone();
+        self.own.crew.spawn(async move { fleet.keep_sizes(tenant).await });
         let fleet = self.clone();
         self.own.crew.spawn(async move { fleet.heal_always(tenant).await });
         let fleet = self.clone();
         self.own.crew.spawn(async move { march::keep_going(&fleet, tenant).await });
+        let fleet = self.clone();
+        self.own.crew.spawn(async move { review::keep_going(&fleet, tenant).await });
     }
 
     /// Takes runs from the queue until the server stops.
-    async fn lead(&self, tenant: TenantId) {
+    async fn lead(&self, tenant: TenantId, post: Post) {
         let stopping = self.own.crew.stopping();
         while !stopping.is_cancelled() {
-            if let Err(error) = self.shift(tenant, &stopping).await {
+            if let Err(error) = self.shift(tenant, post, &stopping).await {
                 tracing::warn!(%tenant, %error, "agents cannot be taken from the queue");
                 let pause = Duration::from_secs(1);
                 let _ = tokio::time::timeout(pause, stopping.cancelled()).await;
@@ -88,17 +119,26 @@ impl Fleet {
     }
 
     /// One shift: as long as the queue knows this worker.
-    async fn shift(&self, tenant: TenantId, stopping: &CancellationToken) -> Result<()> {
+    async fn shift(
+        &self,
+        tenant: TenantId,
+        post: Post,
+        stopping: &CancellationToken,
+    ) -> Result<()> {
         let call = self.as_fleet(tenant);
-        self.bury_predecessors(&call).await?;
+        self.bury_predecessors(&call, post).await?;
+        let capacity = match post {
+            Post::Runs => self.own.settings.capacity,
+            Post::Errands => ERRANDS_MAX,
+        };
         let worker = workers::register(
             self.app(),
             &call,
             NewWorker {
                 name: self.worker_name(),
-                pool: PoolName::from_stored(POOL.to_owned()),
+                pool: PoolName::from_stored(post.pool().to_owned()),
                 capabilities: [].into(),
-                capacity: self.own.settings.capacity,
+                capacity,
             },
         )
         .await?
@@ -107,7 +147,7 @@ impl Fleet {
         let mut held = Held::new();
         let mut beat = tokio::time::interval(BEAT_EVERY);
         let ended = loop {
-            let free = self.own.settings.capacity.saturating_sub(held.len() as u32);
+            let free = capacity.saturating_sub(held.len() as u32);
             tokio::select! {
                 () = stopping.cancelled() => break Ok(()),
                 Some(task) = finished.recv() => drop(held.remove(&task)),
@@ -120,7 +160,7 @@ impl Fleet {
                     match given {
                         Ok(given) => {
                             for one in given {
-                                self.begin((tenant, worker), one, &mut held, &done);
+                                self.begin((tenant, worker, post), one, &mut held, &done);
                             }
                         }
                         Err(error) => break Err(error.into()),
@@ -129,8 +169,8 @@ impl Fleet {
             }
         };
         if ended.is_err() {
-            for lost in held.values() {
-                lost.cancel();
+            for hold in held.values() {
+                hold.lost.cancel();
             }
         }
         // Runs that are under way report before they end; the last of them lets the worker go.
@@ -155,11 +195,11 @@ impl Fleet {
 
     /// Ends workers of this very server from before it was killed: nobody else can be they, so what they
     /// had need not wait until they are missed.
-    async fn bury_predecessors(&self, call: &Call) -> Result<()> {
+    async fn bury_predecessors(&self, call: &Call, post: Post) -> Result<()> {
         let alone = matches!(self.app().store.url(), DatabaseUrl::Sqlite(_));
         let name = self.worker_name();
         for (worker, _) in workers::list(self.app(), call, None, LOOK_MAX).await? {
-            let ours = worker.pool.as_str() == POOL
+            let ours = worker.pool.as_str() == post.pool()
                 && worker.user == call.actor.user
                 && (alone || worker.name.as_str() == name);
             if ours {
@@ -173,11 +213,14 @@ impl Fleet {
     /// Says that the foreman lives; stops what it has no more, or what was called off.
     async fn beat(&self, call: &Call, worker: WorkerId, held: &Held) -> Result<()> {
         let beat = workers::beat(self.app(), call, worker).await?;
-        for (task, lost) in held {
+        for (task, hold) in held {
             let lease = beat.held.iter().find(|lease| lease.spot.task == *task);
             match lease {
-                None => lost.cancel(),
-                Some(lease) if lease.cancel.is_some() => self.recall(*task),
+                None => hold.lost.cancel(),
+                Some(lease) if lease.cancel.is_some() => {
+                    hold.off.cancel();
+                    self.recall(*task);
+                }
                 Some(_) => {}
             }
         }
@@ -197,19 +240,22 @@ impl Fleet {
     /// Begins a run.
     fn begin(
         &self,
-        (tenant, worker): (TenantId, WorkerId),
+        (tenant, worker, post): (TenantId, WorkerId, Post),
         given: Given,
         held: &mut Held,
         done: &mpsc::Sender<TaskId>,
     ) {
         let (task, attempt) = (given.lease.spot.task, given.lease.spot.attempt);
-        let lost = CancellationToken::new();
-        held.insert(task, lost.clone());
+        let hold = Hold::default();
+        held.insert(task, hold.clone());
         let (fleet, done) = (self.clone(), done.clone());
         self.own.crew.spawn(async move {
-            let said = fleet.run_ticket(tenant, &given, lost.clone()).await;
+            let said = match post {
+                Post::Runs => fleet.run_ticket(tenant, &given, hold.lost.clone()).await,
+                Post::Errands => fleet.carry_out(tenant, &given, &hold).await,
+            };
             if let Some(say) = said
-                && !lost.is_cancelled()
+                && !hold.lost.is_cancelled()
             {
                 let call = fleet.as_fleet(tenant);
                 let word = workers::say(fleet.app(), &call, (worker, task, attempt), say).await;
@@ -267,7 +313,8 @@ impl Fleet {
     async fn heal_always(&self, tenant: TenantId) {
         let stopping = self.own.crew.stopping();
         loop {
-            if let Err(error) = self.heal(tenant).await {
+            let healed = self.heal(tenant).await;
+            if let Err(error) = healed.and(self.end_orphans(tenant).await) {
                 tracing::warn!(%tenant, %error, "agents could not be looked after");
             }
             if tokio::time::timeout(HEAL_EVERY, stopping.cancelled()).await.is_ok() {

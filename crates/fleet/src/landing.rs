@@ -53,6 +53,36 @@ impl std::fmt::Display for Hindrance {
     }
 }
 
+/// Says to whoever mends it why work does not land, and how it would.
+pub(crate) fn refusal(target: &str, why: &Hindrance) -> String {
+    format!(
+        "This cannot land on {target} as it is: {why}\n\nMerge {target} into the work (`git merge` with \
+         the commit that the branch is at), make both right, and commit."
+    )
+}
+
+/// Lets work be mended by the next agent: the bead is open again, and nobody's.
+pub(crate) async fn send_back(
+    fleet: &Fleet,
+    call: &Call,
+    (project, bead): (ProjectId, &str),
+    why: &str,
+) -> Result<()> {
+    let (app, project) = (fleet.app(), Some(project));
+    let back = beads::Move {
+        status: Some(BeadStatus::Open),
+        reason: Some(why.lines().next().unwrap_or_default().to_owned()),
+        force: true,
+        ..beads::Move::default()
+    };
+    let moved = beads::move_to(app, call, project, bead, back).await?.value;
+    // It would still be assigned to the agent that thought it was done.
+    if moved.agent.is_some() {
+        beads::release(app, call, project, bead, (None, true)).await?;
+    }
+    Ok(())
+}
+
 /// Lands the work of a bead that is in review: a person says that it may.
 ///
 /// # Errors

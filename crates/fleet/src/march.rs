@@ -13,7 +13,7 @@ use crate::doc::Agent;
 use crate::landing::{self, Hindrance};
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, NewAgent};
-use crate::{Error, Fleet, NoticeKind, Result, inbox, paper, stop, wishes};
+use crate::{Error, Fleet, NoticeKind, Result, hearing, inbox, paper, stop, wishes};
 
 /// How many agents a march has unless asked otherwise.
 const AGENTS: u32 = 4;
@@ -218,6 +218,11 @@ async fn turn(fleet: &Fleet, tenant: TenantId, march: &March) -> Result<()> {
         }
         state = look(fleet, &call, march).await?;
     }
+    if wanted.review == Review::Agent {
+        for bead in in_status(&state, BeadStatus::Review) {
+            hearing::ask_for(fleet, tenant, (march.project, &bead)).await?;
+        }
+    }
     if state.progress.done == state.progress.total && state.missing.is_empty() {
         return finish(fleet, &call, march).await;
     }
@@ -245,22 +250,9 @@ async fn land(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<(
         note(fleet, call.actor.tenant, march.id, Some(format!("{bead} cannot land: {why}"))).await;
         return Ok(());
     }
-    let words = format!(
-        "This cannot land on {} as it is: {why}\n\nMerge {} into the work (`git merge` with the commit \
-         that the branch is at), make both right, and commit.",
-        report.target, report.target
-    );
-    let app = fleet.app();
-    let project = Some(march.project);
-    beads::comment(app, call, project, bead, words).await?;
-    let back = beads::Move {
-        status: Some(BeadStatus::Open),
-        reason: Some(why.to_string().lines().next().unwrap_or_default().to_owned()),
-        force: true,
-        ..beads::Move::default()
-    };
-    beads::move_to(app, call, project, bead, back).await?;
-    Ok(())
+    let words = landing::refusal(&report.target, &why);
+    beads::comment(fleet.app(), call, Some(march.project), bead, words).await?;
+    landing::send_back(fleet, call, (march.project, bead), &why.to_string()).await
 }
 
 /// Starts agents on what is ready, as many as may be; says what keeps the rest.
@@ -303,8 +295,8 @@ async fn begin(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<
     let tried = paper::look(fleet.app(), call.actor.tenant, move |tx| {
         paper::of::<Agent>(tx, &owner, None, 100)
     });
-    let tried: Vec<Agent> =
-        tried.await?.into_iter().filter(|one| one.spawned_at >= march.created_at).collect();
+    let works = |one: &Agent| one.spawned_at >= march.created_at && one.judges.is_none();
+    let tried: Vec<Agent> = tried.await?.into_iter().filter(works).collect();
     let last = tried.first();
     if tried.len() >= TRIES || last.is_some_and(|last| last.life == Life::Killed) {
         if let Some(last) = last {
@@ -315,12 +307,9 @@ async fn begin(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<
         return Ok(false);
     }
     let found = beads::get(fleet.app(), call, Some(march.project), bead).await?.value.0;
-    let said = found.comments.iter().rev().take(3).rev();
-    let said: Vec<String> =
-        said.filter_map(|one| Some(one.get("text")?.as_str()?.to_owned())).collect();
     let new = NewAgent {
         bead: Some(bead.to_owned()),
-        task: (!said.is_empty()).then(|| format!("What was said about it:\n{}", said.join("\n"))),
+        task: said_about(&found),
         project: Some(march.project),
         harness: march.harness.clone(),
         model: march.model.clone(),
@@ -331,6 +320,13 @@ async fn begin(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<
     };
     spawn::spawn(fleet, call, new).await?;
     Ok(true)
+}
+
+/// Tells the next agent what was said last about a bead.
+pub(crate) fn said_about(bead: &godel_beads::Bead) -> Option<String> {
+    let last = bead.comments.iter().rev().take(3).rev();
+    let said: Vec<&str> = last.filter_map(|one| one.get("text")?.as_str()).collect();
+    (!said.is_empty()).then(|| format!("What was said about it:\n{}", said.join("\n")))
 }
 
 async fn finish(fleet: &Fleet, call: &Call, march: &March) -> Result<()> {

@@ -38,18 +38,13 @@ pub(crate) struct Place {
 pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<Place> {
     let tenant = call.actor.tenant;
     let (_, folder) = fleet.project(call, agent.project).await?;
-    let name: Name = agent.bead.parse()?;
-    let begin_at = match agent.begin_at.clone() {
-        Some(commit) => Some(commit),
-        None => {
-            // Not from what a person happens to have checked out: all of it would land.
-            let wanted = wishes::read(fleet, folder.clone()).await?;
-            wishes::target(fleet, folder.clone(), &wanted).await?
-        }
-    };
-    let Found { tree, base, common, fresh } =
-        worktree(fleet, folder.clone(), name, begin_at).await?;
-    hold(fleet, call, agent).await?;
+    let name: Name = agent.tree().parse()?;
+    let from = beginning(fleet, folder.clone(), agent).await?;
+    let Found { tree, base, common, fresh } = worktree(fleet, folder.clone(), name, from).await?;
+    // Who only judges takes the bead from nobody.
+    if agent.judges.is_none() {
+        hold(fleet, call, agent).await?;
+    }
     let (claim, path) = (agent.claim.clone(), tree.display().to_string());
     let from = base.clone();
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
@@ -64,7 +59,7 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
     // Agents without tools of Godel run it.
     let own = fleet.own.settings.helper.program.parent().map(ToOwned::to_owned);
     readable.extend(own.clone());
-    let bead = agent.bead.clone();
+    let bead = agent.tree();
     let source = Source::Worktree { tree, common_dir: common, base, bead };
     let mut spec = SpawnSpec::new(agent.id, format!("{tenant}/{}", agent.project), source);
     spec.profile = agent.sandbox;
@@ -91,6 +86,16 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
         None => runtime.spawn(&spec).await?,
     };
     Ok(Place { runtime, sandbox, token, folder, program, fresh })
+}
+
+/// Finds what the work of an agent begins from.
+async fn beginning(fleet: &Fleet, folder: PathBuf, agent: &Agent) -> Result<Option<String>> {
+    if let Some(commit) = agent.judges.clone().or_else(|| agent.begin_at.clone()) {
+        return Ok(Some(commit));
+    }
+    // Not from what a person happens to have checked out: all of it would land.
+    let wanted = wishes::read(fleet, folder.clone()).await?;
+    wishes::target(fleet, folder, &wanted).await
 }
 
 /// A worktree.

@@ -7,8 +7,8 @@ use godel_app::spend::budgets;
 use godel_app::{Call, beads, events};
 use godel_beads::ops::NewBead;
 use godel_model::{
-    AgentId, EventId, Life, NewTask, Payload, PoolName, ProjectId, Reach, RetryPolicy, TenantId,
-    code,
+    AgentId, EventId, Life, NewTask, Payload, PoolName, ProjectId, Reach, RetryPolicy, TaskId,
+    TenantId, code,
 };
 use godel_runtime::{Profile, SnapshotId};
 use godel_store::Tx;
@@ -69,6 +69,34 @@ pub struct NewAgent {
     pub convoy: Option<String>,
     /// The team that it works for.
     pub team: Option<Uuid>,
+    /// What it is there for.
+    pub aim: Aim,
+}
+
+/// What an agent is there for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Aim {
+    /// To bring a bead to a commit.
+    #[default]
+    Work,
+    /// The same, because a task of the queue waits for it; the agent has this id.
+    Errand(AgentId, TaskId),
+    /// To judge a commit of a bead.
+    Judge(String),
+}
+
+impl Aim {
+    /// Returns the id of the agent, who waits for it, and what it judges.
+    fn taken_apart(
+        self,
+        mint: impl FnOnce() -> AgentId,
+    ) -> (AgentId, Option<TaskId>, Option<String>) {
+        match self {
+            Self::Work => (mint(), None, None),
+            Self::Errand(id, task) => (id, Some(task), None),
+            Self::Judge(commit) => (mint(), None, Some(commit)),
+        }
+    }
 }
 
 /// What an agent goes on from.
@@ -113,16 +141,14 @@ pub(crate) async fn spawn_with(
     let (project, bead, task) = settle_bead(fleet, call, &new).await?;
     let chosen = choose(fleet, call, project, &new).await?;
     let (now, first_model) = (app.clock.now(), chosen.model.clone());
-    let (id, talk) = (app.mint.id::<AgentId>(), app.mint.id::<EventId>().uuid());
+    let talk = app.mint.id::<EventId>().uuid();
+    let (id, errand, judges) = new.aim.taken_apart(|| app.mint.id());
+    let (life, why) = (Life::Initializing, "asked for".to_owned());
     let agent = Agent {
         id,
         label: new.label.clone().unwrap_or_default(),
-        life: Life::Initializing,
-        history: vec![crate::Step {
-            at: now,
-            life: Life::Initializing,
-            why: "asked for".to_owned(),
-        }],
+        life,
+        history: vec![crate::Step { at: now, life, why }],
         note: Some("waits for its turn".to_owned()),
         user: call.actor.user,
         project,
@@ -159,6 +185,10 @@ pub(crate) async fn spawn_with(
         summary: None,
         handoff: None,
         stopped: false,
+        benched: false,
+        errand,
+        judges,
+        approves: None,
         log_from: events::bounds(app, call).await?.1.0,
         spawned_at: now,
         updated_at: now,

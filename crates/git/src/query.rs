@@ -37,6 +37,17 @@ impl Workbench {
         self.repo.diff_stat(&base, &head)
     }
 
+    /// Returns what a commit changed since it left another, as people read it.
+    ///
+    /// # Errors
+    /// If one of them is no commit, or git fails.
+    pub fn patch(&self, base: &str, head: &str) -> Result<String> {
+        let between = format!("{}...{}", self.repo.known(base)?, self.repo.known(head)?);
+        let asked = ["diff", "-M", "--stat", "--patch", "--no-color", "--no-ext-diff"];
+        let bytes = self.repo.ask().args(asked).args(["--no-textconv", &between]).bytes()?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// Tells whether a commit leads to another or is the same.
     ///
     /// # Errors

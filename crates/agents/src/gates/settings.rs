@@ -39,6 +39,8 @@ pub struct Gates {
     pub gates: Vec<Gate>,
     /// Who says that work may land.
     pub review: Review,
+    /// The role of the agent that says so; the one that is built in if it is not named.
+    pub reviewer: Option<String>,
     /// The branch that work begins from and lands on; `main` or `master` if it is not named.
     pub target: Option<String>,
     /// Whether files that an agent left uncommitted are committed for it, as a commit of their own.
@@ -137,11 +139,12 @@ impl Gates {
             ));
         }
         gates.sort_by_key(|(at, _)| *at);
-        let Project { review, target, auto_commit } = file.project;
+        let Project { review, reviewer, target, auto_commit } = file.project;
         let AgentsSection { max, harness, model, stronger, stuck_after, ready } = file.agents;
         Ok(Self {
             gates: gates.into_iter().map(|(_, gate)| gate).collect(),
             review,
+            reviewer: reviewer.map(|role| role.0),
             target: target.map(|branch| branch.0),
             auto_commit,
             agents: Agents {
@@ -175,6 +178,7 @@ struct File {
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 struct Project {
     review: Review,
+    reviewer: Option<RoleName>,
     target: Option<Branch>,
     #[serde(alias = "auto_commit")]
     auto_commit: bool,
@@ -317,6 +321,21 @@ impl TryFrom<String> for Model {
             return Ok(Self(text));
         }
         Err("a model is named by 1 to 200 visible characters".to_owned())
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct RoleName(String);
+
+impl TryFrom<String> for RoleName {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if is_name(&text, NAME_MAX_CHARS) {
+            return Ok(Self(text));
+        }
+        Err(format!("a role is named by 1 to {NAME_MAX_CHARS} visible characters"))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use godel_decide::agent::ERRANDS;
 use godel_decide::team::TeamPlan;
 use godel_decide::workflow::definition::StepKind;
 use godel_model::{Lane, PoolName, TenantId};
@@ -18,7 +19,9 @@ use crate::{App, Error, Result};
 pub(super) fn needs(plan: &TeamPlan) -> Vec<(Lane, PoolName, String)> {
     let mut needs = BTreeMap::new();
     for step in &plan.definition.steps {
+        // For errands there is the fleet, which comes when there are some.
         if let StepKind::Task(task) = &step.kind
+            && task.pool.as_str() != ERRANDS
             && let Ok(lane) = Lane::new(&task.pool, &task.requires)
         {
             needs.entry(lane).or_insert_with(|| (task.pool.clone(), step.id.clone()));

@@ -197,7 +197,8 @@ async fn judge(app: &App, tenant: TenantId, id: TeamId, alarm: &Alarm) -> Result
                 return out_of_money(app, tenant, (team, doc), alarm).await;
             }
             let done = (found.finished, found.spent);
-            begin_simpler(app, tenant, (team, doc), done, (simpler, alarm)).await
+            let next = begin_simpler(app, tenant, (team, doc), done, (simpler, alarm));
+            Box::pin(next).await
         }
     }
 }

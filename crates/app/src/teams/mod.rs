@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tracing::instrument;
 
-use crate::workflows::{RUN, WorkflowError, look_at};
+use crate::workflows::{RUN, WorkflowError, errands, look_at};
 use crate::{App, Call, Error, Result};
 
 use bidding::{bid, heard};
@@ -97,6 +97,14 @@ fn read(record: &TeamRecord) -> Result<TeamDoc> {
     serde_json::from_str(&record.doc).map_err(unreadable)
 }
 
+/// Returns how many may work for a team at once.
+///
+/// # Errors
+/// If what is stored of it cannot be read.
+pub fn size(record: &TeamRecord) -> Result<u32> {
+    Ok(read(record)?.current.size)
+}
+
 fn write(doc: &TeamDoc) -> Result<String> {
     let unreadable = |cause: serde_json::Error| {
         Error::Store(StoreError::Unreadable { what: "team", cause: cause.into() })
@@ -129,6 +137,12 @@ fn spent(run: &Run) -> i64 {
         .fold(0, i64::saturating_add)
 }
 
+/// Refuses a team that makes no sense, or whose agents could not begin.
+async fn check(app: &App, call: &Call, spec: &TeamSpec) -> Result<()> {
+    let planned = plan(spec, &Finished::new(), app.clock.now()).map_err(WorkflowError::Team)?;
+    errands::check(app, call, &planned.definition).await
+}
+
 /// Makes a team that is not started yet.
 ///
 /// # Errors
@@ -137,7 +151,7 @@ fn spent(run: &Run) -> i64 {
 pub async fn create(app: &App, call: &Call, spec: TeamSpec) -> Result<Team> {
     call.may("team", "create", Reach::Team)?;
     let now = app.clock.now();
-    plan(&spec, &Finished::new(), now).map_err(WorkflowError::Team)?;
+    Box::pin(check(app, call, &spec)).await?;
     let doc = TeamDoc {
         current: spec.clone(),
         asked: spec,
@@ -283,7 +297,7 @@ pub async fn delete(app: &App, call: &Call, id: TeamId) -> Result<()> {
 #[instrument(level = "debug", name = "app.teams.update", skip_all, fields(tenant = %call.actor.tenant, team = %id))]
 pub async fn update(app: &App, call: &Call, id: TeamId, spec: TeamSpec) -> Result<Team> {
     call.may("team", "update", Reach::Team)?;
-    plan(&spec, &Finished::new(), app.clock.now()).map_err(WorkflowError::Team)?;
+    Box::pin(check(app, call, &spec)).await?;
     let mut team = record(app, call.actor.tenant, id).await?;
     let mut doc = read(&team)?;
     let stands = state(&team);

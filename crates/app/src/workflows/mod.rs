@@ -8,6 +8,7 @@ mod children;
 pub mod definitions;
 mod effects;
 mod engine;
+pub(crate) mod errands;
 mod error;
 mod misfits;
 pub mod runs;

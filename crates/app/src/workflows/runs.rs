@@ -13,7 +13,7 @@ use tracing::instrument;
 
 use super::effects::make;
 use super::engine::{Loaded, Move, RUN, look_at, move_on};
-use super::{WorkflowError, definitions};
+use super::{WorkflowError, definitions, errands};
 use crate::{App, Call, Error, Result};
 
 /// How many steps one answer shows, at most.
@@ -94,6 +94,7 @@ pub async fn start(
         }
         What::Inline(source) => (None, definitions::read(&source)?.definition().clone()),
     };
+    errands::check(app, call, &definition).await?;
     let asked = NewRun::top(app.mint.id(), inputs);
     let now = app.clock.now();
     let (mut record, text) = make(definition, asked, (call.actor.user, now))?;

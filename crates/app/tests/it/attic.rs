@@ -162,7 +162,7 @@ async fn the_run_of_a_team_that_works_stays_and_both_go_when_it_is_over() {
         godel_app::workflows::start(&app, &crew);
         let worker = worker(&app, &call).await;
         let (pool, requires) = (None, Default::default());
-        let role = Role { name: "adder".to_owned(), pool, requires, with: Map::new() };
+        let role = Role { name: "adder".to_owned(), pool, requires, ..Role::default() };
         let mut spec = TeamSpec::new("sum", Strategy::Parallel, role, 2);
         spec.items = vec![json!(1), json!(2)];
         let team = teams::create(&app, &call, spec).await.unwrap().record.id;

@@ -10,7 +10,7 @@ use godel_decide::team::{Role, Strategy, TeamSpec};
 use godel_model::{EventFilter, NewTask, Seq, Worker, WorkerId};
 use godel_store::{Direction, Error as StoreError, Scope};
 use godel_testkit::{World, worlds};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::stage::{app, call};
 
@@ -109,12 +109,7 @@ async fn a_team_replaces_workers_and_tells_people_when_nobody_is_left() {
     for world in worlds().await {
         let (app, call, crew) = (app(&world).await, call(&world), Crew::default());
         godel_app::workflows::start(&app, &crew);
-        let role = Role {
-            name: "adder".to_owned(),
-            pool: None,
-            requires: Default::default(),
-            with: Map::new(),
-        };
+        let role = Role { name: "adder".to_owned(), ..Role::default() };
         let mut spec = TeamSpec::new("sum", Strategy::Parallel, role, 1);
         spec.items = vec![json!(1)];
         (spec.retry.max_attempts, spec.retry.delay_ms) = (5, 0);

@@ -14,7 +14,7 @@ use godel_model::{Clock as _, EventFilter, Payload, Seq, TeamId, Worker};
 use godel_store::{Direction, Error as StoreError, Scope};
 use godel_testkit::{World, worlds};
 use jiff::SignedDuration;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::stage::{app, call};
 
@@ -49,7 +49,7 @@ fn costs(micros: i64) -> Say {
 }
 
 fn role(name: &str) -> Role {
-    Role { name: name.to_owned(), pool: None, requires: Default::default(), with: Map::new() }
+    Role { name: name.to_owned(), ..Role::default() }
 }
 
 fn spec(strategy: Strategy, items: usize, size: u32) -> TeamSpec {
@@ -61,7 +61,7 @@ fn spec(strategy: Strategy, items: usize, size: u32) -> TeamSpec {
 
 async fn started(app: &App, call: &Call, spec: TeamSpec) -> TeamId {
     let id = teams::create(app, call, spec).await.unwrap().record.id;
-    teams::start(app, call, id).await.unwrap();
+    Box::pin(teams::start(app, call, id)).await.unwrap();
     id
 }
 

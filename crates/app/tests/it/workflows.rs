@@ -13,7 +13,7 @@ use godel_model::{EventFilter, Payload, RunId, Seq, Worker};
 use godel_store::{Direction, Error as StoreError, Scope};
 use godel_testkit::{World, worlds};
 use jiff::SignedDuration;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::stage::{app, call};
 
@@ -220,12 +220,7 @@ async fn a_team_maps_reduces_and_falls_back() {
         let (app, call, crew) = (app(&world).await, call(&world), Crew::default());
         godel_app::workflows::start(&app, &crew);
         let worker = worker(&app, &call).await;
-        let role = |name: &str| Role {
-            name: name.to_owned(),
-            pool: None,
-            requires: Default::default(),
-            with: Map::new(),
-        };
+        let role = |name: &str| Role { name: name.to_owned(), ..Role::default() };
         let mut spec = TeamSpec::new("sum", Strategy::MapReduce, role("adder"), 3);
         spec.items = vec![json!(1), json!(2), json!(3)];
         spec.merge = Some(role("merger"));

@@ -13,7 +13,7 @@ use crate::people::{developer, piped};
 use crate::repo::Repo;
 
 pub(crate) const PROVIDER_KEY: &str = "sk-scripted-leakcanary-0077";
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What a project says about agents.
 pub(crate) const AUTO: &str =

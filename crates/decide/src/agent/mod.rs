@@ -8,6 +8,7 @@ mod choice;
 mod ladder;
 mod role;
 mod stuck;
+mod wanted;
 mod waves;
 
 pub use choice::chosen;
@@ -16,4 +17,5 @@ pub use role::{
     BUILT_IN, Fill, HARNESSES, PROMPT_MAX_BYTES, Role, SANDBOXES, TOOLS_MAX, TURNS_MAX,
 };
 pub use stuck::{Limits, Seen, Stuck, Watch};
+pub use wanted::{ERRANDS, Errand, Wanted, errand_retry, errands};
 pub use waves::{AtWork, Candidate, Room, start};

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::spec::{Aggregate, Role, Strategy, TeamSpec};
+use crate::agent::{Wanted, errand_retry, errands};
 use crate::workflow::Definition;
 use crate::workflow::definition::{IfSkipped, InputSpec, OnError, Step, StepKind, TaskStep};
 
@@ -255,24 +256,27 @@ impl<'a> Planner<'a> {
         let alone = matches!(spec.aggregate, Aggregate::First | Aggregate::Quorum)
             && spec.strategy == Strategy::Parallel;
         let on_error = if spec.tolerate > 0 || alone { OnError::Continue } else { OnError::Fail };
+        let by_agent = role.wanted().map(|wanted| errand(spec, wanted, told.clone()));
+        let timeout = spec.timeout_seconds.filter(|_| by_agent.is_none());
+        let task = by_agent.unwrap_or_else(|| TaskStep {
+            pool: role.pool.clone().unwrap_or_else(|| spec.pool.clone()),
+            priority: spec.priority,
+            requires: spec.requires.union(&role.requires).cloned().collect(),
+            agent: None,
+            session: None,
+            payload: told,
+            // Who failed at a piece is not asked again as long as there is another.
+            retry: RetryPolicy { elsewhere: true, ..spec.retry },
+        });
         self.steps.push(Step {
             id: id.to_owned(),
             name: Some(format!("{}: {id}", role.name)),
-            kind: StepKind::Task(TaskStep {
-                pool: role.pool.clone().unwrap_or_else(|| spec.pool.clone()),
-                priority: spec.priority,
-                requires: spec.requires.union(&role.requires).cloned().collect(),
-                agent: None,
-                session: None,
-                payload: told,
-                // Who failed at a piece is not asked again as long as there is another.
-                retry: RetryPolicy { elsewhere: true, ..spec.retry },
-            }),
+            kind: StepKind::Task(task),
             depends_on: depends_on.into_iter().map(str::to_owned).collect(),
             when: None,
             if_skipped: IfSkipped::Run,
             on_error,
-            timeout: spec.timeout_seconds.map(Duration::from_secs),
+            timeout: timeout.map(Duration::from_secs),
         });
     }
 
@@ -299,5 +303,24 @@ impl<'a> Planner<'a> {
             quorum: spec.quorum,
             tolerate: spec.tolerate,
         }
+    }
+}
+
+/// Lets an agent do a piece of work: it is told the goal, and what the piece is.
+fn errand(spec: &TeamSpec, wanted: Wanted, mut told: Map<String, Value>) -> TaskStep {
+    told.remove("role");
+    let wanted = Wanted {
+        timeout_seconds: spec.timeout_seconds,
+        project: spec.project.clone(),
+        task: told.remove("goal").unwrap_or_default(),
+        with: told,
+        ..wanted
+    };
+    TaskStep {
+        pool: errands(),
+        priority: spec.priority,
+        payload: wanted.payload(),
+        retry: errand_retry(),
+        ..TaskStep::default()
     }
 }

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::agent::Wanted;
 use crate::workflow::limits::{CONCURRENCY_MAX, NAME_MAX_CHARS};
 use crate::workflow::{Illegal, Input};
 
@@ -77,6 +78,65 @@ pub struct Role {
     /// What its agents are told besides the work itself: JSON with templates over `inputs.goal`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub with: Map<String, Value>,
+    /// The role of the agent that does it; with this or a `harness` it is done by agents, not by workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    /// Which agent does it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness: Option<String>,
+    /// The command line of an agent that has no own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
+    /// The model of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The walls of the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<String>,
+    /// What each agent may spend, in millionths of a dollar.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_micros: Option<i64>,
+}
+
+impl Role {
+    /// Returns the agent that does its work, which is still to be told what that is; none if workers do it.
+    pub(super) fn wanted(&self) -> Option<Wanted> {
+        (self.role.is_some() || self.harness.is_some()).then(|| Wanted {
+            role: self.role.clone(),
+            harness: self.harness.clone(),
+            command: self.command.clone(),
+            model: self.model.clone(),
+            sandbox: self.sandbox.clone(),
+            budget_micros: self.budget_micros,
+            ..Wanted::default()
+        })
+    }
+
+    /// Returns all that is wrong with it.
+    fn faults(&self) -> Vec<String> {
+        let Self { name, .. } = self;
+        let mut wrong = Vec::new();
+        if !is_role(name) {
+            wrong.push(format!("`{name}` cannot be the name of a role"));
+        }
+        match self.wanted() {
+            Some(wanted) => {
+                wrong.extend(wanted.faults().iter().map(|why| format!("role `{name}`: {why}")));
+                if self.pool.is_some() || !self.requires.is_empty() {
+                    let why = "is done by agents, so it has neither `pool` nor `requires`";
+                    wrong.push(format!("role `{name}` {why}"));
+                }
+            }
+            None => {
+                let own = self.model.is_some() || self.sandbox.is_some();
+                if own || self.budget_micros.is_some() || !self.command.is_empty() {
+                    let why = "says something of an agent, but names no `role` or `harness`";
+                    wrong.push(format!("role `{name}` {why}"));
+                }
+            }
+        }
+        wrong
+    }
 }
 
 /// What a team is asked to do, and how.
@@ -131,6 +191,9 @@ pub struct TeamSpec {
     /// How many seconds one attempt may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
+    /// The project in which agents work, by its id or name; the only one if none is named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project: Option<String>,
     /// Where tasks wait.
     #[serde(default)]
     pub pool: PoolName,
@@ -178,6 +241,7 @@ impl TeamSpec {
             deadline: None,
             retry: RetryPolicy::default(),
             timeout_seconds: None,
+            project: None,
             pool: PoolName::default(),
             priority: TaskPriority::default(),
             requires: BTreeSet::new(),
@@ -222,7 +286,7 @@ impl TeamSpec {
             check(names.insert(&role.name), format!("there are two roles `{}`", role.name));
         }
         for role in self.roles.iter().chain(&self.lead).chain(&self.merge) {
-            check(is_role(&role.name), format!("`{}` cannot be the name of a role", role.name));
+            role.faults().into_iter().for_each(|why| check(false, why));
         }
         wrong
     }

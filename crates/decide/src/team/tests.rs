@@ -407,3 +407,24 @@ proptest! {
         prop_assert_eq!(planned.definition, again);
     }
 }
+
+#[test]
+fn a_role_of_an_agent_is_planned_as_one() {
+    let maker = Role { role: Some("worker".to_owned()), ..role("maker") };
+    let mut spec = TeamSpec::new("t", Strategy::Parallel, maker, 2);
+    (spec.goal, spec.items) = (Some("all".to_owned()), vec![json!("one")]);
+    (spec.project, spec.timeout_seconds) = (Some("app".to_owned()), Some(60));
+    let planned = plan(&spec, &Finished::new(), Timestamp::UNIX_EPOCH).unwrap();
+    let StepKind::Task(task) = &planned.definition.steps[0].kind else { panic!("{planned:?}") };
+    assert_eq!(task.pool.as_str(), "errands");
+    assert_eq!(
+        json!(task.payload["wanted"]),
+        json!({ "role": "worker", "project": "app", "timeoutSeconds": 60,
+            "task": "{{ inputs.goal }}",
+            "with": { "item": "{{ inputs[\"item_0000\"] }}", "index": 0 } })
+    );
+    spec.roles = vec![Role { model: Some("big".to_owned()), ..role("maker") }];
+    assert!(spec.faults()[0].contains("names no `role` or `harness`"), "{:?}", spec.faults());
+    spec.roles = vec![Role { harness: Some("claud".to_owned()), ..role("maker") }];
+    assert!(spec.faults()[0].contains("role `maker`: `harness` must be"), "{:?}", spec.faults());
+}

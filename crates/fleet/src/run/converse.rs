@@ -3,12 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use godel_agents::{Answer, Outcome, SessionEvent, Todo, watch};
+use godel_agents::{Outcome, SessionEvent, Todo, watch};
 use godel_app::Call;
 use godel_decide::agent::{Ended, Limits, Seen, Watch};
 use godel_model::LifeMove;
 use jiff::{SignedDuration, Timestamp};
-use tokio::sync::oneshot;
 use tokio::time::{Instant, MissedTickBehavior};
 use uuid::Uuid;
 
@@ -17,7 +16,7 @@ use super::session::Session;
 use super::{Order, Run};
 use crate::check::{self, Missing};
 use crate::place::Place;
-use crate::slips::{Notice, NoticeKind};
+use crate::slips::NoticeKind;
 use crate::{Result, inbox, mail};
 
 /// How often what waits is looked at.
@@ -28,8 +27,6 @@ const STOP_PATIENCE: Duration = Duration::from_secs(3);
 const SENT_BACK_MAX: u32 = 8;
 /// How long nothing may happen if the project says nothing.
 const SILENCE: SignedDuration = SignedDuration::from_mins(10);
-/// How often it is looked whether another server heard an answer.
-const ANSWERS_EVERY: Duration = Duration::from_secs(1);
 /// How often an agent may stop without a word about being done.
 const IDLE_MAX: u32 = 3;
 
@@ -58,37 +55,37 @@ pub(super) enum Talked {
 
 /// Why a turn is being stopped.
 #[derive(Clone, Copy)]
-enum Stopping {
+pub(super) enum Stopping {
     Asked,
     Shutdown,
 }
 
 /// What is known in the course of a conversation.
-struct Course<'a> {
-    call: &'a Call,
-    place: &'a Place,
-    log: Log,
+pub(super) struct Course<'a> {
+    pub(super) call: &'a Call,
+    pub(super) place: &'a Place,
+    pub(super) log: Log,
     /// What the agent said about being done, in this turn.
-    done: Option<String>,
+    pub(super) done: Option<String>,
     /// How often it stopped without a word about it.
-    idle: u32,
+    pub(super) idle: u32,
     /// Why the turn is stopped, and until when it may take.
-    stopping: Option<(Stopping, Instant)>,
+    pub(super) stopping: Option<(Stopping, Instant)>,
     /// What a person is asked: the agent's own id of each question that it does not wait for by itself,
     /// and the notice.
-    asked: Vec<(Option<String>, Uuid)>,
+    pub(super) asked: Vec<(Option<String>, Uuid)>,
     /// When it was last looked whether another server heard an answer.
-    answers_at: Instant,
+    pub(super) answers_at: Instant,
     /// When the agent's time is up.
-    deadline: Option<Timestamp>,
+    pub(super) deadline: Option<Timestamp>,
     /// Whether a note of the session before was told.
-    handed: bool,
+    pub(super) handed: bool,
     /// How many turns the agent has begun, and how many it may take.
-    turns: (watch::Turns, Option<u32>),
+    pub(super) turns: (watch::Turns, Option<u32>),
     /// Notices when nothing happens, or the same again and again.
-    watch: Watch,
+    pub(super) watch: Watch,
     /// Orders that came while something took long.
-    later: VecDeque<Order>,
+    pub(super) later: VecDeque<Order>,
 }
 
 impl Run {
@@ -161,14 +158,14 @@ impl Run {
     }
 
     /// Checks the work, and hears meanwhile that it is to stop: gates may take long.
-    async fn verify(
+    pub(super) async fn verify(
         &mut self,
         course: &mut Course<'_>,
-        agent: &crate::Agent,
+        said: (&crate::Agent, &str),
     ) -> Result<std::result::Result<Missing, Talked>> {
         let (fleet, call, place) = (self.fleet.clone(), course.call, course.place);
         let shutdown = self.fleet.own.crew.stopping();
-        let verified = check::verify(&fleet, call, agent, place);
+        let verified = check::verify(&fleet, call, said, place);
         tokio::pin!(verified);
         loop {
             tokio::select! {
@@ -325,7 +322,7 @@ impl Run {
         if !self.is_mine(&agent) {
             return Ok(Some(Talked::Stopped));
         }
-        let missing = match self.verify(course, &agent).await? {
+        let missing = match self.verify(course, (&agent, &summary)).await? {
             Ok(missing) => missing,
             Err(ended) => return Ok(Some(ended)),
         };
@@ -351,7 +348,7 @@ impl Run {
         Ok(None)
     }
 
-    async fn note_todos(&self, todos: Vec<Todo>) -> Result<()> {
+    pub(super) async fn note_todos(&self, todos: Vec<Todo>) -> Result<()> {
         let fleet = self.fleet.clone();
         let number = self.number;
         let work = move |tx: &mut godel_store::Tx<'_>, agent: &mut crate::Agent| {
@@ -376,113 +373,13 @@ impl Run {
     }
 
     /// Returns the letters that wait, as the agent is told them.
-    async fn letters(&self) -> Result<Option<String>> {
+    pub(super) async fn letters(&self) -> Result<Option<String>> {
         let letters = mail::take(&self.fleet, self.tenant, self.id).await?;
         if letters.is_empty() {
             return Ok(None);
         }
         let told = letters.iter().map(|one| format!("From {}:\n{}", one.from, one.text));
         Ok(Some(format!("You have mail.\n\n{}", told.collect::<Vec<_>>().join("\n\n"))))
-    }
-
-    async fn hear_order(
-        &mut self,
-        course: &mut Course<'_>,
-        session: &mut Session,
-        order: Order,
-    ) -> Result<Option<Talked>> {
-        match order {
-            Order::Stop => stop(course, session, Stopping::Asked).await,
-            Order::Todos(todos) => self.note_todos(todos).await?,
-            Order::Snapshot(reply) => {
-                let talk = self.agent().await?.talk;
-                // Who asked may have gone away.
-                drop(reply.send(self.snapshot(course.place, session, talk).await));
-            }
-            Order::Asked(notice) => self.hear_asked(course, notice).await?,
-            Order::Done(summary, reply) => return self.hear_done(course, summary, reply).await,
-            Order::Answered(notice) => self.hear_answer(course, session, notice).await?,
-            Order::Mail => {
-                if let Some(words) = self.letters().await?
-                    && session.prompt(&words).await.is_err()
-                {
-                    // An agent that takes nothing in the middle of a turn is told at its end.
-                    let label = self.agent().await?.label;
-                    let from = ("godel", |_: &crate::Agent| Ok(true));
-                    mail::deliver(&self.fleet, self.tenant, from, (&label, words)).await?;
-                }
-            }
-        }
-        Ok(None)
-    }
-
-    /// Lets the agent wait: it has asked a person by a tool that waits for the answer by itself.
-    async fn hear_asked(&self, course: &mut Course<'_>, notice: Uuid) -> Result<()> {
-        let question = notice.to_string();
-        course.watch.saw(&Seen::Asked { question: &question }, self.fleet.app().clock.now());
-        course.asked.push((None, notice));
-        if self.agent().await?.life == godel_model::Life::Executing {
-            self.step(LifeMove::AwaitInput, "asks a person").await?;
-        }
-        Ok(())
-    }
-
-    /// Looks now and then whether another server heard the answer to a question.
-    async fn look_for_answers(&self, course: &mut Course<'_>, session: &mut Session) -> Result<()> {
-        if course.asked.is_empty() || course.answers_at.elapsed() < ANSWERS_EVERY {
-            return Ok(());
-        }
-        course.answers_at = Instant::now();
-        for (_, id) in course.asked.clone() {
-            let notice = inbox::get(&self.fleet, self.tenant, id).await?;
-            if !notice.open {
-                self.hear_answer(course, session, notice).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Tells an agent that waits in its own tool what is missing.
-    async fn hear_done(
-        &mut self,
-        course: &mut Course<'_>,
-        summary: String,
-        reply: oneshot::Sender<Missing>,
-    ) -> Result<Option<Talked>> {
-        let agent = self.agent().await?;
-        let missing = match self.verify(course, &agent).await? {
-            Ok(missing) => missing,
-            Err(ended) => return Ok(Some(ended)),
-        };
-        if missing.is_empty() {
-            // It counts at the end of the turn, when nothing can change any more.
-            course.done = Some(summary);
-        }
-        // An agent that was stopped meanwhile hears nothing.
-        drop(reply.send(missing));
-        Ok(None)
-    }
-
-    async fn hear_answer(
-        &self,
-        course: &mut Course<'_>,
-        session: &mut Session,
-        notice: Notice,
-    ) -> Result<()> {
-        let agent = self.agent().await?;
-        let more = course.asked.iter().any(|(_, id)| *id != notice.id);
-        if agent.life == godel_model::Life::Waiting && !more {
-            self.step(LifeMove::InputReceived, "goes on with an answer").await?;
-        }
-        let own = course.asked.iter().position(|(_, id)| *id == notice.id);
-        let Some((question, id)) = own.map(|at| course.asked.remove(at)) else { return Ok(()) };
-        let named = question.clone().unwrap_or_else(|| id.to_string());
-        course.watch.saw(&Seen::Answered { question: &named }, self.fleet.app().clock.now());
-        if let Some(question) = question {
-            let answer = notice.answer.map_or(Answer::Declined, Answer::Text);
-            session.answer(&question, answer).await?;
-        }
-        Ok(())
     }
 }
 
@@ -491,7 +388,7 @@ it. If all is done, commit it and call done with a summary (a tool of yours, or 
 self done SUMMARY`). If you need a person, ask.";
 
 /// Begins to stop a turn.
-async fn stop(course: &mut Course<'_>, session: &mut Session, why: Stopping) {
+pub(super) async fn stop(course: &mut Course<'_>, session: &mut Session, why: Stopping) {
     if course.stopping.is_none() {
         course.stopping = Some((why, Instant::now() + STOP_PATIENCE));
         // One that has no turn under way is stopped by its time.

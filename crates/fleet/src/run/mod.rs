@@ -2,6 +2,7 @@
 
 mod converse;
 mod log;
+mod orders;
 mod session;
 
 use godel_agents::tree::NodeNumber;

@@ -13,6 +13,7 @@ statements! {
     BARRING = "lane_barring":
         "SELECT tenant, pool, name FROM lane WHERE name LIKE '% !%' ORDER BY tenant, pool, name
          LIMIT $1";
+    TENANTS = "lane_tenants": "SELECT DISTINCT tenant FROM lane WHERE pool = $1";
     UNUSED = "lane_unused":
         "SELECT COUNT(*) FROM lane l WHERE l.tenant = $1
            AND NOT EXISTS (SELECT 1 FROM ready r WHERE r.tenant = l.tenant AND r.lane = l.name)
@@ -83,6 +84,16 @@ impl Lanes<'_, '_> {
             let tenant = TenantId::from_uuid(row.uuid(0)?);
             Ok((tenant, PoolName::from_stored(row.text(1)?), Lane::from_stored(row.text(2)?)))
         })
+    }
+
+    /// Lists the tenants that have lines in a pool.
+    ///
+    /// # Errors
+    /// If the database fails, or the scope is one tenant.
+    pub fn tenants(&mut self, pool: &str) -> Result<Vec<TenantId>> {
+        self.tx.system()?;
+        let params = [Param::Text(pool)];
+        self.tx.conn.query(&TENANTS, &params, |row| Ok(TenantId::from_uuid(row.uuid(0)?)))
     }
 
     /// Counts the lines in which nothing is.

@@ -29,9 +29,11 @@
 //! ```
 //!
 //! What a step does follows from its fields: `approval`, `timer` or `workflow`; anything else is a
-//! task for a worker, who gets what is under `with` (`task` and `run` are short for entries of it).
+//! task for a worker, who gets what is under `with` (`task` and `run` are short for entries of it). One
+//! with a `role` or a `harness` is done by an agent.
 
 mod canonical;
+mod errand;
 pub(crate) mod fields;
 mod inputs;
 mod read;

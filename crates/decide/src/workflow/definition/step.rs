@@ -11,6 +11,7 @@ use super::super::expr::{Syntax, check_condition, is_template};
 use super::super::limits::{ATTEMPTS_MAX, STEP_ID_MAX_CHARS};
 use super::super::problem::{Findings, Mistake, Position};
 use super::super::source::{Node, NodeKind};
+use super::errand;
 use super::fields::{Fields, duration, text, wrong};
 use super::read::{self, Defaults, Mention, note, note_templates};
 use super::{
@@ -59,6 +60,9 @@ pub(super) fn read(node: &Node, defaults: &Defaults, out: &mut Findings) -> Opti
         "approval" => approval(&mut fields, &mut timeout, &mut noted, out),
         "timer" => timer(&mut fields, &mut noted, out),
         "workflow" => workflow(&mut fields, defaults, &id, &mut noted, out),
+        _ if errand::is_one(&fields) => {
+            Some(errand::read(&mut fields, defaults, &mut timeout, &mut noted, out))
+        }
         _ => Some(task(&mut fields, defaults, own_error, &mut noted, out)),
     };
     if own_error == Some(OnError::Retry) && !matches!(kind, Some(StepKind::Task(_)) | None) {
@@ -259,7 +263,11 @@ fn capabilities(
 }
 
 /// Reads what is under `with`.
-fn mapping(fields: &mut Fields<'_>, noted: &mut Noted, out: &mut Findings) -> Map<String, Value> {
+pub(super) fn mapping(
+    fields: &mut Fields<'_>,
+    noted: &mut Noted,
+    out: &mut Findings,
+) -> Map<String, Value> {
     let Some(entry) = fields.take("with") else { return Map::new() };
     note_templates(&entry.value, &mut noted.mentions, out);
     match entry.value.to_json() {

@@ -317,3 +317,59 @@ proptest! {
         let _ = Definition::parse(&WHOLE[..cut]);
     }
 }
+
+#[test]
+fn a_step_with_a_role_or_a_harness_is_done_by_an_agent() {
+    let text = r#"
+name: mend
+inputs: { what: { type: string } }
+pool: builders
+retryPolicy: { maxAttempts: 5 }
+steps:
+  - id: a
+    name: Mend it
+    role: worker
+    model: big
+    sandbox: read-only
+    budget: 0.5
+    timeout: 90s
+    project: app
+    task: "Mend {{ inputs.what }}"
+    with: { file: "{{ inputs.what }}" }
+  - { id: b, dependsOn: [a], harness: command, command: [./agent, "{prompt}"], bead: "{{ steps.a.output.bead }}" }
+"#;
+    let read = Definition::parse(text).unwrap();
+    let StepKind::Task(first) = &read.steps[0].kind else { panic!("{read:?}") };
+    assert_eq!((first.pool.as_str(), first.retry.max_attempts), ("errands", 100));
+    assert_eq!(read.steps[0].timeout, None, "its time is the agent's");
+    assert_eq!(
+        json!(first.payload),
+        json!({ "wanted": {
+            "role": "worker", "model": "big", "sandbox": "read-only", "budgetMicros": 500_000,
+            "timeoutSeconds": 90, "project": "app", "title": "Mend it",
+            "task": "Mend {{ inputs.what }}", "with": { "file": "{{ inputs.what }}" },
+        } })
+    );
+    let again = Definition::parse(&read.to_json().to_string()).unwrap();
+    assert_eq!(again, read);
+    let wrong = |step: &str| {
+        let text = format!("name: x\nsteps:\n  - id: a\n    {step}\n");
+        let problems = Definition::parse(&text).unwrap_err();
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    };
+    for (step, why) in [
+        ("role: worker", "3:5: the agent has nothing to do"),
+        ("{role: worker, task: x, retries: 2}", "begins anew by itself"),
+        ("role: worker\n    task: x\n    run: make", "6:5: `run` is for workers"),
+        ("harness: acp\n    task: x", "4:14: an agent of this kind needs its command line"),
+        ("role: worker\n    task: \"{{ steps.b.output }}\"", "5:11: there is no step `b`"),
+        ("role: worker\n    task: x\n    budget: -1", "6:13: `budget` must be a number of dollars"),
+        ("model: big\n    task: x", "4:5: a step has no field `model`"),
+    ] {
+        let step = step.replace(
+            "{role: worker, task: x, retries: 2}",
+            "role: worker\n    task: x\n    retries: 2",
+        );
+        assert!(wrong(&step).contains(why), "{step}: {}", wrong(&step));
+    }
+}

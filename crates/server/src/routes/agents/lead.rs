@@ -86,6 +86,7 @@ pub(crate) async fn spawn(
         timeout: asked.timeout_seconds,
         convoy: None,
         team: None,
+        aim: spawn::Aim::Work,
     };
     let made = spawn::spawn(&shared.fleet, &caller.call, new).await?;
     let place = format!("/api/v1/agents/{}", made.id);
