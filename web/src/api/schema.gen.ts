@@ -117,6 +117,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/agents/{id}/attach": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Attach to an agent
+         * @description A WebSocket, subprotocol `godel-attach-v1`. Without `terminal` it gives the log of the agent from
+         *     behind position `offset`, in frames `{"type":"log","items":[..],"next":N}`. With `terminal=true` it
+         *     is a shell in the sandbox of an agent that works: the first who may lead the agent opens it, and it
+         *     is kept while the agent runs. What it shows comes in binary frames: 8 bytes with the place of the
+         *     first byte, the highest byte first, then the bytes. Come back with `offset` (the place behind the
+         *     last byte) and `terminalId` (from `hello`) to get exactly what follows; what is no longer kept (1 MiB
+         *     is) is told as `dropped` with `from` and `to`.
+         *
+         *     The first frame is `hello` with `agent`, `label`, `seat` (this connection), `terminal`, `offset`,
+         *     `mayControl` and `holder`. One connection has control of the terminal, and one of the conversation;
+         *     it is given on arrival if it is free, the caller may lead the agent and `watch` is not set. `control`
+         *     tells everybody when the `holder` (`seat`, `name`) changes; it is free when its connection ends.
+         *     Clients send `take` (with `force` to take it from somebody), `release`, `resize` (`columns`, `rows`),
+         *     `message` (`text`: the answer if the agent asks, else a message; answered by `sent`) and `ping`;
+         *     binary frames are typed. What is not allowed is answered by `refused` with an `error`. `exit` tells
+         *     that the shell has ended. The server closes with 1000 and the reason when the agent or the shell has
+         *     ended, 1001 when it stops, 4401 when the login has ended and 4408 when the client reads too slowly.
+         */
+        get: operations["attachAgent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents/{id}/events": {
         parameters: {
             query?: never;
@@ -7966,6 +8002,54 @@ export interface operations {
         responses: {
             /** @description It is gone */
             204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    attachAgent: {
+        parameters: {
+            query?: {
+                /** @description The shell in the agent's sandbox, instead of its log. */
+                terminal?: boolean;
+                /**
+                 * @description Where to begin: the place of a byte of the terminal, or the position behind which the log is
+                 *     read. The beginning unless given.
+                 */
+                offset?: number;
+                /** @description The terminal that `offset` is of, as `hello` named it: another one is refused. */
+                terminalId?: string;
+                /** @description To look only: control is not taken, and no terminal is opened. */
+                watch?: boolean;
+                /** @description Characters in a line of a terminal that is opened. */
+                columns?: number;
+                /** @description Lines of a terminal that is opened. */
+                rows?: number;
+                /** @description A ticket, for pages of a browser, which can send no header; the guard reads it. */
+                ticket?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id or the name of the agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The socket is open */
+            101: {
                 headers: {
                     [name: string]: unknown;
                 };

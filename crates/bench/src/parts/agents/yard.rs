@@ -1,13 +1,12 @@
 //! A server with agents, a provider that tells when it is asked, and a repository that is a project.
 
-use std::net::SocketAddr;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use super::repository;
@@ -36,15 +35,17 @@ struct Seen {
 }
 
 impl Door {
-    async fn open(provider: SocketAddr) -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.told("listen")?;
+    fn open(provider: SocketAddr) -> Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).told("listen")?;
         let address = listener.local_addr().told("listen")?;
         let seen = Arc::new(Seen::default());
         let heard = Arc::clone(&seen);
-        tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
+        // These threads end with this program.
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let heard = Arc::clone(&heard);
                 // A connection that breaks is its client's matter.
-                tokio::spawn(pass(client, provider, Arc::clone(&heard)));
+                std::thread::spawn(move || pass(client, provider, &heard));
             }
         });
         Ok(Self { address, seen })
@@ -55,11 +56,9 @@ impl Door {
         let wait = async {
             loop {
                 let more = self.seen.more.notified();
-                let at = self.seen.at.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Some(at) = at.iter().find(|at| **at >= start) {
-                    return *at;
+                if let Some(at) = self.seen.after(start) {
+                    return at;
                 }
-                drop(at);
                 more.await;
             }
         };
@@ -67,22 +66,32 @@ impl Door {
     }
 }
 
-async fn pass(client: TcpStream, provider: SocketAddr, seen: Arc<Seen>) -> std::io::Result<()> {
-    let server = TcpStream::connect(provider).await?;
+impl Seen {
+    fn note(&self) {
+        self.at.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
+        self.more.notify_waiters();
+    }
+
+    fn after(&self, start: Instant) -> Option<Instant> {
+        let at = self.at.lock().unwrap_or_else(PoisonError::into_inner);
+        at.iter().find(|at| **at >= start).copied()
+    }
+}
+
+fn pass(mut client: TcpStream, provider: SocketAddr, seen: &Seen) -> std::io::Result<()> {
+    let mut server = TcpStream::connect(provider)?;
     server.set_nodelay(true)?;
     client.set_nodelay(true)?;
-    let (mut asks, mut hears) = client.into_split();
-    let (mut answers, mut asked) = server.into_split();
-    tokio::spawn(async move { tokio::io::copy(&mut answers, &mut hears).await });
+    let (mut answers, mut hears) = (server.try_clone()?, client.try_clone()?);
+    std::thread::spawn(move || std::io::copy(&mut answers, &mut hears));
     let mut buffer = vec![0; 64 * 1024];
     loop {
-        let read = asks.read(&mut buffer).await?;
+        let read = client.read(&mut buffer)?;
         if read == 0 {
-            return asked.shutdown().await;
+            return server.shutdown(std::net::Shutdown::Write);
         }
-        seen.at.lock().unwrap_or_else(PoisonError::into_inner).push(Instant::now());
-        seen.more.notify_waiters();
-        asked.write_all(buffer.get(..read).unwrap_or_default()).await?;
+        seen.note();
+        server.write_all(buffer.get(..read).unwrap_or_default())?;
     }
 }
 
@@ -100,7 +109,7 @@ impl Yard {
     pub(super) async fn open(files: usize) -> Result<Self> {
         let bench = Bench::prepare()?;
         let provider = Provider::start()?;
-        let door = Door::open(provider.address).await?;
+        let door = Door::open(provider.address)?;
         let data = bench.folder("agents");
         std::fs::create_dir_all(&data).told("make a directory")?;
         let models = data.join("models.toml");
