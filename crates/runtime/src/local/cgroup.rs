@@ -84,9 +84,17 @@ impl Groups {
     /// Lets all processes stand still or go on; tells whether that can be done here.
     pub(crate) fn freeze(&self, still: bool) -> io::Result<bool> {
         let Some(dir) = &self.freezer else { return Ok(false) };
+        match self.freeze_at(dir, still) {
+            // The group goes with its last process. Nothing runs, so nothing has to be told; what starts
+            // later is refused by the caller.
+            Err(error) if is_gone(&error) => Ok(true),
+            told => told,
+        }
+    }
+
+    fn freeze_at(&self, dir: &Path, still: bool) -> io::Result<bool> {
         if !dir.exists() {
-            // Nothing runs, so nothing has to be told; what starts later is refused by the caller.
-            return Ok(true);
+            return Err(io::ErrorKind::NotFound.into());
         }
         let (file, text) = match (self.unified, still) {
             (true, true) => ("cgroup.freeze", "1"),
@@ -222,6 +230,12 @@ fn make(dir: &Path) -> io::Result<()> {
 
 fn set(dir: &Path, file: &str, value: u64) -> io::Result<()> {
     fs::write(dir.join(file), value.to_string())
+}
+
+/// Tells whether a group is not there any more, or is just going away.
+fn is_gone(error: &io::Error) -> bool {
+    let going = rustix::io::Errno::NODEV.raw_os_error();
+    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(going)
 }
 
 fn count(dir: Option<&Path>, file: &str, name: &str) -> u64 {

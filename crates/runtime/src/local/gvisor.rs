@@ -30,6 +30,8 @@ const ASK_TRIES: u32 = 3_000;
 const ASK_WAIT: Duration = Duration::from_millis(5);
 /// How long a snapshot waits for commands that have just ended.
 const QUIET_TRIES: u32 = 200;
+/// How often it is looked whether what was ended is gone.
+const ENDING_TRIES: u32 = 10;
 const QUIET_WAIT: Duration = Duration::from_millis(20);
 
 /// The provider `gvisor`; clones are the same provider.
@@ -67,6 +69,20 @@ impl Gvisor {
             ));
         }
         Ok(())
+    }
+
+    /// Tells whether something runs whose memory is to be kept.
+    async fn is_at_work(room: &Room, runsc: &Runsc) -> Result<bool> {
+        for _ in 0..ENDING_TRIES {
+            let (asked, id) = (runsc.clone(), guest::name(room.id));
+            // The first process only serves the ways out.
+            if blocking(move || asked.processes(&id)).await? <= 1 {
+                return Ok(false);
+            }
+            // What was just ended is listed for a moment.
+            tokio::time::sleep(QUIET_WAIT).await;
+        }
+        Ok(true)
     }
 
     /// Takes a snapshot with the memory of what runs.
@@ -258,9 +274,7 @@ impl RuntimeProvider for Gvisor {
             return self.inner.snapshot(at).await;
         };
         Self::between_turns(&room).await?;
-        let (asked, id) = (runsc.clone(), guest::name(room.id));
-        // The first process only serves the ways out: without another there is no memory to keep.
-        if blocking(move || asked.processes(&id)).await? <= 1 {
+        if !Self::is_at_work(&room, &runsc).await? {
             return self.inner.snapshot(at).await;
         }
         self.checkpoint(&room, &runsc).await
