@@ -18,6 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::godel::{Godel, Server};
 use crate::options::Options;
 use crate::shop::{Shop, line_of};
+use crate::stage::Stage as Provider;
 use crate::steps::web;
 use crate::tools;
 
@@ -44,6 +45,8 @@ struct Stage<'s> {
     shop: &'s Shop,
     godel: Godel,
     server: Option<Server>,
+    /// Plays the provider of models from the act about models on.
+    provider: Option<Provider>,
 }
 
 impl Stage<'_> {
@@ -94,7 +97,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let data = shop.nursery.folder("demo")?.join("data");
     println!("  all data lives in {} and goes away at the end", data.display());
     println!("  (each command below also gets --data with that folder)");
-    let mut stage = Stage { shop: &shop, godel: Godel::new(&shop, data), server: None };
+    let mut stage =
+        Stage { shop: &shop, godel: Godel::new(&shop, data), server: None, provider: None };
     for (number, act) in ACTS.iter().enumerate() {
         println!("\n{}. {}", number + 1, act.title);
         (act.play)(&mut stage)?;

@@ -10,9 +10,7 @@ use super::Stage;
 use super::beads::git;
 use crate::failure::{Failure, Result, Told};
 use crate::provision;
-use crate::stage::Stage as Provider;
 
-const KEY: &str = "sk-demo-key-of-the-provider";
 const PATIENCE: Duration = Duration::from_secs(120);
 const PROJECT: &str = "[project]\nreview = \"auto\"\n[agents]\nmodel = \"claude-sonnet-5\"\n\
     [gates]\nnot-empty = \"test -z \\\"$(find . -name '*.txt' -empty)\\\"\"\n";
@@ -23,9 +21,6 @@ pub(super) fn play(stage: &mut Stage<'_>) -> Result<()> {
         println!("  left out: agents work behind walls, and there is no bubblewrap for them here");
         return Ok(());
     };
-    let provider = Provider::open(stage.shop, KEY)?;
-    let settings = format!("[providers.anthropic]\nanthropic = \"{}\"\n", provider.url);
-    fs::write(stage.godel.data().join("proxy.toml"), settings).told("write proxy.toml")?;
     stage.godel.put_on_path(walls);
     stage.raise()?;
     let repository = stage.godel.data().with_file_name("shop");

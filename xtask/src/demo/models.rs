@@ -34,6 +34,7 @@ pub(super) fn play(stage: &mut Stage<'_>) -> Result<()> {
         stage.godel.call_fed(&["secret", "set", name], &file)?;
     }
     fs::remove_file(&file).told("remove the key of the provider")?;
+    stage.provider = Some(provider);
     println!("  $ godel token create worker-1 --agent worker-1 --budget 0.05");
     let create =
         ["token", "create", "worker-1", "--agent", "worker-1", "--budget", "0.05", "--json"];
