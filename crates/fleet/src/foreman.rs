@@ -1,6 +1,7 @@
 //! The foremen: one for each tenant, who takes runs of agents from the queue.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::time::Duration;
 
 use godel_app::Call;
@@ -11,6 +12,7 @@ use godel_model::{AgentId, Life, PoolName, TaskId, TenantId, WorkerId};
 use godel_store::{DatabaseUrl, Scope, Tx};
 use serde::Deserialize;
 use tokio::sync::mpsc;
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::doc::Agent;
@@ -42,6 +44,51 @@ struct Ticket {
 }
 
 type Held = HashMap<TaskId, Hold>;
+
+/// Whose tasks a shift takes: the tenant's, as a worker.
+type Taker = (TenantId, WorkerId, Post);
+
+/// What is under way in a shift; each is known by its task and attempt.
+#[derive(Default)]
+struct Underway {
+    runs: JoinSet<()>,
+    spots: HashMap<Id, (TaskId, u32)>,
+    held: Held,
+}
+
+impl Underway {
+    /// Waits until one ends; tells which one if it did so without a word.
+    async fn next(&mut self) -> Option<Option<(TaskId, u32)>> {
+        let ended = self.runs.join_next_with_id().await?;
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+        let spot = self.spots.remove(&id)?;
+        self.held.remove(&spot.0);
+        Some(ended.is_err().then_some(spot))
+    }
+}
+
+/// Waits for what was asked for, if anything was.
+async fn wait_for<F: Future>(asked: &mut Option<Pin<Box<F>>>) -> F::Output {
+    match asked {
+        Some(asked) => asked.as_mut().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The one run of an agent; whoever waits for it comes next, however it ends.
+struct Seat<'a> {
+    fleet: &'a Fleet,
+    agent: AgentId,
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        self.fleet.close_terminal(self.agent);
+        lock(&self.fleet.own.live).remove(&self.agent);
+        self.fleet.own.drop_ticket(self.agent);
+        self.fleet.own.moved.notify_waiters();
+    }
+}
 
 /// Whose worker a foreman is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,24 +190,31 @@ impl Fleet {
         )
         .await?
         .id;
-        let (done, mut finished) = mpsc::channel::<TaskId>(ORDERS_MAX);
-        let mut held = Held::new();
+        let taker = (tenant, worker, post);
+        let mut underway = Underway::default();
         let mut beat = tokio::time::interval(BEAT_EVERY);
+        // What is asked for is waited for until it is there: a task that was given while nobody listened
+        // any more would be held by this worker for ever, and begun by nobody.
+        let mut claim = None;
         let ended = loop {
-            let free = capacity.saturating_sub(held.len() as u32);
+            let free = capacity.saturating_sub(underway.held.len() as u32);
+            if claim.is_none() && free > 0 {
+                claim = Some(Box::pin(workers::claim(self.app(), &call, worker, (free, WAIT))));
+            }
             tokio::select! {
                 () = stopping.cancelled() => break Ok(()),
-                Some(task) = finished.recv() => drop(held.remove(&task)),
+                Some(silent) = underway.next() => self.speak_for(taker, silent).await,
                 _ = beat.tick() => {
-                    if let Err(error) = self.beat(&call, worker, &held).await {
+                    if let Err(error) = self.beat(&call, worker, &underway.held).await {
                         break Err(error);
                     }
                 }
-                given = workers::claim(self.app(), &call, worker, (free, WAIT)), if free > 0 => {
+                given = wait_for(&mut claim) => {
+                    claim = None;
                     match given {
                         Ok(given) => {
                             for one in given {
-                                self.begin((tenant, worker, post), one, &mut held, &done);
+                                self.begin(taker, one, &mut underway);
                             }
                         }
                         Err(error) => break Err(error.into()),
@@ -168,15 +222,15 @@ impl Fleet {
                 }
             }
         };
+        drop(claim);
         if ended.is_err() {
-            for hold in held.values() {
+            for hold in underway.held.values() {
                 hold.lost.cancel();
             }
         }
         // Runs that are under way report before they end; the last of them lets the worker go.
-        while !held.is_empty() {
-            let Some(task) = finished.recv().await else { break };
-            held.remove(&task);
+        while let Some(silent) = underway.next().await {
+            self.speak_for(taker, silent).await;
         }
         if ended.is_ok() {
             drop(workers::leave(self.app(), &call, worker).await);
@@ -238,18 +292,12 @@ impl Fleet {
     }
 
     /// Begins a run.
-    fn begin(
-        &self,
-        (tenant, worker, post): (TenantId, WorkerId, Post),
-        given: Given,
-        held: &mut Held,
-        done: &mpsc::Sender<TaskId>,
-    ) {
+    fn begin(&self, (tenant, worker, post): Taker, given: Given, underway: &mut Underway) {
         let (task, attempt) = (given.lease.spot.task, given.lease.spot.attempt);
         let hold = Hold::default();
-        held.insert(task, hold.clone());
-        let (fleet, done) = (self.clone(), done.clone());
-        self.own.crew.spawn(async move {
+        underway.held.insert(task, hold.clone());
+        let fleet = self.clone();
+        let run = self.own.crew.track(async move {
             let said = match post {
                 Post::Runs => fleet.run_ticket(tenant, &given, hold.lost.clone()).await,
                 Post::Errands => fleet.carry_out(tenant, &given, &hold).await,
@@ -257,15 +305,28 @@ impl Fleet {
             if let Some(say) = said
                 && !hold.lost.is_cancelled()
             {
-                let call = fleet.as_fleet(tenant);
-                let word = workers::say(fleet.app(), &call, (worker, task, attempt), say).await;
-                if let Err(error) = word {
-                    tracing::debug!(%task, %error, "the end of a run was not heard");
-                }
+                fleet.say((tenant, worker, post), (task, attempt), say).await;
             }
-            // Whoever counted it may be gone.
-            let _ = done.send(task).await;
         });
+        let id = underway.runs.spawn(run).id();
+        underway.spots.insert(id, (task, attempt));
+    }
+
+    /// Tells the queue how a task ended.
+    async fn say(&self, (tenant, worker, _): Taker, (task, attempt): (TaskId, u32), say: Say) {
+        let call = self.as_fleet(tenant);
+        let word = workers::say(self.app(), &call, (worker, task, attempt), say).await;
+        if let Err(error) = word {
+            tracing::debug!(%task, %error, "the end of a run was not heard");
+        }
+    }
+
+    /// Gives a task to the next attempt whose run broke off without a word: nobody else would.
+    async fn speak_for(&self, taker: Taker, silent: Option<(TaskId, u32)>) {
+        if let Some(spot) = silent {
+            let error = "its run broke off; the server's log says where".to_owned();
+            self.say(taker, spot, Say::Failed { error, fatal: false }).await;
+        }
     }
 
     async fn run_ticket(
@@ -300,12 +361,10 @@ impl Fleet {
             }
         }
         self.own.hold_ticket(id, (tenant, task));
+        let seat = Seat { fleet: self, agent: id };
         let run = Run { fleet: self.clone(), tenant, id, number, orders, lost };
         let said = run.run().await;
-        self.close_terminal(id);
-        lock(&self.own.live).remove(&id);
-        self.own.drop_ticket(id);
-        self.own.moved.notify_waiters();
+        drop(seat);
         said
     }
 

@@ -125,24 +125,37 @@ async fn announce(fleet: &Fleet, tenant: TenantId, agent: &Agent, letter: &Lette
 
 /// Takes the letters that an agent has not read, the oldest first; they count as read then.
 pub(crate) async fn take(fleet: &Fleet, tenant: TenantId, agent: AgentId) -> Result<Vec<Letter>> {
+    let letters = waiting(fleet, tenant, agent).await?;
+    mark_read(fleet, tenant, letters.iter().map(|letter| letter.id).collect()).await?;
+    Ok(letters)
+}
+
+/// Lists the letters that an agent has not read, the oldest first.
+pub(crate) async fn waiting(
+    fleet: &Fleet,
+    tenant: TenantId,
+    agent: AgentId,
+) -> Result<Vec<Letter>> {
     let mailbox = box_of(agent);
-    let looked = mailbox.clone();
-    let waiting = paper::look(fleet.app(), tenant, move |tx| {
-        Ok(!paper::of::<Letter>(tx, &looked, None, 1)?.is_empty())
-    });
-    if !waiting.await? {
-        return Ok(Vec::new());
+    let find = move |tx: &mut Tx<'_>| paper::of::<Letter>(tx, &mailbox, None, BOX_MAX);
+    let mut letters = paper::look(fleet.app(), tenant, find).await?;
+    letters.reverse();
+    Ok(letters)
+}
+
+/// Counts letters as read.
+pub(crate) async fn mark_read(fleet: &Fleet, tenant: TenantId, letters: Vec<Uuid>) -> Result<()> {
+    if letters.is_empty() {
+        return Ok(());
     }
     let work = move |tx: &mut Tx<'_>| {
-        let mut letters = paper::of::<Letter>(tx, &mailbox, None, BOX_MAX)?;
-        letters.reverse();
         for letter in &letters {
-            paper::change_in::<Letter, ()>(tx, letter.id, |_, letter| {
+            paper::change_in::<Letter, ()>(tx, *letter, |_, letter| {
                 letter.read = true;
                 Ok(())
             })?;
         }
-        Ok(letters)
+        Ok(())
     };
     paper::write(fleet.app(), tenant, work).await
 }

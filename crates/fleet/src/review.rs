@@ -245,12 +245,16 @@ impl Case<'_> {
         let (name, commit): (Name, _) = (self.hearing.bead.parse()?, self.hearing.commit.clone());
         let (_, folder) = self.fleet.project(&self.call, self.hearing.project).await?;
         let at = commit.clone();
+        let wanted = wishes::read(self.fleet, folder.clone()).await?;
+        let target = wishes::target(self.fleet, folder.clone(), &wanted).await?;
         let (base, patch) = self
             .fleet
             .at_bench(folder, move |bench| {
-                // A worktree that somebody has removed tells nothing; what main lacks is its work then.
+                // A worktree that somebody has removed tells nothing; what the branch lacks that it lands
+                // on is its work then.
                 let base = bench.info(&name).ok().and_then(|entry| entry.base);
-                let base = base.map_or_else(|| "HEAD".to_owned(), |base| base.commit);
+                let target = target.unwrap_or_else(|| "HEAD".to_owned());
+                let base = base.map_or(target, |base| base.commit);
                 let patch = bench.patch(&base, &at)?;
                 Ok((base, patch))
             })

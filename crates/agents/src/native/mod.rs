@@ -168,6 +168,16 @@ impl NativeSession {
         self.shared.tree().clone()
     }
 
+    /// Returns how many nodes the conversation has.
+    pub fn len(&self) -> usize {
+        self.shared.tree().len()
+    }
+
+    /// Tells whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.shared.tree().is_empty()
+    }
+
     /// Returns what was added to the conversation from a node on, to be stored.
     pub fn nodes_from(&self, first: NodeNumber) -> Vec<Node> {
         let tree = self.shared.tree();

@@ -33,7 +33,8 @@ fn until(yard: &Yard, what: &[&str], is_so: impl Fn(&Value) -> bool) -> Value {
         if is_so(&found) {
             return found;
         }
-        assert!(started.elapsed() < PATIENCE, "{found:#}\n{}", yard.repo.home.log());
+        let late = started.elapsed() >= PATIENCE;
+        assert!(!late, "{found:#}\n{:#?}\n{}", agents(yard, None), yard.repo.home.log());
         std::thread::sleep(Duration::from_millis(100));
     }
 }

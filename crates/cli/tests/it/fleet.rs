@@ -185,6 +185,26 @@ async fn who_says_done_with_work_left_over_is_told_and_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_letter_to_a_busy_agent_is_heard_although_it_or_its_server_is_stopped_before_it_is_read() {
+    let mut yard = Yard::open(PERSON).await;
+    let busy = "[[shell echo half > half.txt; sleep 600]]";
+    let (paused, killed) = (yard.spawn(busy), yard.spawn(busy));
+    for name in [&paused, &killed] {
+        let agent = yard.until(name, "executing");
+        let half = PathBuf::from(agent["worktree"].as_str().unwrap()).join("half.txt");
+        yard.wait(name, |_| half.exists());
+        yard.run(&["agent", "message", name, "[[work rest.txt done]]"]).expect(0);
+    }
+    yard.run(&["agent", "pause", &paused]).expect(0);
+    yard.run(&["agent", "resume", &paused]).expect(0);
+    yard.until(&paused, "completed");
+    yard.server.take().unwrap().kill();
+    yard.up();
+    let agent = yard.until(&killed, "completed");
+    assert_eq!(yard.at(&format!("bead/{}", agent["bead"].as_str().unwrap()), "rest.txt"), "done");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_gate_that_fails_keeps_work_from_review_until_it_is_mended() {
     let gates = "[gates]\nno-todo = \"! grep -r FORBIDDEN . --include=*.txt\"\n";
     let yard = Yard::open(&format!("{gates}{PERSON}")).await;

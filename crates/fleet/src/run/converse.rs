@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::time::{Instant, MissedTickBehavior};
 use uuid::Uuid;
 
+use super::letters::Told;
 use super::log::Log;
 use super::session::Session;
 use super::{Order, Run};
@@ -76,6 +77,10 @@ pub(super) struct Course<'a> {
     pub(super) asked: Vec<(Option<String>, Uuid)>,
     /// When it was last looked whether another server heard an answer.
     pub(super) answers_at: Instant,
+    /// Which conversation it is.
+    pub(super) talk: Uuid,
+    /// Letters that do not count as read yet.
+    pub(super) told: Vec<Told>,
     /// When the agent's time is up.
     pub(super) deadline: Option<Timestamp>,
     /// Whether a note of the session before was told.
@@ -97,6 +102,7 @@ impl Run {
         first: String,
     ) -> Result<Talked> {
         let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
+        let agent = self.agent().await?;
         let silence = wanted.agents.stuck_after.try_into().unwrap_or(SILENCE);
         let mut course = Course {
             watch: Watch::new(Limits { silence, ..Limits::default() }),
@@ -108,7 +114,9 @@ impl Run {
             stopping: None,
             asked: Vec::new(),
             answers_at: Instant::now(),
-            deadline: self.agent().await?.deadline(),
+            deadline: agent.deadline(),
+            talk: agent.talk,
+            told: Vec::new(),
             handed: false,
             turns: (watch::Turns::default(), session.max_turns()),
             later: VecDeque::new(),
@@ -116,8 +124,9 @@ impl Run {
         // What was refused before does not count.
         self.fleet.app().switchboard.take_budget_refusal(&self.id.to_string());
         let mut first = first;
-        if let Some(words) = self.letters().await? {
-            first = format!("{first}\n\n{words}");
+        if let Some(told) = self.letters(&course, session).await? {
+            first = format!("{first}\n\n{}", told.words());
+            course.told.push(told);
         }
         course.watch.saw(&Seen::TurnBegan, self.fleet.app().clock.now());
         session.prompt(&first).await?;
@@ -125,6 +134,7 @@ impl Run {
         if !matches!(talked, Ok(Talked::Lost)) {
             let agent = self.agent().await?;
             course.log.flush(&self.fleet, self.tenant, &agent).await?;
+            self.keep(&mut course, session).await?;
         }
         talked
     }
@@ -205,7 +215,7 @@ impl Run {
         if course.log.is_due() {
             let agent = self.agent().await?;
             course.log.flush(&self.fleet, self.tenant, &agent).await?;
-            session.keep(&self.fleet, self.tenant, agent.talk).await?;
+            self.keep(course, session).await?;
         }
         Ok(None)
     }
@@ -231,7 +241,7 @@ impl Run {
                 let choices = choices.into_iter().map(|choice| choice.label).collect();
                 let agent = self.agent().await?;
                 // It may wait for long, and what was said must not wait with it.
-                session.keep(&self.fleet, self.tenant, agent.talk).await?;
+                self.keep(course, session).await?;
                 if agent.life == godel_model::Life::Executing {
                     self.step(LifeMove::AwaitInput, "asks a person").await?;
                 }
@@ -243,7 +253,7 @@ impl Run {
             SessionEvent::SaysDone { summary } => course.done = Some(summary),
             SessionEvent::TurnEnded { outcome } => {
                 let agent = self.agent().await?;
-                session.keep(&self.fleet, self.tenant, agent.talk).await?;
+                self.keep(course, session).await?;
                 course.log.flush(&self.fleet, self.tenant, &agent).await?;
                 let news = agent.handoff.is_some() || agent.stumbles > 0;
                 if !std::mem::replace(&mut course.handed, true) && news {
@@ -289,10 +299,14 @@ impl Run {
                 return Ok(Some(Talked::Trouble { why: message, ended: Ended::Failed }));
             }
         }
-        if let Some(words) = self.letters().await? {
-            // Whoever has mail is not done before it was read.
+        // Whoever has mail is not done before it was read.
+        if session.has_more() {
+            return Ok(None);
+        }
+        if let Some(told) = self.letters(course, session).await? {
             course.watch.saw(&Seen::TurnBegan, self.fleet.app().clock.now());
-            session.prompt(&words).await?;
+            session.prompt(told.words()).await?;
+            course.told.push(told);
             return Ok(None);
         }
         match course.done.take() {
@@ -370,16 +384,6 @@ impl Run {
             course.log.add(&SessionEvent::Trouble { message });
         }
         Ok(())
-    }
-
-    /// Returns the letters that wait, as the agent is told them.
-    pub(super) async fn letters(&self) -> Result<Option<String>> {
-        let letters = mail::take(&self.fleet, self.tenant, self.id).await?;
-        if letters.is_empty() {
-            return Ok(None);
-        }
-        let told = letters.iter().map(|one| format!("From {}:\n{}", one.from, one.text));
-        Ok(Some(format!("You have mail.\n\n{}", told.collect::<Vec<_>>().join("\n\n"))))
     }
 }
 

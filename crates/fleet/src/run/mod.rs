@@ -1,6 +1,7 @@
 //! One run of an agent: from the queue to a checked commit, or to a person.
 
 mod converse;
+mod letters;
 mod log;
 mod orders;
 mod session;
@@ -9,7 +10,7 @@ use godel_agents::tree::NodeNumber;
 use godel_app::Call;
 use godel_app::queue::Say;
 use godel_decide::agent::{Attempt, Ladder, Next};
-use godel_model::{AgentId, LifeMove, Payload, Project, TenantId};
+use godel_model::{AgentId, Life, LifeMove, Payload, Project, TenantId};
 use godel_runtime::SnapshotId;
 use godel_store::Tx;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
@@ -178,7 +179,7 @@ impl Run {
             place::leave(&self.fleet, self.tenant, &agent).await;
             return Ok(End::Completed);
         }
-        if agent.life != godel_model::Life::Initializing {
+        if agent.life != Life::Initializing {
             agent = self.step(LifeMove::Lost, "its server was lost; it goes on").await?;
             self.forget_questions(&agent).await?;
         }
@@ -255,7 +256,7 @@ impl Run {
     /// Tries until the work is done, somebody stops it, or a person is needed.
     async fn attempts(&mut self, call: &Call, place: &Place, mut agent: Agent) -> Result<End> {
         loop {
-            if agent.life == godel_model::Life::Initializing {
+            if agent.life == Life::Initializing {
                 agent = self.step(LifeMove::WorktreeCreated, "its worktree is there").await?;
             }
             if !self.is_mine(&agent) {
@@ -365,6 +366,10 @@ impl Run {
                 agent.stumbles += 1;
                 agent.last_error = Some(words.clone());
                 if agent.stumbles > STUMBLES_MAX {
+                    return Ok(());
+                }
+                if agent.life == Life::Completing {
+                    // What was said to be done is looked at first: the bead may be in review already.
                     return Ok(());
                 }
                 agent.step(LifeMove::Lost, &format!("tries again: {words}"), now)

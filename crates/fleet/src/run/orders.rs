@@ -14,7 +14,7 @@ use super::session::Session;
 use super::{Order, Run};
 use crate::check::Missing;
 use crate::slips::Notice;
-use crate::{Result, inbox, mail};
+use crate::{Result, inbox};
 
 /// How often it is looked whether another server heard an answer.
 const ANSWERS_EVERY: Duration = Duration::from_secs(1);
@@ -31,21 +31,20 @@ impl Run {
             Order::Stop => stop(course, session, Stopping::Asked).await,
             Order::Todos(todos) => self.note_todos(todos).await?,
             Order::Snapshot(reply) => {
-                let talk = self.agent().await?.talk;
                 // Who asked may have gone away.
-                drop(reply.send(self.snapshot(course.place, session, talk).await));
+                drop(reply.send(self.snapshot(course.place, session, course.talk).await));
             }
             Order::Asked(notice) => self.hear_asked(course, notice).await?,
             Order::Done(summary, reply) => return self.hear_done(course, summary, reply).await,
             Order::Answered(notice) => self.hear_answer(course, session, notice).await?,
+            // Whoever is stopped is told when it goes on.
+            Order::Mail if course.stopping.is_some() => {}
             Order::Mail => {
-                if let Some(words) = self.letters().await?
-                    && session.prompt(&words).await.is_err()
+                // An agent that takes nothing in the middle of a turn is told at its end.
+                if let Some(told) = self.letters(course, session).await?
+                    && session.prompt(told.words()).await.is_ok()
                 {
-                    // An agent that takes nothing in the middle of a turn is told at its end.
-                    let label = self.agent().await?.label;
-                    let from = ("godel", |_: &crate::Agent| Ok(true));
-                    mail::deliver(&self.fleet, self.tenant, from, (&label, words)).await?;
+                    course.told.push(told);
                 }
             }
         }

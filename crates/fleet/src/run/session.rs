@@ -4,10 +4,13 @@ use godel_agents::launch::{Allowed, Plan, Resume, Tools};
 use godel_agents::native::{Line, NativeSession, NativeSettings, Voice};
 use godel_agents::parse::Permissions;
 use godel_agents::program::{ProgramSession, ProgramSettings};
-use godel_agents::tree::{Handoff, NodeNumber, Prime, Recorder, Tree, handoff_note, prime};
+use godel_agents::tree::{
+    Entry, Handoff, Node, NodeNumber, Prime, Recorder, Tree, handoff_note, prime,
+};
 use godel_agents::{AgentSession, Answer, Harness, SessionEvent, Turn};
 use godel_decide::agent::{Fill, Role};
 use godel_llm::Dialect;
+use godel_llm::translate::talk::Item;
 use godel_model::TenantId;
 use uuid::Uuid;
 
@@ -195,6 +198,39 @@ impl Session {
         }
     }
 
+    /// Returns how long the conversation is.
+    pub(crate) fn len(&self) -> usize {
+        match &self.kind {
+            Kind::Native(session) => session.len(),
+            Kind::Program(program) => program.tree.len(),
+        }
+    }
+
+    /// Tells whether something was told that the agent turns to by itself.
+    pub(crate) fn has_more(&self) -> bool {
+        match &self.kind {
+            Kind::Native(session) => session.is_busy(),
+            Kind::Program(_) => false,
+        }
+    }
+
+    /// Tells whether what is on disk of the conversation has words that were told after so many nodes, and
+    /// of a program that it said something after them: only the program knows what it has taken in.
+    pub(crate) fn has_heard(&self, words: &str, since: usize) -> bool {
+        let from = NodeNumber(u32::try_from(since).unwrap_or(u32::MAX));
+        let on_disk = self.kept.saturating_sub(since);
+        match &self.kind {
+            Kind::Native(session) => {
+                session.nodes_from(from).iter().take(on_disk).any(|node| is_told(node, words))
+            }
+            Kind::Program(program) => {
+                let nodes = program.tree.nodes_from(from).map(|(_, node)| node).take(on_disk);
+                let mut after = nodes.skip_while(|node| !is_told(node, words)).skip(1);
+                after.any(|node| !matches!(node.entry, Entry::Said { item: Item::User { .. } }))
+            }
+        }
+    }
+
     /// Tells whether something was said since the conversation was kept.
     pub(crate) fn has_grown(&self) -> bool {
         self.grown().is_some()
@@ -231,6 +267,10 @@ impl Session {
             Kind::Program(program) => handoff_note(&program.tree, &handoff),
         }
     }
+}
+
+fn is_told(node: &Node, words: &str) -> bool {
+    matches!(&node.entry, Entry::Said { item: Item::User { text } } if text.contains(words))
 }
 
 /// Returns the address of the proxy beside that of the API.
