@@ -185,7 +185,7 @@ async fn who_says_done_with_work_left_over_is_told_and_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_letter_to_a_busy_agent_is_heard_although_it_or_its_server_is_stopped_before_it_is_read() {
+async fn a_letter_to_a_busy_agent_is_heard_although_it_is_stopped_before_it_reads_it() {
     let mut yard = Yard::open(PERSON).await;
     let busy = "[[shell echo half > half.txt; sleep 600]]";
     let (paused, killed) = (yard.spawn(busy), yard.spawn(busy));
