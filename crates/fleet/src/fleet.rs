@@ -18,6 +18,7 @@ use tokio::sync::{Notify, Semaphore, mpsc};
 use uuid::Uuid;
 
 use crate::attach::Attached;
+use crate::benches::Benches;
 use crate::doc::Agent;
 use crate::run::Order;
 use crate::{Error, Result};
@@ -62,6 +63,8 @@ pub(crate) struct Own {
     rooms: Mutex<HashMap<ProjectId, (u32, Arc<Semaphore>)>>,
     /// Repositories in which something is landing.
     pub(crate) landings: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
+    /// Repositories that were opened.
+    benches: Benches,
     /// Repositories in which worktrees are made ready, and whether that is to be done again.
     pub(crate) stocking: Mutex<HashMap<PathBuf, bool>>,
     /// How many errands are carried out here.
@@ -130,6 +133,7 @@ impl Fleet {
                 live: Mutex::default(),
                 tickets: Mutex::default(),
                 landings: Mutex::default(),
+                benches: Benches::default(),
                 stocking: Mutex::default(),
                 foremen: Mutex::default(),
                 rooms: Mutex::default(),
@@ -278,7 +282,8 @@ impl Fleet {
             stop: Arc::default(),
             step: |_| {},
         };
-        let run = move || work(&Workbench::open(&folder, host)?);
+        let fleet = self.clone();
+        let run = move || work(&fleet.own.benches.open(&folder, host)?);
         let done = tokio::task::spawn_blocking(run).await;
         let done = done.map_err(|_| Error::Store(godel_store::Error::Panicked))?;
         Ok(done?)

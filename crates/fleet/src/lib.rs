@@ -11,6 +11,7 @@
 
 pub mod agents;
 pub mod attach;
+mod benches;
 mod check;
 mod conversation;
 mod doc;

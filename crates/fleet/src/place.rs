@@ -38,15 +38,14 @@ pub(crate) struct Place {
 pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<Place> {
     let tenant = call.actor.tenant;
     let (_, folder) = fleet.project(call, agent.project).await?;
-    let name: Name = agent.tree().parse()?;
-    let from = beginning(fleet, folder.clone(), agent).await?;
-    let Found { tree, base, common, fresh } = worktree(fleet, folder.clone(), name, from).await?;
-    // Who only judges takes the bead from nobody.
-    if agent.judges.is_none() {
-        hold(fleet, call, agent).await?;
-    }
-    let (claim, path) = (agent.claim.clone(), tree.display().to_string());
-    let from = base.clone();
+    // None of them needs another, and each waits for processes or for the disk.
+    let (found, claim, token) = tokio::join!(
+        worktree(fleet, folder.clone(), agent),
+        hold(fleet, call, agent),
+        token(fleet, call, agent)
+    );
+    let (Found { tree, base, common, fresh }, claim, token) = (found?, claim?, token?);
+    let (path, from) = (tree.display().to_string(), base.clone());
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
         agent.claim.clone_from(&claim);
         agent.worktree = Some(path.clone());
@@ -54,7 +53,6 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
         Ok(())
     };
     *agent = paper::change::<Agent, ()>(fleet.app(), tenant, agent.id.uuid(), note).await?.0;
-    let token = token(fleet, call, agent).await?;
     let (program, mut readable) = program(fleet, agent).await?;
     // Agents without tools of Godel run it.
     let own = fleet.own.settings.helper.program.parent().map(ToOwned::to_owned);
@@ -110,12 +108,8 @@ struct Found {
 }
 
 /// Makes the worktree of a bead, or finds it.
-async fn worktree(
-    fleet: &Fleet,
-    folder: PathBuf,
-    name: Name,
-    begin_at: Option<String>,
-) -> Result<Found> {
+async fn worktree(fleet: &Fleet, folder: PathBuf, agent: &Agent) -> Result<Found> {
+    let name: Name = agent.tree().parse()?;
     if !folder.is_dir() {
         return Err(Error::refused(
             code::NO_REPOSITORY,
@@ -123,6 +117,7 @@ async fn worktree(
             "run the server where the repository is, or change the project's repository",
         ));
     }
+    let begin_at = beginning(fleet, folder.clone(), agent).await?;
     fleet
         .at_bench(folder, move |bench| {
             let common = bench.common_dir().to_owned();
@@ -137,13 +132,18 @@ async fn worktree(
         .await
 }
 
-/// Takes hold of the bead, unless the agent has it.
-async fn hold(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<()> {
+/// Takes hold of the bead, unless the agent has it; returns the sign of that.
+async fn hold(fleet: &Fleet, call: &Call, agent: &Agent) -> Result<Option<String>> {
+    // Who only judges takes the bead from nobody.
+    if agent.judges.is_some() {
+        return Ok(agent.claim.clone());
+    }
     let (app, project) = (fleet.app(), Some(agent.project));
     if let Some(token) = agent.claim.clone() {
-        let kept = beads::heartbeat(app, call, project, &agent.bead, (token, HOLD_SECS)).await;
+        let hold = (token.clone(), HOLD_SECS);
+        let kept = beads::heartbeat(app, call, project, &agent.bead, hold).await;
         if kept.is_ok() {
-            return Ok(());
+            return Ok(Some(token));
         }
     }
     let wanted = (agent.label.clone(), HOLD_SECS);
@@ -159,8 +159,7 @@ async fn hold(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<()> {
             beads::claim(app, call, project, Some(&agent.bead), wanted).await?
         }
     };
-    agent.claim = Some(claimed.value.token);
-    Ok(())
+    Ok(Some(claimed.value.token))
 }
 
 /// Makes the one token that the agent has; older ones end.

@@ -1,9 +1,13 @@
 //! Worktrees that are ready before an agent asks for one.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::fleet::lock;
 use crate::{Fleet, Result, wishes};
+
+/// How long nothing is made ready after an agent has begun: it would be slowed down.
+const AFTER: Duration = Duration::from_secs(1);
 
 impl Fleet {
     /// Makes worktrees of a repository ready again, in the background; one at a time is at it.
@@ -11,6 +15,11 @@ impl Fleet {
         let Some(again) = self.begin_stocking(&folder) else { return };
         let fleet = self.clone();
         self.own.crew.spawn(async move {
+            // Whoever has just begun gets to its model first.
+            if tokio::time::timeout(AFTER, again.cancelled()).await.is_ok() {
+                fleet.take_wish(&folder);
+                return;
+            }
             loop {
                 if let Err(error) = fleet.stock(folder.clone()).await {
                     tracing::info!(folder = %folder.display(), %error, "no worktrees are ready");

@@ -57,12 +57,14 @@ impl Workbench {
         share::possible(&settings.share, request.binds)?;
         self.prepare()?;
         let lock = self.lock(name)?;
-        let mut record = match self.load(name)? {
+        let known = self.load(name)?;
+        let is_new = known.is_none();
+        let mut record = match known {
             None => self.begin(name, base, &settings, request.cleanup)?,
             Some(record) => self.resumable(record)?,
         };
         self.step("create:recorded");
-        self.add(&record, &lock)?;
+        self.add(&record, is_new, &lock)?;
         self.step("create:added");
         self.furnish(&mut record, &settings, &picks.unwrap_or_default(), request.binds)?;
         Ok(record)
@@ -79,7 +81,13 @@ impl Workbench {
                 "give a branch, a tag or a commit",
             ));
         }
-        let Some(commit) = self.repo.commit(revision)? else {
+        let full = ["rev-parse", "--symbolic-full-name", revision];
+        // Each is a process of its own, so they are asked at the same time.
+        let (commit, reference) = std::thread::scope(|scope| {
+            let reference = scope.spawn(|| self.repo.ask().args(full).maybe());
+            (self.repo.commit(revision), reference.join())
+        });
+        let Some(commit) = commit? else {
             return Err(if asked.is_none() {
                 unknown(
                     "the repository has no commit yet, so there is nothing to begin from"
@@ -92,9 +100,7 @@ impl Workbench {
                 unknown(format!("\"{revision}\" names no commit here"), hint)
             });
         };
-        let full = ["rev-parse", "--symbolic-full-name", revision];
-        let reference =
-            self.repo.ask().args(full).maybe()?.filter(|full| full.starts_with("refs/"));
+        let reference = reference.unwrap_or(Ok(None))?.filter(|full| full.starts_with("refs/"));
         let short = reference.as_deref().and_then(|full| full.strip_prefix("refs/heads/"));
         let revision = match (asked, short) {
             (Some(asked), _) => asked.to_owned(),
@@ -165,13 +171,17 @@ impl Workbench {
     }
 
     /// Lets git make the branch and the worktree; what an earlier attempt left half done goes first.
-    fn add(&self, record: &Record, lock: &Lock) -> Result<()> {
+    fn add(&self, record: &Record, is_new: bool, lock: &Lock) -> Result<()> {
         let tree = self.repo.tree(&record.id);
         if self.clear_way(record, lock)? {
             return Ok(());
         }
         disk::dir(tree.parent().unwrap_or(&self.repo.home))?;
-        let exists = self.repo.commit(&format!("refs/heads/{}", record.branch))?.is_some();
+        // Of one that was recorded just now it is known; if not, a spare is not taken over a branch.
+        let exists = match is_new {
+            true => !record.branch_made,
+            false => self.repo.commit(&format!("refs/heads/{}", record.branch))?.is_some(),
+        };
         if !exists {
             match self.claim(record) {
                 Ok(true) => return Ok(()),
