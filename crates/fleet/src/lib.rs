@@ -11,6 +11,7 @@
 
 pub mod agents;
 pub mod attach;
+pub mod carry;
 mod check;
 mod conversation;
 mod doc;
@@ -43,4 +44,4 @@ pub mod worktrees;
 pub use doc::{Agent, Step, Talk};
 pub use error::{Error, Result};
 pub use fleet::{Fleet, Settings};
-pub use slips::{Letter, March, MarchState, Notice, NoticeKind, Snapshot};
+pub use slips::{Letter, Likeness, March, MarchState, Notice, NoticeKind, Snapshot};
