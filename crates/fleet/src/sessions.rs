@@ -279,8 +279,7 @@ pub async fn fork(fleet: &Fleet, call: &Call, name: &str, node: Option<u32>) -> 
         }
         tree.switch(&branch)?;
     }
-    let before =
-        Before { tree: Some(tree), begin_at: agent.commit.clone(), ..Before::default() };
+    let before = Before { tree: Some(tree), begin_at: agent.commit.clone(), ..Before::default() };
     let new = like(&Likeness::of(&agent), &agent.label, agent.project);
     spawn::spawn_with(fleet, call, new, Some(before)).await
 }

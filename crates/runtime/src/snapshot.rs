@@ -7,5 +7,5 @@ mod sweep;
 mod vault;
 mod walk;
 
-pub use carry::{LAID_MAX_BYTES, LIST_MAX_BYTES, Pieces, Sink};
+pub use carry::{LIST_MAX_BYTES, Pieces, Sink};
 pub(crate) use vault::{Part, Vault};

@@ -88,7 +88,8 @@ mod tests {
     #[test]
     fn nonsense_is_no_line() {
         let node = |parent: Option<u32>, entry| Node { parent: parent.map(NodeNumber), entry };
-        let keeps = |keep| Entry::Summary { text: String::new(), keep_from: Some(NodeNumber(keep)) };
+        let keeps =
+            |keep| Entry::Summary { text: String::new(), keep_from: Some(NodeNumber(keep)) };
         let bad = [
             vec![node(Some(0), said("its own parent"))],
             vec![node(None, said("a")), node(None, said("a second root"))],

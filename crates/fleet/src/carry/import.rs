@@ -102,10 +102,11 @@ impl Incoming {
         let (about, changed) = without_rights(about);
         let id = self.fleet.app().mint.id::<EventId>().uuid();
         let snapshot = self.snapshot(id, about, &tree);
-        let new = snapshot.like.as_ref().map(|like| sessions::like(like, &snapshot.label, self.project));
+        let new =
+            snapshot.like.as_ref().map(|like| sessions::like(like, &snapshot.label, self.project));
         new.as_ref().map_or(Ok(()), spawn::check).map_err(refused)?;
         let _kept = self.fleet.own.keeping.read().await;
-        if let Err(error) = self.keep_parts(&snapshot, &checked).await {
+        if let Err(error) = self.keep_parts(&snapshot, checked).await {
             self.give_up(&snapshot).await;
             return Err(error);
         }
@@ -150,12 +151,14 @@ impl Incoming {
     }
 
     /// Keeps files and commits; without a row nobody finds them.
-    async fn keep_parts(&self, snapshot: &Snapshot, checked: &Checked) -> Result<()> {
+    async fn keep_parts(&self, snapshot: &Snapshot, checked: Checked) -> Result<()> {
         let name = snapshot.like.as_ref().map_or("", |like| like.runtime.as_str());
         let runtime = self.fleet.runtime(name)?;
         let bundle = Scratch::new(&self.fleet).await?;
         let (id, commit) = (snapshot.id, snapshot.commit.clone());
-        let has_commits = checked.commits(&self.scratch.0, &bundle.0)?;
+        let (file, to) = (self.scratch.0.clone(), bundle.0.clone());
+        let (has_commits, pieces) =
+            blocking(move || Ok((checked.commits(&file, &to)?, checked.pieces(&file)?))).await?;
         let (wanted, from) = (commit.clone(), bundle.0.clone());
         // What is missing is told before anything large is written.
         let look = move |bench: &godel_git::Workbench| match wanted {
@@ -164,7 +167,6 @@ impl Incoming {
             None => Ok(()),
         };
         self.fleet.at_bench(self.folder.clone(), look).await?;
-        let pieces = checked.pieces(&self.scratch.0)?;
         if runtime.import(pieces).await? != snapshot.files {
             return Err(refused("its files are those of another snapshot"));
         }
@@ -199,9 +201,12 @@ fn read(bytes: &[u8]) -> Result<(About, Tree)> {
             && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
     };
     let like = &about.like;
-    for (what, name) in
-        [("agent", &about.label), ("bead", &about.bead), ("role", &like.role), ("runtime", &like.runtime)]
-    {
+    for (what, name) in [
+        ("agent", &about.label),
+        ("bead", &about.bead),
+        ("role", &like.role),
+        ("runtime", &like.runtime),
+    ] {
         if !plain(name) {
             return Err(refused(format_args!("the name of its {what} is none")));
         }
@@ -210,7 +215,8 @@ fn read(bytes: &[u8]) -> Result<(About, Tree)> {
     if !visible(&like.model) {
         return Err(refused("the name of its model is none"));
     }
-    let is_id = |id: &String| matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit());
+    let is_id =
+        |id: &String| matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit());
     if about.commit.as_ref().is_some_and(|commit| !is_id(commit)) {
         return Err(refused("its commit is none"));
     }

@@ -20,7 +20,7 @@ use crate::{Error, Result, SnapshotId};
 pub const LIST_MAX_BYTES: u64 = 256 << 20;
 /// How much room the files of a snapshot from elsewhere may take; the same content in many files is
 /// carried once, so the size of what is carried is no bound.
-pub const LAID_MAX_BYTES: u64 = 64 << 30;
+const LAID_MAX_BYTES: u64 = 64 << 30;
 /// How many directories a snapshot has at most: workspace, home, memory, git.
 const PARTS_MAX: usize = 16;
 const NAME_MAX_BYTES: usize = 64;

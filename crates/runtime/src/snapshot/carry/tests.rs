@@ -18,7 +18,8 @@ fn furnish(dir: &Path) {
     fs::write(dir.join("src/main.rs"), "fn main() {}\n").unwrap();
     fs::write(dir.join("src/deep/empty"), "").unwrap();
     fs::create_dir(dir.join("ignored")).unwrap();
-    let large: Vec<u8> = (0..3_u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let large: Vec<u8> =
+        (0..3_u32 << 20).map(|n| (n.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
     fs::write(dir.join("ignored/cache.bin"), &large).unwrap();
     fs::write(dir.join("ignored/copy.bin"), &large).unwrap();
     fs::write(dir.join(OsStr::from_bytes(b"no \xfftext")), "a name\n").unwrap();
