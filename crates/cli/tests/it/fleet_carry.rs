@@ -2,8 +2,10 @@
 //! repository from before: files, commits and the conversation go on there as they were.
 
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -104,6 +106,13 @@ fn waiting(yard: &Yard) -> (String, String, String) {
     (name, kept, file)
 }
 
+/// The conversations that are put away.
+fn archived(yard: &Yard) -> Vec<String> {
+    let all = yard.json(&["session", "list"])["items"].clone();
+    let all = all.as_array().unwrap().iter().filter(|one| one["status"] == "archived");
+    all.map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+}
+
 fn references(yard: &Yard) -> usize {
     yard.repo.git(&["for-each-ref", "refs/godel/snapshots"]).lines().count()
 }
@@ -149,9 +158,7 @@ async fn an_agent_goes_on_from_its_snapshot_on_another_server_with_the_same_byte
     restore(&here, &kept);
     assert_eq!(first_requests(&here, 2)[1], asked, "although the agent is gone");
     // Its conversation stays as the snapshot needs it, and cannot be changed any more.
-    let sessions = here.json(&["session", "list"]);
-    let orphan = sessions["items"].as_array().unwrap().iter().find(|one| one["archived"] == true);
-    let orphan = orphan.unwrap()["id"].as_str().unwrap();
+    let orphan = &archived(&here)[0];
     here.run(&["session", "compact", orphan]).refused(4, &["belongs to a snapshot"]);
     here.server.take().unwrap().stop();
 
@@ -187,6 +194,7 @@ async fn what_is_forgotten_frees_its_room_unless_another_snapshot_needs_it() {
     let import = || yard.run(&["agent", "import", &file]).expect(0).stdout.trim().to_owned();
     let (one, two) = (import(), import());
     assert_eq!((room(&yard), references(&yard)), (before, 3), "each content is there once");
+    assert_eq!(archived(&yard).len(), 2, "each has its own conversation");
     let piped = yard.repo.command_in(&yard.repo.path, &["agent", "export", &one, "-"]).output();
     let piped = piped.unwrap().stdout;
     assert!(piped.starts_with(b"godel snapshot 1\n"), "an imported one can be carried on");
@@ -210,10 +218,7 @@ async fn what_is_forgotten_frees_its_room_unless_another_snapshot_needs_it() {
     assert_eq!(references(&yard), 0);
     let manifests = yard.repo.home.data().join("snapshots/manifests");
     assert_eq!(std::fs::read_dir(manifests).unwrap().count(), 0);
-    let sessions = yard.json(&["session", "list"]);
-    let archived =
-        sessions["items"].as_array().unwrap().iter().filter(|one| one["archived"] == true);
-    assert_eq!(archived.count(), 0, "the conversations that came along went, too");
+    assert_eq!(archived(&yard).len(), 0, "the conversations that came along went, too");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -279,6 +284,37 @@ async fn a_file_that_is_not_whole_leaves_nothing_and_nobody_takes_what_is_not_th
     for act in ["agent:snapshot", "agent:export", "agent:import", "agent:forget"] {
         assert!(acts.contains(&act), "{act}: {acts:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_killed_while_a_file_comes_in_keeps_nothing_of_it() {
+    let mut yard = yard().await;
+    let (_, _, file) = waiting(&yard);
+    let good = std::fs::read(&file).unwrap();
+    let before = (room(&yard), references(&yard));
+    let mut command = yard.repo.command_in(&yard.repo.path, &["agent", "import", "-"]);
+    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&good[..good.len() / 2]).unwrap();
+    let scratch = yard.repo.home.data().join("carry");
+    let came = || {
+        let files = std::fs::read_dir(&scratch).into_iter().flatten().flatten();
+        files.map(|file| file.metadata().map_or(0, |found| found.len())).sum::<u64>()
+    };
+    let started = Instant::now();
+    while came() < 1_000_000 {
+        assert!(started.elapsed() < PATIENCE, "{}", came());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    yard.server.take().unwrap().kill();
+    drop(stdin);
+    assert!(!child.wait().unwrap().success());
+    assert!(came() > 0, "half of it was left behind");
+    yard.up();
+    assert_eq!((came(), room(&yard), references(&yard)), (0, before.0, before.1));
+    assert_eq!(yard.json(&["agent", "snapshots"])["items"].as_array().unwrap().len(), 1);
+    // And the whole file is taken.
+    yard.run(&["agent", "import", &file]).expect(0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
