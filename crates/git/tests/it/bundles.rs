@@ -25,7 +25,7 @@ fn work(world: &World) -> String {
 fn clone(world: &World, name: &str) -> Workbench {
     let (from, to) = (world.repo(), world.root().join(name));
     let (from, to) = (from.to_str().unwrap(), to.to_str().unwrap());
-    git(&world.root(), &["clone", "-q", "--single-branch", "-b", "main", from, to]);
+    git(&world.root(), &["clone", "-q", "--no-local", "--single-branch", "-b", "main", from, to]);
     world.bench_at(&world.root().join(name))
 }
 
