@@ -5,6 +5,7 @@ use godel_app::Call;
 use godel_app::queue::tasks;
 use godel_model::{Life, LifeMove, ProjectId, Reach, TaskId, TenantId, code};
 use godel_store::Tx;
+use tracing::instrument;
 use uuid::Uuid;
 
 use crate::doc::{Agent, Talk};
@@ -33,6 +34,7 @@ pub(crate) fn lookup(tx: &mut Tx<'_>, name: &str) -> Result<Option<Agent>> {
 ///
 /// # Errors
 /// If the caller may not, or there is none in a project in which it works.
+#[instrument(level = "debug", name = "fleet.agents.find", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn find(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
     call.may("agent", "read", Reach::Team)?;
     let (wanted, actor) = (name.to_owned(), call.actor.clone());
@@ -84,6 +86,7 @@ impl Filter {
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.agents.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(
     fleet: &Fleet,
     call: &Call,
@@ -151,6 +154,7 @@ pub(crate) async fn call_off(fleet: &Fleet, tenant: TenantId, task: Option<TaskI
 ///
 /// # Errors
 /// If the caller may not, or it does not run.
+#[instrument(level = "debug", name = "fleet.agents.pause", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn pause(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
     call.may("agent", "execute", Reach::Own)?;
     let (agent, task) = lead(fleet, call, name, (LifeMove::Pause, "agent:pause"), |_| {}).await?;
@@ -163,6 +167,7 @@ pub async fn pause(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
 ///
 /// # Errors
 /// If the caller may not, or it is not paused.
+#[instrument(level = "debug", name = "fleet.agents.resume", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn resume(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
     call.may("agent", "execute", Reach::Own)?;
     stop::refuse_if_stopped(fleet, call.actor.tenant).await?;
@@ -181,6 +186,7 @@ pub async fn resume(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
 ///
 /// # Errors
 /// If the caller may not, or it has ended.
+#[instrument(level = "debug", name = "fleet.agents.restart", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn restart(
     fleet: &Fleet,
     call: &Call,
@@ -224,6 +230,7 @@ pub async fn restart(
 ///
 /// # Errors
 /// If the caller may not, or it has ended already.
+#[instrument(level = "debug", name = "fleet.agents.kill", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn kill(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
     call.may("agent", "execute", Reach::Own)?;
     let (agent, task) = lead(fleet, call, name, (LifeMove::Kill, "agent:kill"), |_| {}).await?;
@@ -241,6 +248,7 @@ pub async fn kill(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
 ///
 /// # Errors
 /// If the caller may not, or it has not ended.
+#[instrument(level = "debug", name = "fleet.agents.delete", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn delete(fleet: &Fleet, call: &Call, name: &str) -> Result<()> {
     call.may("agent", "delete", Reach::Own)?;
     let agent = find(fleet, call, name).await?;

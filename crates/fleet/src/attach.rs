@@ -12,6 +12,7 @@ use godel_model::{AgentId, EventFilter, Life, Reach, Seq, code};
 use godel_runtime::{Command, Exit, Process, SandboxId, Terminal, TerminalSize};
 use godel_store::{Scope, Tail, Tx};
 use tokio::sync::watch;
+use tracing::instrument;
 use uuid::Uuid;
 
 use crate::doc::Agent;
@@ -113,7 +114,9 @@ impl std::fmt::Debug for Seat {
 ///
 /// # Errors
 /// If the caller may not, there is none, or too many watch already.
+#[instrument(level = "debug", name = "fleet.attach.sit_down", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn sit_down(fleet: &Fleet, call: &Call, name: &str, what: What) -> Result<Seat> {
+    call.may("agent", "read", Reach::Team)?;
     let agent = agents::find(fleet, call, name).await?;
     let may_lead =
         call.may("agent", "execute", Reach::Own).is_ok() && agents::may_lead(call, &agent).is_ok();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use godel_app::Call;
 use godel_model::{Reach, TenantId};
 use godel_store::Tx;
+use tracing::instrument;
 use uuid::Uuid;
 
 use crate::doc::Agent;
@@ -74,6 +75,7 @@ pub(crate) fn close_all(tx: &mut Tx<'_>, agent: &Agent, kinds: &[NoticeKind]) ->
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.inbox.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(
     fleet: &Fleet,
     call: &Call,
@@ -96,6 +98,7 @@ pub async fn list(
 ///
 /// # Errors
 /// If the caller may not, or it was answered already.
+#[instrument(level = "debug", name = "fleet.inbox.answer", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn answer(
     fleet: &Fleet,
     call: &Call,

@@ -9,6 +9,7 @@ use godel_git::{Author, Create, Landed, Merge, Message, Name, Prepared, Remove};
 use godel_model::{AgentId, BeadStatus, ProjectId, Reach, code};
 use godel_runtime::{Source, SpawnSpec};
 use secrecy::SecretString;
+use tracing::instrument;
 
 use crate::fleet::lock;
 use crate::place::Place;
@@ -87,6 +88,7 @@ pub(crate) async fn send_back(
 ///
 /// # Errors
 /// If the caller may not, or the bead is not in review.
+#[instrument(level = "debug", name = "fleet.landing.land", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn land(
     fleet: &Fleet,
     call: &Call,

@@ -6,6 +6,7 @@ use std::time::Duration;
 use godel_app::{Call, events};
 use godel_model::{AgentId, Event, EventFilter, Reach, Seq, TenantId};
 use godel_store::{Direction, Scope, Tx};
+use tracing::instrument;
 
 use crate::doc::Agent;
 use crate::{Error, Fleet, Result, agents, inbox, paper};
@@ -14,6 +15,7 @@ use crate::{Error, Fleet, Result, agents, inbox, paper};
 ///
 /// # Errors
 /// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "fleet.look.logs", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn logs(
     fleet: &Fleet,
     call: &Call,
@@ -49,6 +51,7 @@ fn read_page(page: godel_store::Page, from: Seq) -> (Vec<Event>, i64) {
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.look.metrics", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn metrics(fleet: &Fleet, call: &Call) -> Result<(Vec<(String, i64)>, i64)> {
     call.may("agent", "read", Reach::Team)?;
     let read = move |tx: &mut Tx<'_>| {

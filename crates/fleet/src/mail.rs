@@ -3,6 +3,7 @@
 use godel_app::Call;
 use godel_model::{AgentId, Life, Reach, TenantId, UserName, code};
 use godel_store::{Scope, Tx};
+use tracing::instrument;
 use uuid::Uuid;
 
 use crate::doc::Agent;
@@ -35,6 +36,7 @@ pub(crate) fn check_text(text: &str) -> Result<()> {
 ///
 /// # Errors
 /// If the caller may not, nobody is called so, or the box is full.
+#[instrument(level = "debug", name = "fleet.mail.send", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn send(fleet: &Fleet, call: &Call, to: &str, text: String) -> Result<Letter> {
     call.may("agent", "execute", Reach::Own)?;
     let sender = call.clone();
@@ -169,6 +171,7 @@ pub(crate) fn unread(tx: &mut Tx<'_>, agent: AgentId) -> Result<usize> {
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.mail.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(
     fleet: &Fleet,
     call: &Call,
@@ -199,6 +202,7 @@ pub async fn list(
 ///
 /// # Errors
 /// If the caller may not, there is none, or it has ended.
+#[instrument(level = "debug", name = "fleet.mail.message", skip_all, fields(tenant = %call.actor.tenant, %agent))]
 pub async fn message(fleet: &Fleet, call: &Call, agent: &str, text: String) -> Result<Letter> {
     call.may("agent", "execute", Reach::Own)?;
     let found = agents::find(fleet, call, agent).await?;

@@ -7,6 +7,7 @@ use godel_app::{Call, beads};
 use godel_beads::ConvoyState;
 use godel_model::{BeadStatus, EventId, Life, ProjectId, Reach, TenantId, code};
 use godel_store::Tx;
+use tracing::instrument;
 use uuid::Uuid;
 
 use crate::doc::Agent;
@@ -45,6 +46,7 @@ pub struct Orders {
 ///
 /// # Errors
 /// If the caller may not, or there is no such convoy.
+#[instrument(level = "debug", name = "fleet.march.start", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn start(
     fleet: &Fleet,
     call: &Call,
@@ -115,6 +117,7 @@ pub async fn start(
 ///
 /// # Errors
 /// If the caller may not, or it was never started.
+#[instrument(level = "debug", name = "fleet.march.halt", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn halt(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)) -> Result<March> {
     call.may("agent", "execute", Reach::Own)?;
     let (march, _) = find(fleet, call, which).await?;
@@ -131,6 +134,7 @@ pub async fn halt(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)) 
 ///
 /// # Errors
 /// If the caller may not, or it was never started.
+#[instrument(level = "debug", name = "fleet.march.find", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn find(
     fleet: &Fleet,
     call: &Call,

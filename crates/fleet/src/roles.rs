@@ -9,6 +9,7 @@ pub use godel_decide::agent::Role;
 use godel_decide::agent::{BUILT_IN, PROMPT_MAX_BYTES};
 use godel_model::{Invalid, Reach, TenantId, code};
 use godel_runtime::Profile;
+use tracing::instrument;
 
 use crate::doc::Agent;
 use crate::{Error, Fleet, Result};
@@ -109,6 +110,7 @@ pub(crate) async fn require(
 ///
 /// # Errors
 /// If the caller may not, or a role of a project cannot be read.
+#[instrument(level = "debug", name = "fleet.roles.all", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn all(fleet: &Fleet, call: &Call) -> Result<Vec<Role>> {
     call.may("agent", "read", Reach::Team)?;
     let actor = call.actor.clone();
@@ -133,6 +135,7 @@ pub async fn all(fleet: &Fleet, call: &Call) -> Result<Vec<Role>> {
 ///
 /// # Errors
 /// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "fleet.roles.named", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn named(fleet: &Fleet, call: &Call, name: &str) -> Result<Role> {
     call.may("agent", "read", Reach::Team)?;
     let found = all(fleet, call).await?.into_iter().find(|role| role.name == name);

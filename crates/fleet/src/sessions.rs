@@ -5,6 +5,7 @@ use godel_app::Call;
 use godel_llm::translate::talk::Item;
 use godel_model::{Life, ProjectId, Reach, code};
 use godel_store::Tx;
+use tracing::instrument;
 use uuid::Uuid;
 
 use crate::agents;
@@ -33,6 +34,7 @@ pub struct Shown {
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.sessions.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(
     fleet: &Fleet,
     call: &Call,
@@ -54,6 +56,7 @@ pub async fn list(
 ///
 /// # Errors
 /// If the caller may not, or there is none in a project in which it works.
+#[instrument(level = "debug", name = "fleet.sessions.find", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn find(fleet: &Fleet, call: &Call, name: &str) -> Result<(Talk, Option<Agent>)> {
     call.may("session", "read", Reach::Team)?;
     let (actor, wanted) = (call.actor.clone(), name.to_owned());
@@ -82,6 +85,7 @@ pub async fn find(fleet: &Fleet, call: &Call, name: &str) -> Result<(Talk, Optio
 ///
 /// # Errors
 /// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "fleet.sessions.nodes", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn nodes(
     fleet: &Fleet,
     call: &Call,
@@ -173,6 +177,7 @@ fn needed(name: Option<String>, what: &str) -> Result<String> {
 ///
 /// # Errors
 /// If there is no such node, or the name is taken.
+#[instrument(level = "debug", name = "fleet.sessions.branch", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn branch(
     fleet: &Fleet,
     call: &Call,
@@ -192,6 +197,7 @@ pub async fn branch(
 ///
 /// # Errors
 /// If there is none of that name.
+#[instrument(level = "debug", name = "fleet.sessions.switch", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn switch(fleet: &Fleet, call: &Call, name: &str, to: Option<String>) -> Result<Talk> {
     call.may("session", "update", Reach::Own)?;
     let to = needed(to, "a switch")?;
@@ -202,6 +208,7 @@ pub async fn switch(fleet: &Fleet, call: &Call, name: &str, to: Option<String>) 
 ///
 /// # Errors
 /// If nothing was said.
+#[instrument(level = "debug", name = "fleet.sessions.compact", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn compact(
     fleet: &Fleet,
     call: &Call,
@@ -226,6 +233,7 @@ pub async fn compact(
 ///
 /// # Errors
 /// If the name is taken.
+#[instrument(level = "debug", name = "fleet.sessions.save", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn save(fleet: &Fleet, call: &Call, name: &str, point: Option<String>) -> Result<Talk> {
     call.may("session", "update", Reach::Own)?;
     let point = needed(point, "a save point")?;
@@ -236,6 +244,7 @@ pub async fn save(fleet: &Fleet, call: &Call, name: &str, point: Option<String>)
 ///
 /// # Errors
 /// If its agent is at work.
+#[instrument(level = "debug", name = "fleet.sessions.archive", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn archive(fleet: &Fleet, call: &Call, name: &str) -> Result<Talk> {
     call.may("session", "update", Reach::Own)?;
     let (talk, _) = change(fleet, call, name, |_| Ok(())).await?;
@@ -250,6 +259,7 @@ pub async fn archive(fleet: &Fleet, call: &Call, name: &str) -> Result<Talk> {
 ///
 /// # Errors
 /// If its agent has ended, or is at work.
+#[instrument(level = "debug", name = "fleet.sessions.resume", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn resume(fleet: &Fleet, call: &Call, name: &str) -> Result<Talk> {
     call.may("session", "update", Reach::Own)?;
     let (talk, agent) = find(fleet, call, name).await?;
@@ -266,6 +276,7 @@ pub async fn resume(fleet: &Fleet, call: &Call, name: &str) -> Result<Talk> {
 ///
 /// # Errors
 /// If there is no such node.
+#[instrument(level = "debug", name = "fleet.sessions.fork", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn fork(fleet: &Fleet, call: &Call, name: &str, node: Option<u32>) -> Result<Agent> {
     call.may("session", "create", Reach::Own)?;
     let (talk, agent) = find(fleet, call, name).await?;

@@ -12,6 +12,7 @@ use godel_model::{
 };
 use godel_runtime::{Profile, SnapshotId};
 use godel_store::Tx;
+use tracing::instrument;
 use uuid::Uuid;
 
 use crate::agents::told;
@@ -125,6 +126,7 @@ struct Chosen {
 ///
 /// # Errors
 /// If the caller may not, something makes no sense, or another agent works on the bead.
+#[instrument(level = "debug", name = "fleet.spawn.spawn", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn spawn(fleet: &Fleet, call: &Call, new: NewAgent) -> Result<Agent> {
     call.may("agent", "create", Reach::Own)?;
     spawn_with(fleet, call, new, None).await

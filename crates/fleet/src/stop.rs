@@ -3,6 +3,7 @@
 use godel_app::Call;
 use godel_model::{EventId, Life, LifeMove, Reach, TenantId, code};
 use godel_store::Tx;
+use tracing::instrument;
 
 use crate::doc::Agent;
 use crate::run::Order;
@@ -31,6 +32,7 @@ fn current(tx: &mut Tx<'_>) -> Result<Option<Standstill>> {
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.stop.state", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn state(fleet: &Fleet, call: &Call) -> Result<Stopped> {
     call.may("agent", "read", Reach::Team)?;
     let found = standstill(fleet, call.actor.tenant).await?;
@@ -58,6 +60,7 @@ pub(crate) async fn refuse_if_stopped(fleet: &Fleet, tenant: TenantId) -> Result
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.stop.stop", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn stop(fleet: &Fleet, call: &Call, reason: Option<String>) -> Result<Stopped> {
     call.may("agent", "execute", Reach::Team)?;
     if reason.as_ref().is_some_and(|why| why.chars().count() > 1_000) {
@@ -102,6 +105,7 @@ pub async fn stop(fleet: &Fleet, call: &Call, reason: Option<String>) -> Result<
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.stop.go_on", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn go_on(fleet: &Fleet, call: &Call) -> Result<Stopped> {
     call.may("agent", "execute", Reach::Team)?;
     set(fleet, call, false, None).await?;

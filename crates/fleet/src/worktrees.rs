@@ -4,6 +4,7 @@ use godel_app::Call;
 use godel_git::Entry;
 use godel_model::{Project, ProjectId, Reach};
 use godel_store::Tx;
+use tracing::instrument;
 
 use crate::{Fleet, Result, paper};
 
@@ -11,6 +12,7 @@ use crate::{Fleet, Result, paper};
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.worktrees.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(
     fleet: &Fleet,
     call: &Call,

@@ -117,12 +117,15 @@ impl Yard {
     }
 }
 
-/// Returns a PATH with bubblewrap on it.
+/// Returns a PATH with what walls are made of.
 pub(crate) fn path() -> PathBuf {
     let known = std::env::var_os("PATH").unwrap_or_default();
-    let bwrap = Places::from_env().program("bwrap").expect("agents need bubblewrap");
-    let first = bwrap.parent().map(ToOwned::to_owned).unwrap_or_default();
-    let all = std::iter::once(first).chain(std::env::split_paths(&known));
+    let folder = |program: &str| {
+        let found = Places::from_env().program(program);
+        let found = found.unwrap_or_else(|| panic!("agents need {program}"));
+        found.parent().map(ToOwned::to_owned).unwrap_or_default()
+    };
+    let all = ["bwrap", "runsc"].map(folder).into_iter().chain(std::env::split_paths(&known));
     PathBuf::from(std::env::join_paths(all).unwrap())
 }
 

@@ -64,12 +64,22 @@ fn completed(yard: &Yard, name: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copies_of_an_agent_go_on_with_its_files_and_its_conversation() {
+    copies_go_on("worktree").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn copies_of_an_agent_in_a_container_go_on_with_its_files_and_its_conversation() {
+    copies_go_on("gvisor").await;
+}
+
+async fn copies_go_on(runtime: &str) {
     let yard = Yard::open(AUTO).await;
     std::fs::write(yard.repo.path.join(".gitignore"), "cache/\n").unwrap();
     yard.repo.git(&["add", ".gitignore"]);
     yard.repo.git(&["commit", "-q", "-m", "what git ignores"]);
-    let name = yard.spawn(TASK);
-    yard.until(&name, "waiting");
+    let asked = yard.json(&["agent", "spawn", TASK, "--runtime", runtime]);
+    let name = asked["label"].as_str().unwrap().to_owned();
+    assert_eq!(yard.until(&name, "waiting")["runtime"], runtime);
     let kept = yard.run(&["agent", "snapshot", &name]).expect(0).stdout.trim().to_owned();
     let forked = yard.json(&["agent", "fork", &name, "--copies", "2"]);
     let copies: Vec<String> = forked["items"]
