@@ -10,6 +10,7 @@ use godel_model::{EventId, Life, NewEvent, Reach, UserId, code};
 use godel_runtime::{RuntimeProvider, SandboxId};
 use godel_store::{Scope, Tx};
 use tokio::sync::oneshot;
+use tracing::instrument;
 use uuid::Uuid;
 
 pub use self::forget::forget;
@@ -28,6 +29,7 @@ pub const COPIES_MAX: u32 = 16;
 ///
 /// # Errors
 /// If the caller may not, or the agent is not at work.
+#[instrument(level = "debug", name = "fleet.snapshots.take", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn take(fleet: &Fleet, call: &Call, name: &str) -> Result<Snapshot> {
     call.may("agent", "execute", Reach::Own)?;
     let agent = agents::find(fleet, call, name).await?;
@@ -177,6 +179,7 @@ impl Found {
 ///
 /// # Errors
 /// If the caller may not.
+#[instrument(level = "debug", name = "fleet.snapshots.list", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn list(
     fleet: &Fleet,
     call: &Call,
@@ -195,6 +198,7 @@ pub async fn list(
 ///
 /// # Errors
 /// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "fleet.snapshots.restore", skip_all, fields(tenant = %call.actor.tenant, %id))]
 pub async fn restore(fleet: &Fleet, call: &Call, id: Uuid) -> Result<Agent> {
     call.may("agent", "create", Reach::Own)?;
     let _kept = fleet.own.keeping.read().await;
@@ -220,6 +224,7 @@ pub async fn restore(fleet: &Fleet, call: &Call, id: Uuid) -> Result<Agent> {
 ///
 /// # Errors
 /// If the caller may not, or the agent is not at work.
+#[instrument(level = "debug", name = "fleet.snapshots.fork", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn fork(fleet: &Fleet, call: &Call, name: &str, copies: u32) -> Result<Vec<Agent>> {
     call.may("agent", "create", Reach::Own)?;
     if !(1..=COPIES_MAX).contains(&copies) {

@@ -9,6 +9,7 @@ use godel_model::{Reach, code};
 use godel_runtime::{RuntimeProvider, SnapshotId};
 use godel_store::Tx;
 use tokio::sync::mpsc;
+use tracing::instrument;
 use uuid::Uuid;
 
 use super::file::{Kind, Writer, failed};
@@ -49,6 +50,7 @@ struct Load {
 ///
 /// # Errors
 /// If the caller may not lead the agent, there is no such snapshot, or its commit is gone.
+#[instrument(level = "debug", name = "fleet.carry.export", skip_all, fields(tenant = %call.actor.tenant, %id))]
 pub async fn export(fleet: &Fleet, call: &Call, id: Uuid) -> Result<Download> {
     call.may("agent", "execute", Reach::Own)?;
     let found = snapshots::find(fleet, call, id).await?;

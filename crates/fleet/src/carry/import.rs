@@ -9,6 +9,7 @@ use godel_runtime::Profile;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tracing::instrument;
 
 use super::file::{self, Checked, failed, refused};
 use super::{About, FILE_MAX_BYTES, Scratch, blocking};
@@ -45,6 +46,7 @@ pub struct Imported {
 ///
 /// # Errors
 /// If the caller may not make agents in this project.
+#[instrument(level = "debug", name = "fleet.carry.receive", skip_all, fields(tenant = %call.actor.tenant, %project))]
 pub async fn receive(fleet: &Fleet, call: &Call, project: ProjectId) -> Result<Incoming> {
     call.may("agent", "create", Reach::Own)?;
     let (_, folder) = fleet.project(call, project).await?;

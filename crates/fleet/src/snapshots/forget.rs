@@ -7,6 +7,7 @@ use godel_app::Call;
 use godel_model::{Life, Reach, TenantId};
 use godel_runtime::SnapshotId;
 use godel_store::{Scope, Tx};
+use tracing::instrument;
 use uuid::Uuid;
 
 use super::{Found, event, find};
@@ -25,6 +26,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "fleet.snapshots.forget", skip_all, fields(tenant = %call.actor.tenant, %id))]
 pub async fn forget(fleet: &Fleet, call: &Call, id: Uuid) -> Result<()> {
     call.may("agent", "execute", Reach::Own)?;
     let found = find(fleet, call, id).await?;
