@@ -286,7 +286,7 @@ pub struct AgentSnapshot {
     pub id: Uuid,
     /// The digest of its files.
     pub snapshot: String,
-    /// Whose they are.
+    /// Whose they are; an id that nobody has if it was imported.
     pub agent_id: Uuid,
     /// What the agent is called.
     pub agent: String,
@@ -296,9 +296,22 @@ pub struct AgentSnapshot {
     pub node: Option<u32>,
     /// The commit that its branch was at.
     pub commit: Option<String>,
+    /// Whether it came from another server.
+    #[serde(default)]
+    pub imported: bool,
     /// When.
     #[schema(value_type = String, format = DateTime)]
     pub taken_at: Timestamp,
+}
+
+/// A snapshot that came from another server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedSnapshot {
+    /// The snapshot.
+    pub snapshot: AgentSnapshot,
+    /// What an agent of it has not that it had there, in words: a file brings no rights.
+    pub changed: Vec<String>,
 }
 
 /// Several agents.

@@ -1,6 +1,7 @@
 //! The typed client.
 
 mod calls;
+mod files;
 mod socket;
 
 use std::time::Duration;
@@ -12,6 +13,7 @@ use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub use self::files::Download;
 pub use self::socket::{Heard, Socket};
 use crate::sse::SseMessage;
 use crate::{
@@ -322,15 +324,6 @@ impl Client {
         Ok(self.read::<Success<Page<Event>>>(request).await?.data)
     }
 
-    /// Begins a backup of the whole server.
-    ///
-    /// # Errors
-    /// If the server cannot be reached or refuses.
-    pub async fn backup(&self) -> Result<Download, ClientError> {
-        let response = self.send(self.request(Method::GET, "/api/v1/admin/backup")).await?;
-        Ok(Download { client: self.clone(), body: Box::pin(response.bytes_stream()) })
-    }
-
     /// Follows the event log; interruptions heal by themselves without losing or repeating one.
     pub fn follow(&self, patterns: Vec<String>, after: Option<i64>) -> EventStream {
         EventStream {
@@ -341,33 +334,6 @@ impl Client {
             decoder: SseDecoder::default(),
             ready: std::collections::VecDeque::new(),
             backoff: BACKOFF_FIRST,
-        }
-    }
-}
-
-/// A backup on its way here.
-pub struct Download {
-    client: Client,
-    body: Body,
-}
-
-impl std::fmt::Debug for Download {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Download").finish_non_exhaustive()
-    }
-}
-
-impl Download {
-    /// Returns the next bytes; `None` at the end.
-    ///
-    /// # Errors
-    /// If it breaks off; what came so far is then no backup.
-    pub async fn next(&mut self) -> Result<Option<bytes::Bytes>, ClientError> {
-        match tokio::time::timeout(SILENCE_MAX, self.body.next()).await {
-            Ok(next) => next
-                .transpose()
-                .map_err(|error| self.client.strange(format!("the backup broke off: {error}"))),
-            Err(_) => Err(self.client.strange("the backup broke off: nothing comes any more")),
         }
     }
 }

@@ -32,8 +32,8 @@ mod workflows;
 
 pub use agents::{
     Agent, AgentLine, AgentList, AgentLog, AgentMessage, AgentMetrics, AgentSnapshot, AgentStep,
-    AgentTodo, AskEstop, ConvoyRun, Estop, ForkAgent, Landing, NewAgent, RestartAgent, StartConvoy,
-    Worktree, WorktreeList,
+    AgentTodo, AskEstop, ConvoyRun, Estop, ForkAgent, ImportedSnapshot, Landing, NewAgent,
+    RestartAgent, StartConvoy, Worktree, WorktreeList,
 };
 pub use attach::{
     ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, read_terminal_frame,

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+pub use crate::kept::Kept;
 pub use crate::talk::{Inbox, InboxWhat, Mail, Role, Session, Spot};
 use crate::units;
 
@@ -233,32 +234,8 @@ Files and conversation are copied together.")]
         #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16))]
         copies: u32,
     },
-    /// Keep the files and the conversation of an agent as they are now
-    #[command(after_help = "Examples:
-  godel agent snapshot worker-1
-
-The id of the snapshot alone is on stdout; `godel agent restore` goes on from it.")]
-    Snapshot {
-        /// Its name or id
-        agent: String,
-    },
-    /// List snapshots, the newest first
-    #[command(after_help = "Examples:
-  godel agent snapshots
-  godel agent snapshots --json")]
-    Snapshots {
-        /// How many at most
-        #[arg(long, value_name = "N", default_value_t = 20)]
-        limit: usize,
-    },
-    /// Make an agent that goes on from a snapshot, with a bead and a worktree of its own
-    #[command(after_help = "Examples:
-  godel agent restore 01a1e2de-a80e-76aa-8694-f10e77a1bb67
-  godel agent restore $(godel agent snapshot worker-1)")]
-    Restore {
-        /// The id of the snapshot
-        snapshot: String,
-    },
+    #[command(flatten)]
+    Kept(Kept),
     /// Forget an agent that has ended; its bead and its commits stay
     #[command(after_help = "Examples:
   godel agent delete worker-1")]

@@ -13,6 +13,7 @@ pub mod agent;
 pub mod bead;
 pub mod convoy;
 mod flags;
+mod kept;
 pub mod local;
 pub mod models;
 pub mod own;

@@ -68,7 +68,7 @@ impl Output {
     pub(crate) fn raw(self) -> Result<io::Stdout> {
         if io::stdout().is_terminal() {
             return Err(Error::usage(
-                "a backup is no text for a terminal",
+                "this is no text for a terminal",
                 "name a file, or send it into a pipe",
             ));
         }

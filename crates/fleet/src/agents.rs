@@ -12,7 +12,7 @@ use crate::doc::{Agent, Talk};
 use crate::run::Order;
 use crate::slips::NoticeKind;
 use crate::spawn::{enqueue, refuse_missing};
-use crate::{Error, Fleet, Result, inbox, paper, place, roles, stop};
+use crate::{Error, Fleet, Result, inbox, paper, place, roles, snapshots, stop};
 
 pub(crate) fn told(agent: &Agent) -> serde_json::Value {
     serde_json::json!({
@@ -244,7 +244,7 @@ pub async fn kill(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
     Ok(agent)
 }
 
-/// Forgets an agent that has ended, with its conversation.
+/// Forgets an agent that has ended, with its conversation; what snapshots of it need stays.
 ///
 /// # Errors
 /// If the caller may not, or it has not ended.
@@ -264,8 +264,10 @@ pub async fn delete(fleet: &Fleet, call: &Call, name: &str) -> Result<()> {
     let (fleet_, call_) = (fleet.clone(), call.clone());
     let work = move |tx: &mut Tx<'_>| {
         tx.papers(<Agent as paper::Filed>::KIND).delete(agent.id.uuid())?;
-        tx.papers(<Talk as paper::Filed>::KIND).delete(agent.talk)?;
-        tx.talk_nodes(agent.talk).clear()?;
+        if !snapshots::keep_talk(tx, &agent)? {
+            tx.papers(<Talk as paper::Filed>::KIND).delete(agent.talk)?;
+            tx.talk_nodes(agent.talk).clear()?;
+        }
         inbox::close_all(
             tx,
             &agent,

@@ -14,14 +14,14 @@ use godel_model::{
 use godel_runtime::{Helper, RuntimeProvider};
 use godel_store::Tx;
 use serde::Serialize;
-use tokio::sync::{Notify, Semaphore, mpsc};
+use tokio::sync::{Notify, RwLock, Semaphore, mpsc};
 use uuid::Uuid;
 
 use crate::attach::Attached;
 use crate::benches::Benches;
 use crate::doc::Agent;
 use crate::run::Order;
-use crate::{Error, Result};
+use crate::{Error, Result, carry};
 
 /// How the fleet works.
 #[derive(Clone)]
@@ -75,6 +75,10 @@ pub(crate) struct Own {
     pub(crate) answered: Notify,
     /// Who looks at agents, and their terminals.
     pub(crate) attached: Attached,
+    /// Held by whoever makes or uses a snapshot: what has no row yet is not taken for left over.
+    pub(crate) keeping: RwLock<()>,
+    /// How many snapshots are taken in at once.
+    pub(crate) incoming: Arc<Semaphore>,
 }
 
 impl Own {
@@ -124,6 +128,7 @@ impl Fleet {
         runtimes: Vec<Arc<dyn RuntimeProvider>>,
     ) -> Self {
         let runtimes = runtimes.into_iter().map(|one| (one.name(), one)).collect();
+        carry::clear(&settings.data);
         Self {
             own: Arc::new(Own {
                 app,
@@ -141,6 +146,8 @@ impl Fleet {
                 moved: Notify::new(),
                 answered: Notify::new(),
                 attached: Attached::default(),
+                keeping: RwLock::default(),
+                incoming: Arc::new(Semaphore::new(carry::INCOMING_MAX)),
             }),
         }
     }
@@ -241,6 +248,21 @@ impl Fleet {
         kind: &'static str,
         payload: &impl Serialize,
     ) -> NewEvent {
+        let about = (agent.id, agent.label.as_str(), agent.project, agent.bead.as_str());
+        let mut event = self.event_about(about, kind, payload);
+        if let Some(convoy) = &agent.convoy {
+            event.metadata.refs.insert("convoyId".into(), convoy.clone());
+        }
+        event
+    }
+
+    /// Makes an event about an agent that may be gone: its id and name, its project and its bead.
+    pub(crate) fn event_about(
+        &self,
+        (id, label, project, bead): (AgentId, &str, ProjectId, &str),
+        kind: &'static str,
+        payload: &impl Serialize,
+    ) -> NewEvent {
         let mut event = NewEvent {
             id: self.own.app.mint.id(),
             kind: godel_model::EventType::known(kind),
@@ -248,17 +270,14 @@ impl Fleet {
             source: godel_model::Source::component("fleet"),
             payload: Payload::of(payload),
             metadata: godel_model::Metadata {
-                actor: Some(format!("agent:{}", agent.label)),
+                actor: Some(format!("agent:{label}")),
                 ..godel_model::Metadata::default()
             },
         };
         let refs = &mut event.metadata.refs;
-        refs.insert("agentId".into(), agent.id.to_string());
-        refs.insert("projectId".into(), agent.project.to_string());
-        refs.insert("beadId".into(), agent.bead.clone());
-        if let Some(convoy) = &agent.convoy {
-            refs.insert("convoyId".into(), convoy.clone());
-        }
+        refs.insert("agentId".into(), id.to_string());
+        refs.insert("projectId".into(), project.to_string());
+        refs.insert("beadId".into(), bead.to_owned());
         event
     }
 

@@ -12,6 +12,7 @@
 pub mod agents;
 pub mod attach;
 mod benches;
+pub mod carry;
 mod check;
 mod conversation;
 mod doc;
@@ -44,4 +45,4 @@ pub mod worktrees;
 pub use doc::{Agent, Step, Talk};
 pub use error::{Error, Result};
 pub use fleet::{Fleet, Settings};
-pub use slips::{Letter, March, MarchState, Notice, NoticeKind, Snapshot};
+pub use slips::{Letter, Likeness, March, MarchState, Notice, NoticeKind, Snapshot};

@@ -72,6 +72,12 @@ pub async fn show(fleet: &Fleet, who: &Purpose) -> Result<Own> {
 /// If it is too long.
 pub async fn todos(fleet: &Fleet, who: &Purpose, todos: Vec<Todo>) -> Result<()> {
     let agent = allowed(fleet, who, "todo_write").await?;
+    check_todos(&todos)?;
+    running(fleet, &agent, Order::Todos(todos)).await
+}
+
+/// Refuses a list of things to do that is too long.
+pub(crate) fn check_todos(todos: &[Todo]) -> Result<()> {
     let long = |todo: &Todo| todo.text.chars().count() > TODO_MAX_CHARS;
     if todos.len() > TODOS_MAX || todos.iter().any(long) {
         return Err(Error::refused(
@@ -80,7 +86,7 @@ pub async fn todos(fleet: &Fleet, who: &Purpose, todos: Vec<Todo>) -> Result<()>
             "write fewer, larger ones",
         ));
     }
-    running(fleet, &agent, Order::Todos(todos)).await
+    Ok(())
 }
 
 /// Tells the run of an agent something; an agent that does not run is told so.

@@ -3,13 +3,14 @@
 use godel_agents::tree::{Entry, NodeNumber, Tree};
 use godel_app::Call;
 use godel_llm::translate::talk::Item;
-use godel_model::{Life, Reach, code};
+use godel_model::{Life, ProjectId, Reach, code};
 use godel_store::Tx;
 use tracing::instrument;
 use uuid::Uuid;
 
 use crate::agents;
 use crate::doc::{Agent, Talk};
+use crate::slips::Likeness;
 use crate::spawn::{self, Before, NewAgent};
 use crate::{Error, Fleet, Result, conversation, paper};
 
@@ -137,8 +138,9 @@ async fn change<R: Send + 'static>(
 ) -> Result<(Talk, R)> {
     call.may("session", "update", Reach::Own)?;
     let (talk, agent) = find(fleet, call, name).await?;
-    if let Some(agent) = &agent {
-        agents::may_lead(call, agent)?;
+    match &agent {
+        Some(agent) => agents::may_lead(call, agent)?,
+        None => return Err(only_kept(&talk)),
     }
     if let Some(agent) = agent.filter(|agent| agent.life.is_running()) {
         return Err(Error::refused(
@@ -154,6 +156,15 @@ async fn change<R: Send + 'static>(
         Ok(done)
     };
     paper::change::<Talk, R>(fleet.app(), call.actor.tenant, talk.id, change).await
+}
+
+/// Refuses to change what only a snapshot still needs.
+fn only_kept(talk: &Talk) -> Error {
+    Error::refused(
+        code::AGENT_STATE,
+        format!("session {} belongs to a snapshot alone, and stays as it was", talk.id),
+        "make an agent of the snapshot: godel agent restore; and change the session of that one",
+    )
 }
 
 fn needed(name: Option<String>, what: &str) -> Result<String> {
@@ -279,31 +290,28 @@ pub async fn fork(fleet: &Fleet, call: &Call, name: &str, node: Option<u32>) -> 
         }
         tree.switch(&branch)?;
     }
-    let begin_at = agent.commit.clone();
-    let before = Before { tree: Some(tree), begin_at, files: None };
-    copy(fleet, call, &agent, before).await
+    let before = Before { tree: Some(tree), begin_at: agent.commit.clone(), ..Before::default() };
+    let new = like(&Likeness::of(&agent), &agent.label, agent.project);
+    spawn::spawn_with(fleet, call, new, Some(before)).await
 }
 
-/// Makes an agent like another, which goes on from something that is known.
-pub(crate) async fn copy(
-    fleet: &Fleet,
-    call: &Call,
-    agent: &Agent,
-    before: Before,
-) -> Result<Agent> {
-    let new = NewAgent {
-        task: Some(format!("{}\n\n(a copy of {})", agent.task, agent.label)),
-        project: Some(agent.project),
-        harness: Some(agent.harness.name().to_owned()),
-        command: agent.command.clone(),
-        model: Some(agent.model.clone()),
-        role: Some(agent.role.clone()),
-        runtime: Some(agent.runtime.clone()),
-        sandbox: Some(agent.sandbox.as_str().to_owned()),
-        allow: agent.allow.clone(),
-        budget: agent.budget,
-        timeout: agent.timeout,
+/// Asks for an agent like another.
+pub(crate) fn like(known: &Likeness, label: &str, project: ProjectId) -> NewAgent {
+    let of = format!("\n\n(a copy of {label})");
+    let room = spawn::TASK_MAX_CHARS.saturating_sub(of.chars().count());
+    let task: String = known.task.chars().take(room).collect();
+    NewAgent {
+        task: Some(task + &of),
+        project: Some(project),
+        harness: Some(known.harness.name().to_owned()),
+        command: known.command.clone(),
+        model: Some(known.model.clone()),
+        role: Some(known.role.clone()),
+        runtime: Some(known.runtime.clone()),
+        sandbox: Some(known.sandbox.as_str().to_owned()),
+        allow: known.allow.clone(),
+        budget: known.budget,
+        timeout: known.timeout,
         ..NewAgent::default()
-    };
-    spawn::spawn_with(fleet, call, new, Some(before)).await
+    }
 }

@@ -1,8 +1,9 @@
 //! What is kept besides agents: letters, notices, marches, snapshots.
 
 use godel_agents::tree::NodeNumber;
+use godel_agents::{Harness, Todo};
 use godel_model::{AgentId, ProjectId, UserId};
-use godel_runtime::SnapshotId;
+use godel_runtime::{Profile, SnapshotId};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -205,6 +206,53 @@ impl Filed for March {
     }
 }
 
+/// What it takes to make an agent like another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Likeness {
+    /// What is to be done.
+    pub task: String,
+    /// Which agent it is.
+    pub harness: Harness,
+    /// The command line of one that has no own.
+    pub command: Vec<String>,
+    /// The model.
+    pub model: String,
+    /// Its role.
+    pub role: String,
+    /// Where it works.
+    pub runtime: String,
+    /// Its walls.
+    pub sandbox: Profile,
+    /// Hosts that it may reach.
+    pub allow: Vec<String>,
+    /// What it may spend, in millionths of a dollar.
+    pub budget: Option<i64>,
+    /// After how many seconds of work it ends.
+    pub timeout: Option<u64>,
+    /// Its list of things to do.
+    pub todos: Vec<Todo>,
+}
+
+impl Likeness {
+    /// Tells what an agent is like now.
+    pub(crate) fn of(agent: &Agent) -> Self {
+        Self {
+            task: agent.task.clone(),
+            harness: agent.harness,
+            command: agent.command.clone(),
+            model: agent.model.clone(),
+            role: agent.role.clone(),
+            runtime: agent.runtime.clone(),
+            sandbox: agent.sandbox,
+            allow: agent.allow.clone(),
+            budget: agent.budget,
+            timeout: agent.timeout,
+            todos: agent.todos.clone(),
+        }
+    }
+}
+
 /// What an agent was at a moment: its files, and where its conversation stood.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -213,10 +261,19 @@ pub struct Snapshot {
     pub id: Uuid,
     /// The files.
     pub files: SnapshotId,
-    /// Whose they are.
+    /// Whose they are; an id that nobody has if it came from another server.
     pub agent: AgentId,
     /// What the agent is called.
     pub label: String,
+    /// Who asked for the agent, or brought the snapshot here; older ones do not say.
+    #[serde(default)]
+    pub user: Option<UserId>,
+    /// What an agent is like that goes on from here; older ones do not say.
+    #[serde(default)]
+    pub like: Option<Likeness>,
+    /// Whether it came from another server.
+    #[serde(default)]
+    pub imported: bool,
     /// The project.
     pub project: ProjectId,
     /// The bead.

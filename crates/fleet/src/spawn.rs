@@ -1,7 +1,7 @@
 //! Asking for agents: what they are to be, and how they get into the queue.
 
 use godel_agents::tree::Tree;
-use godel_agents::{Harness, discover};
+use godel_agents::{Harness, Todo, discover};
 use godel_app::queue::tasks;
 use godel_app::spend::budgets;
 use godel_app::{Call, beads, events};
@@ -28,7 +28,7 @@ const ATTEMPTS: u32 = 100;
 /// How many names are tried for an agent that has none.
 const NAMES_TRIED: u32 = 10_000;
 
-const TASK_MAX_CHARS: usize = 20_000;
+pub(crate) const TASK_MAX_CHARS: usize = 20_000;
 
 const LABEL_MAX_CHARS: usize = 100;
 
@@ -109,6 +109,8 @@ pub(crate) struct Before {
     pub(crate) begin_at: Option<String>,
     /// The snapshot that its files are restored from.
     pub(crate) files: Option<SnapshotId>,
+    /// Its list of things to do.
+    pub(crate) todos: Vec<Todo>,
 }
 
 /// What an agent is, once all defaults are known.
@@ -196,8 +198,8 @@ pub(crate) async fn spawn_with(
         updated_at: now,
         completed_at: None,
     };
-    let Before { tree, begin_at, files } = before.unwrap_or_default();
-    let agent = Agent { begin_at, files, ..agent };
+    let Before { tree, begin_at, files, todos } = before.unwrap_or_default();
+    let agent = Agent { begin_at, files, todos, ..agent };
     if let Some(cap) = agent.budget {
         budgets::cap_agent(app, call, agent.id, cap).await?;
     }
@@ -206,7 +208,8 @@ pub(crate) async fn spawn_with(
     enqueue(fleet, call.actor.tenant, agent).await
 }
 
-fn check(new: &NewAgent) -> Result<()> {
+/// Sees whether what is asked for makes sense.
+pub(crate) fn check(new: &NewAgent) -> Result<()> {
     let refuse = |why: &str, hint: &str| Err(Error::refused(code::INVALID_FIELD, why, hint));
     if new.task.is_none() && new.bead.is_none() {
         return refuse(

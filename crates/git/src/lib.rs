@@ -17,6 +17,7 @@
 //! - No path that is deleted comes out of a file; it follows from the repository and a [`Name`].
 
 mod bench;
+mod bundle;
 mod busy;
 mod cleanup;
 mod config;

@@ -277,6 +277,8 @@ codes! {
     SNAPSHOT_NOT_FOUND = "snapshot_not_found", NotFound;
     /// A snapshot cannot be read back as it was.
     SNAPSHOT_DAMAGED = "snapshot_damaged", InternalError;
+    /// A file is no snapshot, or no whole one.
+    SNAPSHOT_FILE_INVALID = "snapshot_file_invalid", InvalidRequest;
     /// A file could not be read or written.
     FILE_FAILED = "file_failed", InternalError;
     /// There is no such bead.

@@ -33,5 +33,6 @@ pub use sandbox::{
     SandboxStatus, SnapshotId, SnapshotLevel,
 };
 pub use seatbelt::Seatbelt;
+pub use snapshot::{LIST_MAX_BYTES, Pieces, Sink};
 pub use spec::{Egress, Identity, Limits, Profile, Source, SpawnSpec};
 pub use terminal::{Attachment, Output, TERMINAL_KEPT_BYTES, Terminal, TerminalSize};

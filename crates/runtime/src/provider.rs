@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use godel_model::code;
 
 use crate::{
-    Capabilities, Collected, Command, Fork, Process, ProcessId, Result, Sandbox, SandboxId,
-    SandboxPath, SandboxStatus, SnapshotId, SpawnSpec, Terminal,
+    Capabilities, Collected, Command, Error, Fork, Pieces, Process, ProcessId, Result, Sandbox,
+    SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SpawnSpec, Terminal,
 };
 
 /// A kind of place where agents work: few and slow calls, so it is used as `dyn`.
@@ -73,6 +74,19 @@ pub trait RuntimeProvider: Send + Sync {
         Ok(())
     }
 
+    /// Hands over what a snapshot holds, piece by piece, for another server: its list of files first.
+    async fn export(&self, snapshot: &SnapshotId, to: Sink) -> Result<()> {
+        let _ = (snapshot, to);
+        Err(not_carried(self.name()))
+    }
+
+    /// Keeps a snapshot that another server handed over; all of it, or nothing. What it holds is checked
+    /// as something that anybody may have written.
+    async fn import(&self, from: Pieces) -> Result<SnapshotId> {
+        drop(from);
+        Err(not_carried(self.name()))
+    }
+
     /// Frees what no snapshot needs any more; returns how many bytes.
     async fn sweep(&self) -> Result<u64> {
         Ok(0)
@@ -92,4 +106,12 @@ pub trait RuntimeProvider: Send + Sync {
 
     /// Lists the sandboxes that there are, also those from before a crash.
     async fn list(&self) -> Result<Vec<SandboxStatus>>;
+}
+
+fn not_carried(name: &str) -> Error {
+    Error::refused(
+        code::SANDBOX_UNAVAILABLE,
+        format!("snapshots of the runtime {name} cannot be carried to another server"),
+        "use the runtime `worktree` or `gvisor`",
+    )
 }

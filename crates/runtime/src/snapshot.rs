@@ -1,9 +1,11 @@
 //! Snapshots of files: what a directory holds, kept by content, each content once.
 
+mod carry;
 mod manifest;
 mod packs;
 mod sweep;
 mod vault;
 mod walk;
 
+pub use carry::{LIST_MAX_BYTES, Pieces, Sink};
 pub(crate) use vault::{Part, Vault};

@@ -1,7 +1,7 @@
 //! The outermost layer: names each request, follows its trace, counts it, and writes its failure.
 
 use std::panic::AssertUnwindSafe;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
 use godel_api::{ErrorBody, Failure, Meta};
 use godel_model::{EventId, code};
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tracing::Instrument as _;
 
 use crate::error::ApiError;
@@ -25,6 +25,9 @@ const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 /// For how long a browser remembers to use TLS only: a year.
 const STRICT: &str = "max-age=31536000";
 const REQUEST_ID_MAX_CHARS: usize = 64;
+/// Where large things are sent to; each piece of one still has to come in time.
+const UPLOADS: &str = "/snapshots";
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
 /// Names, follows, counts and finishes one request.
 pub(crate) async fn observe(
@@ -122,12 +125,19 @@ pub(crate) async fn wrong_method() -> ApiError {
         .with_hint("the Allow header and /docs tell which it takes")
 }
 
+/// Tells whether a request brings something large, which takes as long as its network does.
+fn is_upload(request: &Request) -> bool {
+    let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    request.method() == Method::POST && route.is_some_and(|route| route.ends_with(UPLOADS))
+}
+
 /// Runs the handler: it must end in time, and a panic in it is an answer too.
 ///
 /// Streams begin in time and may then go on.
 async fn run(shared: &Shared, request: Request, next: Next) -> Response {
+    let patience = if is_upload(&request) { UPLOAD_TIMEOUT } else { shared.request_timeout };
     let handled = AssertUnwindSafe(next.run(request)).catch_unwind();
-    match tokio::time::timeout(shared.request_timeout, handled).await {
+    match tokio::time::timeout(patience, handled).await {
         Ok(Ok(response)) => response,
         Ok(Err(_)) => {
             tracing::error!("a handler panicked");

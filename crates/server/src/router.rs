@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
-use crate::routes::agents::{attach, convoys as marches, lead, mail, own, places, sessions};
+use crate::routes::agents::{attach, carry, convoys as marches, lead, mail, own, places, sessions};
 use crate::routes::beads::moves;
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
@@ -115,8 +115,10 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(lead::events))
         .routes(routes!(places::fork))
         .routes(routes!(places::take))
-        .routes(routes!(places::list))
+        .routes(routes!(places::list, carry::import))
         .routes(routes!(places::restore))
+        .routes(routes!(carry::export))
+        .routes(routes!(carry::forget))
         .routes(routes!(places::worktrees))
         .routes(routes!(lead::metrics))
         .routes(routes!(lead::estop_state, lead::estop, lead::estop_end))

@@ -1973,6 +1973,53 @@ export interface paths {
          */
         get: operations["listSnapshots"];
         put?: never;
+        /**
+         * Import a snapshot
+         * @description The body is a file of `GET /snapshots/{id}/file`, of this server or another. All of it is checked before any of
+         *     it is kept. It brings no rights: an agent that worked without walls has walls here, and hosts that it could reach
+         *     have to be allowed again.
+         */
+        post: operations["importSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/snapshots/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget a snapshot
+         * @description The room that it takes is free soon after. Agents that went on from it stay.
+         */
+        delete: operations["forgetSnapshot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/snapshots/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a snapshot
+         * @description One file with all files of the agent, all that was said, and the commits that the target branch has not; for
+         *     `POST /snapshots` of another server. An answer that breaks off is no snapshot. Treat it as confidential.
+         */
+        get: operations["exportSnapshot"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -3471,7 +3518,7 @@ export interface components {
             snapshot: string;
             /**
              * Format: uuid
-             * @description Whose they are.
+             * @description Whose they are; an id that nobody has if it was imported.
              */
             agentId: string;
             /** @description What the agent is called. */
@@ -3485,6 +3532,8 @@ export interface components {
             node?: number | null;
             /** @description The commit that its branch was at. */
             commit?: string | null;
+            /** @description Whether it came from another server. */
+            imported?: boolean;
             /**
              * Format: date-time
              * @description When.
@@ -4382,6 +4431,13 @@ export interface components {
             startedAt: string;
             /** @description Why it is to be stopped: the worker ends it and says that it failed. */
             stop?: string | null;
+        };
+        /** @description A snapshot that came from another server. */
+        ImportedSnapshot: {
+            /** @description The snapshot. */
+            snapshot: components["schemas"]["AgentSnapshot"];
+            /** @description What an agent of it has not that it had there, in words: a file brings no rights. */
+            changed: string[];
         };
         /** @description An invited user, and the link that opens the account. */
         Invitation: {
@@ -6235,6 +6291,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["GivenTasks"];
+        };
+        /** @description A successful answer. */
+        Success_ImportedSnapshot: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ImportedSnapshot"];
         };
         /** @description A successful answer. */
         Success_Invitation: {
@@ -12068,6 +12133,104 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Page_AgentSnapshot"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    importSnapshot: {
+        parameters: {
+            query: {
+                /** @description The project whose repository has the commits that the agent began at. */
+                projectId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+            };
+        };
+        responses: {
+            /** @description The snapshot */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ImportedSnapshot"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    forgetSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the snapshot */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    exportSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the snapshot */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshot */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
                 };
             };
             /** @description What went wrong, and what to do next */

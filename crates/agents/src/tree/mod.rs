@@ -4,6 +4,7 @@
 //! Nodes are only ever added. A branch is a name for a node; what the model sees is the way from the
 //! root to the branch that is chosen, from the last summary on.
 
+mod line;
 mod prime;
 mod record;
 
@@ -418,10 +419,19 @@ impl TryFrom<Stored> for Tree {
         if !branches.contains_key(&current) {
             return damaged("the chosen branch is not there".to_owned());
         }
+        // As long as each is behind the one before, all lower numbers are before it.
+        let lone = |(at, node): &(usize, &Node)| {
+            node.parent.map(|parent| parent.0 as usize) == at.checked_sub(1)
+        };
+        let straight = nodes.iter().enumerate().take_while(lone).count();
         let tree = Self { nodes, branches, current, saves };
         for (at, node) in tree.nodes() {
+            let before = |keep: &NodeNumber| match (at.0 as usize) < straight {
+                true => *keep < at,
+                false => tree.way(node.parent).contains(keep),
+            };
             if let Entry::Summary { keep_from: Some(keep), .. } = &node.entry
-                && !tree.way(node.parent).contains(keep)
+                && !before(keep)
             {
                 return damaged(format!("node {at} keeps what is not before it"));
             }

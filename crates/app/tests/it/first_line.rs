@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 37] = [
+const MODULES: [&str; 41] = [
     "app/src/audit.rs",
     "app/src/auth/device.rs",
     "app/src/auth/login.rs",
@@ -31,6 +31,8 @@ const MODULES: [&str; 37] = [
     "app/src/workflows/runs.rs",
     "fleet/src/agents.rs",
     "fleet/src/attach.rs",
+    "fleet/src/carry/export.rs",
+    "fleet/src/carry/import.rs",
     "fleet/src/inbox.rs",
     "fleet/src/landing.rs",
     "fleet/src/look.rs",
@@ -38,6 +40,8 @@ const MODULES: [&str; 37] = [
     "fleet/src/march.rs",
     "fleet/src/roles.rs",
     "fleet/src/sessions.rs",
+    "fleet/src/snapshots.rs",
+    "fleet/src/snapshots/forget.rs",
     "fleet/src/spawn.rs",
     "fleet/src/stop.rs",
     "fleet/src/worktrees.rs",

@@ -1,6 +1,7 @@
 //! `godel agent`: those who do the work.
 
 mod attach;
+mod carry;
 mod log;
 mod show;
 mod snapshot;
@@ -75,9 +76,7 @@ async fn agent(context: &Context, asked: Asked) -> Result<Exit> {
         }
         Asked::Kill { agent } => change(context, &agent, "kill", None).await,
         Asked::Fork { agent, copies } => fork(context, &agent, copies).await,
-        Asked::Snapshot { agent } => snapshot::take(context, &agent).await,
-        Asked::Snapshots { limit } => snapshot::list(context, limit).await,
-        Asked::Restore { snapshot } => snapshot::restore(context, &snapshot).await,
+        Asked::Kept(asked) => Box::pin(snapshot::run(context, asked)).await,
         Asked::Delete { agent } => delete(context, &agent).await,
         Asked::Metrics => metrics(context).await,
     }

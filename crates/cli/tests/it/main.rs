@@ -17,6 +17,7 @@ mod errands;
 mod exchange;
 mod failures;
 mod fleet;
+mod fleet_carry;
 mod fleet_copies;
 mod fleet_crash;
 mod home;

@@ -1,6 +1,7 @@
 //! Real git in temporary directories.
 #![cfg(test)]
 
+mod bundles;
 mod crash;
 mod furnish;
 mod kinds;

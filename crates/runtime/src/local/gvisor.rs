@@ -20,9 +20,9 @@ use super::worktree::{Settings, Worktrees, blocking};
 use super::{owner, prepare};
 use crate::error::at;
 use crate::{
-    Capabilities, Collected, Command, Error, Isolation, NetworkPolicy, Pause, Process, Result,
-    RuntimeProvider, Sandbox, SandboxId, SandboxPath, SandboxStatus, SnapshotId, SnapshotLevel,
-    SpawnSpec,
+    Capabilities, Collected, Command, Error, Isolation, NetworkPolicy, Pause, Pieces, Process,
+    Result, RuntimeProvider, Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId,
+    SnapshotLevel, SpawnSpec,
 };
 
 /// How long runsc may take to ask what to start.
@@ -296,6 +296,14 @@ impl RuntimeProvider for Gvisor {
 
     async fn forget(&self, snapshot: &SnapshotId) -> Result<()> {
         self.inner.forget(snapshot).await
+    }
+
+    async fn export(&self, snapshot: &SnapshotId, to: Sink) -> Result<()> {
+        self.inner.export(snapshot, to).await
+    }
+
+    async fn import(&self, from: Pieces) -> Result<SnapshotId> {
+        self.inner.import(from).await
     }
 
     async fn sweep(&self) -> Result<u64> {

@@ -26,8 +26,8 @@ use crate::error::at;
 use crate::snapshot::Vault;
 use crate::{
     Capabilities, Collected, Command, Error, Exit, Happening, Isolation, Limit, Listener,
-    NetworkPolicy, Pause, Process, ProcessId, Profile, Result, RuntimeProvider, Sandbox, SandboxId,
-    SandboxPath, SandboxStatus, SnapshotId, SnapshotLevel, SpawnSpec, Terminal,
+    NetworkPolicy, Pause, Pieces, Process, ProcessId, Profile, Result, RuntimeProvider, Sandbox,
+    SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SnapshotLevel, SpawnSpec, Terminal,
 };
 
 /// The signal of a call that ends the process.
@@ -443,6 +443,16 @@ impl RuntimeProvider for Worktrees {
     async fn forget(&self, snapshot: &SnapshotId) -> Result<()> {
         let (shop, id) = (Arc::clone(&self.shop), snapshot.clone());
         blocking(move || shop.vault.forget(&id)).await
+    }
+
+    async fn export(&self, snapshot: &SnapshotId, to: Sink) -> Result<()> {
+        let (shop, id) = (Arc::clone(&self.shop), snapshot.clone());
+        blocking(move || shop.vault.export(&id, to)).await
+    }
+
+    async fn import(&self, from: Pieces) -> Result<SnapshotId> {
+        let shop = Arc::clone(&self.shop);
+        blocking(move || shop.vault.import(from)).await
     }
 
     async fn sweep(&self) -> Result<u64> {

@@ -46,7 +46,7 @@ impl Part {
 /// The place where snapshots are kept.
 pub(crate) struct Vault {
     manifests: PathBuf,
-    packs: Mutex<Packs>,
+    pub(super) packs: Mutex<Packs>,
 }
 
 impl Vault {
@@ -74,7 +74,7 @@ impl Vault {
         let bytes = serde_json::to_vec(&manifest)
             .map_err(|error| Error::file(&self.manifests, "written", error.into()))?;
         let id = SnapshotId::try_from(blake3::hash(&bytes).to_hex().to_string())?;
-        write_synced(&self.manifests.join(id.as_str()).with_extension("json"), &bytes)?;
+        write_synced(&self.list_path(&id), &bytes)?;
         Ok(id)
     }
 
@@ -110,7 +110,7 @@ impl Vault {
     /// Forgets a snapshot; what only it held goes with the next sweep.
     pub(crate) fn forget(&self, id: &SnapshotId) -> Result<()> {
         let _packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = self.manifests.join(id.as_str()).with_extension("json");
+        let path = self.list_path(id);
         match fs::remove_file(&path) {
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(cause) => Err(Error::file(&path, "removed", cause)),
@@ -135,8 +135,18 @@ impl Vault {
         sweep::sweep(&mut packs, &needed)
     }
 
+    /// Returns where the list of files of a snapshot is.
+    pub(super) fn list_path(&self, id: &SnapshotId) -> PathBuf {
+        self.manifests.join(id.as_str()).with_extension("json")
+    }
+
     fn load(&self, id: &SnapshotId) -> Result<Manifest> {
-        let path = self.manifests.join(id.as_str()).with_extension("json");
+        self.open_list(id).map(|(_, manifest)| manifest)
+    }
+
+    /// Reads the list of files of a snapshot, as it is and as what it says.
+    pub(super) fn open_list(&self, id: &SnapshotId) -> Result<(Vec<u8>, Manifest)> {
+        let path = self.list_path(id);
         let bytes = match fs::read(&path) {
             Ok(bytes) => bytes,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
@@ -156,7 +166,7 @@ impl Vault {
         if manifest.version != VERSION {
             return Err(damaged("it was made by another version of Godel"));
         }
-        Ok(manifest)
+        Ok((bytes, manifest))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::at;
 use crate::{Error, Result};
 
 /// How many files a snapshot may hold.
-const ENTRIES_MAX: usize = 2_000_000;
+pub(super) const ENTRIES_MAX: usize = 2_000_000;
 /// What is kept of a mode; no file of a snapshot gives its user another's rights.
 const MODE_BITS: u32 = 0o1777;
 

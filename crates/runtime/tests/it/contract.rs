@@ -1,12 +1,13 @@
 //! What every provider promises, as one suite: it knows only the seam.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use godel_model::{Report as _, code};
 use godel_runtime::{
     Command, Exit, Limit, Phase, Process, Profile, RuntimeProvider, SandboxId, SandboxPath,
-    SnapshotLevel, SpawnSpec,
+    SnapshotId, SnapshotLevel, SpawnSpec,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
@@ -206,6 +207,7 @@ async fn snapshots(provider: &dyn RuntimeProvider, at: SandboxId, copies: [&Spaw
     let known = provider.snapshots().await.unwrap();
     assert!(known.contains(&snapshot) && known.is_sorted());
     let later = provider.snapshot(at).await.unwrap();
+    let carried = carried(provider, &snapshot).await;
     for _ in 0..2 {
         provider.forget(&snapshot).await.unwrap();
         provider.sweep().await.unwrap();
@@ -216,9 +218,30 @@ async fn snapshots(provider: &dyn RuntimeProvider, at: SandboxId, copies: [&Spaw
     assert_eq!(error.code(), code::SNAPSHOT_NOT_FOUND);
     let restored = provider.restore(&later, copies[0]).await.unwrap();
     assert_eq!(provider.read(restored.id, &path("kept/x")).await.unwrap(), "after");
+    // What was carried away before comes back under the same name.
+    let pieces = Box::new(carried.into_iter().map(Ok));
+    assert_eq!(provider.import(pieces).await.unwrap(), snapshot);
+    provider.terminate(restored.id, Duration::ZERO).await.unwrap();
+    let restored = provider.restore(&snapshot, copies[0]).await.unwrap();
+    assert_eq!(provider.read(restored.id, &path("kept/x")).await.unwrap(), "before");
+    let nothing = provider.import(Box::new(std::iter::empty())).await.unwrap_err();
+    assert_eq!(nothing.code(), code::SNAPSHOT_FILE_INVALID);
     let unknown = "0".repeat(64).parse().unwrap();
     let error = provider.restore(&unknown, copies[0]).await.unwrap_err();
     assert!(matches!(error.code(), code::SNAPSHOT_NOT_FOUND | code::SANDBOX_STATE), "{error}");
+}
+
+/// Exports a snapshot.
+pub(crate) async fn carried(provider: &dyn RuntimeProvider, snapshot: &SnapshotId) -> Vec<Vec<u8>> {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let to = Arc::clone(&told);
+    let sink = move |piece| {
+        to.lock().unwrap().push(piece);
+        Ok(())
+    };
+    provider.export(snapshot, Box::new(sink)).await.unwrap();
+    let told = told.lock().unwrap();
+    told.clone()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

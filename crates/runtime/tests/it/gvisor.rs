@@ -114,6 +114,30 @@ async fn a_running_agent_is_forked_twice_and_all_go_on_by_themselves() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_runs_goes_on_on_another_server() {
+    let (Some(here), Some(there)) = (World::contained(), World::contained()) else { return };
+    let at = here.runtime().spawn(&here.spec("a", Profile::Workspace)).await.unwrap().id;
+    let (good, said) = run(here.runtime(), at, COUNTER).await;
+    assert!(good, "{said}");
+    counts_beyond(&here.tree("a"), 5).await;
+    let snapshot = here.runtime().snapshot(at).await.unwrap();
+    let pieces = crate::contract::carried(here.runtime(), &snapshot).await;
+    here.runtime().terminate(at, Duration::ZERO).await.unwrap();
+    let pieces = Box::new(pieces.into_iter().map(Ok));
+    assert_eq!(there.runtime().import(pieces).await.unwrap(), snapshot);
+    let spec = there.spec("b", Profile::Workspace);
+    let copy = there.runtime().restore(&snapshot, &spec).await.unwrap();
+    let tree = there.tree("b");
+    let began = count(&tree);
+    assert!(began >= 5, "{began}");
+    counts_beyond(&tree, began + 5).await;
+    there.runtime().terminate(copy.id, Duration::ZERO).await.unwrap();
+    let log = std::fs::read_to_string(tree.join("log")).unwrap();
+    let numbers: Vec<u64> = log.lines().filter_map(|line| line.parse().ok()).collect();
+    assert!(numbers.windows(2).all(|pair| pair[1] == pair[0] + 1), "without a gap: {log}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bombs_in_a_container_end_at_the_limit_and_are_told() {
     let Some(world) = World::contained() else { return };
     let mut spec = world.spec("a", Profile::Workspace);

@@ -1,21 +1,37 @@
-//! `godel agent snapshot`, `snapshots` and `restore`: what an agent was, and one that goes on from there.
+//! `godel agent snapshot` and its like: what an agent was, and one that goes on from there.
 
 use godel_api::{Agent, AgentSnapshot};
+use godel_args::agent::Kept;
 use reqwest::Method;
 use serde_json::json;
 
 use super::super::lookup::{self, NOTHING, segment};
-use super::{PATH, find};
+use super::{PATH, carry, find};
 use crate::context::Context;
 use crate::error::Result;
 use crate::exit::Exit;
 use crate::locate;
 use crate::output::plain;
 
-const SNAPSHOTS: &str = "/api/v1/snapshots";
+/// Where snapshots are.
+pub(super) const SNAPSHOTS: &str = "/api/v1/snapshots";
+
+/// Does what was asked for.
+pub(super) async fn run(context: &Context, asked: Kept) -> Result<Exit> {
+    match asked {
+        Kept::Snapshot { agent } => take(context, &agent).await,
+        Kept::Snapshots { limit } => list(context, limit).await,
+        Kept::Restore { snapshot } => restore(context, &snapshot).await,
+        Kept::Export { snapshot, file, force } => {
+            carry::export(context, &snapshot, (&file, force)).await
+        }
+        Kept::Import { file, project } => carry::import(context, &file, project.as_deref()).await,
+        Kept::Forget { snapshot } => forget(context, &snapshot).await,
+    }
+}
 
 /// Keeps what an agent is now.
-pub(super) async fn take(context: &Context, given: &str) -> Result<Exit> {
+async fn take(context: &Context, given: &str) -> Result<Exit> {
     let found = locate::server(context).await?;
     let id = find(&found.client, given).await?.id;
     let path = format!("{PATH}/{id}/snapshot");
@@ -29,7 +45,7 @@ pub(super) async fn take(context: &Context, given: &str) -> Result<Exit> {
 }
 
 /// Lists snapshots, the newest first.
-pub(super) async fn list(context: &Context, limit: usize) -> Result<Exit> {
+async fn list(context: &Context, limit: usize) -> Result<Exit> {
     let found = locate::server(context).await?;
     let (items, more) =
         lookup::first::<AgentSnapshot>(&found.client, SNAPSHOTS, None, limit).await?;
@@ -50,7 +66,7 @@ pub(super) async fn list(context: &Context, limit: usize) -> Result<Exit> {
 }
 
 /// Makes an agent that goes on from a snapshot.
-pub(super) async fn restore(context: &Context, id: &str) -> Result<Exit> {
+async fn restore(context: &Context, id: &str) -> Result<Exit> {
     let found = locate::server(context).await?;
     let path = format!("{SNAPSHOTS}/{}/restore", segment(id));
     let made: Agent = found.client.call(Method::POST, &path, NOTHING).await?;
@@ -59,6 +75,19 @@ pub(super) async fn restore(context: &Context, id: &str) -> Result<Exit> {
     } else {
         let label = plain(&made.label);
         context.output.line(format_args!("agent {label} on {} goes on from there", made.bead))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Forgets a snapshot.
+async fn forget(context: &Context, id: &str) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let path = format!("{SNAPSHOTS}/{}", segment(id));
+    found.client.act(Method::DELETE, &path, NOTHING).await?;
+    if context.output.is_json() {
+        context.output.value(&json!({ "forgotten": id }))?;
+    } else {
+        context.output.line(format_args!("snapshot {} is forgotten", plain(id)))?;
     }
     Ok(Exit::Done)
 }

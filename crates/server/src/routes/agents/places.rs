@@ -17,7 +17,8 @@ use crate::extract::{JsonBody, Query, Word};
 use crate::guard::Caller;
 use crate::state::Shared;
 
-fn snapshot(found: godel_fleet::Snapshot) -> AgentSnapshot {
+/// Shows a snapshot.
+pub(super) fn snapshot(found: godel_fleet::Snapshot) -> AgentSnapshot {
     AgentSnapshot {
         id: found.id,
         snapshot: found.files.to_string(),
@@ -26,6 +27,7 @@ fn snapshot(found: godel_fleet::Snapshot) -> AgentSnapshot {
         bead: found.bead,
         node: found.node.map(|node| node.0),
         commit: found.commit,
+        imported: found.imported,
         taken_at: found.taken_at,
     }
 }
