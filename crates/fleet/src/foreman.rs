@@ -43,7 +43,8 @@ struct Ticket {
     run: u32,
 }
 
-type Held = HashMap<TaskId, Hold>;
+/// What is held, and in which attempt: the next one may be given before the last has quite ended.
+type Held = HashMap<TaskId, (u32, Hold)>;
 
 /// Whose tasks a shift takes: the tenant's, as a worker.
 type Taker = (TenantId, WorkerId, Post);
@@ -62,7 +63,9 @@ impl Underway {
         let ended = self.runs.join_next_with_id().await?;
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
         let spot = self.spots.remove(&id)?;
-        self.held.remove(&spot.0);
+        if self.held.get(&spot.0).is_some_and(|(attempt, _)| *attempt == spot.1) {
+            self.held.remove(&spot.0);
+        }
         Some(ended.is_err().then_some(spot))
     }
 }
@@ -224,7 +227,7 @@ impl Fleet {
         };
         drop(claim);
         if ended.is_err() {
-            for hold in underway.held.values() {
+            for (_, hold) in underway.held.values() {
                 hold.lost.cancel();
             }
         }
@@ -267,8 +270,10 @@ impl Fleet {
     /// Says that the foreman lives; stops what it has no more, or what was called off.
     async fn beat(&self, call: &Call, worker: WorkerId, held: &Held) -> Result<()> {
         let beat = workers::beat(self.app(), call, worker).await?;
-        for (task, hold) in held {
-            let lease = beat.held.iter().find(|lease| lease.spot.task == *task);
+        for (task, (attempt, hold)) in held {
+            let own = (*task, *attempt);
+            let mut leases = beat.held.iter();
+            let lease = leases.find(|lease| (lease.spot.task, lease.spot.attempt) == own);
             match lease {
                 None => hold.lost.cancel(),
                 Some(lease) if lease.cancel.is_some() => {
@@ -295,7 +300,7 @@ impl Fleet {
     fn begin(&self, (tenant, worker, post): Taker, given: Given, underway: &mut Underway) {
         let (task, attempt) = (given.lease.spot.task, given.lease.spot.attempt);
         let hold = Hold::default();
-        underway.held.insert(task, hold.clone());
+        underway.held.insert(task, (attempt, hold.clone()));
         let fleet = self.clone();
         let run = self.own.crew.track(async move {
             let said = match post {

@@ -38,13 +38,13 @@ pub(crate) struct Place {
 pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<Place> {
     let tenant = call.actor.tenant;
     let (_, folder) = fleet.project(call, agent.project).await?;
-    // None of them needs another, and each waits for processes or for the disk.
-    let (found, claim, token) = tokio::join!(
-        worktree(fleet, folder.clone(), agent),
-        hold(fleet, call, agent),
-        token(fleet, call, agent)
-    );
-    let (Found { tree, base, common, fresh }, claim, token) = (found?, claim?, token?);
+    // Whoever looks at a bead that is held looks into its worktree, so that comes first.
+    let begun = async {
+        let found = worktree(fleet, folder.clone(), agent).await?;
+        Ok::<_, Error>((found, hold(fleet, call, agent).await?))
+    };
+    let (begun, token) = tokio::join!(begun, token(fleet, call, agent));
+    let ((Found { tree, base, common, fresh }, claim), token) = (begun?, token?);
     let (path, from) = (tree.display().to_string(), base.clone());
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
         agent.claim.clone_from(&claim);

@@ -1,9 +1,11 @@
 //! A home of its own for each test: no variable, file or port of this machine gets in.
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
@@ -131,13 +133,19 @@ impl Drop for Home {
 }
 
 /// Returns a free address that stays free while its server is down: its port is below those that
-/// the system gives to outgoing connections.
+/// the system gives to outgoing connections, and other tests see by a lock that it is taken.
 pub(crate) fn lasting_address() -> String {
-    static TAKEN: AtomicU16 = AtomicU16::new(0);
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    static TAKEN: Mutex<Vec<File>> = Mutex::new(Vec::new());
     let start = u16::try_from(std::process::id() % 8_000).unwrap();
     loop {
-        let port = 20_000 + (start + TAKEN.fetch_add(1, Ordering::Relaxed)) % 10_000;
-        if let Ok(free) = TcpListener::bind(("127.0.0.1", port)) {
+        let port = 20_000 + (start + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("port-{port}"));
+        let lock = File::options().create(true).append(true).open(path).unwrap();
+        if lock.try_lock().is_ok()
+            && let Ok(free) = TcpListener::bind(("127.0.0.1", port))
+        {
+            TAKEN.lock().unwrap().push(lock);
             return free.local_addr().unwrap().to_string();
         }
     }

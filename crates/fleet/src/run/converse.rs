@@ -6,7 +6,7 @@ use std::time::Duration;
 use godel_agents::{Outcome, SessionEvent, Todo, watch};
 use godel_app::Call;
 use godel_decide::agent::{Ended, Limits, Seen, Watch};
-use godel_model::LifeMove;
+use godel_model::{LifeMove, Report as _};
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::{Instant, MissedTickBehavior};
 use uuid::Uuid;
@@ -341,8 +341,17 @@ impl Run {
             Err(ended) => return Ok(Some(ended)),
         };
         if missing.is_empty() {
-            check::complete(&self.fleet, course.call, (&agent, self.number), summary).await?;
-            return Ok(Some(Talked::Done));
+            let ended =
+                check::complete(&self.fleet, course.call, (&agent, self.number), summary).await;
+            return match ended {
+                Ok(()) => Ok(Some(Talked::Done)),
+                // To begin anew would come to the same end, and cost money each time.
+                Err(error) if !error.code().kind().retryable() => {
+                    let why = error.to_string();
+                    Ok(Some(Talked::Trouble { why, ended: Ended::Failed }))
+                }
+                Err(error) => Err(error),
+            };
         }
         let why = missing.why();
         let (told, note) = (why.clone(), why.clone());

@@ -9,7 +9,7 @@ use godel_model::{Report as _, code};
 use tokio::io::AsyncReadExt as _;
 
 use super::collect::{Offer, admit};
-use super::git::is_id;
+use super::git::{Git, is_id};
 use super::repository::Repository;
 use super::room::Room;
 use super::worktree::{Worktrees, blocking};
@@ -37,6 +37,10 @@ pub(super) async fn collect(provider: &Worktrees, room: &Arc<Room>) -> Result<Co
     let before = tip.clone();
     // Without walls an agent moves the branch itself; what is on it is checked all the same.
     if offered == tip && (record.spec.profile != Profile::None || offered == base) {
+        if offered != base {
+            let commit = offered.clone();
+            blocking(move || mend_index(&repository, &commit)).await?;
+        }
         return Ok(Collected { commit: offered, before, commits: 0, dirty });
     }
     let pack = room.state.join("offer.pack");
@@ -73,10 +77,22 @@ fn move_branch(repository: &Repository, branch: &str, commit: &str, tip: &str) -
         repository.git().args(&moved).run()?;
     }
     // HEAD of the real worktree names the branch; its index is brought there too, files stay.
-    super::git::Git::on(&repository.admin)
-        .env("GIT_WORK_TREE", &repository.tree)
-        .args(&["read-tree", commit])
-        .run()
+    outside(repository).args(&["read-tree", commit]).run()
+}
+
+/// Brings the index of the real worktree to its commit, if a server was killed right before it did so: all
+/// files of the commit would seem to be changed for ever.
+fn mend_index(repository: &Repository, commit: &str) -> Result<()> {
+    let asked = ["diff-index", "--cached", "--quiet", commit];
+    if outside(repository).args(&asked).output(b"")?.status.success() {
+        return Ok(());
+    }
+    outside(repository).args(&["read-tree", commit]).run()
+}
+
+/// Begins a call of git on the real worktree.
+fn outside(repository: &Repository) -> Git {
+    Git::on(&repository.admin).env("GIT_WORK_TREE", &repository.tree)
 }
 
 /// Asks git inside of the walls which commit there is, and whether files wait to be committed.

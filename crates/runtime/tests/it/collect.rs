@@ -40,6 +40,21 @@ async fn a_commit_moves_the_branch_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_killed_between_branch_and_index_leaves_nothing_that_seems_changed() {
+    let world = World::new();
+    let before = git(&world.repo(), &["rev-parse", "main"]);
+    let at = world.spawn("a", Profile::Workspace).await.id;
+    world.works(at, "echo three > c.txt && git add c.txt && git commit -qm third").await;
+    let commit = world.provider.collect(at).await.unwrap().commit;
+    // As it is after such a kill: the branch was moved, and the index was not.
+    let tree = world.tree("a");
+    git(&tree, &["read-tree", &before]);
+    assert_ne!(git(&tree, &["status", "--porcelain"]), "");
+    assert_eq!(world.provider.collect(at).await.unwrap().commit, commit);
+    assert_eq!(git(&tree, &["status", "--porcelain"]), "");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_profile_that_writes_can_commit() {
     for profile in [Profile::Workspace, Profile::WorkspaceNet, Profile::None] {
         let world = World::new();
