@@ -12,6 +12,7 @@ pub mod discover;
 mod error;
 mod event;
 pub mod gates;
+pub mod grant;
 mod harness;
 pub mod launch;
 mod lines;

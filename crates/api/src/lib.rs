@@ -69,8 +69,8 @@ pub use health::{
 };
 pub use keys::{Key, KeyMade, KeyRotation, NewKey, Secret, SecretList, SecretValue};
 pub use own::{
-    Made, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSelf, OwnTodos,
-    OwnVerdict,
+    Made, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSaid, OwnSelf, OwnTodos,
+    OwnTool, OwnTools, OwnUse, OwnVerdict,
 };
 pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
 pub use spend::{

@@ -1,6 +1,7 @@
 //! What an agent asks for itself, on the wire.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -110,4 +111,41 @@ pub struct OwnVerdict {
     pub accepted: bool,
     /// What is missing.
     pub missing: Vec<String>,
+}
+
+/// The tools that the role of an agent gives it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct OwnTools {
+    /// The tools.
+    pub tools: Vec<OwnTool>,
+}
+
+/// A tool that the role of an agent gives it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OwnTool {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its input.
+    #[schema(value_type = Object)]
+    pub input_schema: Value,
+}
+
+/// What an agent gives to a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OwnUse {
+    /// What the schema of the tool asks for.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub input: Value,
+}
+
+/// What a tool says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OwnSaid {
+    /// For the agent to read.
+    pub text: String,
 }

@@ -65,6 +65,21 @@ A thing begins with [x] if it is done, with [>] if it is begun, and with [ ] or 
         #[arg(long = "choice", value_name = "TEXT")]
         choices: Vec<String>,
     },
+    /// List the tools that the own role gives, with the schemas of their inputs
+    #[command(after_help = "Examples:
+  godel self tools")]
+    Tools,
+    /// Use a tool that the own role gives
+    #[command(after_help = "Examples:
+  godel self use bead_list
+  godel self use bead_create '{\"title\": \"Check the form\", \"description\": \"...\"}'")]
+    Use {
+        /// Its name
+        tool: String,
+        /// Its input, as JSON
+        #[arg(default_value = "{}")]
+        input: String,
+    },
     /// Say that the work is done; tells what is missing if it is not
     #[command(after_help = "Examples:
   godel self done \"The form checks its fields now\"")]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use godel_agents::TodoState;
 use godel_agents::gates::Gates;
 use godel_app::{Call, beads};
-use godel_model::{BeadStatus, Life, LifeMove};
+use godel_model::{BeadStatus, Life, LifeMove, Report as _, Resolution, code};
 use godel_runtime::Command;
 use godel_store::Tx;
 use tokio::io::AsyncReadExt as _;
@@ -19,6 +19,7 @@ use crate::{Fleet, Result, hearing, inbox, paper, review, wishes};
 const WORK_MAX_BYTES: usize = 4 * 1024;
 /// How much of it is read at all.
 const READ_MAX_BYTES: u64 = 1 << 20;
+const WAITS: &str = "its work is done and waits for review";
 /// How long git may take to say it.
 const GIT_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -58,6 +59,9 @@ pub(crate) async fn verify(
     if agent.judges.is_some() {
         return Ok(Missing(review::lacks(summary)));
     }
+    if agent.only_looks() {
+        return Ok(Missing(unanswered(agent, summary)));
+    }
     let mut missing = Vec::new();
     let wanted = wishes::read(fleet, place.folder.clone()).await?;
     if wanted.auto_commit {
@@ -75,9 +79,7 @@ pub(crate) async fn verify(
     } else if hearing::was_sent_back(fleet, call.actor.tenant, agent, &collected.commit).await? {
         missing.push("this very commit was sent back; there is none that mends it".to_owned());
     }
-    for todo in agent.todos.iter().filter(|todo| todo.state != TodoState::Completed) {
-        missing.push(format!("this is still on your list: {}", todo.text));
-    }
+    missing.extend(open_todos(agent));
     let commit = collected.commit;
     if missing.is_empty() {
         missing.extend(gates(fleet, call, (agent, &commit), place, &wanted).await?);
@@ -88,6 +90,17 @@ pub(crate) async fn verify(
     };
     paper::change::<Agent, ()>(fleet.app(), call.actor.tenant, agent.id.uuid(), note).await?;
     Ok(Missing(missing))
+}
+
+fn open_todos(agent: &Agent) -> impl Iterator<Item = String> {
+    let open = agent.todos.iter().filter(|todo| todo.state != TodoState::Completed);
+    open.map(|todo| format!("this is still on your list: {}", todo.text))
+}
+
+/// Tells what one lacks that can change no file: what it says is its work.
+fn unanswered(agent: &Agent, summary: &str) -> Vec<String> {
+    let silent = summary.trim().is_empty().then(|| "say what came of it".to_owned());
+    open_todos(agent).chain(silent).collect()
 }
 
 /// Runs the gates on a commit, and records on the bead what they said.
@@ -168,20 +181,44 @@ pub(crate) async fn complete(
     if agent.judges.is_some() {
         return review::conclude(fleet, call, (agent, number), summary).await;
     }
-    let app = fleet.app();
+    let (app, said) = (fleet.app(), summary.clone());
     // The bead is in git and the agent is not: a server that is killed between the two must know.
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
         agent.summary = Some(summary.clone());
         Ok(())
     };
     paper::change::<Agent, ()>(app, call.actor.tenant, agent.id.uuid(), note).await?;
+    if agent.only_looks() {
+        conclude(fleet, call, agent, said).await?;
+    } else {
+        let wanted = beads::Move {
+            status: Some(BeadStatus::Review),
+            token: agent.claim.clone(),
+            ..beads::Move::default()
+        };
+        beads::move_to(app, call, Some(agent.project), &agent.bead, wanted).await?;
+    }
+    finish(fleet, call, (agent, number)).await
+}
+
+/// Closes the bead of an agent that could change nothing with what it said. If others have written code
+/// for the bead, that is theirs to land: then it is said there, and the bead is free again.
+async fn conclude(fleet: &Fleet, call: &Call, agent: &Agent, said: String) -> Result<()> {
+    let (app, project, token) = (fleet.app(), Some(agent.project), agent.claim.clone());
     let wanted = beads::Move {
-        status: Some(BeadStatus::Review),
-        token: agent.claim.clone(),
+        resolution: Some(Resolution::Done),
+        reason: Some(said.clone()),
+        token: token.clone(),
         ..beads::Move::default()
     };
-    beads::move_to(app, call, Some(agent.project), &agent.bead, wanted).await?;
-    finish(fleet, call, (agent, number)).await
+    match beads::move_to(app, call, project, &agent.bead, wanted).await {
+        Err(error) if error.code() == code::STATUS_NOT_EARNED => {
+            beads::comment(app, call, project, &agent.bead, said).await?;
+            beads::release(app, call, project, &agent.bead, (token, false)).await?;
+        }
+        moved => drop(moved?),
+    }
+    Ok(())
 }
 
 /// Ends an agent whose bead was moved to review right before its server was killed.
@@ -205,14 +242,15 @@ pub(crate) async fn complete_late(
 /// Ends an agent whose bead is in review.
 async fn finish(fleet: &Fleet, call: &Call, (agent, number): (&Agent, u32)) -> Result<()> {
     let app = fleet.app();
-    let judged = hearing::is_wanted(fleet, call, agent).await?;
+    let judged = !agent.only_looks() && hearing::is_wanted(fleet, call, agent).await?;
+    let why = if agent.only_looks() { "it has said what came of it" } else { WAITS };
     let (fleet_, id, now) = (fleet.clone(), agent.id.uuid(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         paper::change_in::<Agent, ()>(tx, id, |tx, agent| {
             if agent.run != number || !agent.life.is_running() {
                 return Ok(());
             }
-            agent.step(LifeMove::CleanupDone, "its work is done and waits for review", now)?;
+            agent.step(LifeMove::CleanupDone, why, now)?;
             let told = serde_json::json!({
                 "agent": agent.label, "state": agent.life.as_str(), "view": agent.life.view(),
                 "bead": agent.bead, "commit": agent.commit, "summary": agent.summary,

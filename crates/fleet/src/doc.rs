@@ -124,6 +124,9 @@ pub struct Agent {
     /// A note for whoever goes on.
     #[serde(default)]
     pub handoff: Option<String>,
+    /// How many beads and convoys it has made.
+    #[serde(default)]
+    pub made: u32,
     /// Whether it was paused together with everybody else.
     #[serde(default)]
     pub stopped: bool,
@@ -151,6 +154,11 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// Tells whether it can change no file, and is not there to judge work: what it says is its work.
+    pub fn only_looks(&self) -> bool {
+        self.sandbox == Profile::ReadOnly && self.judges.is_none()
+    }
+
     /// Lets something happen to it, and remembers that.
     ///
     /// # Errors

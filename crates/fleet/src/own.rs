@@ -1,5 +1,7 @@
 //! What an agent can ask for itself: its bead, its list, its mail, a person, and to be done.
 
+mod granted;
+
 use std::time::Duration;
 
 use godel_agents::{TODOS_MAX, Todo};
@@ -12,6 +14,8 @@ use crate::doc::Agent;
 use crate::run::Order;
 use crate::slips::{Letter, Notice, NoticeKind};
 use crate::{Error, Fleet, Result, inbox, mail, paper, roles};
+
+pub use granted::{tools, use_tool};
 
 /// How long one request waits for the checks of work that is said to be done.
 const CHECK_PATIENCE: Duration = Duration::from_secs(25);

@@ -74,9 +74,14 @@ pub(crate) async fn find(folder: &Path, name: &str) -> Result<Role> {
     found.ok_or_else(|| Error::NoRole(name.to_owned()))
 }
 
+/// Returns the tools that a role lets an agent use.
+pub(crate) fn allowed(role: &Role) -> Allowed {
+    Allowed::only(&role.tools).with_granted(&role.permissions)
+}
+
 /// Refuses an agent that cannot be held to the tools of its role.
 pub(crate) fn hold(role: &Role, harness: Harness, walls: Profile) -> Result<()> {
-    let unheld = Allowed::only(&role.tools).unheld(harness, walls == Profile::ReadOnly);
+    let unheld = allowed(role).unheld(harness, walls == Profile::ReadOnly);
     unheld.map_or(Ok(()), |why| {
         Err(Error::refused(
             code::INVALID_FIELD,
@@ -96,7 +101,7 @@ pub(crate) async fn require(
 ) -> Result<()> {
     let call = fleet.on_behalf(tenant, agent.user).await?;
     let (_, folder) = fleet.project(&call, agent.project).await?;
-    if Allowed::only(&find(&folder, &agent.role).await?.tools).allows(tool) {
+    if allowed(&find(&folder, &agent.role).await?).allows(tool) {
         return Ok(());
     }
     Err(Error::refused(

@@ -188,6 +188,7 @@ pub(crate) async fn spawn_with(
         claim: None,
         summary: None,
         handoff: None,
+        made: 0,
         stopped: false,
         benched: false,
         errand,

@@ -152,6 +152,8 @@ fn own_api() -> OpenApiRouter<Shared> {
         .routes(routes!(own::ask))
         .routes(routes!(own::answer))
         .routes(routes!(own::done))
+        .routes(routes!(own::tools))
+        .routes(routes!(own::use_tool))
 }
 
 /// The paths of the API behind the guard.

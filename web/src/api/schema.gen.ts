@@ -1781,6 +1781,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/self/tools": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the tools that the own role gives
+         * @description With them an agent asks for more than its own work, in its own project.
+         */
+        get: operations["listOwnTools"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/self/tools/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Use a tool that the own role gives */
+        post: operations["useOwnTool"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions": {
         parameters: {
             query?: never;
@@ -5116,6 +5153,11 @@ export interface components {
             /** @description What it offers to choose from. */
             choices?: string[];
         };
+        /** @description What a tool says. */
+        OwnSaid: {
+            /** @description For the agent to read. */
+            text: string;
+        };
         /** @description What an agent is told of itself. */
         OwnSelf: {
             /** @description The agent. */
@@ -5135,6 +5177,25 @@ export interface components {
         OwnTodos: {
             /** @description The things. */
             todos: components["schemas"]["AgentTodo"][];
+        };
+        /** @description A tool that the role of an agent gives it. */
+        OwnTool: {
+            /** @description Its name. */
+            name: string;
+            /** @description What it does. */
+            description: string;
+            /** @description The JSON schema of its input. */
+            inputSchema: Record<string, unknown>;
+        };
+        /** @description The tools that the role of an agent gives it. */
+        OwnTools: {
+            /** @description The tools. */
+            tools: components["schemas"]["OwnTool"][];
+        };
+        /** @description What an agent gives to a tool. */
+        OwnUse: {
+            /** @description What the schema of the tool asks for. */
+            input?: Record<string, unknown>;
         };
         /** @description Whether that is so. */
         OwnVerdict: {
@@ -6414,6 +6475,15 @@ export interface components {
             data: components["schemas"]["OwnMail"];
         };
         /** @description A successful answer. */
+        Success_OwnSaid: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["OwnSaid"];
+        };
+        /** @description A successful answer. */
         Success_OwnSelf: {
             /**
              * @description Always `true`.
@@ -6421,6 +6491,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["OwnSelf"];
+        };
+        /** @description A successful answer. */
+        Success_OwnTools: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["OwnTools"];
         };
         /** @description A successful answer. */
         Success_OwnVerdict: {
@@ -11745,6 +11824,71 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listOwnTools: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tools */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_OwnTools"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    useOwnTool: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the tool */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OwnUse"];
+            };
+        };
+        responses: {
+            /** @description What it says */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_OwnSaid"];
+                };
             };
             /** @description What went wrong, and what to do next */
             default: {

@@ -1,5 +1,8 @@
 //! Which tools a role lets an agent use, in the words of Godel and in those of each program.
 
+use godel_model::Permission;
+
+use crate::grant::{self, GRANTS};
 use crate::harness::Harness;
 
 /// What every agent may do, else it could never end.
@@ -40,6 +43,15 @@ impl Allowed {
         Self(tools.to_vec())
     }
 
+    /// Allows what permissions give, too.
+    #[must_use]
+    pub fn with_granted(mut self, permissions: &[Permission]) -> Self {
+        if !self.is_all() {
+            self.0.extend(grant::given(permissions).map(|grant| grant.tool.name.to_owned()));
+        }
+        self
+    }
+
     /// Tells whether all tools may be used.
     pub fn is_all(&self) -> bool {
         self.0.is_empty() || self.0.iter().any(|tool| tool == "*")
@@ -70,7 +82,10 @@ impl Allowed {
     pub(super) fn of(&self, words: &Words) -> Vec<String> {
         let known = words.iter().filter(|(word, _)| self.allows(word)).flat_map(|(_, own)| *own);
         let mut all: Vec<String> = known.map(|name| (*name).to_owned()).collect();
-        let own = self.0.iter().filter(|tool| !tool.ends_with('*') && !OWN.contains(&&***tool));
+        let named = |tool: &&String| {
+            !tool.ends_with('*') && !OWN.contains(&&***tool) && grant::named(tool).is_none()
+        };
+        let own = self.0.iter().filter(named);
         all.extend(own.filter(|tool| plain(tool)).cloned());
         all.sort_unstable();
         all.dedup();
@@ -79,7 +94,8 @@ impl Allowed {
 
     /// Returns the tools of Godel that may be used.
     pub(super) fn verbs(&self) -> impl Iterator<Item = &'static str> {
-        VERBS.into_iter().filter(|verb| self.allows(verb))
+        let granted = GRANTS.iter().map(|grant| grant.tool.name);
+        VERBS.into_iter().chain(granted).filter(|verb| self.allows(verb))
     }
 
     /// Tells why an agent cannot be held to these tools; nothing if it can. Behind walls that let

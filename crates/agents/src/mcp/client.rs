@@ -127,6 +127,28 @@ pub enum QuestionState {
     Declined,
 }
 
+/// A tool that the permissions of a role give.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct GrantedTool {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its input.
+    pub input_schema: Value,
+}
+
+#[derive(Deserialize)]
+struct GrantedTools {
+    tools: Vec<GrantedTool>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    text: String,
+}
+
 /// What came of an agent's word that it is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -242,6 +264,24 @@ impl Godel {
         let request = self.request(Method::POST, "/done").json(&json!({ "summary": summary }));
         // Gates are run for the answer.
         self.ask(request.timeout(Duration::from_secs(24 * 3600))).await
+    }
+
+    /// Lists the tools that the permissions of the role give.
+    ///
+    /// # Errors
+    /// If Godel is away or says no.
+    pub async fn tools(&self) -> Result<Vec<GrantedTool>, Refusal> {
+        self.ask::<GrantedTools>(self.request(Method::GET, "/tools")).await.map(|all| all.tools)
+    }
+
+    /// Uses one of them, and returns what it says.
+    ///
+    /// # Errors
+    /// If Godel is away or says no.
+    pub async fn use_tool(&self, name: &str, input: &Value) -> Result<String, Refusal> {
+        let request = self.request(Method::POST, &format!("/tools/{name}"));
+        let said: Said = self.ask(request.json(&json!({ "input": input }))).await?;
+        Ok(said.text)
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {

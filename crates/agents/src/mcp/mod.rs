@@ -19,7 +19,8 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
 pub use client::{
-    Agent, BASE_VARIABLE, Bead, Godel, Mail, Myself, Question, QuestionState, Refusal, Verdict,
+    Agent, BASE_VARIABLE, Bead, Godel, GrantedTool, Mail, Myself, Question, QuestionState, Refusal,
+    Verdict,
 };
 
 use crate::lines::{Line, Lines};
@@ -35,6 +36,8 @@ pub const CALLS_MAX: usize = 32;
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 /// How often a client is told that a call still goes on, if it wants to know.
 const PROGRESS_EVERY: Duration = Duration::from_secs(20);
+/// How long a list of tools waits for what the role gives.
+const GRANTED_PATIENCE: Duration = Duration::from_secs(10);
 /// How long calls may still go on when the client says nothing more.
 const REST: Duration = Duration::from_secs(5);
 const CHUNK_BYTES: usize = 16 * 1024;
@@ -130,7 +133,10 @@ impl<O: AsyncWrite + Unpin> Desk<O> {
             Message::Request { id, method, params } => match method.as_str() {
                 "initialize" => self.write(&rpc::result(&id, welcome(&params))).await,
                 "ping" => self.write(&rpc::result(&id, json!({}))).await,
-                "tools/list" => self.write(&rpc::result(&id, tools::list())).await,
+                "tools/list" => {
+                    let list = tools::list(&self.granted().await);
+                    self.write(&rpc::result(&id, list)).await
+                }
                 "tools/call" => self.call(id, &params).await,
                 _ => {
                     let why = format!("there is no method {method:?}");
@@ -138,6 +144,12 @@ impl<O: AsyncWrite + Unpin> Desk<O> {
                 }
             },
         }
+    }
+
+    /// Asks what the role gives; an agent whose server is away begins without it.
+    async fn granted(&self) -> Vec<GrantedTool> {
+        let asked = tokio::time::timeout(GRANTED_PATIENCE, self.godel.tools()).await;
+        asked.ok().and_then(Result::ok).unwrap_or_default()
     }
 
     async fn call(&mut self, id: Value, params: &Value) -> std::io::Result<()> {

@@ -4,19 +4,33 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::client::Godel;
+use super::client::{Godel, GrantedTool};
 use super::verbs::{self, Told};
 use crate::event::{Todo, TodoState, clip};
+use crate::grant::{self, INPUT_MAX_BYTES};
 
 /// A call of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Call {
     Bead,
     TodoWrite(Vec<Todo>),
-    MailSend { to: String, text: String },
+    MailSend {
+        to: String,
+        text: String,
+    },
     MailRead,
-    AskHuman { question: String, choices: Vec<String> },
-    Done { summary: String },
+    AskHuman {
+        question: String,
+        choices: Vec<String>,
+    },
+    Done {
+        summary: String,
+    },
+    /// What a permission of the role gives.
+    Granted {
+        tool: &'static str,
+        input: Value,
+    },
 }
 
 #[derive(Deserialize)]
@@ -65,7 +79,16 @@ impl Call {
             "ask_human" => given(input)
                 .map(|AskHuman { question, choices }| Self::AskHuman { question, choices }),
             "done" => given(input).map(|Done { summary }| Self::Done { summary }),
-            _ => return None,
+            name => {
+                let tool = grant::named(name)?.tool.name;
+                let size = input.to_string().len();
+                if size > INPUT_MAX_BYTES {
+                    return Some(Err(format!(
+                        "the arguments have more than {INPUT_MAX_BYTES} bytes"
+                    )));
+                }
+                Ok(Self::Granted { tool, input: input.clone() })
+            }
         })
     }
 
@@ -80,6 +103,7 @@ impl Call {
                 verbs::ask_human(godel, &question, &choices).await
             }
             Self::Done { summary } => verbs::done(godel, &summary).await,
+            Self::Granted { tool, input } => verbs::granted(godel, tool, &input).await,
         }
     }
 }
@@ -89,8 +113,14 @@ fn given<T: DeserializeOwned>(input: &Value) -> Result<T, String> {
     T::deserialize(input).map_err(|error| clip(&format!("the arguments are wrong: {error}"), 1024))
 }
 
-/// Lists the tools.
-pub(super) fn list() -> Value {
+/// Lists the tools: those of every agent, and those that its role gives it.
+pub(super) fn list(granted: &[GrantedTool]) -> Value {
+    let mut all = own();
+    all.extend(granted.iter().map(|tool| json!(tool)));
+    json!({ "tools": all })
+}
+
+fn own() -> Vec<Value> {
     let text = json!({ "type": "string" });
     let tool = |name: &str, description: &str, properties: Value, required: &[&str]| {
         let schema = json!({ "type": "object", "properties": properties, "required": required });
@@ -102,7 +132,7 @@ pub(super) fn list() -> Value {
         "properties": { "text": text, "state": state },
         "required": ["text", "state"],
     });
-    json!({ "tools": [
+    vec![
         tool(
             "bead",
             "Show who you are, the bead that you work on, your task and your todos.",
@@ -136,5 +166,5 @@ pub(super) fn list() -> Value {
             json!({ "summary": { "type": "string", "description": "what was done, for people" } }),
             &["summary"],
         ),
-    ] })
+    ]
 }

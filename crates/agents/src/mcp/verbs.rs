@@ -1,7 +1,10 @@
 //! What an agent can do with Godel, as text that it can read: for its tools and for a command line.
 
+use serde_json::Value;
+
 use super::client::{Godel, Myself, QuestionState, Refusal};
 use crate::event::{CHOICES_MAX, TEXT_MAX_BYTES, TODOS_MAX, Todo, TodoState, clip};
+use crate::grant;
 
 /// The longest address of a message.
 const TO_MAX_BYTES: usize = 512;
@@ -126,6 +129,30 @@ pub async fn done(godel: &Godel, summary: &str) -> Told {
     let missing: Vec<String> = missing.collect();
     let text = format!("The work is not done yet. This is missing:\n{}", missing.join("\n"));
     Told::badly(clip(&text, 2 * TEXT_MAX_BYTES))
+}
+
+/// Uses a tool that the permissions of the role give.
+pub async fn granted(godel: &Godel, tool: &str, input: &Value) -> Told {
+    let Some(grant) = grant::named(tool) else {
+        return Told::badly(format!("there is no tool {}", clip(tool, SHORT_MAX_BYTES)));
+    };
+    let used = godel.use_tool(grant.tool.name, input).await;
+    used.map_or_else(Told::from, |text| Told::well(clip(&text, 4 * TEXT_MAX_BYTES)))
+}
+
+/// Shows the tools that the permissions of the role give.
+pub async fn tools(godel: &Godel) -> Told {
+    let tools = match godel.tools().await {
+        Ok(tools) => tools,
+        Err(refusal) => return refusal.into(),
+    };
+    if tools.is_empty() {
+        return Told::well("your role gives you no more tools");
+    }
+    let lines = tools
+        .iter()
+        .map(|tool| format!("{}: {}\n  {}", tool.name, tool.description, tool.input_schema));
+    Told::well(clip(&lines.collect::<Vec<_>>().join("\n"), 4 * TEXT_MAX_BYTES))
 }
 
 fn unfit(what: &str, text: &str, max_bytes: usize) -> Option<Told> {

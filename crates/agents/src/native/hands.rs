@@ -8,8 +8,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::Shared;
-use super::tools::{Bench, Upshot, Wish};
+use super::tools::{Bench, RESULT_MAX_BYTES, Upshot, Wish};
 use crate::event::{CHOICES_MAX, Choice, Outcome, SessionEvent, TEXT_MAX_BYTES, clip};
+use crate::mcp::{Godel, verbs};
 use crate::session::Answer;
 
 const CHECKED: &str = "Noted. It is checked now.";
@@ -18,6 +19,8 @@ const CHECKED: &str = "Noted. It is checked now.";
 #[derive(Debug)]
 pub(super) struct Hands {
     pub(super) bench: Bench,
+    /// Does what the permissions of the role give.
+    pub(super) godel: Godel,
     pub(super) events: mpsc::Sender<SessionEvent>,
     pub(super) shared: Arc<Shared>,
 }
@@ -91,6 +94,10 @@ impl Hands {
                 Upshot::well("sent")
             }
             Wish::Done { .. } => Upshot::well(CHECKED),
+            Wish::Granted { tool, input } => {
+                let told = verbs::granted(&self.godel, tool, input).await;
+                Upshot { text: clip(&told.text, RESULT_MAX_BYTES), failed: told.failed, file: None }
+            }
             wish => self.bench.run(wish).await,
         }
     }

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use godel_llm::Dialect;
 use godel_llm::translate::BadReply;
 use godel_llm::translate::talk::{Item, Talk, Tool};
+use godel_model::Permission;
 use godel_runtime::{RuntimeProvider, SandboxId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
@@ -24,6 +25,7 @@ pub use tools::{RESULT_MAX_BYTES, TOOLS};
 
 use crate::error::{Error, Result};
 use crate::event::SessionEvent;
+use crate::grant;
 use crate::launch::Allowed;
 use crate::session::{AgentSession, Answer, PROMPT_MAX_BYTES, Turn};
 use crate::tree::{Node, NodeNumber, Tree};
@@ -57,7 +59,7 @@ pub struct Voice {
     pub max_output: u64,
     /// What it is told before the conversation; [`SYSTEM`] unless a role says otherwise.
     pub system: String,
-    /// The tools that it is offered, [`TOOLS`] or some of them; a call of another is refused.
+    /// The tools that it is offered, [`TOOLS`] or some of them and what its role grants; a call of another is refused.
     pub tools: Vec<Tool>,
 }
 
@@ -73,6 +75,11 @@ impl Voice {
     /// Offers only tools that a role allows.
     pub fn only(&mut self, allowed: &Allowed) {
         self.tools.retain(|tool| allowed.allows(tool.name));
+    }
+
+    /// Offers what the permissions of a role give, too.
+    pub fn grant(&mut self, permissions: &[Permission]) {
+        self.tools.extend(grant::given(permissions).map(|grant| grant.tool.clone()));
     }
 
     /// Returns what is asked with a conversation.

@@ -13,6 +13,7 @@ use super::line::{Line, Silence};
 use super::tools::Bench;
 use super::{Shared, Voice};
 use crate::event::{Outcome, SessionEvent, TEXT_MAX_BYTES, clip};
+use crate::mcp::Godel;
 
 /// The most rounds of one turn: a loop that nobody stops must end.
 const ROUNDS_MAX: usize = 500;
@@ -46,7 +47,8 @@ impl Work {
         let tools: usize =
             voice.tools.iter().map(|tool| tool.description.len() + tool.schema.len()).sum();
         let fixed = (voice.system.len() + tools) as u64 / 3;
-        let hands = Hands { bench, events, shared };
+        let godel = Godel::new(line.http.clone(), &line.base_url, line.token.clone());
+        let hands = Hands { bench, godel, events, shared };
         Self { voice, line, orders, hands, fixed }
     }
 

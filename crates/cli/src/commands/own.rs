@@ -39,6 +39,14 @@ pub(crate) async fn run(output: Output, asked: Own) -> Result<Exit> {
         Own::Verb(Verb::Ask { question, choices }) => {
             verbs::ask_human(&godel, &question, &choices).await
         }
+        Own::Verb(Verb::Tools) => verbs::tools(&godel).await,
+        Own::Verb(Verb::Use { tool, input }) => {
+            let input = serde_json::from_str(&input).map_err(|error| {
+                Invalid::new(code::INVALID_JSON, format!("the input is not JSON: {error}"))
+                    .with_hint("godel self tools shows what each tool wants")
+            })?;
+            verbs::granted(&godel, &tool, &input).await
+        }
         Own::Verb(Verb::Done { summary }) => verbs::done(&godel, &summary).await,
     };
     output.line(told.text)?;

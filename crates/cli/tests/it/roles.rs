@@ -108,3 +108,65 @@ async fn an_agent_that_is_not_done_after_all_its_turns_ends_as_one_that_failed()
     let notices = yard.json(&["inbox"]);
     assert_eq!(notices["items"][0]["kind"], "stuck", "{notices:#}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn permissions_of_a_role_let_an_agent_plan_and_nothing_else() {
+    let yard = Yard::open(PERSON).await;
+    let first = yard.json(&["bead", "create", "Lay the ground"])["id"].as_str().unwrap().to_owned();
+    let create = |title: &str| {
+        let input = serde_json::json!({ "title": title, "description": "on it", "after": [first] });
+        format!("[[call bead_create {input}]]")
+    };
+    let plan = format!(
+        "Plan a house. {} [[then]] [[call bead_list {{}}]] [[then]] [[call convoy_create {{\"name\":\"House\",\
+         \"beads\":[\"{first}\"]}}]] [[then]] [[call agent_list {{}}]] [[then]] [[insist event_list {{}}]] [[then]] \
+         [[call done {{\"summary\":\"one wall is planned\"}}]]",
+        create("Build a wall")
+    );
+    let name = spawn(&yard, &[&plan, "--role", "coordinator"]);
+    let agent = yard.until(&name, "completed");
+    let told = log(&yard, &name);
+    // What it made waits for what must come first, and says who made it.
+    let beads = yard.json(&["bead", "list"]);
+    let wall = beads["items"].as_array().unwrap().iter().find(|one| one["title"] == "Build a wall");
+    let wall = wall.unwrap_or_else(|| panic!("{beads:#}\n{told}"));
+    let wall = yard.json(&["bead", "show", wall["id"].as_str().unwrap()]);
+    assert_eq!(wall["links"][0]["target"].as_str(), Some(&*first), "{wall:#}");
+    assert_eq!(wall["createdBy"], format!("agent:{name}"), "{wall:#}");
+    assert!(
+        told.contains("Lay the ground") && told.contains(&format!("{name} coordinator")),
+        "{told}"
+    );
+    let convoys = yard.json(&["convoy", "list"]);
+    assert_eq!(convoys["items"][0]["name"], "House", "{convoys:#}");
+    // Its role does not let it see events.
+    assert!(told.contains("your role does not let you use event_list"), "{told}");
+    // It could change no file: what it said closed its bead.
+    let own = yard.json(&["bead", "show", agent["bead"].as_str().unwrap()]);
+    assert_eq!(own["status"], "done", "{own:#}");
+    assert_eq!(own["resolution"]["reason"], "one wall is planned", "{own:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_asks_for_what_its_role_permits_by_command() {
+    let yard = Yard::open(PERSON).await;
+    role(&yard, "clerk", "permissions: [bead:read:team]");
+    let script = "cat > /dev/null; godel self tools; godel self use bead_list; \
+                  godel self use bead_create '{\"title\":\"x\",\"description\":\"y\"}' 2>&1; \
+                  godel self use bead_list '{\"nonsense\":1}' 2>&1; godel self use shell 2>&1; \
+                  echo a > a.txt; git add -A; git commit -qm a; godel self done 'it is done'";
+    let how = ["look around", "--role", "clerk", "--harness", "command", "--", "sh", "-c", script];
+    let name = spawn(&yard, &how);
+    yard.until(&name, "completed");
+    let told = log(&yard, &name);
+    for said in [
+        "bead_show: Show a bead",
+        "look around",
+        "your role clerk does not permit bead_create: you have bead_list, bead_show",
+        "unknown field `nonsense`",
+        "there is no tool shell",
+    ] {
+        assert!(told.contains(said), "{said}\n{told}");
+    }
+    assert_eq!(yard.json(&["bead", "list"])["items"].as_array().unwrap().len(), 1);
+}

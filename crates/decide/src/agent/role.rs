@@ -114,6 +114,11 @@ impl Role {
             })
     }
 
+    /// Tells whether the prompt has a place for the title; else that belongs to the task.
+    pub fn names_title(&self) -> bool {
+        parts(&self.prompt).contains(&Part::Named("title"))
+    }
+
     /// Writes what an agent is told. What is filled in is not looked into again.
     pub fn render(&self, fill: &Fill<'_>) -> String {
         let mut text = String::with_capacity(self.prompt.len() + fill.task.len());

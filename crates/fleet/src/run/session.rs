@@ -24,8 +24,8 @@ that was running has ended. Look at `git status` and at your todos, and go on wi
 /// What an agent is told that has no tools of Godel.
 const BY_COMMAND: &str = "You reach Godel, which leads you, by commands: `godel self bead` shows your work, \
 `godel self todo` writes your list of things to do, `godel self ask QUESTION` asks a person and waits, `godel \
-self mail` reads your mail, and `godel self done SUMMARY` says that all is done and committed, and tells you \
-what is missing.";
+self mail` reads your mail, `godel self tools` shows what else your role lets you ask for, and `godel self done \
+SUMMARY` says that all is done and committed, and tells you what is missing.";
 
 /// A session with its conversation.
 pub(crate) struct Session {
@@ -69,7 +69,7 @@ impl Session {
         }
         let role = roles::find(&place.folder, &agent.role).await?;
         roles::hold(&role, agent.harness, agent.sandbox)?;
-        let allowed = Allowed::only(&role.tools);
+        let allowed = roles::allowed(&role);
         let goes_on = tree.head().is_some();
         let kept = tree.nodes().count();
         let dialect = fleet.app().switchboard.config().own_dialect(&agent.model);
@@ -82,6 +82,7 @@ impl Session {
                 voice.max_output = model.output.unwrap_or(voice.max_output).min(32_000);
             }
             voice.only(&allowed);
+            voice.grant(&role.permissions);
             let settings = NativeSettings {
                 voice,
                 line: Line {
@@ -140,8 +141,10 @@ impl Session {
             }
             _ => None,
         };
-        // What is said in one line is said once.
-        let (title, rest) = agent.task.trim().split_once('\n').unwrap_or((agent.task.trim(), ""));
+        // What is said in one line is said once, and never not at all.
+        let whole = agent.task.trim();
+        let (title, rest) = whole.split_once('\n').unwrap_or((whole, ""));
+        let rest = if self.role.names_title() { rest } else { whole };
         let fill = Fill { task: rest.trim(), bead: &agent.bead, title, rules: "" };
         let mut task = self.role.render(&fill);
         if !agent.harness.has_tools_of_godel() {

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::event::{Change, TODOS_MAX, Todo, TodoState, clip};
+use crate::grant::{self, INPUT_MAX_BYTES};
 
 /// The most bytes that a tool gives back to the model.
 pub const RESULT_MAX_BYTES: usize = 32 * 1024;
@@ -79,9 +80,22 @@ pub(crate) enum Wish {
     Search(Search),
     Shell(Shell),
     Todos(Vec<Todo>),
-    Ask { question: String, choices: Vec<String> },
-    Message { to: String, text: String },
-    Done { summary: String },
+    Ask {
+        question: String,
+        choices: Vec<String>,
+    },
+    Message {
+        to: String,
+        text: String,
+    },
+    Done {
+        summary: String,
+    },
+    /// What a permission of the role gives.
+    Granted {
+        tool: &'static str,
+        input: serde_json::Value,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -151,10 +165,17 @@ struct Done {
 impl Wish {
     /// Reads a call; what is wrong with it is told to the model.
     pub(crate) fn read(name: &str, input: &str, tools: &[Tool]) -> Result<Self, String> {
-        let known = TOOLS.iter().any(|tool| tool.name == name);
+        let granted = grant::named(name).map(|grant| grant.tool.name);
+        let known = granted.is_some() || TOOLS.iter().any(|tool| tool.name == name);
         if known && !tools.iter().any(|tool| tool.name == name) {
             let names = names(tools);
             return Err(format!("your role does not let you use {name}; you have {names}"));
+        }
+        if let Some(tool) = granted {
+            if input.len() > INPUT_MAX_BYTES {
+                return Err(format!("the input has more than {INPUT_MAX_BYTES} bytes"));
+            }
+            return Ok(Self::Granted { tool, input: given(input)? });
         }
         Ok(match name {
             "read" => Self::Read(given(input)?),
@@ -247,9 +268,11 @@ impl Bench {
             Wish::Edit(wish) => self.edit(wish).await,
             Wish::Search(wish) => self.search(wish).await,
             Wish::Shell(wish) => self.shell(wish).await,
-            Wish::Todos(_) | Wish::Ask { .. } | Wish::Message { .. } | Wish::Done { .. } => {
-                Ok(Upshot::well(""))
-            }
+            Wish::Todos(_)
+            | Wish::Ask { .. }
+            | Wish::Message { .. }
+            | Wish::Done { .. }
+            | Wish::Granted { .. } => Ok(Upshot::well("")),
         };
         let mut done = done.unwrap_or_else(Upshot::badly);
         done.text = clip(&done.text, RESULT_MAX_BYTES);

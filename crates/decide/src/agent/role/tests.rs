@@ -123,3 +123,9 @@ proptest! {
         prop_assert_eq!(told, format!("<{task}|{rules}>"));
     }
 }
+
+#[test]
+fn a_prompt_without_a_place_for_the_title_says_so() {
+    let names = |name| Role::built_in(name).unwrap().names_title();
+    assert!(names("worker") && names("reviewer") && !names("coordinator") && !names("monitor"));
+}

@@ -5,9 +5,10 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::response::IntoResponse;
+use godel_agents::grant::Grant;
 use godel_api::{
-    Made, NewLetter, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSelf,
-    OwnTodos, OwnVerdict, Success,
+    Made, NewLetter, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSaid, OwnSelf,
+    OwnTodos, OwnTool, OwnTools, OwnUse, OwnVerdict, Success,
 };
 use godel_app::auth;
 use godel_app::spend::{self, Shown};
@@ -167,4 +168,38 @@ pub(crate) async fn done(
 ) -> ApiResult<impl IntoResponse> {
     let missing = own::done(&shared.fleet, &me, body.value.summary).await?;
     Ok(Json(Success::new(OwnVerdict { accepted: missing.is_empty(), missing })))
+}
+
+/// List the tools that the own role gives
+///
+/// With them an agent asks for more than its own work, in its own project.
+#[utoipa::path(get, path = "/self/tools", tag = "self", operation_id = "listOwnTools",
+    responses((status = 200, description = "The tools", body = Success<OwnTools>)))]
+pub(crate) async fn tools(
+    State(shared): State<Shared>,
+    Me(me): Me,
+) -> ApiResult<impl IntoResponse> {
+    let found = own::tools(&shared.fleet, &me).await?;
+    let tool = |grant: &Grant| OwnTool {
+        name: grant.tool.name.to_owned(),
+        description: grant.tool.description.to_owned(),
+        input_schema: serde_json::from_str(grant.tool.schema).unwrap_or_default(),
+    };
+    let tools = found.into_iter().map(tool).collect();
+    Ok(Json(Success::new(OwnTools { tools })))
+}
+
+/// Use a tool that the own role gives
+#[utoipa::path(post, path = "/self/tools/{name}", tag = "self", operation_id = "useOwnTool",
+    params(("name" = String, Path, description = "The name of the tool")),
+    request_body = OwnUse,
+    responses((status = 200, description = "What it says", body = Success<OwnSaid>)))]
+pub(crate) async fn use_tool(
+    State(shared): State<Shared>,
+    Me(me): Me,
+    Word(name): Word,
+    body: JsonBody<OwnUse>,
+) -> ApiResult<impl IntoResponse> {
+    let text = own::use_tool(&shared.fleet, &me, &name, body.value.input).await?;
+    Ok(Json(Success::new(OwnSaid { text })))
 }
