@@ -83,7 +83,8 @@ impl Visitor {
     }
 
     async fn next(&mut self) -> Heard {
-        tokio::time::timeout(PATIENCE, self.socket.next()).await.expect("something is told")
+        let told = tokio::time::timeout(PATIENCE, self.socket.next()).await;
+        told.unwrap_or_else(|_| panic!("nothing after {:?}", String::from_utf8_lossy(&self.shown)))
     }
 
     /// Waits for a frame that is not what the terminal shows, and checks the places of what is.
@@ -169,6 +170,27 @@ async fn a_terminal_is_read_on_from_any_byte_after_a_cut_and_nothing_is_lost_or_
     assert_eq!(refused.code(), code::SANDBOX_STATE);
     let opened = yard.repo.json(&["events", "list", "--limit", "1000"]).to_string();
     assert_eq!(opened.matches("agent:terminal").count(), 1, "it is told who opened it, once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_is_inside_the_walls_of_gvisor_too() {
+    let yard = Yard::open(MODEL).await;
+    let how = ["agent", "spawn", BUSY, "--runtime", "gvisor"];
+    let name = yard.repo.say(&how).trim_end().to_owned();
+    yard.until_state(&name, "executing");
+    let client = client(&yard, &yard.repo.home);
+    let mut visitor = Visitor::open(&client, &name).await;
+    // It has a size, and what its keys mean reaches the command.
+    visitor.ask(AttachAsk::Resize { columns: 77, rows: 33 }).await;
+    visitor.types("stty size; sleep 600\n").await;
+    visitor.until("33 77").await;
+    visitor.types("\u{3}echo $((20 + 3)) more\n").await;
+    visitor.until("23 more").await;
+    let (terminal, at) = (visitor.terminal.unwrap(), visitor.at);
+    drop(visitor);
+    let mut again = Visitor::back(&client, &name, (terminal, at)).await;
+    again.types("echo $((40 + 1)) again\n").await;
+    again.until("41 again").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

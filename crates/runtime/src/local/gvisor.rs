@@ -21,8 +21,8 @@ use super::{owner, prepare};
 use crate::error::at;
 use crate::{
     Capabilities, Collected, Command, Error, Isolation, NetworkPolicy, Pause, Pieces, Process,
-    Result, RuntimeProvider, Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId,
-    SnapshotLevel, SpawnSpec,
+    ProcessId, Result, RuntimeProvider, Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink,
+    SnapshotId, SnapshotLevel, SpawnSpec, Terminal,
 };
 
 /// How long runsc may take to ask what to start.
@@ -228,7 +228,7 @@ impl RuntimeProvider for Gvisor {
             snapshot: SnapshotLevel::Memory,
             pause: Pause::Freeze,
             fork: true,
-            pty: false,
+            pty: true,
             ports: false,
             network: NetworkPolicy::Domain,
         }
@@ -239,14 +239,11 @@ impl RuntimeProvider for Gvisor {
     }
 
     async fn exec(&self, at: SandboxId, command: &Command) -> Result<Process> {
-        if command.terminal.is_some() {
-            return Err(Error::refused(
-                code::INVALID_FIELD,
-                "the runtime gvisor has no terminals",
-                "use the runtime `worktree`, or run the command without a terminal",
-            ));
-        }
         self.inner.exec(at, command).await
+    }
+
+    async fn terminal(&self, at: SandboxId, process: ProcessId) -> Result<Terminal> {
+        self.inner.terminal(at, process).await
     }
 
     async fn read(&self, at: SandboxId, path: &SandboxPath) -> Result<Bytes> {

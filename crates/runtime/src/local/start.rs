@@ -68,13 +68,7 @@ impl Starter<'_> {
             }
         };
         tokio.env_clear().envs(self.variables(&record, command));
-        let [stdin, stdout, stderr] = match pty {
-            Some(pty) => pty.ends()?,
-            None => {
-                let stdin = if command.stdin { Stdio::piped() } else { Stdio::null() };
-                [stdin, Stdio::piped(), Stdio::piped()]
-            }
-        };
+        let [stdin, stdout, stderr] = ends(command, pty)?;
         tokio.stdin(stdin).stdout(stdout).stderr(stderr).kill_on_drop(true);
         Ok(tokio)
     }
@@ -137,8 +131,8 @@ impl Starter<'_> {
     pub(super) fn prepare_guest(
         &self,
         command: &Command,
-        runsc: &Runsc,
-        process: &GuestProcess,
+        (runsc, process): &(Runsc, GuestProcess),
+        pty: Option<&Pty>,
     ) -> Result<Tokio> {
         check_words(command)?;
         let failed = |error: rustix::io::Errno| Error::file(&process.pipe, "made", error.into());
@@ -149,11 +143,13 @@ impl Starter<'_> {
         let id = guest::name(self.room.id);
         let pid = format!("-internal-pid-file={pid}");
         let words = runsc.command(&["exec", "-process", &pipe, &pid, &id]);
-        let plan = Outer { groups: self.room.groups.doors(), ..Outer::default() };
+        // runsc passes on what the keys of a terminal mean, so the terminal must be its own.
+        let groups = self.room.groups.doors();
+        let plan = Outer { groups, terminal: pty.is_some(), ..Outer::default() };
         let mut tokio = self.outer(&plan)?;
         tokio.args(words).env_clear().current_dir("/").kill_on_drop(true);
-        let stdin = if command.stdin { Stdio::piped() } else { Stdio::null() };
-        tokio.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let [stdin, stdout, stderr] = ends(command, pty)?;
+        tokio.stdin(stdin).stdout(stdout).stderr(stderr);
         Ok(tokio)
     }
 
@@ -161,6 +157,7 @@ impl Starter<'_> {
     pub(super) fn guest_description(&self, command: &Command) -> Result<Vec<u8>> {
         let record = self.room.record();
         let walls = self.walls(&record, PathBuf::from("/"), true)?;
+        let terminal = command.terminal.is_some();
         let inner = Inner { user: None, relays: Vec::new(), ..self.inner(&record, &walls) };
         let mut words = vec![inside::HELPER.to_owned()];
         words.extend(self.helper.args.iter().cloned());
@@ -170,7 +167,8 @@ impl Starter<'_> {
         let env: Vec<String> =
             variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let user = self.room.user.unwrap_or_default();
-        let described = oci::process(user, &words, &env, &start_of(&record, command));
+        let mut described = oci::process(user, &words, &env, &start_of(&record, command));
+        described["terminal"] = terminal.into();
         as_text(&described).map(String::into_bytes)
     }
 
@@ -335,6 +333,17 @@ pub(super) fn write_settings(state: &Path, user: Option<u32>) -> Result<()> {
         fs::write(&path, text).map_err(at(&path, "written"))?;
     }
     Ok(())
+}
+
+/// Returns the input, output and complaints of a command.
+fn ends(command: &Command, pty: Option<&Pty>) -> Result<[Stdio; 3]> {
+    match pty {
+        Some(pty) => pty.ends(),
+        None => {
+            let stdin = if command.stdin { Stdio::piped() } else { Stdio::null() };
+            Ok([stdin, Stdio::piped(), Stdio::piped()])
+        }
+    }
 }
 
 fn start_of(record: &Record, command: &Command) -> PathBuf {

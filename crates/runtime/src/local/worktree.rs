@@ -225,7 +225,7 @@ impl Worktrees {
         let guest = self.guest_process(room).await?;
         let pty = command.terminal.map(|size| Pty::open(size, room.user)).transpose()?;
         let prepared = match &guest {
-            Some((runsc, process)) => starter.prepare_guest(command, runsc, process)?,
+            Some(guest) => starter.prepare_guest(command, guest, pty.as_ref())?,
             None => starter.prepare(command, pty.as_ref())?,
         };
         let failed = |cause| Error::Start { program: command.program.clone(), cause };
