@@ -9,7 +9,9 @@ use godel_app::spend::tokens::{self, NewToken};
 use godel_app::{Call, beads};
 use godel_git::{Create, Name, State};
 use godel_model::{TenantId, code};
-use godel_runtime::{Egress, Identity, RuntimeProvider, Sandbox, SandboxId, Source, SpawnSpec};
+use godel_runtime::{
+    Egress, Identity, Profile, RuntimeProvider, Sandbox, SandboxId, Source, SpawnSpec,
+};
 use godel_store::Tx;
 use secrecy::SecretString;
 
@@ -53,16 +55,16 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
         Ok(())
     };
     *agent = paper::change::<Agent, ()>(fleet.app(), tenant, agent.id.uuid(), note).await?.0;
-    let (program, mut readable) = program(fleet, agent).await?;
-    // Agents without tools of Godel run it.
-    let own = fleet.own.settings.helper.program.parent().map(ToOwned::to_owned);
-    readable.extend(own.clone());
+    let (program, readable) = program(fleet, agent).await?;
     let bead = agent.tree();
     let source = Source::Worktree { tree, common_dir: common, base, bead };
     let mut spec = SpawnSpec::new(agent.id, format!("{tenant}/{}", agent.project), source);
     spec.profile = agent.sandbox;
     spec.readable = readable;
-    spec.path.extend(own);
+    if agent.sandbox == Profile::None {
+        // Agents without tools of Godel run it; behind walls it is there anyway.
+        spec.path.extend(fleet.own.settings.helper.program.parent().map(ToOwned::to_owned));
+    }
     spec.pass_env = ["LANG", "LC_ALL", "TZ"].map(str::to_owned).into();
     spec.identity = Some(Identity {
         name: agent.label.clone(),

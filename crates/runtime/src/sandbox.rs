@@ -1,7 +1,7 @@
 //! What a provider can do, and how a sandbox is.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use godel_model::{AgentId, Invalid, code};
@@ -179,6 +179,21 @@ pub struct Sandbox {
     pub api: Option<String>,
     /// What could not be had and is done in a weaker way, in words.
     pub notes: Vec<String>,
+}
+
+impl Sandbox {
+    /// Where commands behind walls find the helper, under the name that people know it by.
+    pub const PROGRAM: &str = "/run/godel/bin/godel";
+
+    /// Where commands find the helper, which is elsewhere on the machine.
+    pub fn program(&self, outside: &Path) -> PathBuf {
+        match self.profile {
+            Profile::None => outside.to_owned(),
+            Profile::ReadOnly | Profile::Workspace | Profile::WorkspaceNet => {
+                PathBuf::from(Self::PROGRAM)
+            }
+        }
+    }
 }
 
 /// How a sandbox is.

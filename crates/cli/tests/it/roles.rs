@@ -151,15 +151,20 @@ async fn permissions_of_a_role_let_an_agent_plan_and_nothing_else() {
 async fn a_program_asks_for_what_its_role_permits_by_command() {
     let yard = Yard::open(PERSON).await;
     role(&yard, "clerk", "permissions: [bead:read:team]");
-    let script = "cat > /dev/null; godel self tools; godel self use bead_list; \
+    // It has the program, and nothing else of the folder that this lies in.
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_godel")).parent().unwrap().display();
+    let script = "cat > /dev/null; command -v godel; godel self tools; godel self use bead_list; \
                   godel self use bead_create '{\"title\":\"x\",\"description\":\"y\"}' 2>&1; \
                   godel self use bead_list '{\"nonsense\":1}' 2>&1; godel self use shell 2>&1; \
                   echo a > a.txt; git add -A; git commit -qm a; godel self done 'it is done'";
-    let how = ["look around", "--role", "clerk", "--harness", "command", "--", "sh", "-c", script];
+    let script = format!("ls {folder} 2>&1; {script}");
+    let how = ["look around", "--role", "clerk", "--harness", "command", "--", "sh", "-c", &script];
     let name = spawn(&yard, &how);
     yard.until(&name, "completed");
     let told = log(&yard, &name);
     for said in [
+        "No such file or directory",
+        "/run/godel/bin/godel",
         "bead_show: Show a bead",
         "look around",
         "your role clerk does not permit bead_create: you have bead_list, bead_show",

@@ -296,7 +296,7 @@ fn plan(fleet: &Fleet, agent: &Agent, place: &Place, (dialect, system): (Dialect
         system: Some(system),
         tools: Some(Tools {
             name: "godel".to_owned(),
-            command: text(&fleet.own.settings.helper.program),
+            command: text(&sandbox.program(&fleet.own.settings.helper.program)),
             args: vec!["mcp".to_owned()],
         }),
         allowed: Allowed::default(),

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 pub(crate) mod inside {
     /// The helper.
     pub(crate) const HELPER: &str = "/run/godel/init";
+    /// Programs of Godel, as they are called.
+    pub(crate) const PROGRAMS: &str = "/run/godel/bin";
     /// The agent's home.
     pub(crate) const HOME: &str = "/home/agent";
     /// The sandbox's own git directory.

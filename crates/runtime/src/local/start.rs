@@ -21,7 +21,7 @@ use super::worktree::Helper;
 use super::{oci, owner};
 use crate::egress::Endpoint;
 use crate::error::at;
-use crate::{Command, Error, Limits, Profile, Result, Source, SpawnSpec};
+use crate::{Command, Error, Limits, Profile, Result, Sandbox, Source, SpawnSpec};
 
 /// Where the proxy is on the sandbox's loopback.
 const PROXY_PORT: u16 = 3128;
@@ -233,6 +233,8 @@ impl Starter<'_> {
                 etc("hosts", "/etc/hosts"),
                 etc("nsswitch.conf", "/etc/nsswitch.conf"),
                 etc("gitconfig", inside::GITCONFIG),
+                // The program alone: the folder that it lies in may hold anything.
+                (self.helper.program.clone(), PathBuf::from(Sandbox::PROGRAM)),
             ],
             readable: spec.readable.clone(),
             helper: self.helper.program.clone(),
@@ -278,6 +280,7 @@ impl Starter<'_> {
         } else {
             set("USER", "agent");
             set("LOGNAME", "agent");
+            set("PATH", &format!("{}:{SYSTEM_PATH}", inside::PROGRAMS));
             set("SHELL", "/bin/sh");
             set("TMPDIR", "/tmp");
             set("GIT_CONFIG_SYSTEM", inside::GITCONFIG);
