@@ -5,6 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, params};
 
 use super::open_writer;
+use crate::fault::fault;
 use crate::migrate::{self, Migration, Migrator, SchemaStatus};
 use crate::{Durability, Error, FileLock, Result};
 
@@ -30,8 +31,10 @@ impl Migrator for Steps<'_> {
             name: migration.name.to_owned(),
             why: cause.to_string(),
         };
+        fault("migration-before-begin");
         let tx = self.0.transaction().map_err(fail)?;
         tx.execute_batch(script).map_err(fail)?;
+        fault("migration-ran");
         match checksum {
             Some(checksum) => tx.execute(
                 "INSERT INTO migration (version, name, checksum) VALUES (?1, ?2, ?3)",
@@ -42,7 +45,10 @@ impl Migrator for Steps<'_> {
             }
         }
         .map_err(fail)?;
-        tx.commit().map_err(fail)
+        fault("migration-before-commit");
+        tx.commit().map_err(fail)?;
+        fault("migration-committed");
+        Ok(())
     }
 }
 

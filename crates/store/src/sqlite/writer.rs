@@ -184,7 +184,7 @@ impl Writer {
             }
         }
         drop(self.mover);
-        if let Err(error) = self.conn.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)") {
+        if let Err(error) = mover::checkpoint(&self.conn, "TRUNCATE") {
             tracing::warn!(%error, "the last checkpoint failed; the next start repeats it");
         }
     }
@@ -407,10 +407,7 @@ fn fail_all(jobs: impl IntoIterator<Item = Box<dyn Job>>, error: &Error) {
     }
 }
 
-/// Ends the process if the disk did not take an fsync.
-///
-/// After a failed fsync nobody knows which pages are on the disk, and asking again may be answered
-/// with a false yes. Recovery on the next start is the only safe way on.
+/// Ends the process if the disk failed during a commit.
 fn stop_if_disk_failed(error: &Error) {
     let source = std::error::Error::source(error);
     let code = source
@@ -418,10 +415,7 @@ fn stop_if_disk_failed(error: &Error) {
         .and_then(rusqlite::Error::sqlite_error)
         .map(|error| error.code);
     if code == Some(rusqlite::ffi::ErrorCode::SystemIoFailure) {
-        tracing::error!(
-            "the disk failed during a commit; stopping so that the next start recovers"
-        );
-        std::process::abort();
+        mover::stop();
     }
 }
 

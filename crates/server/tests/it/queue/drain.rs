@@ -11,7 +11,7 @@ async fn drained(database: &DatabaseUrl, servers: usize) {
     for round in 0..rounds() {
         let number = usize::try_from(round).unwrap() % servers;
         scene.wait(200, 900).await;
-        scene.servers[number].stop().await;
+        assert!(scene.servers[number].stop().await.success());
         scene.servers[number].again().await;
         scene.find_servers();
     }

@@ -3,6 +3,7 @@
 //! What clients and workers saw is a history, and the referee judges it together with the tables and
 //! the log that the servers ended with.
 
+mod checkpoint;
 mod clock;
 mod crash;
 mod crash_database;
@@ -18,5 +19,6 @@ mod power_cut;
 mod process;
 mod redis;
 mod scene;
+mod upgrade;
 mod worker;
 mod zombie;

@@ -91,16 +91,25 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    /// Where SQLite has the log of that.
+    pub(super) fn log(&self) -> PathBuf {
+        self.home.path().join("data/godel.db-wal")
+    }
+
     /// Asks it to stop, and waits until it has.
-    pub(super) async fn stop(&mut self) {
+    pub(super) async fn stop(&mut self) -> ExitStatus {
         let stop = self.home.path().join(STOP);
         std::fs::write(&stop, "").unwrap();
         let start = Instant::now();
-        while self.ended().is_none() {
+        let ended = loop {
+            if let Some(ended) = self.ended() {
+                break ended;
+            }
             assert!(start.elapsed() < PATIENCE, "the server does not stop");
             tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        };
         std::fs::remove_file(stop).unwrap();
+        ended
     }
 
     /// How it ended by itself, if it has.
