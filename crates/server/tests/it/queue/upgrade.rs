@@ -20,26 +20,19 @@ fn newest() -> i64 {
     known_migrations().last().unwrap().version
 }
 
-/// Brings the schema back to how it was long ago, and lets a server die at each point on its way up.
+/// Brings the schema back to how it was long ago, and lets a server die at each point of each step on its
+/// way up.
 async fn dies_on_its_way_up(scene: &mut Scene, config: &Config) {
-    for (number, point) in POINTS.into_iter().enumerate() {
-        assert_eq!(Store::migrate(config, OLDEST).await.unwrap().found, OLDEST);
-        let steps = usize::try_from(newest() - OLDEST).unwrap();
-        let step = 1 + (number + scene.chance.below(steps)) % steps;
-        let fault = format!("{point}:{step}");
-        let ended = scene.servers[0].again_or_ended(&[("GODEL_FAULT", &fault)]).await;
-        let ended = ended.unwrap_or_else(|| panic!("{fault} was not reached"));
-        assert_eq!(ended.signal(), Some(9), "{fault}: {ended}");
-        // A step is whole or has not begun.
-        let step = i64::try_from(step).unwrap();
-        let whole = OLDEST + step - i64::from(point != "migration-committed");
-        assert_eq!(Store::schema(config).await.unwrap().found, whole, "{fault}");
-        scene.servers[0].again().await;
-        scene.find_servers();
-        assert_eq!(Store::schema(config).await.unwrap().found, newest());
-        scene.wait(200, 400).await;
-        scene.servers[0].kill();
-        scene.shop.recorder.cut();
+    assert_eq!(Store::migrate(config, OLDEST).await.unwrap().found, OLDEST);
+    for version in OLDEST..newest() {
+        for point in POINTS {
+            let ended = scene.servers[0].again_or_ended(&[("GODEL_FAULT", point)]).await;
+            let ended = ended.unwrap_or_else(|| panic!("{point} was not reached"));
+            assert_eq!(ended.signal(), Some(9), "{point} of step {}: {ended}", version + 1);
+            // The step is whole or has not begun.
+            let whole = version + i64::from(point == "migration-committed");
+            assert_eq!(Store::schema(config).await.unwrap().found, whole, "{point}");
+        }
     }
 }
 
@@ -57,10 +50,14 @@ async fn killed_in_migrations(database: &DatabaseUrl) {
     };
     for _ in 0..rounds().div_ceil(10) {
         dies_on_its_way_up(&mut scene, &Config::new(url.clone())).await;
+        scene.servers[0].again().await;
+        scene.find_servers();
+        scene.wait(300, 600).await;
+        scene.servers[0].kill();
+        scene.shop.recorder.cut();
     }
     scene.servers[0].again().await;
     scene.find_servers();
-    scene.wait(300, 600).await;
     let (accepted, late) = scene.end().await;
     println!("{accepted} tasks accepted, {late} answers came too late");
     assert!(accepted > 0);
