@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use godel_model::{AuditEntry, NewEvent, Seq, TenantId};
+use godel_sound::Damage;
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
@@ -12,6 +13,7 @@ use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
 use crate::sqlite::mover::{self, Mover};
+use crate::sqlite::sound;
 use crate::statement::Conn;
 use crate::tables::audit;
 use crate::tables::events::{self, Inserter};
@@ -51,6 +53,7 @@ pub(super) struct Writer {
     heads: Heads,
     page_bytes: i64,
     mover: Mover,
+    damage: Damage,
 }
 
 /// The events that a job recorded, or that it is not part of the commit.
@@ -158,9 +161,13 @@ impl Positions<'_> {
 }
 
 impl Writer {
-    pub(super) fn new(conn: Connection, mover: Mover, hub: Arc<Hub>, seal: Arc<Seal>) -> Self {
+    pub(super) fn new(
+        conn: Connection,
+        mover: Mover,
+        (hub, seal, damage): (Arc<Hub>, Arc<Seal>, Damage),
+    ) -> Self {
         let page_bytes = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap_or(4_096);
-        Self { conn, hub, seal, heads: Heads::default(), page_bytes, mover }
+        Self { conn, hub, seal, heads: Heads::default(), page_bytes, mover, damage }
     }
 
     /// Works until the queue is closed and empty.
@@ -237,6 +244,7 @@ impl Writer {
     /// Opens a transaction and the ends of the logs in it.
     fn begin<'b>(&'b self, heads: &'b mut Heads) -> Result<Positions<'b>> {
         fault("store-before-begin");
+        sound::vouch(&self.damage)?;
         self.sql("BEGIN IMMEDIATE").map_err(|cause| Error::sqlite("begin", cause))?;
         fault("store-begun");
         let inserter = Inserter::new(&self.conn)?;
@@ -457,7 +465,7 @@ mod tests {
         let conn = super::super::schema::open_migrated(&path, Durability::Full).unwrap();
         let mover = Mover::start(&path, Durability::Full).unwrap();
         let (hub, seal) = (Arc::new(Hub::default()), Arc::new(Seal::default()));
-        let mut writer = Writer::new(conn, mover, hub, seal);
+        let mut writer = Writer::new(conn, mover, (hub, seal, Damage::default()));
         let tenant = TenantId::from_uuid(Mint::system().id::<godel_model::EventId>().uuid());
         let first = Tenant {
             id: tenant,

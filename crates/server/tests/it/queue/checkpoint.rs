@@ -92,7 +92,8 @@ async fn a_kill_in_a_checkpoint_loses_and_doubles_no_task() {
     let mut scene = killed().await;
     for _ in 0..rounds().div_ceil(3) {
         for point in ["checkpoint-before", "checkpoint-moved"] {
-            let fault = format!("{point}:{}", 1 + scene.chance.below(2));
+            // The first is at the start.
+            let fault = format!("{point}:{}", 1 + scene.chance.below(3));
             dies(&mut scene, &[("GODEL_FAULT", &fault)], KILLED).await;
         }
         if cfg!(target_os = "linux") {
@@ -124,10 +125,11 @@ async fn a_server_whose_disk_does_not_sync_ends_at_once_and_recovers() {
     let mut scene = killed().await;
     let library = Preload::disk();
     for round in 0..rounds().div_ceil(3) {
-        // Of a commit, and of the log and the file in a checkpoint.
-        for (file, most) in [("godel.db-wal", 40), ("godel.db", 1)] {
-            let disk = format!("fail sync {file} {}", 1 + scene.chance.below(most));
-            let again = library.folder().join(format!("{file}-{round}"));
+        // Of a commit or a checkpoint; of the file in the checkpoint at the start and under load.
+        let commit = 3 + scene.chance.below(40);
+        for (file, number) in [("godel.db-wal", commit), ("godel.db", 1), ("godel.db", 2)] {
+            let disk = format!("fail sync {file} {number}");
+            let again = library.folder().join(format!("{file}-{number}-{round}"));
             let env = [
                 ("LD_PRELOAD", library.path()),
                 ("GODEL_TEST_DISK", &disk),
@@ -151,7 +153,8 @@ async fn a_server_whose_disk_does_not_sync_at_its_end_keeps_its_log() {
     let again = library.folder().join("again");
     let env = [
         ("LD_PRELOAD", library.path()),
-        ("GODEL_TEST_DISK", "fail sync godel.db 1"),
+        // The first checkpoint is at the start.
+        ("GODEL_TEST_DISK", "fail sync godel.db 2"),
         ("GODEL_TEST_DISK_AGAIN", again.to_str().unwrap()),
     ];
     scene.servers[0].again_with(&env).await;
