@@ -243,6 +243,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn nothing_is_read_or_written_once_damage_was_found() {
+        let folder = TempDir::with_prefix("godel-test-").unwrap();
+        let path = folder.path().join("godel.db");
+        let config = Config::new(crate::DatabaseUrl::Sqlite(path.clone()));
+        let open = || Engine::open(&path, &config, Arc::default(), Arc::default()).unwrap();
+        open().close();
+        let engine = open();
+        let read = || engine.read(Scope::System, Length::Short, |tx| tx.tenants().count());
+        let write = || {
+            let (job, answer) = crate::job::job(Scope::System, |tx| tx.tenants().count());
+            engine.writer().blocking_send(job).ok().unwrap();
+            answer.blocking_recv().unwrap().map(|(count, _)| count)
+        };
+        assert_eq!((read().unwrap(), write().unwrap()), (0, 0));
+        engine.damage.set("a page is gone".to_owned()).unwrap();
+        for refused in [read(), write()] {
+            assert!(
+                matches!(&refused, Err(Error::Corrupt(why)) if why.contains("gone")),
+                "{refused:?}"
+            );
+        }
+        engine.close();
+    }
+
+    #[test]
     fn a_statement_is_planned_once() {
         let folder = TempDir::with_prefix("godel-test-").unwrap();
         let path = folder.path().join("godel.db");

@@ -54,6 +54,8 @@ pub(super) struct Writer {
     page_bytes: i64,
     mover: Mover,
     damage: Damage,
+    /// Whether people know that somebody reads for too long.
+    held: bool,
 }
 
 /// The events that a job recorded, or that it is not part of the commit.
@@ -167,7 +169,7 @@ impl Writer {
         (hub, seal, damage): (Arc<Hub>, Arc<Seal>, Damage),
     ) -> Self {
         let page_bytes = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap_or(4_096);
-        Self { conn, hub, seal, heads: Heads::default(), page_bytes, mover, damage }
+        Self { conn, hub, seal, heads: Heads::default(), page_bytes, mover, damage, held: false }
     }
 
     /// Works until the queue is closed and empty.
@@ -349,7 +351,7 @@ impl Writer {
         }
     }
 
-    fn move_if_large(&self) {
+    fn move_if_large(&mut self) {
         // A checkpoint that does nothing tells the size of the log for next to nothing.
         let pages = self
             .conn
@@ -365,10 +367,27 @@ impl Writer {
     }
 
     /// Moves the log into the database. If nothing is left in it, the next batch begins it anew.
-    fn move_log(&self) {
-        if let Err(error) = mover::checkpoint(&self.conn, "PASSIVE") {
-            tracing::warn!(%error, "a checkpoint failed; it is tried again after some batches");
+    fn move_log(&mut self) {
+        match mover::checkpoint(&self.conn, "PASSIVE") {
+            Ok(left) => self.tell_of_readers(left * self.page_bytes),
+            Err(error) => {
+                tracing::warn!(%error, "a checkpoint failed; it is tried again after some batches");
+            }
         }
+    }
+
+    /// Tells people, once, that somebody reads for so long that the log cannot begin anew.
+    fn tell_of_readers(&mut self, bytes: i64) {
+        let held = bytes > LOG_MAX_BYTES;
+        if held && !self.held {
+            tracing::warn!(
+                bytes,
+                "somebody reads an old state of the database, and its log grows until that ends"
+            );
+        } else if self.held && !held {
+            tracing::info!("the log of the database can begin anew");
+        }
+        self.held = held;
     }
 }
 
@@ -428,73 +447,4 @@ fn stop_if_disk_failed(error: &Error) {
 }
 
 #[cfg(test)]
-mod tests {
-    use godel_model::{Clock as _, Mint, NewEvent, Payload, Source, SystemClock, Tenant};
-
-    use super::*;
-    use crate::job::{Answer, job};
-    use crate::{Durability, Scope};
-
-    fn event(bytes: usize) -> NewEvent {
-        NewEvent {
-            id: Mint::system().id(),
-            kind: "test:fill".parse().unwrap(),
-            at: SystemClock.now(),
-            source: Source::component("test"),
-            payload: Payload::of(&"x".repeat(bytes)),
-            metadata: godel_model::Metadata::default(),
-        }
-    }
-
-    fn append(tenant: TenantId, bytes: usize) -> (Box<dyn Job>, Answer<(), Error>) {
-        let event = event(bytes);
-        job(Scope::Tenant(tenant), move |tx| tx.record(event.clone()))
-    }
-
-    fn positions(writer: &Writer) -> (Vec<i64>, i64) {
-        let mut list = writer.conn.prepare("SELECT seq FROM event ORDER BY seq").unwrap();
-        let seqs = list.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-        let head = writer.conn.query_row("SELECT seq FROM stream_head", [], |row| row.get(0));
-        (seqs, head.unwrap())
-    }
-
-    #[test]
-    fn a_full_disk_commits_nothing_and_leaves_no_gap_behind() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("full.db");
-        let conn = super::super::schema::open_migrated(&path, Durability::Full).unwrap();
-        let mover = Mover::start(&path, Durability::Full).unwrap();
-        let (hub, seal) = (Arc::new(Hub::default()), Arc::new(Seal::default()));
-        let mut writer = Writer::new(conn, mover, (hub, seal, Damage::default()));
-        let tenant = TenantId::from_uuid(Mint::system().id::<godel_model::EventId>().uuid());
-        let first = Tenant {
-            id: tenant,
-            name: "t".parse().unwrap(),
-            created_at: SystemClock.now(),
-            disabled_at: None,
-        };
-        let (job, _made) = job::<_, Error, _>(Scope::System, move |tx| tx.tenants().insert(&first));
-        writer.commit(std::iter::once(job));
-        for (large, small) in [(40, 30), (0, 1)] {
-            let pages: i64 =
-                writer.conn.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
-            let limit = format!("PRAGMA max_page_count = {}", pages + 60);
-            writer.conn.query_row(&limit, [], |_| Ok(())).unwrap();
-            let sizes = std::iter::repeat_n(60_000, large).chain(std::iter::repeat_n(10, small));
-            let (jobs, answers): (Vec<_>, Vec<_>) =
-                sizes.map(|bytes| append(tenant, bytes)).unzip();
-            let total = jobs.len();
-            let mut waiting = jobs.into_iter();
-            writer.commit(&mut waiting);
-            let left = waiting.len();
-            let ran = answers.into_iter().take(total - left);
-            let refused = ran.map(|mut answer| answer.try_recv().unwrap());
-            let refused = refused.filter(|answer| matches!(answer, Err(Error::DiskFull))).count();
-            assert_eq!(refused, if large > 0 { total - left } else { 0 });
-            assert_eq!(left > 0, large > 0, "those behind the failure get a batch of their own");
-            let (seqs, head) = positions(&writer);
-            assert_eq!(seqs, (1..=head).collect::<Vec<_>>(), "no gap, and the head is true");
-        }
-        assert_eq!(positions(&writer).1, 1, "what was refused is not there");
-    }
-}
+mod tests;

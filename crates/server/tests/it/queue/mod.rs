@@ -20,6 +20,7 @@ mod power_cut;
 mod process;
 mod redis;
 mod scene;
+mod two_servers;
 mod upgrade;
 mod worker;
 mod zombie;

@@ -17,6 +17,8 @@ const DATABASE: &str = "GODEL_TEST_QUEUE_DATABASE";
 pub(super) const RELAXED: &str = "GODEL_TEST_QUEUE_RELAXED";
 /// The address of Redis, for a server that has one.
 pub(super) const REDIS: &str = "GODEL_TEST_QUEUE_REDIS";
+/// How often a server looks by itself for what others did, in seconds.
+pub(super) const LOOK: &str = "GODEL_TEST_QUEUE_LOOK_SECS";
 /// The file in its home that asks a server to stop.
 const STOP: &str = "stop";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,6 +34,9 @@ async fn a_server_to_be_killed() {
     config.app.rates.limit = Limit { per_minute: 100_000_000, burst: 1_000_000, sockets: None };
     if std::env::var_os(RELAXED).is_some() {
         config.durability = Durability::Relaxed;
+    }
+    if let Ok(seconds) = std::env::var(LOOK) {
+        config.app.look = Duration::from_secs(seconds.parse().unwrap());
     }
     config.master_key = Some(MasterKey::new([7; 32]));
     if emitted::directory().is_some() {
