@@ -57,12 +57,15 @@ fn beside(database: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
+/// How four bytes are a number.
+type Word = fn([u8; 4]) -> u32;
+
 /// The sums that SQLite keeps, over words of four bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Sums(u32, u32);
 
 impl Sums {
-    fn add(mut self, bytes: &[u8], word: fn([u8; 4]) -> u32) -> Self {
+    fn add(mut self, bytes: &[u8], word: Word) -> Self {
         for pair in bytes.chunks_exact(8) {
             let (first, second) = pair.split_at(4);
             let of = |part: &[u8]| word(part.try_into().unwrap_or_default());
@@ -132,7 +135,7 @@ impl Found {
         if !fill(file, &mut header)? {
             return Ok(Self::Nothing);
         }
-        let word = match big(&header, 0) {
+        let word: Word = match big(&header, 0) {
             0x377f_0682 => u32::from_le_bytes,
             0x377f_0683 => u32::from_be_bytes,
             _ => return Self::without_beginning(file, &header),
@@ -162,7 +165,7 @@ impl Found {
 /// a change.
 fn recovered(
     file: &mut impl Read,
-    (salts, mut sums, word): (&[u8], Sums, fn([u8; 4]) -> u32),
+    (salts, mut sums, word): (&[u8], Sums, Word),
     bytes: usize,
 ) -> io::Result<(u32, u32)> {
     let mut frame = vec![0; FRAME_HEADER_BYTES + bytes];
