@@ -69,7 +69,8 @@ const WHOLE: [Rule; 6] = [
         broken: "SELECT 1 FROM (SELECT tenant, COUNT(*) AS count, MIN(seq) AS low, MAX(seq) AS high
                 FROM event GROUP BY tenant) e
             LEFT JOIN stream_head h ON h.tenant = e.tenant
-            WHERE e.count <> e.high - e.low + 1 OR h.seq IS NOT e.high OR h.trimmed IS NOT e.low - 1",
+            WHERE e.count <> e.high - e.low + 1 OR h.seq IS NULL OR h.seq > e.high
+                OR h.trimmed <> e.low - 1",
     },
     Rule {
         tables: &["event", "stream_head"],

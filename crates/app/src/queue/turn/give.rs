@@ -13,7 +13,7 @@ use super::super::tell::{Author, More};
 use super::{Ask, Batch, Given, Work};
 
 /// How long the task of a session is left to its worker if that may wait at another server.
-const LEFT: SignedDuration = SignedDuration::from_millis(250);
+const LEFT: SignedDuration = SignedDuration::from_millis(500);
 
 impl Work<'_, '_> {
     /// Gives those who wait what they can do, pool by pool.

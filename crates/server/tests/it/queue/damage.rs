@@ -160,6 +160,33 @@ async fn a_page_that_lost_a_bit_never_makes_silently_fewer_tasks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_backup_takes_the_place_of_damaged_data_which_is_kept_as_it_is() {
+    let mut left = Left::of_a_killed_server().await;
+    let (_folder, path) = left.write();
+    let all = tasks(&path);
+    let (folder, path) = left.write();
+    let (config, file) =
+        (Config::new(DatabaseUrl::Sqlite(path.clone())), folder.path().join("x.backup"));
+    let at = jiff::Timestamp::UNIX_EPOCH;
+    godel_store::backup::write(&config.url, at, std::fs::File::create(&file).unwrap())
+        .await
+        .unwrap();
+    let length = left.0[LOG].len();
+    left.flip(LOG, length / 3, 3);
+    for (name, bytes) in &left.0 {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    assert!(matches!(Store::open(&config).await, Err(Error::Corrupt(_))));
+    let restoring = godel_store::backup::restore(&config, &file, at, true).await.unwrap();
+    let aside = tokio::task::spawn_blocking(|| restoring.finish()).await.unwrap().unwrap().unwrap();
+    Store::open(&config).await.unwrap().close().await;
+    assert!(tasks(&path) == all, "the backup has other tasks");
+    let beside = |suffix: &str| PathBuf::from(format!("{}{suffix}", aside.display()));
+    assert!(std::fs::read(&aside).unwrap() == left.0[FILE], "the file was changed");
+    assert!(std::fs::read(beside("-wal")).unwrap() == left.0[LOG], "the log was changed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_starts_on_damaged_data_is_told_what_to_do() {
     let mut left = Left::of_a_killed_server().await;
     let length = left.0[LOG].len();
