@@ -53,7 +53,7 @@ fn a_server_that_is_asked_to_end_under_load_ends_in_time_and_costs_no_attempt() 
     let line = |number| format!("{{\"title\": \"task {number}\"}}\n");
     std::fs::write(home.path().join("tasks"), (0..TASKS).map(line).collect::<String>()).unwrap();
     home.run(&["task", "batch", "tasks"]).expect(0);
-    let work = |_| Working::start(&home, &["--capacity", "2"], "sleep 0.3");
+    let work = |_| Working::start(&home, &["--jobs", "2"], "sleep 0.3");
     let workers: Vec<Working> = (0..3).map(work).collect();
     for _ in 0..3 {
         workers[0].expect("ended");
