@@ -1,6 +1,7 @@
 //! The application: what every use case needs.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use godel_decide::{DiskMarks, Limit, Retention, Tier};
 use godel_model::{Clock, Mint, TenantId};
@@ -55,6 +56,8 @@ pub struct AppConfig {
     pub audit_keep: SignedDuration,
     /// For how long tasks, runs and teams that are over are kept.
     pub keep: Keep,
+    /// How often a server that shares its database looks by itself for what others did, on average.
+    pub look: Duration,
 }
 
 impl Default for AppConfig {
@@ -65,6 +68,7 @@ impl Default for AppConfig {
             disk: DiskMarks::default(),
             audit_keep: SignedDuration::from_hours(24 * AUDIT_KEEP_DAYS),
             keep: Keep::default(),
+            look: godel_store::Config::LOOK,
         }
     }
 }

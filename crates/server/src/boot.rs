@@ -162,6 +162,7 @@ pub struct Server {
 async fn open_data(config: &Config) -> Result<(Store, Option<Hints>), StartError> {
     let mut store_config = StoreConfig::new(config.database_url());
     store_config.durability = config.durability;
+    store_config.look = config.app.look;
     let store = Store::open(&store_config).await?;
     let hints = match &config.redis {
         Some(url) => Some(Hints::connect(&url.0).await?),

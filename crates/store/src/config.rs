@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use crate::{Error, Result};
 
@@ -93,12 +94,18 @@ pub struct Config {
     pub readers: usize,
     /// How many PostgreSQL transactions that write run at the same time, each for its own tenants.
     pub lanes: usize,
+    /// How often a server on PostgreSQL looks by itself for what others committed, on average: a
+    /// wake-up that was lost costs no more than this.
+    pub look: Duration,
 }
 
 impl Config {
+    /// How often a server looks by itself unless told otherwise.
+    pub const LOOK: Duration = Duration::from_millis(200);
+
     /// Opens the given address with the defaults.
     pub fn new(url: DatabaseUrl) -> Self {
-        Self { url, durability: Durability::Full, readers: 4, lanes: 2 }
+        Self { url, durability: Durability::Full, readers: 4, lanes: 2, look: Self::LOOK }
     }
 }
 

@@ -43,6 +43,7 @@ pub use lock::FileLock;
 pub use migrate::{Migration, SchemaStatus, known as known_migrations};
 pub use postgres::holders::Holder;
 pub use scope::Scope;
+pub use sqlite::soundness;
 pub use store::{Probe, Store, Written};
 pub use tables::agent_tokens::AgentTokenRecord;
 pub use tables::attic::{Before, Looked};

@@ -296,6 +296,11 @@ impl<'c> Tx<'c> {
         Runs { tx: self }
     }
 
+    /// Tells whether several servers may share the database.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.conn, Conn::Postgres(_))
+    }
+
     /// Returns the time by which leases and delays are judged: that of the database where several
     /// servers share one, else the one that is given.
     ///

@@ -28,6 +28,11 @@ impl Preload {
         Self::build("clock.c")
     }
 
+    /// Breaks the disk of a process as the variable `GODEL_TEST_DISK` says; `disk.c` tells how.
+    pub fn disk() -> Self {
+        Self::build("disk.c")
+    }
+
     fn build(name: &str) -> Self {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("preload").join(name);
         let folder = TempDir::with_prefix("godel-preload-").unwrap();

@@ -38,7 +38,11 @@ pub async fn restore(
     let contents = restoring.contents.clone();
     // A file that is thrown away after a crash need not survive one yet.
     let relaxed = Config { durability: Durability::Relaxed, ..restoring.config().clone() };
-    let store = Store::open(&relaxed).await?;
+    // What is not sound a moment after it was loaded was not so in the backup.
+    let store = Store::open(&relaxed).await.map_err(|error| match error {
+        StoreError::Corrupt(why) => StoreError::BackupDamaged(why),
+        other => other,
+    })?;
     let looked = look(&store).await;
     store.close().await;
     // Its last connections end with it, and they must, before the file moves.

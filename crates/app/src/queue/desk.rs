@@ -259,6 +259,11 @@ impl Desk {
         moved.for_each(|(session, worker)| inbox.learn(session, worker));
     }
 
+    /// Forgets who has the last tasks of sessions, so that it is looked up.
+    pub(super) fn forget_sessions(&self) {
+        self.inbox().sessions = None;
+    }
+
     /// Tells whether anybody waits.
     pub(super) fn has_parked(&self) -> bool {
         !self.inbox().parked.is_empty()

@@ -78,6 +78,8 @@ async fn learn(app: &App, desk: &Desk) {
     let Some(filter) = filter() else { return };
     loop {
         if let Ok(mut tail) = app.store.tail(desk.tenant(), None, filter.clone()).await {
+            // What was told before is looked up once more: nothing comes in between.
+            desk.forget_sessions();
             while let Ok(batch) = tail.next(RECALLED_MAX).await {
                 let events = batch.events.iter();
                 desk.learn(events.filter_map(|logged| Moved::read(&logged.event.payload)));

@@ -18,8 +18,6 @@ use crate::{App, Crew, Result};
 
 /// How often everything is looked at where this server alone works on the database.
 const LOOK_ALONE: Duration = Duration::from_secs(1);
-/// How often where several do: a wake-up that was lost costs no more than this.
-const LOOK_SHARED_MS: u64 = 200;
 /// How often workers that were heard of are noted.
 const NOTE_EVERY: Duration = Duration::from_secs(3);
 /// How often waiting tasks are looked at for ageing.
@@ -66,8 +64,9 @@ pub async fn start(app: &App, crew: &Crew) -> Result<()> {
             let look = if alone {
                 LOOK_ALONE
             } else {
-                let spread = u64::from(app_.mint.bytes::<1>()[0]) * LOOK_SHARED_MS / 255;
-                Duration::from_millis(LOOK_SHARED_MS / 2 + spread)
+                // A wake-up that was lost costs no more than this.
+                let chance = f64::from(app_.mint.bytes::<1>()[0]) / 255.0;
+                app_.config.look.mul_f64(0.5 + chance)
             };
             let until = keeper.until_due(look).await;
             tokio::select! {

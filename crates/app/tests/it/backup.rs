@@ -6,8 +6,8 @@ use std::time::Duration;
 use godel_app::backup::{self, Schedule};
 use godel_app::{Crew, Error, health};
 use godel_decide::Health;
-use godel_model::Clock as _;
-use godel_store::Config;
+use godel_model::{Clock as _, Limits, Project};
+use godel_store::{Config, Error as StoreError, Scope};
 use godel_testkit::{Database, World, worlds};
 use jiff::SignedDuration;
 use tokio_util::sync::CancellationToken;
@@ -114,22 +114,37 @@ async fn only_the_owner_of_the_server_gets_the_stream() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_log_that_does_not_add_up_is_not_put_in_place() {
     let world = World::on(Database::sqlite()).await;
-    let dir = tempfile::tempdir().unwrap();
     for kind in ["test:one", "test:two", "test:three"] {
         world.append(world.tenant, kind).await;
     }
+    let name = "untold".parse().unwrap();
+    let (id, now) = (godel_model::Mint::system().id(), world.clock.now());
+    let untold = Project::new(id, name, String::new(), Limits::default(), now).unwrap();
+    let write =
+        world.store.write(Scope::Tenant(world.tenant), move |tx| tx.projects().insert(&untold));
+    write.await.map_err(|error: StoreError| error).unwrap();
+    let refused = refused(&world).await;
+    assert!(matches!(refused, Error::Disagreement { .. }), "{refused:?}");
+    // What is missing is noticed even before that.
     world.store.close().await;
     let path = world.store.directory().unwrap().join("godel.db");
     let broken = "DELETE FROM event WHERE seq = 2";
     rusqlite::Connection::open(path).unwrap().execute_batch(broken).unwrap();
+    let refused = self::refused(&world).await;
+    assert!(matches!(refused, Error::Store(StoreError::BackupDamaged(_))), "{refused:?}");
+}
+
+/// Backs a world up; why that cannot be restored. Nothing is left of the try.
+async fn refused(world: &World) -> Error {
+    let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("broken.backup");
     let sink = std::fs::File::create(&file).unwrap();
     godel_store::backup::write(world.store.url(), world.clock.now(), sink).await.unwrap();
     let target = Database::sqlite();
     let config = Config::new(target.url());
     let refused = backup::restore(&config, &file, world.clock.clone(), false).await;
-    assert!(matches!(refused, Err(Error::Disagreement { .. })), "{refused:?}");
     let Database::Sqlite(folder) = &target else { panic!("not SQLite") };
     let left = names(folder.path());
     assert!(left.iter().all(|name| name.ends_with(".lock")), "{left:?}");
+    refused.unwrap_err()
 }

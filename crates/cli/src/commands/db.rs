@@ -4,8 +4,7 @@ use std::path::Path;
 
 use godel_app::integrity;
 use godel_args::DatabaseFlag;
-use godel_store::{Config, DatabaseUrl, SchemaStatus, Scope, Store, known_migrations};
-use rusqlite::{Connection, OpenFlags};
+use godel_store::{Config, DatabaseUrl, SchemaStatus, Scope, Store, known_migrations, soundness};
 use serde_json::json;
 
 use crate::context::Context;
@@ -134,7 +133,7 @@ pub(crate) async fn check(context: &Context, database: &DatabaseFlag) -> Result<
 
 async fn checked(context: &Context, config: &Config, store: &Store) -> Result<Exit> {
     if let DatabaseUrl::Sqlite(path) = &config.url {
-        quick_check(path)?;
+        soundness(path, true)?;
     }
     let statements = store.check_statements().await?;
     let tenants = store.read(Scope::System, |tx| tx.tenants().list()).await;
@@ -156,18 +155,4 @@ async fn checked(context: &Context, config: &Config, store: &Store) -> Result<Ex
         context.output.table(["TENANT", "EVENTS", "TABLES"], rows.collect())?;
     }
     Ok(Exit::Done)
-}
-
-/// Lets SQLite check a file.
-pub(super) fn quick_check(path: &Path) -> Result<()> {
-    let read = || -> rusqlite::Result<String> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let file = Connection::open_with_flags(path, flags)?;
-        file.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
-    };
-    match read() {
-        Ok(answer) if answer == "ok" => Ok(()),
-        Ok(answer) => Err(godel_store::Error::Corrupt(answer).into()),
-        Err(error) => Err(godel_store::Error::Corrupt(error.to_string()).into()),
-    }
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use godel_engines::{Binaries, Places, Postgres};
 use serde_json::Value;
 
-use crate::home::{Home, Server};
+use crate::home::{Home, Server, lasting_address};
+use crate::worker::Working;
 
 #[test]
 fn a_server_ends_in_time_while_its_database_hangs() {
@@ -38,6 +39,45 @@ fn a_server_ends_in_time_while_its_database_hangs() {
     // A second for requests, five for the last words to the database, and some to spare.
     assert!(took < Duration::from_secs(10), "it took {took:?}: {}", home.log());
     assert!(!home.data().join("server.json").exists(), "{}", home.log());
+}
+
+/// Real workers are in the middle of it each time that the server is asked to end.
+#[test]
+fn a_server_that_is_asked_to_end_under_load_ends_in_time_and_costs_no_attempt() {
+    const TASKS: usize = 60;
+    /// How long a server lets requests end.
+    const DRAIN: Duration = Duration::from_secs(10);
+    let (home, address) = (Home::new(), lasting_address());
+    let up = || home.up_with(&["--listen", &address]);
+    let mut server = up();
+    let line = |number| format!("{{\"title\": \"task {number}\"}}\n");
+    std::fs::write(home.path().join("tasks"), (0..TASKS).map(line).collect::<String>()).unwrap();
+    home.run(&["task", "batch", "tasks"]).expect(0);
+    let work = |_| Working::start(&home, &["--jobs", "2"], "sleep 0.3");
+    let workers: Vec<Working> = (0..3).map(work).collect();
+    for _ in 0..3 {
+        workers[0].expect("ended");
+        let started = Instant::now();
+        assert!(server.stop().success(), "{}", home.log());
+        // Workers that wait for a task are sent home; patience does not run out.
+        assert!(started.elapsed() < DRAIN / 2, "it took {:?}: {}", started.elapsed(), home.log());
+        server = up();
+    }
+    let started = Instant::now();
+    let tasks = loop {
+        let list = home.run(&["task", "list", "--limit", "100", "--json"]).expect(0).json();
+        let tasks = list["items"].as_array().unwrap().clone();
+        if tasks.iter().all(|task| task["state"] == "succeeded") {
+            break tasks;
+        }
+        assert!(started.elapsed() < Duration::from_secs(60), "{tasks:?}");
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    assert_eq!(tasks.len(), TASKS);
+    let again: Vec<_> = tasks.iter().filter(|task| task["attempt"] != 1).collect();
+    assert!(again.is_empty(), "{again:?}");
+    drop(workers);
+    server.stop();
 }
 
 /// Asks without a key and without a trace, and returns the trace id and request id of the answer.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use godel_model::{EventFilter, Seq, TenantId};
 use postgres::Client;
@@ -34,6 +34,8 @@ const CHANNEL: &str = "godel_events";
 const RINGS_MAX: usize = 4_096;
 const COALESCE: Duration = Duration::from_millis(10);
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+/// How long it takes at most until who listens notices that it is to stop.
+const LISTEN_MAX: Duration = Duration::from_millis(300);
 /// How many events one step of catching up reads.
 const CATCH_UP_EVENTS: usize = 500;
 
@@ -59,11 +61,11 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    pub(super) fn start(url: &str, hub: Arc<Hub>) -> Result<Self> {
+    pub(super) fn start(url: &str, hub: Arc<Hub>, pause: Duration) -> Result<Self> {
         let (bell, rings) = mpsc::sync_channel(RINGS_MAX);
         let stop = Arc::new(AtomicBool::new(false));
         let caller = Caller { url: url.to_owned(), client: None };
-        let listener = Listener { url: url.to_owned(), hub, stop: Arc::clone(&stop) };
+        let listener = Listener { url: url.to_owned(), hub, pause, stop: Arc::clone(&stop) };
         let threads = vec![
             spawn("godel-pg-notify", move || caller.run(&rings))?,
             spawn("godel-pg-listen", move || listener.run())?,
@@ -99,9 +101,9 @@ impl Caller {
     fn run(mut self, rings: &mpsc::Receiver<TenantId>) {
         while let Ok(first) = rings.recv() {
             let mut tenants = BTreeSet::from([first]);
-            let end = std::time::Instant::now() + COALESCE;
+            let end = Instant::now() + COALESCE;
             loop {
-                let left = end.saturating_duration_since(std::time::Instant::now());
+                let left = end.saturating_duration_since(Instant::now());
                 match rings.recv_timeout(left) {
                     Ok(tenant) => drop(tenants.insert(tenant)),
                     Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
@@ -131,6 +133,8 @@ impl Caller {
 struct Listener {
     url: String,
     hub: Arc<Hub>,
+    /// How long it hears nothing until it looks, on average.
+    pause: Duration,
     stop: Arc<AtomicBool>,
 }
 
@@ -149,15 +153,19 @@ impl Listener {
         let listen = ears.batch_execute("LISTEN godel_events");
         listen.map_err(|cause| Error::postgres("listen", cause))?;
         let mut eyes = Session::open(&self.url)?;
+        let mut next = Instant::now();
         while !self.stop.load(Ordering::Relaxed) {
-            self.look(&mut eyes)?;
-            // Half of the pause is chance, so that servers do not look all at once.
-            let pause = Duration::from_millis(rand::random_range(100..300));
-            let heard = ears.notifications().timeout_iter(pause).next();
-            heard.map_err(|cause| Error::postgres("listen", cause))?;
+            let left = next.saturating_duration_since(Instant::now());
+            let heard = ears.notifications().timeout_iter(left.min(LISTEN_MAX)).next();
+            let heard = heard.map_err(|cause| Error::postgres("listen", cause))?.is_some();
             // Whatever else was said meanwhile is covered by the same look.
             let mut rest = ears.notifications();
             while rest.iter().next().map_err(|cause| Error::postgres("listen", cause))?.is_some() {}
+            if heard || Instant::now() >= next {
+                self.look(&mut eyes)?;
+                // Half of the pause is chance, so that servers do not look all at once.
+                next = Instant::now() + self.pause.mul_f64(rand::random_range(0.5..1.5));
+            }
         }
         Ok(())
     }

@@ -33,19 +33,31 @@ const TRIES_MAX: usize = 5;
 struct Line {
     url: String,
     session: Option<Session>,
+    /// Since when the database cannot be reached.
+    away: Option<Instant>,
 }
 
 impl Line {
-    /// Returns a connection that works as far as known, or gives up at the deadline.
+    fn new(url: &str) -> Self {
+        Self { url: url.to_owned(), session: None, away: None }
+    }
+
+    /// Returns a connection that works as far as known, or gives up at the deadline; at once if others
+    /// have waited in vain for so long.
     fn session(&mut self, deadline: Instant) -> Result<&mut Session> {
         if self.session.as_ref().is_some_and(Session::is_closed) {
             self.session = None;
         }
         while self.session.is_none() {
             match Session::open(&self.url) {
-                Ok(session) => self.session = Some(session),
-                Err(error) if Instant::now() >= deadline => return Err(error),
-                Err(Error::Unavailable(_)) => std::thread::sleep(RECONNECT_PAUSE),
+                Ok(session) => (self.session, self.away) = (Some(session), None),
+                Err(error @ Error::Unavailable(_)) => {
+                    let away = self.away.get_or_insert_with(Instant::now).elapsed();
+                    if away >= PATIENCE || Instant::now() >= deadline {
+                        return Err(error);
+                    }
+                    std::thread::sleep(RECONNECT_PAUSE);
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -86,7 +98,7 @@ pub(super) struct ReadLane {
 
 impl ReadLane {
     pub(super) fn new(url: &str) -> Self {
-        Self { line: Line { url: url.to_owned(), session: None } }
+        Self { line: Line::new(url) }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {
@@ -156,7 +168,7 @@ enum Failed {
 
 impl WriteLane {
     pub(super) fn new(url: &str, hub: Arc<Hub>, bell: Bell, seal: Arc<Seal>) -> Self {
-        Self { line: Line { url: url.to_owned(), session: None }, hub, bell, seal }
+        Self { line: Line::new(url), hub, bell, seal }
     }
 
     pub(super) fn run(mut self, queue: &Queue) {

@@ -52,7 +52,7 @@ impl Engine {
         let (readers, read_jobs) = mpsc::channel(QUEUE_MAX_JOBS);
         let read_jobs: Queue = Arc::new(Mutex::new(read_jobs));
         let mut writers = Vec::new();
-        let follower = follower::Follower::start(url, Arc::clone(&hub))?;
+        let follower = follower::Follower::start(url, Arc::clone(&hub), config.look)?;
         let mut threads = Vec::new();
         for _ in 0..config.lanes.max(1) {
             let lane =

@@ -6,6 +6,7 @@ use postgres::{Client, GenericClient};
 
 use super::roles;
 use super::session::{connect, connect_first};
+use crate::fault::fault;
 use crate::migrate::{self, Migration, Migrator, SchemaStatus};
 use crate::{Error, Result};
 
@@ -37,8 +38,10 @@ impl<C: GenericClient> Migrator for Steps<'_, C> {
             name: migration.name.to_owned(),
             why: cause.as_db_error().map_or_else(|| cause.to_string(), ToString::to_string),
         };
+        fault("migration-before-begin");
         let mut tx = self.0.transaction().map_err(fail)?;
         tx.batch_execute(script).map_err(fail)?;
+        fault("migration-ran");
         tx.batch_execute(roles::SECURE_TABLES).map_err(fail)?;
         match checksum {
             Some(checksum) => tx.execute(
@@ -48,7 +51,10 @@ impl<C: GenericClient> Migrator for Steps<'_, C> {
             None => tx.execute("DELETE FROM migration WHERE version = $1", &[&migration.version]),
         }
         .map_err(fail)?;
-        tx.commit().map_err(fail)
+        fault("migration-before-commit");
+        tx.commit().map_err(fail)?;
+        fault("migration-committed");
+        Ok(())
     }
 }
 

@@ -13,7 +13,7 @@ use super::{make_private, open_reader};
 use crate::backup::format::{Column, Kind, Table, Writer};
 use crate::backup::{self, Chunk, Contents, Loader, Reader, quoted};
 use crate::statement::Param;
-use crate::{Error, Result, migrate};
+use crate::{Durability, Error, Result, migrate};
 
 /// Writes a backup from one read transaction on a connection of its own.
 ///
@@ -157,6 +157,8 @@ impl Loader for Load<'_> {
 /// Brings the log of a file that nobody uses into the file, and the file to the disk.
 pub(crate) fn settle(path: &Path) -> Result<()> {
     let fail = |cause| Error::sqlite("settle", cause);
+    // One that lost something is kept as it is.
+    super::sound::log(path, Durability::Full)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags).map_err(fail)?;
     conn.execute_batch("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;").map_err(fail)?;

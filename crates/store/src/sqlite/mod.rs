@@ -3,6 +3,7 @@
 mod backup;
 mod mover;
 mod schema;
+mod sound;
 mod writer;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,12 +12,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use godel_sound::{Checker, Damage};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::mpsc;
 
 pub(crate) use self::backup::{backup, companion, is_empty, restore, settle};
 pub(crate) use self::schema::{migrate, schema};
+pub use self::sound::soundness;
 use crate::chain::Seal;
 use crate::hub::Hub;
 use crate::job::Job;
@@ -43,6 +46,8 @@ pub(crate) struct Engine {
     readers: Vec<Mutex<Connection>>,
     next_reader: AtomicUsize,
     writer: Mutex<Option<JoinHandle<()>>>,
+    checker: Mutex<Option<Checker>>,
+    damage: Damage,
     durable: bool,
     lock: Mutex<Option<FileLock>>,
 }
@@ -60,6 +65,8 @@ impl Engine {
         // A link to the file must not lead to a second lock.
         let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let lock = FileLock::take(&real.with_extension("lock"))?;
+        let checker = sound::begin(path, config.durability)?;
+        let damage = checker.as_ref().map(Checker::damage).unwrap_or_default();
         let writer = schema::open_migrated(path, config.durability)?;
         let durable = is_durable(&writer)?;
         let readers = (0..config.readers.max(1))
@@ -67,15 +74,18 @@ impl Engine {
             .collect::<Result<_>>()?;
         let mover = mover::Mover::start(path, config.durability)?;
         let (queue, jobs) = mpsc::channel(QUEUE_MAX_JOBS);
+        let writer = writer::Writer::new(writer, mover, (hub, seal, Arc::clone(&damage)));
         let thread = std::thread::Builder::new()
             .name("godel-writer".to_owned())
-            .spawn(move || writer::Writer::new(writer, mover, hub, seal).run(jobs))
+            .spawn(move || writer.run(jobs))
             .map_err(|cause| Error::File { path: path.to_owned(), cause })?;
         Ok(Self {
             queue: Mutex::new(Some(queue)),
             readers,
             next_reader: AtomicUsize::new(0),
             writer: Mutex::new(Some(thread)),
+            checker: Mutex::new(checker),
+            damage,
             durable,
             lock: Mutex::new(Some(lock)),
         })
@@ -100,6 +110,7 @@ impl Engine {
         E: From<Error>,
         F: FnMut(&mut Tx<'_>) -> Result<T, E>,
     {
+        sound::vouch(&self.damage)?;
         let conn = self.reader(length);
         let sql = |name: &'static str, text: &str| {
             let run = conn.prepare_cached(text).and_then(|mut statement| statement.execute([]));
@@ -131,6 +142,7 @@ impl Engine {
 
     /// Finishes the queue, then lets go of the files.
     pub(crate) fn close(&self) {
+        drop(self.checker.lock().unwrap_or_else(PoisonError::into_inner).take());
         drop(self.queue.lock().unwrap_or_else(PoisonError::into_inner).take());
         let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         if thread.is_some_and(|thread| thread.join().is_err()) {
@@ -229,6 +241,31 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
+
+    #[test]
+    fn nothing_is_read_or_written_once_damage_was_found() {
+        let folder = TempDir::with_prefix("godel-test-").unwrap();
+        let path = folder.path().join("godel.db");
+        let config = Config::new(crate::DatabaseUrl::Sqlite(path.clone()));
+        let open = || Engine::open(&path, &config, Arc::default(), Arc::default()).unwrap();
+        open().close();
+        let engine = open();
+        let read = || engine.read(Scope::System, Length::Short, |tx| tx.tenants().count());
+        let write = || {
+            let (job, answer) = crate::job::job(Scope::System, |tx| tx.tenants().count());
+            engine.writer().blocking_send(job).ok().unwrap();
+            answer.blocking_recv().unwrap().map(|(count, _)| count)
+        };
+        assert_eq!((read().unwrap(), write().unwrap()), (0, 0));
+        engine.damage.set("a page is gone".to_owned()).unwrap();
+        for refused in [read(), write()] {
+            assert!(
+                matches!(&refused, Err(Error::Corrupt(why)) if why.contains("gone")),
+                "{refused:?}"
+            );
+        }
+        engine.close();
+    }
 
     #[test]
     fn a_statement_is_planned_once() {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::fault::fault;
 use crate::{Durability, Error, Result};
 
 /// Above so many pages that are left, it is moved once more before the writer does the rest.
@@ -103,9 +104,33 @@ fn run(conn: &Connection, woken: &Receiver<()>, moved: &SyncSender<()>) {
 
 /// Moves what no reader needs in the log; returns how many pages are left.
 pub(super) fn checkpoint(conn: &Connection, how: &str) -> rusqlite::Result<i64> {
-    conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| {
+    fault("checkpoint-before");
+    let left = conn.query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| {
         Ok(row.get::<_, i64>(1)? - row.get::<_, i64>(2)?)
-    })
+    });
+    fault("checkpoint-moved");
+    if left.as_ref().is_err_and(is_lost) {
+        stop();
+    }
+    left
+}
+
+/// Tells whether an fsync failed.
+fn is_lost(error: &rusqlite::Error) -> bool {
+    const FSYNC: i32 = rusqlite::ffi::SQLITE_IOERR_FSYNC;
+    const FOLDER: i32 = rusqlite::ffi::SQLITE_IOERR_DIR_FSYNC;
+    let code = error.sqlite_error().map(|error| error.extended_code);
+    matches!(code, Some(FSYNC | FOLDER))
+}
+
+/// Ends the process because the disk did not take what it was given.
+///
+/// After a failed fsync nobody knows which pages are on the disk, and asking again may be answered
+/// with a false yes: the log would begin anew, and what it had would be nowhere. Recovery on the
+/// next start is the only safe way on.
+pub(super) fn stop() -> ! {
+    tracing::error!("the disk failed; stopping so that the next start recovers");
+    std::process::abort();
 }
 
 #[cfg(test)]

@@ -4,12 +4,16 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use godel_decide::{Asker, Offer, place};
-use godel_model::{Lane, Placement, PoolName, WorkerId, micros};
+use godel_model::{Lane, Mood, Placement, PoolName, WorkerId, micros};
 use godel_store::{Head, Ready, Result, Spot};
+use jiff::SignedDuration;
 
 use super::super::sessions;
 use super::super::tell::{Author, More};
 use super::{Ask, Batch, Given, Work};
+
+/// How long the task of a session is left to its worker if that may wait at another server.
+const LEFT: SignedDuration = SignedDuration::from_millis(500);
 
 impl Work<'_, '_> {
     /// Gives those who wait what they can do, pool by pool.
@@ -49,6 +53,12 @@ impl Work<'_, '_> {
         if heads.is_empty() {
             return Ok(());
         }
+        let sessions = match settings.placement {
+            Placement::Affinity => self.sessions(batch)?,
+            Placement::LeastLoaded | Placement::RoundRobin => Arc::default(),
+        };
+        let here: Vec<WorkerId> = waiting.iter().map(|(_, ask)| ask.worker).collect();
+        let mut heads = self.leave_to_others(heads, &sessions, &here)?;
         if in_line < heads.len() {
             heads.sort_by_key(|head| (head.spot.priority, head.at, head.spot.task));
         }
@@ -59,13 +69,9 @@ impl Work<'_, '_> {
                 session: head.asked.session.as_deref(),
             })
             .collect();
-        let sessions = match settings.placement {
-            Placement::Affinity => self.sessions(batch)?,
-            Placement::LeastLoaded | Placement::RoundRobin => Arc::default(),
-        };
         let last_of = |session: &str| {
             let worker = sessions.get(session)?;
-            waiting.iter().position(|(_, ask)| ask.worker == *worker)
+            here.iter().position(|one| one == worker)
         };
         let placed = place(&offers, &mut askers, settings.placement, last_of);
         let mut heads: Vec<Option<Head>> = heads.into_iter().map(Some).collect();
@@ -83,6 +89,47 @@ impl Work<'_, '_> {
             self.tell_sessions(&given, &sessions)?;
         }
         self.give(given, &to)
+    }
+
+    /// Leaves tasks of sessions alone for a moment whose worker may wait at another server, which hears
+    /// of them meanwhile; returns the others.
+    fn leave_to_others(
+        &mut self,
+        heads: Vec<Head>,
+        sessions: &HashMap<String, WorkerId>,
+        here: &[WorkerId],
+    ) -> Result<Vec<Head>> {
+        if sessions.is_empty() || !self.tx.is_shared() {
+            return Ok(heads);
+        }
+        let mut kept = Vec::with_capacity(heads.len());
+        let mut could: HashMap<WorkerId, bool> = HashMap::new();
+        for head in heads {
+            let last = head.asked.session.as_ref().and_then(|session| sessions.get(session));
+            let elsewhere = last.filter(|worker| !here.contains(worker));
+            let is_new = self.outside.now.duration_since(head.at) < LEFT;
+            let Some(worker) = elsewhere.filter(|_| is_new) else {
+                kept.push(head);
+                continue;
+            };
+            let could = match could.get(worker) {
+                Some(could) => *could,
+                None => *could.entry(*worker).or_insert(self.could_take_more(*worker)?),
+            };
+            if !could {
+                kept.push(head);
+            } else if head.from == Ready::InHand {
+                self.fresh.push(head);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Tells whether a worker is there and has not as much as it can have.
+    fn could_take_more(&mut self, worker: WorkerId) -> Result<bool> {
+        let Some(found) = self.tx.workers().by_id(worker)? else { return Ok(false) };
+        let lives = found.expires_at > self.outside.now && found.mood == Mood::Active;
+        Ok(lives && self.tx.tasks().held_by(worker)?.len() < found.capacity as usize)
     }
 
     /// Returns who had the last task of each session; after a start it is in the log.

@@ -9,7 +9,7 @@ use godel_store::hints::Hints;
 use godel_store::{Config, DatabaseUrl, Holder, Store};
 
 use super::Finding;
-use crate::commands::db::{quick_check, verdict};
+use crate::commands::db::verdict;
 use crate::error::Error;
 use crate::measure::span;
 use crate::output::plain;
@@ -57,9 +57,9 @@ pub(super) fn soundness(config: &Config, running: bool) -> Finding {
     if !path.exists() {
         return Finding::skip("soundness", "there is no database yet");
     }
-    match quick_check(path) {
+    match godel_store::soundness(path, false) {
         Ok(()) => Finding::ok("soundness", "the database file is not damaged"),
-        Err(error) => Finding::failed("soundness", &error),
+        Err(error) => Finding::failed("soundness", &error.into()),
     }
 }
 

@@ -10,7 +10,7 @@ use godel_testkit::{Database, postgres_url};
 use super::scene::{Scene, rounds};
 
 /// A PostgreSQL of its own, and a database on it.
-async fn own_postgres() -> Option<(Postgres, Database)> {
+pub(super) async fn own_postgres() -> Option<(Postgres, Database)> {
     postgres_url()?;
     let start = || {
         let engine = Postgres::start(&Binaries::find(&Places::from_env())).unwrap();

@@ -1,17 +1,25 @@
 //! Servers that are asked to end under load: no attempt is burnt, and nothing is lost or doubled.
 
+use std::time::{Duration, Instant};
+
 use godel_store::DatabaseUrl;
 use godel_testkit::Database;
 
 use super::crash::postgres;
 use super::scene::{Scene, rounds};
 
+/// How long a server lets requests end unless told otherwise.
+const DRAIN: Duration = Duration::from_secs(10);
+
 async fn drained(database: &DatabaseUrl, servers: usize) {
     let mut scene = Scene::set(database, servers).await;
     for round in 0..rounds() {
         let number = usize::try_from(round).unwrap() % servers;
         scene.wait(200, 900).await;
-        scene.servers[number].stop().await;
+        let start = Instant::now();
+        assert!(scene.servers[number].stop().await.success());
+        // Those who wait for tasks are sent home; nobody waits until patience runs out.
+        assert!(start.elapsed() < DRAIN / 2, "it took {:?}", start.elapsed());
         scene.servers[number].again().await;
         scene.find_servers();
     }

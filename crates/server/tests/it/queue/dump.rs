@@ -73,6 +73,17 @@ impl Tables {
         }
     }
 
+    /// Tries to change something in a PostgreSQL that may not be able to.
+    pub(super) fn try_change(&self, sql: &str) {
+        let Self::Postgres(url) = self else { return };
+        let (url, sql) = (url.clone(), sql.to_owned());
+        let run = move || {
+            let client = postgres::Client::connect(&url, postgres::NoTls);
+            client.and_then(|mut client| client.batch_execute(&sql)).ok();
+        };
+        std::thread::spawn(run).join().unwrap();
+    }
+
     /// The text that a statement finds.
     pub(super) fn text(&self, sql: &str) -> String {
         text(&self.rows(sql, 1)[0], 0).to_owned()

@@ -47,7 +47,7 @@ async fn record(more: &[(&str, &str)]) -> Recorded {
     recorder.begin(Begin { skew: SKEW_US, ..Begin::default() });
     let mut scene = Scene::with(vec![server], recorder.clone(), &any);
     scene.wait(600, 900).await;
-    scene.servers[0].stop().await;
+    assert!(scene.servers[0].stop().await.success());
     scene.servers[0].again_with(&env).await;
     scene.find_servers();
     scene.wait(400, 600).await;

@@ -17,6 +17,8 @@ const DATABASE: &str = "GODEL_TEST_QUEUE_DATABASE";
 pub(super) const RELAXED: &str = "GODEL_TEST_QUEUE_RELAXED";
 /// The address of Redis, for a server that has one.
 pub(super) const REDIS: &str = "GODEL_TEST_QUEUE_REDIS";
+/// How often a server looks by itself for what others did, in seconds.
+pub(super) const LOOK: &str = "GODEL_TEST_QUEUE_LOOK_SECS";
 /// The file in its home that asks a server to stop.
 const STOP: &str = "stop";
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -32,6 +34,9 @@ async fn a_server_to_be_killed() {
     config.app.rates.limit = Limit { per_minute: 100_000_000, burst: 1_000_000, sockets: None };
     if std::env::var_os(RELAXED).is_some() {
         config.durability = Durability::Relaxed;
+    }
+    if let Ok(seconds) = std::env::var(LOOK) {
+        config.app.look = Duration::from_secs(seconds.parse().unwrap());
     }
     config.master_key = Some(MasterKey::new([7; 32]));
     if emitted::directory().is_some() {
@@ -91,16 +96,25 @@ impl Process {
         self.child.wait().unwrap();
     }
 
+    /// Where SQLite has the log of that.
+    pub(super) fn log(&self) -> PathBuf {
+        self.home.path().join("data/godel.db-wal")
+    }
+
     /// Asks it to stop, and waits until it has.
-    pub(super) async fn stop(&mut self) {
+    pub(super) async fn stop(&mut self) -> ExitStatus {
         let stop = self.home.path().join(STOP);
         std::fs::write(&stop, "").unwrap();
         let start = Instant::now();
-        while self.ended().is_none() {
+        let ended = loop {
+            if let Some(ended) = self.ended() {
+                break ended;
+            }
             assert!(start.elapsed() < PATIENCE, "the server does not stop");
             tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        };
         std::fs::remove_file(stop).unwrap();
+        ended
     }
 
     /// How it ended by itself, if it has.

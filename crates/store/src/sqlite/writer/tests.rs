@@ -1,0 +1,93 @@
+//! The writer on a disk that is full, and beside somebody who reads for long.
+
+use godel_model::{Clock as _, Mint, NewEvent, Payload, Source, SystemClock, Tenant};
+
+use super::*;
+use crate::job::{Answer, job};
+use crate::{Durability, Scope};
+
+fn event(bytes: usize) -> NewEvent {
+    NewEvent {
+        id: Mint::system().id(),
+        kind: "test:fill".parse().unwrap(),
+        at: SystemClock.now(),
+        source: Source::component("test"),
+        payload: Payload::of(&"x".repeat(bytes)),
+        metadata: godel_model::Metadata::default(),
+    }
+}
+
+fn append(tenant: TenantId, bytes: usize) -> (Box<dyn Job>, Answer<(), Error>) {
+    let event = event(bytes);
+    job(Scope::Tenant(tenant), move |tx| tx.record(event.clone()))
+}
+
+fn positions(writer: &Writer) -> (Vec<i64>, i64) {
+    let mut list = writer.conn.prepare("SELECT seq FROM event ORDER BY seq").unwrap();
+    let seqs = list.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let head = writer.conn.query_row("SELECT seq FROM stream_head", [], |row| row.get(0));
+    (seqs, head.unwrap())
+}
+
+#[test]
+fn people_are_told_of_who_reads_for_so_long_that_the_log_grows() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("held.db");
+    let conn = crate::sqlite::schema::open_migrated(&path, Durability::Full).unwrap();
+    let mover = Mover::start(&path, Durability::Full).unwrap();
+    let (hub, seal) = (Arc::new(Hub::default()), Arc::new(Seal::default()));
+    let mut writer = Writer::new(conn, mover, (hub, seal, Damage::default()));
+    let reader = crate::sqlite::open_reader(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT COUNT(*) FROM tenant").unwrap();
+    writer.conn.execute_batch("CREATE TABLE filled (bytes BLOB)").unwrap();
+    let fill = |writer: &Writer| {
+        writer.conn.execute("INSERT INTO filled VALUES (zeroblob(35000000))", []).unwrap();
+    };
+    fill(&writer);
+    writer.move_if_large();
+    assert!(!writer.held, "a log may be so large for a while");
+    fill(&writer);
+    writer.move_if_large();
+    assert!(writer.held);
+    reader.execute_batch("COMMIT").unwrap();
+    writer.move_if_large();
+    assert!(!writer.held);
+}
+
+#[test]
+fn a_full_disk_commits_nothing_and_leaves_no_gap_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("full.db");
+    let conn = crate::sqlite::schema::open_migrated(&path, Durability::Full).unwrap();
+    let mover = Mover::start(&path, Durability::Full).unwrap();
+    let (hub, seal) = (Arc::new(Hub::default()), Arc::new(Seal::default()));
+    let mut writer = Writer::new(conn, mover, (hub, seal, Damage::default()));
+    let tenant = TenantId::from_uuid(Mint::system().id::<godel_model::EventId>().uuid());
+    let first = Tenant {
+        id: tenant,
+        name: "t".parse().unwrap(),
+        created_at: SystemClock.now(),
+        disabled_at: None,
+    };
+    let (job, _made) = job::<_, Error, _>(Scope::System, move |tx| tx.tenants().insert(&first));
+    writer.commit(std::iter::once(job));
+    for (large, small) in [(40, 30), (0, 1)] {
+        let pages: i64 = writer.conn.query_row("PRAGMA page_count", [], |row| row.get(0)).unwrap();
+        let limit = format!("PRAGMA max_page_count = {}", pages + 60);
+        writer.conn.query_row(&limit, [], |_| Ok(())).unwrap();
+        let sizes = std::iter::repeat_n(60_000, large).chain(std::iter::repeat_n(10, small));
+        let (jobs, answers): (Vec<_>, Vec<_>) = sizes.map(|bytes| append(tenant, bytes)).unzip();
+        let total = jobs.len();
+        let mut waiting = jobs.into_iter();
+        writer.commit(&mut waiting);
+        let left = waiting.len();
+        let ran = answers.into_iter().take(total - left);
+        let refused = ran.map(|mut answer| answer.try_recv().unwrap());
+        let refused = refused.filter(|answer| matches!(answer, Err(Error::DiskFull))).count();
+        assert_eq!(refused, if large > 0 { total - left } else { 0 });
+        assert_eq!(left > 0, large > 0, "those behind the failure get a batch of their own");
+        let (seqs, head) = positions(&writer);
+        assert_eq!(seqs, (1..=head).collect::<Vec<_>>(), "no gap, and the head is true");
+    }
+    assert_eq!(positions(&writer).1, 1, "what was refused is not there");
+}
