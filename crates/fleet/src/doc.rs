@@ -124,6 +124,9 @@ pub struct Agent {
     /// A note for whoever goes on.
     #[serde(default)]
     pub handoff: Option<String>,
+    /// Whether its bead was made for it alone, and is not a person's.
+    #[serde(default)]
+    pub own_bead: bool,
     /// How many beads and convoys it has made.
     #[serde(default)]
     pub made: u32,
@@ -154,9 +157,10 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Tells whether it can change no file, and is not there to judge work: what it says is its work.
+    /// Tells whether what it says is its work: it can change no file, is not there to judge, and has a bead
+    /// of its own. The bead of a person is believed to be done only when git agrees.
     pub fn only_looks(&self) -> bool {
-        self.sandbox == Profile::ReadOnly && self.judges.is_none()
+        self.sandbox == Profile::ReadOnly && self.judges.is_none() && self.own_bead
     }
 
     /// Lets something happen to it, and remembers that.

@@ -146,6 +146,7 @@ pub(crate) async fn spawn_with(
     let chosen = choose(fleet, call, project, &new).await?;
     let (now, first_model) = (app.clock.now(), chosen.model.clone());
     let talk = app.mint.id::<EventId>().uuid();
+    let own_bead = new.bead.is_none() || matches!(new.aim, Aim::Errand(..));
     let (id, errand, judges) = new.aim.taken_apart(|| app.mint.id());
     let (life, why) = (Life::Initializing, "asked for".to_owned());
     let agent = Agent {
@@ -188,6 +189,7 @@ pub(crate) async fn spawn_with(
         claim: None,
         summary: None,
         handoff: None,
+        own_bead,
         made: 0,
         stopped: false,
         benched: false,

@@ -58,6 +58,10 @@ impl Edge {
                 { "id": "m-1", "from": "ann", "text": "Use integers.", "sentAt": "2026-11-15T08:00:00Z" },
             ] }),
             ("POST", "/mail") => json!({ "id": "m-2" }),
+            ("GET", "/tools") => json!({ "tools": [
+                { "name": "bead_list", "description": "List beads.", "inputSchema": { "type": "object" } },
+            ] }),
+            ("POST", "/tools/bead_list") => json!({ "text": "shop-2 open high Pay" }),
             ("POST", "/questions") => json!({ "id": "q-1" }),
             ("GET", "/questions/q-1?waitSeconds=25") => {
                 let next = self.looks.lock().unwrap().pop_front();
@@ -163,7 +167,9 @@ async fn a_client_is_welcomed_in_its_version_and_shown_the_tools() {
     let listed = client.ask(3, "tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["bead", "todo_write", "mail_send", "mail_read", "ask_human", "done"]);
+    // What the role gives comes behind what every agent has.
+    let own = ["bead", "todo_write", "mail_send", "mail_read", "ask_human", "done"];
+    assert_eq!(names, [&own[..], &["bead_list"]].concat());
     assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
     assert_eq!(client.ask(4, "resources/list", json!({})).await["error"]["code"], -32601);
     let unknown = client.ask(5, "tools/call", json!({ "name": "rm" })).await;
@@ -179,6 +185,12 @@ async fn the_verbs_reach_godel_and_its_answers_the_agent() {
         json!({ "accepted": true, "missing": [] }),
     ]);
     let mut client = Client::new(&world.godel);
+    let (text, failed) = client.call("bead_list", json!({ "limit": 3 })).await;
+    assert_eq!((text.as_str(), failed), ("shop-2 open high Pay", false));
+    let asked = world.edge.asked.lock().unwrap().pop().unwrap();
+    assert_eq!(asked.2, json!({ "input": { "limit": 3 } }));
+    let (text, failed) = client.call("bead_create", json!({ "title": "x".repeat(70_000) })).await;
+    assert!(failed && text.contains("more than"), "{text}");
     let (text, failed) = client.call("bead", Value::Null).await;
     let wanted = "You are ada, worker (working).\n\nBead shop-1 (in_progress): Sum up\n\nAll of it.\n\n\
                   Task:\nSum up the cart.\n\nTodos:\n[x] read\n[ ] write\n\n2 unread messages wait for you.\n";

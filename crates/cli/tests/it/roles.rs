@@ -148,6 +148,18 @@ async fn permissions_of_a_role_let_an_agent_plan_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn whoever_only_looks_does_not_close_the_bead_of_a_person() {
+    let yard = Yard::open(PERSON).await;
+    let done = "[[call done {\"summary\":\"I have looked at it\"}]]";
+    let made = yard.json(&["bead", "create", "Mend it", "--description", done]);
+    let bead = made["id"].as_str().unwrap();
+    let name = spawn(&yard, &["--bead", bead, "--role", "monitor"]);
+    yard.until(&name, "failed");
+    assert!(log(&yard, &name).contains("there is no commit with your work"));
+    assert_ne!(yard.json(&["bead", "show", bead])["status"], "done");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_program_asks_for_what_its_role_permits_by_command() {
     let yard = Yard::open(PERSON).await;
     role(&yard, "clerk", "permissions: [bead:read:team]");

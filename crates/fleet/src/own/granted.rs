@@ -30,8 +30,8 @@ const LIST_USUAL: usize = 50;
 /// If the token is not that of an agent, or its role is not there any more.
 pub async fn tools(fleet: &Fleet, who: &Purpose) -> Result<Vec<&'static Grant>> {
     let agent = me(fleet, who).await?;
-    let permissions = permissions(fleet, who, &agent).await?;
-    Ok(grant::given(&permissions).collect())
+    let call = narrowed(fleet, who, &agent).await?;
+    Ok(grant::given(&call.actor.scopes).collect())
 }
 
 /// Does what an agent asks for with one of them; returns what it reads.
@@ -40,11 +40,11 @@ pub async fn tools(fleet: &Fleet, who: &Purpose) -> Result<Vec<&'static Grant>> 
 /// If its role does not permit it, or the person who asked for the agent may not.
 pub async fn use_tool(fleet: &Fleet, who: &Purpose, name: &str, input: Value) -> Result<String> {
     let agent = me(fleet, who).await?;
-    let permissions = permissions(fleet, who, &agent).await?;
-    let Some(grant) = grant::given(&permissions).find(|grant| grant.tool.name == name) else {
-        return Err(not_given(&agent, name, &permissions));
+    let call = narrowed(fleet, who, &agent).await?;
+    let Some(grant) = grant::given(&call.actor.scopes).find(|grant| grant.tool.name == name) else {
+        return Err(not_given(&agent, name, &call.actor.scopes));
     };
-    let desk = Desk { fleet, call: narrowed(fleet, who, &agent, permissions).await?, agent };
+    let desk = Desk { fleet, call, agent };
     match grant.tool.name {
         "bead_list" => desk.bead_list(given(input)?).await,
         "bead_show" => desk.bead_show(given(input)?).await,
@@ -58,20 +58,14 @@ pub async fn use_tool(fleet: &Fleet, who: &Purpose, name: &str, input: Value) ->
     }
 }
 
-async fn permissions(fleet: &Fleet, who: &Purpose, agent: &Agent) -> Result<Vec<Permission>> {
-    let call = fleet.on_behalf(who.tenant, agent.user).await?;
-    let (_, folder) = fleet.project(&call, agent.project).await?;
-    Ok(roles::find(&folder, &agent.role).await?.permissions)
-}
-
 /// Acts for the person who asked for the agent, but only as its role permits, and only in its project.
-async fn narrowed(
-    fleet: &Fleet,
-    who: &Purpose,
-    agent: &Agent,
-    permissions: Vec<Permission>,
-) -> Result<Call> {
+///
+/// A role without permissions has no scopes, which elsewhere means all: whoever gets this looks first
+/// what is given.
+async fn narrowed(fleet: &Fleet, who: &Purpose, agent: &Agent) -> Result<Call> {
     let mut call = fleet.on_behalf(who.tenant, agent.user).await?;
+    let (_, folder) = fleet.project(&call, agent.project).await?;
+    let permissions = roles::find(&folder, &agent.role).await?.permissions;
     let mut actor = (*call.actor).clone();
     actor.name = format!("agent:{}", agent.label);
     actor.scopes = permissions.into();
@@ -201,7 +195,6 @@ impl Desk<'_> {
     }
 
     async fn bead_create(&self, asked: BeadCreate) -> Result<String> {
-        self.count_one().await?;
         let new = NewBead {
             title: asked.title,
             kind: asked.kind.map(|text| text.parse()).transpose()?,
@@ -213,6 +206,7 @@ impl Desk<'_> {
             blocked_by: asked.after,
             ..NewBead::default()
         };
+        self.count_one().await?;
         let project = Some(self.agent.project);
         let made = beads::create(self.fleet.app(), &self.call, project, new).await?;
         Ok(format!("made {}", made.value.id))
