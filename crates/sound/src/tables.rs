@@ -13,6 +13,9 @@ use rusqlite::{Connection, ErrorCode, InterruptHandle, OpenFlags, Result};
 /// What is looked at first: the tables that tell which tasks wait and who has them.
 const FIRST: [&str; 8] =
     ["tenant", "stream_head", "lane", "ready", "delayed", "blocked", "lease", "worker"];
+/// A database of this size is looked at as a whole before it is used; a larger one as far as work waits in
+/// it, and the rest beside all else.
+const SMALL_BYTES: u64 = 8 << 20;
 /// How much is told of what is wrong.
 const TOLD_CHARS: usize = 200;
 /// How long who closes a database waits between two words to who looks at it.
@@ -95,7 +98,7 @@ const WHOLE: [Rule; 6] = [
 /// # Errors
 /// If it cannot be opened or asked.
 pub fn check(path: &Path) -> Result<Option<String>> {
-    look(&open(path)?, &AtomicBool::new(false))
+    look(&open(path)?, &AtomicBool::new(false), &|| {})
 }
 
 /// What is wrong with a database, as soon as somebody knows.
@@ -116,7 +119,7 @@ impl std::fmt::Debug for Checker {
 }
 
 impl Checker {
-    /// Begins to look, and waits for some time: most databases are done with then.
+    /// Begins to look, and waits for some time until enough was looked at to begin work.
     ///
     /// # Errors
     /// If the database cannot be opened.
@@ -124,10 +127,18 @@ impl Checker {
         let conn = open(path)?;
         let (damage, stop) = (Damage::default(), Arc::<AtomicBool>::default());
         let interrupt = conn.get_interrupt_handle();
+        let is_small = path.metadata().is_ok_and(|file| file.len() <= SMALL_BYTES);
         let (done, is_done) = channel::<()>();
         let (path, damage_, stop_) = (path.to_owned(), Arc::clone(&damage), Arc::clone(&stop));
         let run = move || {
-            find(&path, &conn, (&damage_, &stop_));
+            // Whoever waits hears of what waits in a large one, else of the end.
+            let first = || {
+                if !is_small {
+                    // Nobody may wait any more.
+                    let _ = done.send(());
+                }
+            };
+            find(&path, &conn, (&damage_, &stop_), &first);
             drop(done);
         };
         let thread = std::thread::Builder::new().name("godel-checker".to_owned()).spawn(run);
@@ -140,7 +151,7 @@ impl Checker {
     }
 
     fn wait(&self, is_done: &Receiver<()>, patience: Duration) {
-        if is_done.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+        if is_done.recv_timeout(patience) != Err(RecvTimeoutError::Disconnected) {
             tracing::info!("the database is large; it is checked while the server works");
         }
     }
@@ -166,8 +177,13 @@ impl Drop for Checker {
     }
 }
 
-fn find(path: &Path, conn: &Connection, (damage, stop): (&OnceLock<String>, &AtomicBool)) {
-    match look(conn, stop) {
+fn find(
+    path: &Path,
+    conn: &Connection,
+    (damage, stop): (&OnceLock<String>, &AtomicBool),
+    first: &dyn Fn(),
+) {
+    match look(conn, stop, first) {
         Ok(None) => tracing::debug!("the database is sound"),
         Ok(Some(why)) => {
             tracing::error!(database = %path.display(), %why, "the database is damaged");
@@ -190,9 +206,9 @@ fn open(path: &Path) -> Result<Connection> {
     Ok(conn)
 }
 
-/// Looks at everything, what matters most first; returns what is wrong.
-fn look(conn: &Connection, stop: &AtomicBool) -> Result<Option<String>> {
-    let found = look_at_all(conn, stop);
+/// Looks at everything, what matters most first, and says so when that is sound; returns what is wrong.
+fn look(conn: &Connection, stop: &AtomicBool, first: &dyn Fn()) -> Result<Option<String>> {
+    let found = look_at_all(conn, stop, first);
     // What cannot even be asked for has another schema than it should.
     let damaged = [ErrorCode::DatabaseCorrupt, ErrorCode::NotADatabase, ErrorCode::Unknown];
     match found {
@@ -203,7 +219,7 @@ fn look(conn: &Connection, stop: &AtomicBool) -> Result<Option<String>> {
     }
 }
 
-fn look_at_all(conn: &Connection, stop: &AtomicBool) -> Result<Option<String>> {
+fn look_at_all(conn: &Connection, stop: &AtomicBool, said: &dyn Fn()) -> Result<Option<String>> {
     let mut list =
         conn.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")?;
     let tables: Vec<String> = list.query_map([], |row| row.get(0))?.collect::<Result<_>>()?;
@@ -226,6 +242,7 @@ fn look_at_all(conn: &Connection, stop: &AtomicBool) -> Result<Option<String>> {
                 return Ok(Some(rule.means.to_owned()));
             }
         }
+        said();
     }
     Ok(None)
 }
@@ -293,6 +310,30 @@ mod tests {
         ] {
             let said = said(change);
             assert!(said.as_ref().is_some_and(|why| why.contains(expected)), "{change}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn a_large_one_is_used_once_what_waits_is_known_to_be_sound() {
+        let large = format!(
+            "UPDATE event SET payload = '\"' || hex(zeroblob({SMALL_BYTES})) || '\"' WHERE seq = 3;"
+        );
+        let start = |change: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("x.db");
+            let conn = Connection::open(&path).unwrap();
+            conn.execute_batch(&format!("{SCHEMA} {large} {change}")).unwrap();
+            (Checker::start(&path, Duration::from_secs(20)).unwrap(), folder)
+        };
+        // It is known before anybody works with it.
+        let (checker, _folder) = start("UPDATE lease SET tier = 67");
+        assert!(checker.damage().get().is_some_and(|why| why.contains("a row of lease")));
+        // It is found in time.
+        let (checker, _folder) = start("DELETE FROM event WHERE seq = 4");
+        let began = Instant::now();
+        while checker.damage().get().is_none() {
+            assert!(began.elapsed() < Duration::from_secs(20), "nothing was found");
+            std::thread::yield_now();
         }
     }
 
