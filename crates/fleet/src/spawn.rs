@@ -141,14 +141,14 @@ pub(crate) async fn spawn_with(
 ) -> Result<Agent> {
     check(&new)?;
     stop::refuse_if_stopped(fleet, call.actor.tenant).await?;
-    let app = fleet.app();
-    let (project, bead, task) = settle_bead(fleet, call, &new).await?;
+    let (app, (project, bead, task)) = (fleet.app(), settle_bead(fleet, call, &new).await?);
     let chosen = choose(fleet, call, project, &new).await?;
-    let (now, first_model) = (app.clock.now(), chosen.model.clone());
+    let (now, first_model) = (app.clock.now(), Some(chosen.model.clone()));
     let talk = app.mint.id::<EventId>().uuid();
     let own_bead = new.bead.is_none() || matches!(new.aim, Aim::Errand(..));
     let (id, errand, judges) = new.aim.taken_apart(|| app.mint.id());
     let (life, why) = (Life::Initializing, "asked for".to_owned());
+    let Before { tree, begin_at, files, todos } = before.unwrap_or_default();
     let agent = Agent {
         id,
         label: new.label.clone().unwrap_or_default(),
@@ -176,15 +176,15 @@ pub(crate) async fn spawn_with(
         queued: None,
         attempts: Vec::new(),
         stumbles: 0,
-        first_model: Some(first_model),
+        first_model,
         retries: 0,
         sent_back: 0,
         last_error: None,
-        todos: Vec::new(),
+        todos,
         worktree: None,
         base: None,
-        begin_at: None,
-        files: None,
+        begin_at,
+        files,
         commit: None,
         claim: None,
         summary: None,
@@ -201,8 +201,6 @@ pub(crate) async fn spawn_with(
         updated_at: now,
         completed_at: None,
     };
-    let Before { tree, begin_at, files, todos } = before.unwrap_or_default();
-    let agent = Agent { begin_at, files, todos, ..agent };
     if let Some(cap) = agent.budget {
         budgets::cap_agent(app, call, agent.id, cap).await?;
     }
