@@ -17,13 +17,11 @@ mod estop;
 mod events;
 mod exchange;
 mod explain;
-mod here;
 mod inbox;
 mod key;
 mod land;
 pub(crate) mod local;
 mod login;
-mod lookup;
 mod mail;
 mod memory;
 mod models;
@@ -54,10 +52,7 @@ mod workflow;
 mod worktree;
 
 use godel_args::{Command, Config, Db, Events};
-
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use godel_console::{Context, Exit, Result};
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<Exit> {

@@ -7,10 +7,9 @@ use std::process::{Command, Stdio};
 
 use godel_args::local::Who;
 use godel_beads::{Draft, Shelf};
+use godel_console::output::Output;
+use godel_console::{Error, Result};
 use godel_settings::Environment;
-
-use crate::error::{Error, Result};
-use crate::output::Output;
 
 /// What is read from a file or stdin at most: more than any text of a bead may have.
 const TEXT_MAX_BYTES: u64 = 1024 * 1024;
@@ -113,7 +112,7 @@ impl Desk {
         };
         read.map_err(|cause| Error::file(&shown, "read", cause))?;
         if bytes.len() as u64 > max {
-            let message = format!("{shown} has more than {}", crate::measure::bytes(max));
+            let message = format!("{shown} has more than {}", godel_console::measure::bytes(max));
             return Err(Error::usage(message, "give less of it"));
         }
         String::from_utf8(bytes).map_err(|_| {

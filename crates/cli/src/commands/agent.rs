@@ -12,6 +12,10 @@ use godel_api::{
     Agent, AgentMessage, AgentMetrics, Client, Estop, ForkAgent, Letter, RestartAgent,
 };
 use godel_args::agent::{Agent as Asked, Agents, ListAgents};
+use godel_console::lookup::{self, NOTHING, Part, segment};
+use godel_console::measure::{money, number};
+use godel_console::output::plain;
+use godel_console::{Context, Error, Exit, Result, here, locate};
 use godel_model::{Report as _, code};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
@@ -19,14 +23,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(super) use self::spawn::warn_without_walls;
-use super::lookup::{self, NOTHING, Part, segment};
-use super::{estop, here, inbox, land, mail, role, session};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{money, number};
-use crate::output::plain;
+use super::{estop, inbox, land, mail, role, session};
 
 /// Where agents are.
 pub(super) const PATH: &str = "/api/v1/agents";

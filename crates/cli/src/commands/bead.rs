@@ -13,12 +13,11 @@ mod show;
 
 use godel_args::bead::{Label, What};
 use godel_beads::{Bead, Row, Shelf};
+use godel_console::output::plain;
+use godel_console::{Exit, Result};
 use godel_model::BeadStatus;
 
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::output::plain;
 
 /// Does what was asked for.
 pub(crate) fn run(desk: &Desk, asked: What) -> Result<Exit> {

@@ -3,18 +3,15 @@
 use godel_api::{Budget, BudgetList, Client, Project, ProjectLimits, ProjectPatch, SetBudget};
 use godel_args::models::Budget as Asked;
 use godel_args::units::Allowance;
+use godel_console::lookup::{self, NOTHING};
+use godel_console::measure::{money, percent};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{BudgetId, Invalid, Report as _, code};
 use reqwest::Method;
 use serde_json::json;
 
-use super::lookup::{self, NOTHING};
 use super::models::Names;
 use super::{agent, token};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{money, percent};
 
 const PATH: &str = "/api/v1/budgets";
 const SCOPES: &str = "write tenant, or project:, user:, agent:, bead:, convoy: or token: and a name, as in project:web";

@@ -3,16 +3,13 @@
 use godel_api::{ModelCall, ModelCallBody, ModelCalls};
 use godel_args::models::Narrow;
 use godel_args::units::When;
+use godel_console::measure::{millis, money, number};
+use godel_console::output::{STRONG, styled};
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 
 use super::models::{self, Names};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{millis, money, number};
-use crate::output::{STRONG, styled};
 
 /// The largest page that a server gives.
 const PAGE_MAX: u32 = 1_000;

@@ -5,12 +5,11 @@ mod state;
 use godel_args::convoy::What;
 use godel_beads::Convoy;
 use godel_beads::ops::{self, ConvoyChanges, NewConvoy};
+use godel_console::output::plain;
+use godel_console::{Error, Exit, Result};
 use serde_json::json;
 
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::plain;
 
 /// Does what was asked for.
 pub(crate) fn run(desk: &Desk, asked: What) -> Result<Exit> {

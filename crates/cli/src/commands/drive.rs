@@ -5,20 +5,17 @@ use std::time::Duration;
 use godel_api::{ConvoyRun, StartConvoy};
 use godel_args::convoy::{Convoy, Driven, StartConvoy as Asked, What};
 use godel_args::local::Local;
+use godel_console::lookup::{NOTHING, segment};
+use godel_console::measure::money;
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, here, locate};
 use reqwest::Method;
 use uuid::Uuid;
 
 use super::agent::{walls, warn_without_walls};
-use super::lookup::{NOTHING, segment};
-use super::{here, local};
+use super::local;
 use crate::commands::worker::notes;
-use crate::context::Context;
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::money;
-use crate::output::plain;
 use godel_worker::Patience;
 
 /// How often to look how a convoy is.

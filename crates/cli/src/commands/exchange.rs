@@ -4,13 +4,12 @@ use std::io::Write as _;
 use std::path::Path;
 
 use godel_beads::{Filter, Page, Synced};
+use godel_console::output::plain;
+use godel_console::{Error, Exit, Result};
 use godel_model::BeadStatus;
 use serde_json::json;
 
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::plain;
 
 /// The largest file that is imported.
 const IMPORT_MAX_BYTES: u64 = 512 * 1024 * 1024;

@@ -1,11 +1,10 @@
 //! Commands that work on a repository, without a server.
 
 use godel_args::local::{Export, Import, Local};
+use godel_console::{Exit, Result};
 
 use super::{bead, convoy, exchange, memory, onboard};
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
 
 /// Does what was asked for.
 pub(crate) fn run(desk: Desk, asked: Local) -> Result<Exit> {

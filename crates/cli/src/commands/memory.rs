@@ -1,12 +1,11 @@
 //! `godel remember`, `memories` and `forget`: what is worth knowing later.
 
 use godel_beads::ops;
+use godel_console::output::{STRONG, plain, styled};
+use godel_console::{Exit, Result};
 use serde_json::json;
 
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::output::{STRONG, plain, styled};
 
 /// Remembers something.
 pub(crate) fn remember(desk: &Desk, text: &str, name: Option<String>) -> Result<Exit> {

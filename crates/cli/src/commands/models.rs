@@ -4,11 +4,9 @@ use std::collections::HashMap;
 
 use godel_api::{Client, Project, User};
 use godel_args::models::{Models as Asked, Narrow, OneCall};
+use godel_console::{Context, Exit, Result, lookup};
 
-use super::{budget, calls, lookup, provider, token, usage};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use super::{budget, calls, provider, token, usage};
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {

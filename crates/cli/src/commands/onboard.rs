@@ -4,13 +4,11 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::Path;
 
 use godel_beads::Filter;
+use godel_console::output::{STRONG, styled};
+use godel_console::{Error, Exit, Result, agents};
 use serde_json::json;
 
-use crate::agents;
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::{STRONG, styled};
 
 /// Gets the repository ready for beads, and tells which agents there are.
 pub(crate) fn run(desk: &Desk, yes: bool) -> Result<Exit> {

@@ -2,16 +2,13 @@
 
 use godel_api::{ProviderStates, ProviderTests};
 use godel_args::models::Provider as Asked;
+use godel_console::lookup::NOTHING;
+use godel_console::measure::{millis, number};
+use godel_console::{Context, Exit, Result, locate};
 use reqwest::Method;
 use serde_json::json;
 
-use super::lookup::NOTHING;
 use super::usage::quota;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{millis, number};
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: &Asked) -> Result<Exit> {

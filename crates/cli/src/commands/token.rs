@@ -2,18 +2,15 @@
 
 use godel_api::{AgentToken, AgentTokenMade, Client, NewAgentToken};
 use godel_args::models::{NewToken, Token as Asked};
+use godel_console::lookup::{self, NOTHING};
+use godel_console::measure::money;
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Clock as _, Invalid, SystemClock, TokenId, code};
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::json;
 
-use super::lookup::{self, NOTHING};
 use super::models::Names;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::money;
 
 const PATH: &str = "/api/v1/agent-tokens";
 /// How many tokens are named when a name is not enough.

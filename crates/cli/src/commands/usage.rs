@@ -4,16 +4,13 @@ pub(super) mod quota;
 
 use godel_api::{UsageReport, UsageRow, UsageTotals};
 use godel_args::models::Report;
+use godel_console::measure::{money, money_column, number, percent};
+use godel_console::output::{STRONG, styled};
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Clock as _, SystemClock};
 use jiff::tz::TimeZone;
 
 use super::models::{self, Names, Query};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{money, money_column, number, percent};
-use crate::output::{STRONG, styled};
 
 /// What stands in place of a cost that a subscription covers.
 const SUBSCRIPTION: &str = "subscription";

@@ -4,17 +4,13 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead as _};
 
 use godel_api::{AgentLine, AttachAsk, AttachTold, ClientError};
+use godel_console::output::plain;
+use godel_console::{Context, Error, Exit, Result, Signals, locate};
 use tokio::sync::mpsc;
 
 use super::log::{Tail, print};
 use super::{find, terminal};
 use crate::commands::worker::notes;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
-use crate::signals::Signals;
 use godel_worker::{Attach, Patience, Told, Wire};
 
 /// How many entries of what was before are shown.

@@ -2,6 +2,8 @@
 
 use clap::builder::styling::{AnsiColor, Style};
 use godel_api::{Agent, AgentLine, AgentLog};
+use godel_console::output::{BAD, GOOD, Output, STRONG, WARN, cut, plain, styled};
+use godel_console::{Context, Exit, Result, locate};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -9,11 +11,6 @@ use super::show::colour;
 use super::spawn::SHORT_ID;
 use super::{PATH, by_id, find, is_over};
 use crate::commands::worker::notes;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{BAD, GOOD, Output, STRONG, WARN, cut, plain, styled};
 use godel_worker::Patience;
 
 /// How many entries are asked for at once.

@@ -2,17 +2,13 @@
 
 use clap::builder::styling::Style;
 use godel_api::{Agent, AgentTodo};
+use godel_console::measure::{money, since};
+use godel_console::output::{BAD, GOOD, Output, STRONG, WARN, plain, styled};
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Clock as _, SystemClock};
 
 use super::spawn::SHORT_ID;
 use super::{find, spent};
-use crate::commands::queue::since;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::money;
-use crate::output::{BAD, GOOD, Output, STRONG, WARN, plain, styled};
 
 /// How many steps of its life are shown.
 const STEPS_MAX: usize = 15;

@@ -2,16 +2,13 @@
 
 use godel_api::{Agent, AgentSnapshot};
 use godel_args::agent::Kept;
+use godel_console::lookup::{self, NOTHING, segment};
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, locate};
 use reqwest::Method;
 use serde_json::json;
 
-use super::super::lookup::{self, NOTHING, segment};
 use super::{PATH, carry, find};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
 
 /// Where snapshots are.
 pub(super) const SNAPSHOTS: &str = "/api/v1/snapshots";

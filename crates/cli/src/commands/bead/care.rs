@@ -1,9 +1,9 @@
 //! `godel bead fsck` and `maintain`: looking after what was written.
 
+use godel_console::output::plain;
+use godel_console::{Exit, Result};
+
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::output::plain;
 
 /// Checks all documents; it is a failure if something stays damaged.
 pub(super) fn fsck(desk: &Desk, repair: bool) -> Result<Exit> {

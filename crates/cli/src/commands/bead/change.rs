@@ -2,13 +2,12 @@
 
 use godel_args::bead::Defer;
 use godel_beads::ops;
+use godel_console::output::plain;
+use godel_console::{Error, Exit, Result};
 use serde_json::json;
 
 use super::{answer, found};
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::plain;
 
 /// Says something about a bead.
 pub(super) fn comment(desk: &Desk, id: String, text: &str) -> Result<Exit> {

@@ -3,13 +3,12 @@
 use godel_args::bead::{Assign, Claim as AskedClaim, Held, Release};
 use godel_beads::ops::{self, Claim};
 use godel_beads::{Bead, Shelf};
+use godel_console::output::plain;
+use godel_console::{Error, Exit, Result};
 use jiff::SignedDuration;
 
 use super::{answer, found};
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::plain;
 
 const TOKEN: &str = "GODEL_LEASE_TOKEN";
 

@@ -4,14 +4,13 @@ use std::collections::HashSet;
 
 use godel_args::bead::Dep;
 use godel_beads::{Neighbour, Shelf, ops};
+use godel_console::output::{cut, plain};
+use godel_console::{Exit, Result};
 use godel_model::{BeadStatus, LinkKind};
 use serde::Serialize;
 
 use super::{answer, found};
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::output::{cut, plain};
 
 /// How deep a tree is shown.
 const DEPTH_MAX: usize = 50;

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use godel_beads::{Bead, Entry, Happening};
+use godel_console::output::{cut, plain};
+use godel_console::{Exit, Result};
 use serde_json::json;
 
 use super::found;
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::output::{cut, plain};
 
 /// How often the branch is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);

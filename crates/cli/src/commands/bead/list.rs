@@ -2,13 +2,12 @@
 
 use godel_args::bead::{List, Part};
 use godel_beads::{Filter, Page, Row, Shelf, Sort};
+use godel_console::{Error, Exit, Result};
 use godel_model::{BeadStatus, Invalid, Priority, code, from_micros, micros};
 use serde_json::{Value, json};
 
 use super::{found, mention_damage, state};
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 
 /// Lists beads.
 pub(super) fn list(desk: &Desk, asked: List) -> Result<Exit> {

@@ -3,12 +3,11 @@
 use godel_args::bead::{Create, Text, Update};
 use godel_args::units::Cap;
 use godel_beads::ops::{self, Changes, NewBead};
+use godel_console::{Error, Exit, Result};
 use serde_json::{Map, Value};
 
 use super::answer;
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 
 /// Makes a bead.
 pub(super) fn create(desk: &Desk, asked: Create) -> Result<Exit> {

@@ -2,15 +2,14 @@
 
 use godel_args::bead::{Close, Landed, Status, Verdict};
 use godel_beads::ops::{self, Advance, Landing};
+use godel_console::output::plain;
+use godel_console::{Error, Exit, Result};
 use godel_model::BeadStatus;
 use serde_json::json;
 
 use super::claim::holder;
 use super::{answer, found, ready};
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::plain;
 
 /// Shows the status of a bead, or moves it.
 pub(super) fn status(desk: &Desk, asked: Status) -> Result<Exit> {

@@ -3,13 +3,12 @@
 use godel_args::bead::Ready;
 use godel_beads::ops;
 use godel_beads::{Reason, Row, Waiting};
+use godel_console::{Error, Exit, Result};
 use serde_json::json;
 
 use super::claim::{hand_over, seconds};
 use super::{list, mention_damage};
 use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 
 /// Lists what is ready, or claims the first of it.
 pub(super) fn ready(desk: &Desk, asked: Ready) -> Result<Exit> {

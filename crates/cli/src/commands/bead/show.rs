@@ -2,16 +2,15 @@
 
 use godel_args::units;
 use godel_beads::{Bead, Evidence, Link, LinkedCommit, Neighbour, Reason, Shelf};
+use godel_console::measure::dollars;
+use godel_console::output::{GOOD, STRONG, WARN, plain, styled};
+use godel_console::{Exit, Result};
 use godel_model::LinkKind;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{found, ready};
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::measure::dollars;
-use crate::output::{GOOD, STRONG, WARN, plain, styled};
 
 /// A bead, and what is known about it elsewhere.
 #[derive(Debug, Serialize)]
@@ -150,7 +149,10 @@ fn facts(shown: &Shown) -> Vec<[String; 2]> {
         ("agent", bead.agent.clone()),
         ("labels", list(&bead.labels)),
         ("convoys", list(&shown.convoys)),
-        ("estimate", bead.estimate.map(|minutes| crate::measure::span(minutes as f64 * 60.0))),
+        (
+            "estimate",
+            bead.estimate.map(|minutes| godel_console::measure::span(minutes as f64 * 60.0)),
+        ),
         ("budget", bead.budget.map(dollars)),
         ("rank", bead.rank.clone()),
         ("work tree", bead.worktree.clone()),

@@ -1,13 +1,12 @@
 //! `godel convoy status` and `waves`: how far a convoy is.
 
 use godel_beads::{ConvoyState, Row};
+use godel_console::output::{STRONG, WARN, plain, styled};
+use godel_console::{Exit, Result};
 use serde_json::json;
 
 use crate::commands::bead::state;
 use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::output::{STRONG, WARN, plain, styled};
 
 /// Shows how far a convoy is, and every bead in it.
 pub(super) fn status(desk: &Desk, name: &str) -> Result<Exit> {

@@ -1,13 +1,12 @@
 //! The quotas of subscriptions, under a report and beside providers.
 
 use godel_api::{Client, QuotaState, QuotaStates};
+use godel_console::output::{STRONG, styled};
+use godel_console::{Context, Result};
 use godel_model::{Clock as _, SystemClock};
 use jiff::Timestamp;
 
 use crate::commands::models::Names;
-use crate::context::Context;
-use crate::error::Result;
-use crate::output::{STRONG, styled};
 
 /// Prints the quotas of the subscriptions by which providers were asked, if there are any.
 pub(crate) async fn print(context: &Context, client: &Client) -> Result<()> {

@@ -16,28 +16,28 @@ use crate::error::{Error, Result, root_cause};
 use crate::exit::Exit;
 
 /// Green, for what is well.
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub const GOOD: Style = AnsiColor::Green.on_default();
 /// Yellow, for what deserves a look.
-pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub const WARN: Style = AnsiColor::Yellow.on_default();
 /// Red, for what is wrong.
-pub(crate) const BAD: Style = AnsiColor::Red.on_default();
+pub const BAD: Style = AnsiColor::Red.on_default();
 /// Bold, for what matters most.
-pub(crate) const STRONG: Style = Style::new().bold();
+pub const STRONG: Style = Style::new().bold();
 
 /// Wraps text in a style; stripped again where colours are not wanted.
-pub(crate) fn styled(style: Style, text: impl Display) -> String {
+pub fn styled(style: Style, text: impl Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
 /// Writes answers to stdout and everything else to stderr.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Output {
+pub struct Output {
     json: bool,
 }
 
 impl Output {
     /// Chooses between text for people and JSON for programs, and whether colours may be used.
-    pub(crate) fn new(json: bool, no_color: bool) -> Self {
+    pub fn new(json: bool, no_color: bool) -> Self {
         if no_color {
             anstream::ColorChoice::Never.write_global();
         }
@@ -45,17 +45,17 @@ impl Output {
     }
 
     /// Tells whether answers are JSON.
-    pub(crate) fn is_json(self) -> bool {
+    pub fn is_json(self) -> bool {
         self.json
     }
 
     /// Writes a line of the answer.
-    pub(crate) fn line(self, text: impl Display) -> Result<()> {
+    pub fn line(self, text: impl Display) -> Result<()> {
         self.text(format_args!("{text}\n"))
     }
 
     /// Writes a part of the answer as it is.
-    pub(crate) fn text(self, text: impl Display) -> Result<()> {
+    pub fn text(self, text: impl Display) -> Result<()> {
         let mut stdout = anstream::stdout().lock();
         let written = write!(stdout, "{text}").and_then(|()| stdout.flush());
         written.map_err(|cause| match cause.kind() {
@@ -65,7 +65,7 @@ impl Output {
     }
 
     /// Returns stdout for bytes that are no text; a terminal is refused.
-    pub(crate) fn raw(self) -> Result<io::Stdout> {
+    pub fn raw(self) -> Result<io::Stdout> {
         if io::stdout().is_terminal() {
             return Err(Error::usage(
                 "this is no text for a terminal",
@@ -76,23 +76,19 @@ impl Output {
     }
 
     /// Writes the answer as one line of JSON.
-    pub(crate) fn value(self, value: &impl Serialize) -> Result<()> {
+    pub fn value(self, value: &impl Serialize) -> Result<()> {
         let text = serde_json::to_string(value)
             .map_err(|cause| Error::file("the answer", "written as JSON", cause.into()))?;
         self.line(text)
     }
 
     /// Writes rows in columns.
-    pub(crate) fn table<const N: usize>(
-        self,
-        header: [&str; N],
-        rows: Vec<[String; N]>,
-    ) -> Result<()> {
+    pub fn table<const N: usize>(self, header: [&str; N], rows: Vec<[String; N]>) -> Result<()> {
         self.line(columns(Some(header), rows))
     }
 
     /// Writes rows in as many columns as there are names; those in `right` hold numbers.
-    pub(crate) fn numbers(
+    pub fn numbers(
         self,
         header: Vec<String>,
         rows: Vec<Vec<String>>,
@@ -106,12 +102,12 @@ impl Output {
     }
 
     /// Writes lines of comma-separated values.
-    pub(crate) fn csv(self, lines: &[Vec<String>]) -> Result<()> {
+    pub fn csv(self, lines: &[Vec<String>]) -> Result<()> {
         self.text(csv(lines))
     }
 
     /// Writes rows in columns; the last one is cut so that each row fits on a line of the terminal.
-    pub(crate) fn listing<const N: usize>(
+    pub fn listing<const N: usize>(
         self,
         header: [&str; N],
         mut rows: Vec<[String; N]>,
@@ -123,7 +119,7 @@ impl Output {
     }
 
     /// Writes rows as a listing, the cells of one column in the colours of what they say.
-    pub(crate) fn painted<const N: usize>(
+    pub fn painted<const N: usize>(
         self,
         header: [&str; N],
         mut rows: Vec<[String; N]>,
@@ -147,7 +143,7 @@ impl Output {
     }
 
     /// Writes rows in columns without a header, cut as those of a listing.
-    pub(crate) fn bare<const N: usize>(self, rows: &mut [[String; N]]) -> Result<()> {
+    pub fn bare<const N: usize>(self, rows: &mut [[String; N]]) -> Result<()> {
         if let Some(width) = self.width() {
             fit(&[""; N], rows, width);
         }
@@ -155,13 +151,13 @@ impl Output {
     }
 
     /// Returns how many characters fit on a line, if there is a terminal.
-    pub(crate) fn width(self) -> Option<usize> {
+    pub fn width(self) -> Option<usize> {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
         Some(usize::from(size.ws_col)).filter(|width| *width > 0)
     }
 
     /// Writes a text that others wrote, a little to the right.
-    pub(crate) fn quote(self, text: &str) -> Result<()> {
+    pub fn quote(self, text: &str) -> Result<()> {
         text.lines().try_for_each(|line| {
             let line = plain(&line.replace('\t', "    "));
             self.line(format_args!("  {line}").to_string().trim_end())
@@ -169,33 +165,33 @@ impl Output {
     }
 
     /// Writes names and values in two columns, a little to the right.
-    pub(crate) fn pairs(self, rows: Vec<[String; 2]>) -> Result<()> {
+    pub fn pairs(self, rows: Vec<[String; 2]>) -> Result<()> {
         let text = columns(None, rows);
         text.lines().try_for_each(|line| self.line(format_args!("  {line}")))
     }
 
     /// Tells a person what is going on; programs that read the answer do not see it.
-    pub(crate) fn note(self, text: impl Display) {
+    pub fn note(self, text: impl Display) {
         // A note that nobody can read is no reason to fail.
         writeln!(anstream::stderr().lock(), "{text}").ok();
     }
 
     /// Asks a person for something, on the same line as the answer.
-    pub(crate) fn ask(self, question: &str) {
+    pub fn ask(self, question: &str) {
         let mut stderr = anstream::stderr().lock();
         // A question that nobody can read gets no answer; the reading finds out.
         write!(stderr, "{question}").and_then(|()| stderr.flush()).ok();
     }
 
     /// Tells what is going on, if a person is watching.
-    pub(crate) fn remark(self, text: impl Display) {
+    pub fn remark(self, text: impl Display) {
         if io::stderr().is_terminal() && !self.json {
             self.note(text);
         }
     }
 
     /// Writes a failure, and returns how to end.
-    pub(crate) fn failure(self, error: &Error) -> Exit {
+    pub fn failure(self, error: &Error) -> Exit {
         if matches!(error, Error::Closed) {
             return Exit::Done;
         }
@@ -208,7 +204,7 @@ impl Output {
     }
 
     /// Writes help, a version or what is wrong with the arguments, and returns how to end.
-    pub(crate) fn usage(self, usage: &clap::Error) -> Exit {
+    pub fn usage(self, usage: &clap::Error) -> Exit {
         let asked = matches!(usage.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
         if asked || !self.json {
             // Help into a closed pipe is no failure.
@@ -246,7 +242,7 @@ fn table(header: Option<Vec<String>>, rows: Vec<Vec<String>>) -> Table {
 
 /// Writes values as RFC 4180 has it; a text that a table program would take for a formula gets a
 /// mark in front.
-pub(crate) fn csv(lines: &[Vec<String>]) -> String {
+pub fn csv(lines: &[Vec<String>]) -> String {
     let field = |field: &String| {
         let formula = field.starts_with(['=', '+', '-', '@', '\t', '\r']);
         let mark = if formula && field.parse::<f64>().is_err() { "'" } else { "" };
@@ -292,7 +288,7 @@ fn paint(line: &str, from: usize, text: &str, style: Style) -> String {
 }
 
 /// Cuts a text to a width, with a mark that something is missing.
-pub(crate) fn cut(text: &str, room: usize) -> String {
+pub fn cut(text: &str, room: usize) -> String {
     if text.width() <= room {
         return text.to_owned();
     }
@@ -309,7 +305,7 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
 
 /// Takes out what would move the cursor, change colours or turn the direction of writing around:
 /// other people chose some of the texts.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let bad = |char: char| {
         char.is_control() || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };

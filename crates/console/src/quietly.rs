@@ -14,7 +14,7 @@ const READ_MAX_BYTES: u64 = 128 * 1024;
 
 /// How often a person types it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Typed {
+pub enum Typed {
     /// Once.
     Once,
     /// Twice, because a slip would not be noticed.
@@ -22,7 +22,7 @@ pub(crate) enum Typed {
 }
 
 /// Reads a secret from stdin; a person at a terminal is asked for it.
-pub(crate) async fn read(context: &Context, what: &str, typed: Typed) -> Result<String> {
+pub async fn read(context: &Context, what: &str, typed: Typed) -> Result<String> {
     if !can_ask() {
         return piped(what);
     }
@@ -34,12 +34,12 @@ pub(crate) async fn read(context: &Context, what: &str, typed: Typed) -> Result<
 }
 
 /// Tells whether there is a person to ask.
-pub(crate) fn can_ask() -> bool {
+pub fn can_ask() -> bool {
     io::stdin().is_terminal()
 }
 
 /// Reads a secret from a file; the newline at its end does not belong to it.
-pub(crate) fn from_file(path: &Path) -> Result<String> {
+pub fn from_file(path: &Path) -> Result<String> {
     let fail = |cause| Error::file(&path.display(), "read", cause);
     let file = File::open(path).map_err(fail)?;
     let mut text = String::new();

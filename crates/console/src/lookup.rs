@@ -11,9 +11,9 @@ use crate::context::Context;
 use crate::error::{Error, Result};
 
 /// The largest page that a server gives.
-pub(super) const PAGE_MAX: u32 = 100;
+pub const PAGE_MAX: u32 = 100;
 /// The most that a list shows; a server has a limit too.
-pub(super) const LIST_MAX: usize = 10_000;
+pub const LIST_MAX: usize = 10_000;
 
 /// How many letters of an id are enough.
 const PART_MIN_CHARS: usize = 4;
@@ -21,10 +21,10 @@ const PART_MIN_CHARS: usize = 4;
 const NAMED_MAX: usize = 10;
 
 /// What no call needs.
-pub(super) const NOTHING: Option<&()> = None;
+pub const NOTHING: Option<&()> = None;
 
 /// Returns a whole list, page by page; says so if it was cut short.
-pub(super) async fn all<T: DeserializeOwned>(
+pub async fn all<T: DeserializeOwned>(
     context: &Context,
     client: &Client,
     path: &str,
@@ -39,7 +39,7 @@ pub(super) async fn all<T: DeserializeOwned>(
 }
 
 /// Returns the first items of a list, page by page, and whether there is more.
-pub(super) async fn first<T: DeserializeOwned>(
+pub async fn first<T: DeserializeOwned>(
     client: &Client,
     path: &str,
     filter: Option<Value>,
@@ -63,24 +63,24 @@ pub(super) async fn first<T: DeserializeOwned>(
 
 /// A part of an id, or a name, that stands for one thing of a kind.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Part<'a> {
+pub struct Part<'a> {
     /// What was typed.
-    pub(super) given: &'a str,
+    pub given: &'a str,
     /// What it is called.
-    pub(super) kind: &'static str,
+    pub kind: &'static str,
     /// What is told if there is none: the code, and where to look.
-    pub(super) missing: (Code, &'static str),
+    pub missing: (Code, &'static str),
 }
 
 impl Part<'_> {
     /// Tells whether it can be a part of an id at all.
-    pub(super) fn is_of_an_id(self) -> bool {
+    pub fn is_of_an_id(self) -> bool {
         let letters = self.given.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
         letters && self.given.len() >= PART_MIN_CHARS
     }
 
     /// Picks the one that is meant: by name, or by the beginning or the end of its id.
-    pub(super) fn pick<T>(
+    pub fn pick<T>(
         self,
         items: Vec<T>,
         shown: impl Fn(&T) -> (Uuid, String),
@@ -112,7 +112,7 @@ impl Part<'_> {
 }
 
 /// Finds a user by name or id.
-pub(super) async fn user(client: &Client, given: &str) -> Result<User> {
+pub async fn user(client: &Client, given: &str) -> Result<User> {
     if let Ok(id) = given.parse::<UserId>() {
         return Ok(client.call(Method::GET, &format!("/api/v1/users/{id}"), NOTHING).await?);
     }
@@ -134,7 +134,7 @@ pub(super) async fn user(client: &Client, given: &str) -> Result<User> {
 }
 
 /// Finds a project by name or id.
-pub(super) async fn project(client: &Client, given: &str) -> Result<Project> {
+pub async fn project(client: &Client, given: &str) -> Result<Project> {
     if let Ok(id) = given.parse::<ProjectId>() {
         return Ok(client.call(Method::GET, &format!("/api/v1/projects/{id}"), NOTHING).await?);
     }
@@ -150,7 +150,7 @@ pub(super) async fn project(client: &Client, given: &str) -> Result<Project> {
 }
 
 /// Finds projects by name or id.
-pub(super) async fn projects(client: &Client, given: &[String]) -> Result<Vec<Project>> {
+pub async fn projects(client: &Client, given: &[String]) -> Result<Vec<Project>> {
     let mut found = Vec::new();
     for name in given {
         found.push(project(client, name).await?);
@@ -159,7 +159,7 @@ pub(super) async fn projects(client: &Client, given: &[String]) -> Result<Vec<Pr
 }
 
 /// Writes a name as a part of a path.
-pub(super) fn segment(name: &str) -> String {
+pub fn segment(name: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let write = |byte: u8| match plain(byte) {
         true => char::from(byte).to_string(),

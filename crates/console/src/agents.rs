@@ -25,15 +25,15 @@ const KNOWN: &[&str] = &[
 
 /// An agent program that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Found {
+pub struct Found {
     /// Its name.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Where it is.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
 }
 
 /// Looks for agent programs on the PATH; none is started.
-pub(crate) fn find(environment: &Environment) -> Vec<Found> {
+pub fn find(environment: &Environment) -> Vec<Found> {
     let path = environment.get("PATH").unwrap_or_default();
     // What is found depends on no folder that a command happens to be in.
     let folders: Vec<PathBuf> =
@@ -47,7 +47,7 @@ pub(crate) fn find(environment: &Environment) -> Vec<Found> {
 }
 
 /// Names the programs that are looked for.
-pub(crate) fn known() -> String {
+pub fn known() -> String {
     KNOWN.join(", ")
 }
 

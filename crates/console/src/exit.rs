@@ -6,7 +6,7 @@ use godel_model::Kind;
 
 /// How the program ends; scripts rely on the numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub enum Exit {
     /// All is well.
     Done = 0,
     /// It failed.

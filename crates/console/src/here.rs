@@ -7,10 +7,10 @@ use godel_beads::Shelf;
 use godel_model::{Invalid, ProjectName, code};
 use uuid::Uuid;
 
-use super::lookup;
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::locate::is_this_machine;
+use crate::lookup;
 
 /// How many projects are named when one has to be chosen.
 const NAMED_MAX: usize = 10;
@@ -64,7 +64,7 @@ fn quoted(word: &str) -> String {
 
 /// Returns the project that was named, or that of this repository; nothing leaves it to the server.
 /// A repository that is no project is refused with what to run.
-pub(super) async fn project(
+pub async fn project(
     context: &Context,
     client: &Client,
     given: Option<&str>,
@@ -86,7 +86,7 @@ pub(super) async fn project(
 
 /// Returns the project that something new belongs to. Unlike an id that the server knows, it has to be
 /// one.
-pub(super) async fn project_for_new(
+pub async fn project_for_new(
     context: &Context,
     client: &Client,
     given: Option<&str>,
@@ -113,7 +113,7 @@ pub(super) async fn project_for_new(
 }
 
 /// Returns the project that was named, or that of this repository if there is one.
-pub(super) async fn project_if_known(
+pub async fn project_if_known(
     context: &Context,
     client: &Client,
     given: Option<&str>,
@@ -131,13 +131,13 @@ async fn of_repository(context: &Context, client: &Client, here: &Here) -> Resul
 }
 
 /// Returns the whole id of a bead if this repository has it; else what was given.
-pub(super) fn bead(given: &str) -> Result<String> {
+pub fn bead(given: &str) -> Result<String> {
     let found = Here::find()?.and_then(|mut here| here.shelf.bead_id(given).ok());
     Ok(found.unwrap_or_else(|| given.to_owned()))
 }
 
 /// Adds the project to a path.
-pub(super) fn within(path: String, project: Option<Uuid>) -> String {
+pub fn within(path: String, project: Option<Uuid>) -> String {
     match project {
         Some(project) => format!("{path}?projectId={project}"),
         None => path,

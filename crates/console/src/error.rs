@@ -8,11 +8,11 @@ use godel_api::ClientError;
 use godel_model::{Code, Invalid, Report, code};
 
 /// The result of a command.
-pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// What can go wrong in a command.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub enum Error {
     /// A call to a server failed.
     #[error(transparent)]
     Client(#[from] Box<ClientError>),
@@ -69,32 +69,28 @@ pub(crate) enum Error {
 
 impl Error {
     /// Says that a file could not be used.
-    pub(crate) fn file(
-        what: &(impl Display + ?Sized),
-        done: &'static str,
-        cause: io::Error,
-    ) -> Self {
+    pub fn file(what: &(impl Display + ?Sized), done: &'static str, cause: io::Error) -> Self {
         Self::File { what: what.to_string(), done, cause }
     }
 
     /// Says that a setting is wrong.
-    pub(crate) fn config(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn config(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid(Invalid::new(code::INVALID_CONFIG, message).with_hint(hint))
     }
 
     /// Says that a command was asked for in a wrong way.
-    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid(Invalid::new(code::INVALID_REQUEST, message).with_hint(hint))
     }
 }
 
 /// Tells whether a file is not there; a directory on the way to it may be none.
-pub(crate) fn is_absent(cause: &io::Error) -> bool {
+pub fn is_absent(cause: &io::Error) -> bool {
     matches!(cause.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Returns the cause at the bottom of an error, unless its message has said it already.
-pub(crate) fn root_cause(error: &dyn std::error::Error) -> Option<String> {
+pub fn root_cause(error: &dyn std::error::Error) -> Option<String> {
     let mut last = error;
     while let Some(next) = last.source() {
         last = next;

@@ -1,7 +1,9 @@
 //! Numbers for people.
 
+use jiff::Timestamp;
+
 /// Writes a time span with its two largest units.
-pub(crate) fn span(seconds: f64) -> String {
+pub fn span(seconds: f64) -> String {
     let whole = seconds.max(0.0) as u64;
     let (days, hours, minutes) = (whole / 86_400, whole / 3_600 % 24, whole / 60 % 60);
     match (days, hours, minutes) {
@@ -12,8 +14,13 @@ pub(crate) fn span(seconds: f64) -> String {
     }
 }
 
+/// Returns how long ago something was, for people.
+pub fn since(at: Timestamp, now: Timestamp) -> String {
+    span(now.duration_since(at).as_secs_f64())
+}
+
 /// Writes a number of bytes with a fitting unit.
-pub(crate) fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let power = (count.max(1).ilog2() / 10).min(4);
     let value = count as f64 / f64::powi(1024.0, power as i32);
@@ -22,7 +29,7 @@ pub(crate) fn bytes(count: u64) -> String {
 }
 
 /// Writes an amount of money, given in millionths of a dollar.
-pub(crate) fn dollars(micros: u64) -> String {
+pub fn dollars(micros: u64) -> String {
     let part = format!("{:06}", micros % 1_000_000);
     let part = part.trim_end_matches('0');
     match part.len() {
@@ -32,14 +39,14 @@ pub(crate) fn dollars(micros: u64) -> String {
 }
 
 /// Writes an amount of money to its last part, given in millionths of a dollar.
-pub(crate) fn money(micros: i64) -> String {
+pub fn money(micros: i64) -> String {
     let sign = if micros < 0 { "-" } else { "" };
     format!("{sign}{}", dollars(micros.unsigned_abs()))
 }
 
 /// Writes amounts to the same number of digits, so that they can stand below each other: as many as
 /// the one with the smallest part needs.
-pub(crate) fn money_column(amounts: impl Iterator<Item = i64> + Clone) -> Vec<String> {
+pub fn money_column(amounts: impl Iterator<Item = i64> + Clone) -> Vec<String> {
     let digits = |micros: i64| {
         let part = format!("{:06}", micros.unsigned_abs() % 1_000_000);
         part.trim_end_matches('0').len().max(2)
@@ -54,7 +61,7 @@ pub(crate) fn money_column(amounts: impl Iterator<Item = i64> + Clone) -> Vec<St
 }
 
 /// Writes a whole number in groups of three digits.
-pub(crate) fn number(count: u64) -> String {
+pub fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -67,7 +74,7 @@ pub(crate) fn number(count: u64) -> String {
 }
 
 /// Writes how long something took, given in milliseconds.
-pub(crate) fn millis(millis: f64) -> String {
+pub fn millis(millis: f64) -> String {
     match millis {
         short if short < 10.0 => format!("{short:.1} ms"),
         some if some < 1_000.0 => format!("{some:.0} ms"),
@@ -77,7 +84,7 @@ pub(crate) fn millis(millis: f64) -> String {
 }
 
 /// Writes a share of a whole.
-pub(crate) fn percent(part: i64, whole: i64) -> String {
+pub fn percent(part: i64, whole: i64) -> String {
     if whole <= 0 {
         return "-".to_owned();
     }

@@ -12,16 +12,16 @@ const FILE: &str = "login.json";
 
 /// A server, and the key that opens it.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Login {
+pub struct Login {
     /// The address of the server.
-    pub(crate) url: String,
+    pub url: String,
     key: String,
     /// Whether the key was made for this login, so that it ends with it.
     #[serde(default)]
-    pub(crate) own: bool,
+    pub own: bool,
     /// Whom to trust: a file with certificates, or a fingerprint.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) ca: Option<String>,
+    pub ca: Option<String>,
 }
 
 impl std::fmt::Debug for Login {
@@ -32,18 +32,18 @@ impl std::fmt::Debug for Login {
 
 impl Login {
     /// Keeps a key for a server.
-    pub(crate) fn new(url: &str, key: &ApiKey, own: bool) -> Self {
+    pub fn new(url: &str, key: &ApiKey, own: bool) -> Self {
         Self { url: url.to_owned(), key: key.expose().to_owned(), own, ca: None }
     }
 
     /// Returns the key.
-    pub(crate) fn key(&self, data: &Path) -> Result<ApiKey> {
+    pub fn key(&self, data: &Path) -> Result<ApiKey> {
         self.key.parse().map_err(|_| damaged(&path(data)))
     }
 }
 
 /// Returns where the login is kept.
-pub(crate) fn path(data: &Path) -> PathBuf {
+fn path(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
@@ -55,7 +55,7 @@ fn damaged(path: &Path) -> Error {
 }
 
 /// Reads the login, if there is one.
-pub(crate) fn read(data: &Path) -> Result<Option<Login>> {
+pub fn read(data: &Path) -> Result<Option<Login>> {
     let path = path(data);
     let fail = |cause| Error::file(&path.display(), "read", cause);
     let text = match std::fs::read_to_string(&path) {
@@ -72,7 +72,7 @@ pub(crate) fn read(data: &Path) -> Result<Option<Login>> {
 }
 
 /// Keeps a login in place of an earlier one; only this user can read it.
-pub(crate) fn write(data: &Path, login: &Login) -> Result<PathBuf> {
+pub fn write(data: &Path, login: &Login) -> Result<PathBuf> {
     let path = path(data);
     let fail = |cause| Error::file(&path.display(), "written", cause);
     godel_server::make_private_dir(data).map_err(fail)?;
@@ -82,7 +82,7 @@ pub(crate) fn write(data: &Path, login: &Login) -> Result<PathBuf> {
 }
 
 /// Removes the login; tells whether there was one.
-pub(crate) fn remove(data: &Path) -> Result<bool> {
+pub fn remove(data: &Path) -> Result<bool> {
     let path = path(data);
     match std::fs::remove_file(&path) {
         Ok(()) => Ok(true),

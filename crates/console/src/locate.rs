@@ -17,7 +17,7 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What was found out about the server of a data directory.
 #[derive(Debug)]
-pub(crate) enum Presence {
+pub enum Presence {
     /// None was started, or it has stopped.
     Absent,
     /// There is a discovery file, but no server as it says; why that is known.
@@ -27,7 +27,7 @@ pub(crate) enum Presence {
 }
 
 /// Finds out whether a server runs on a data directory.
-pub(crate) async fn presence(data: &Path) -> Result<Presence> {
+pub async fn presence(data: &Path) -> Result<Presence> {
     let found = match Discovery::read(data) {
         Ok(Some(found)) => found,
         Ok(None) => return Ok(Presence::Absent),
@@ -74,18 +74,18 @@ fn is_alive(pid: u32) -> bool {
 
 /// A server that answers, and how to talk to it.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub struct Found {
     /// How to talk to it.
-    pub(crate) client: Client,
+    pub client: Client,
     /// How it is doing.
-    pub(crate) health: Health,
+    pub health: Health,
     /// What it says about itself in the data directory, unless it was named by its address.
-    pub(crate) discovery: Option<Discovery>,
+    pub discovery: Option<Discovery>,
 }
 
 /// Returns the address of the server that is meant, unless it is the one of the data directory: a
 /// flag or a variable names it, or a login.
-pub(crate) fn named(context: &Context) -> Result<Option<String>> {
+pub fn named(context: &Context) -> Result<Option<String>> {
     match &context.server {
         Some(url) => server_url(url).map(Some),
         None => Ok(saved::read(&context.data)?.map(|login| login.url)),
@@ -93,7 +93,7 @@ pub(crate) fn named(context: &Context) -> Result<Option<String>> {
 }
 
 /// Finds the server that was asked for, or the one of the data directory.
-pub(crate) async fn server(context: &Context) -> Result<Found> {
+pub async fn server(context: &Context) -> Result<Found> {
     if let Some(url) = named(context)? {
         let key = key(context, &url, is_this_machine(&url))?;
         let client = Client::builder(&url).key(key).trust(trust(context, &url)?).build()?;
@@ -120,7 +120,7 @@ pub(crate) async fn server(context: &Context) -> Result<Found> {
 
 /// Returns whom to trust: what was given now or at the login, or the server of the data directory if
 /// it is the one that is called, or else the authorities of this machine.
-pub(crate) fn trust(context: &Context, url: &str) -> Result<Trust> {
+pub fn trust(context: &Context, url: &str) -> Result<Trust> {
     let login = saved::read(&context.data)?.filter(|login| login.url == url);
     if let Some(ca) = context.ca.clone().or(login.and_then(|login| login.ca)) {
         return Ok(match ca.parse::<Fingerprint>() {
@@ -135,7 +135,7 @@ pub(crate) fn trust(context: &Context, url: &str) -> Result<Trust> {
 }
 
 /// Checks the address of a server as a person types it.
-pub(crate) fn server_url(given: &str) -> Result<String> {
+pub fn server_url(given: &str) -> Result<String> {
     let url = reqwest::Url::parse(given).ok().filter(reqwest::Url::has_host);
     match url.as_ref().map(reqwest::Url::scheme) {
         Some("http" | "https") => Ok(given.trim_end_matches('/').to_owned()),
@@ -177,7 +177,7 @@ fn key(context: &Context, url: &str, is_own: bool) -> Result<Option<ApiKey>> {
 }
 
 /// Tells whether an address leads to this machine.
-pub(crate) fn is_this_machine(url: &str) -> bool {
+pub fn is_this_machine(url: &str) -> bool {
     let host = reqwest::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned));
     host.is_some_and(|host| {
         let bare = host.trim_matches(['[', ']']);

@@ -10,26 +10,26 @@ use crate::output::Output;
 
 /// What every command needs to know.
 #[derive(Debug)]
-pub(crate) struct Context {
+pub struct Context {
     /// The data directory; it need not exist.
-    pub(crate) data: PathBuf,
+    pub data: PathBuf,
     /// From where the data directory is known.
-    pub(crate) data_origin: String,
+    pub data_origin: String,
     /// The server to talk to, if it is not the one of the data directory.
-    pub(crate) server: Option<String>,
+    pub server: Option<String>,
     /// Whom to trust as a server, if it is not known by itself: a PEM file or a fingerprint.
-    pub(crate) ca: Option<String>,
+    pub ca: Option<String>,
     /// The configuration file, if it is not the one in the data directory.
-    pub(crate) config: Option<PathBuf>,
+    pub config: Option<PathBuf>,
     /// The environment.
-    pub(crate) environment: Environment,
+    pub environment: Environment,
     /// Where to write.
-    pub(crate) output: Output,
+    pub output: Output,
 }
 
 impl Context {
     /// Reads the global options and the environment.
-    pub(crate) fn new(global: &Global, environment: Environment, output: Output) -> Result<Self> {
+    pub fn new(global: &Global, environment: Environment, output: Output) -> Result<Self> {
         let (data, data_origin) = data_dir(global, &environment)?;
         let data = std::path::absolute(&data)
             .map_err(|cause| Error::file(&data.display(), "found", cause))?;
@@ -42,7 +42,7 @@ impl Context {
     }
 
     /// Loads the settings; flags win over everything else.
-    pub(crate) fn settings(&self, flags: Vec<Flag<'_>>) -> Result<Loaded> {
+    pub fn settings(&self, flags: Vec<Flag<'_>>) -> Result<Loaded> {
         Ok(Loaded::load(&Sources {
             data: &self.data,
             file: self.config.as_deref(),

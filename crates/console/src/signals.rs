@@ -5,14 +5,14 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use crate::error::{Error, Result};
 
 /// The signals that ask for an end: Ctrl-C and SIGTERM.
-pub(crate) struct Signals {
+pub struct Signals {
     interrupt: Signal,
     terminate: Signal,
 }
 
 impl Signals {
     /// Begins to listen; from now on they do not end the program by themselves.
-    pub(crate) fn listen() -> Result<Self> {
+    pub fn listen() -> Result<Self> {
         let fail = |cause| Error::file("the signals of this process", "heard", cause);
         Ok(Self {
             interrupt: signal(SignalKind::interrupt()).map_err(fail)?,
@@ -21,7 +21,7 @@ impl Signals {
     }
 
     /// Waits for the next one.
-    pub(crate) async fn next(&mut self) {
+    pub async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}
