@@ -7,7 +7,6 @@
 //!   API key.
 
 mod commands;
-mod desk;
 mod pages;
 mod reference;
 mod sandbox;
@@ -19,9 +18,8 @@ use clap::Parser as _;
 use godel_args::{Cli, Command};
 use godel_console::output::Output;
 use godel_console::{Context, Error, Exit, Result};
+use godel_desk::Desk;
 use godel_settings::Environment;
-
-use crate::desk::Desk;
 
 /// About a sixth of a request's time went into malloc and free; this allocator is cheaper.
 #[global_allocator]
@@ -54,7 +52,7 @@ fn run(cli: Cli, output: Output) -> Result<Exit> {
     let command = match cli.command {
         // Settings, threads and TLS would take longer to start than the work itself.
         Some(Command::Local(asked)) if !asked.needs_server() => {
-            return commands::local::run(Desk::new(environment, output)?, asked);
+            return godel_desk::run(Desk::new(environment, output)?, asked);
         }
         Some(Command::Own(asked)) => {
             // An agent has neither settings nor a data directory.

@@ -9,13 +9,12 @@ use godel_console::lookup::{NOTHING, segment};
 use godel_console::measure::money;
 use godel_console::output::plain;
 use godel_console::{Context, Exit, Result, here, locate};
+use godel_desk::Desk;
 use reqwest::Method;
 use uuid::Uuid;
 
 use super::agent::{walls, warn_without_walls};
-use super::local;
 use crate::commands::worker::notes;
-use crate::desk::Desk;
 use godel_worker::Patience;
 
 /// How often to look how a convoy is.
@@ -25,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) async fn run(context: &Context, asked: Local) -> Result<Exit> {
     match asked {
         Local::Convoy(Convoy { what: What::Driven(asked), .. }) => driven(context, asked).await,
-        asked => local::run(Desk::new(context.environment.clone(), context.output)?, asked),
+        asked => godel_desk::run(Desk::new(context.environment.clone(), context.output)?, asked),
     }
 }
 

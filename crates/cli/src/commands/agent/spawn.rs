@@ -6,11 +6,11 @@ use godel_api::{Agent, NewAgent};
 use godel_args::agent::Spawn;
 use godel_console::output::{Output, WARN, plain, styled};
 use godel_console::{Context, Exit, Result, here, locate};
+use godel_desk::Desk;
 use reqwest::Method;
 
 use super::{PATH, by_id, is_over, spent, walls};
 use crate::commands::worker::notes;
-use crate::desk::Desk;
 use godel_worker::Patience;
 
 /// How long to wait at first before asking whether an agent has ended.

@@ -6,9 +6,8 @@ use godel_args::worktree::RepoFlag;
 use godel_beads::{Bead, Error as Beads, Shelf, ops};
 use godel_console::output::plain;
 use godel_console::{Context, Error, Result};
+use godel_desk::Desk;
 use godel_git::{Name, Removed};
-
-use crate::desk::Desk;
 
 /// Finds the bead that is meant, by its id or the beginning of it. A worktree may also be for
 /// something that is no bead.

@@ -16,7 +16,7 @@ const TEXT_MAX_BYTES: u64 = 1024 * 1024;
 
 /// What commands need that work on a repository.
 #[derive(Debug)]
-pub(crate) struct Desk {
+pub struct Desk {
     /// Where to write.
     pub(crate) output: Output,
     /// The environment.
@@ -27,14 +27,14 @@ pub(crate) struct Desk {
 
 impl Desk {
     /// Sits down in the current directory.
-    pub(crate) fn new(environment: Environment, output: Output) -> Result<Self> {
+    pub fn new(environment: Environment, output: Output) -> Result<Self> {
         let from = std::env::current_dir()
             .map_err(|cause| Error::file("the current directory", "found", cause))?;
         Ok(Self { output, environment, from, by: None })
     }
 
     /// Moves to another directory.
-    pub(crate) fn at(self, directory: &Path) -> Self {
+    pub fn at(self, directory: &Path) -> Self {
         Self { from: self.from.join(directory), ..self }
     }
 
@@ -44,7 +44,7 @@ impl Desk {
     }
 
     /// Opens the shelf of the repository.
-    pub(crate) fn shelf(&self) -> Result<Shelf> {
+    pub fn shelf(&self) -> Result<Shelf> {
         Ok(Shelf::open(&self.from)?)
     }
 
@@ -60,7 +60,7 @@ impl Desk {
     }
 
     /// Makes a change under the name of whoever acts.
-    pub(crate) fn write<T: Send + 'static>(
+    pub fn write<T: Send + 'static>(
         &self,
         shelf: &mut Shelf,
         work: impl Fn(&mut Draft<'_>) -> godel_beads::Result<T> + Send + 'static,
@@ -89,7 +89,7 @@ impl Desk {
     }
 
     /// Reads a text that was given as an argument; `-` stands for stdin.
-    pub(crate) fn text(&self, given: &str) -> Result<String> {
+    pub fn text(&self, given: &str) -> Result<String> {
         if given == "-" { self.file("-") } else { Ok(given.to_owned()) }
     }
 

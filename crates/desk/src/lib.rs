@@ -1,13 +1,24 @@
-//! Commands that work on a repository, without a server.
+//! Commands that work straight on a repository, without a server.
+//!
+//! # Invariants
+//! - They read no settings, need no data directory, and start neither threads nor TLS: they are run many
+//!   times an hour.
+//! - What they change is a document of the branch `godel/state`, under the name of whoever acts.
+
+mod bead;
+mod convoy;
+mod desk;
+mod exchange;
+mod memory;
+mod onboard;
 
 use godel_args::local::{Export, Import, Local};
 use godel_console::{Exit, Result};
 
-use super::{bead, convoy, exchange, memory, onboard};
-use crate::desk::Desk;
+pub use desk::Desk;
 
 /// Does what was asked for.
-pub(crate) fn run(desk: Desk, asked: Local) -> Result<Exit> {
+pub fn run(desk: Desk, asked: Local) -> Result<Exit> {
     match asked {
         Local::Onboard { yes } => onboard::run(&desk, yes),
         Local::Bead(asked) => bead::run(&desk.under(asked.who), asked.what),

@@ -5,7 +5,7 @@ use godel_console::output::{STRONG, WARN, plain, styled};
 use godel_console::{Exit, Result};
 use serde_json::json;
 
-use crate::commands::bead::state;
+use crate::bead::state;
 use crate::desk::Desk;
 
 /// Shows how far a convoy is, and every bead in it.
