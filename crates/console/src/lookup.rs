@@ -1,7 +1,7 @@
 //! Finding things by the name that a person typed.
 
-use godel_api::{Client, Page, Project, User};
-use godel_model::{Code, Invalid, ProjectId, ProjectName, UserId, UserName, code};
+use godel_api::{Agent, Client, Page, Project, User};
+use godel_model::{Code, Invalid, ProjectId, ProjectName, Report as _, UserId, UserName, code};
 use reqwest::Method;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -15,10 +15,14 @@ pub const PAGE_MAX: u32 = 100;
 /// The most that a list shows; a server has a limit too.
 pub const LIST_MAX: usize = 10_000;
 
+/// Where agents are.
+const AGENTS: &str = "/api/v1/agents";
 /// How many letters of an id are enough.
 const PART_MIN_CHARS: usize = 4;
 /// How many things are named when a part or a name is not enough.
 const NAMED_MAX: usize = 10;
+/// Among how many of the newest agents a part of an id is looked for.
+const NEWEST_AGENTS: usize = 1_000;
 
 /// What no call needs.
 pub const NOTHING: Option<&()> = None;
@@ -156,6 +160,20 @@ pub async fn projects(client: &Client, given: &[String]) -> Result<Vec<Project>>
         found.push(project(client, name).await?);
     }
     Ok(found)
+}
+
+/// Finds an agent by its name, its id, or a part of its id.
+pub async fn agent(client: &Client, given: &str) -> Result<Agent> {
+    let path = format!("{AGENTS}/{}", segment(given));
+    let missing = (code::AGENT_NOT_FOUND, "`godel agent list` shows all agents");
+    let part = Part { given, kind: "agent", missing };
+    match client.call::<Agent>(Method::GET, &path, NOTHING).await {
+        Err(error) if error.code() == code::AGENT_NOT_FOUND && part.is_of_an_id() => {
+            let (newest, _) = first::<Agent>(client, AGENTS, None, NEWEST_AGENTS).await?;
+            part.pick(newest, |agent| (agent.id, agent.label.clone()), |_| false)
+        }
+        found => Ok(found?),
+    }
 }
 
 /// Writes a name as a part of a path.

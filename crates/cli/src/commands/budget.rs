@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::json;
 
 use super::models::Names;
-use super::{agent, token};
+use super::token;
 
 const PATH: &str = "/api/v1/budgets";
 const SCOPES: &str = "write tenant, or project:, user:, agent:, bead:, convoy: or token: and a name, as in project:web";
@@ -56,7 +56,7 @@ async fn scope(context: &Context, client: &Client, given: &str) -> Result<Scope>
 
 /// Finds the agent that is called so; what no agent of Godel's is called is a name in a token.
 async fn agent_scope(client: &Client, name: &str) -> Result<Scope> {
-    let id = match agent::find(client, name).await {
+    let id = match lookup::agent(client, name).await {
         Ok(agent) => agent.id.to_string(),
         Err(error) if error.code() == code::AGENT_NOT_FOUND => name.to_owned(),
         Err(error) => return Err(error),

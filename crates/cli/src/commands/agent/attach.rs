@@ -5,11 +5,11 @@ use std::io::{self, BufRead as _};
 
 use godel_api::{AgentLine, AttachAsk, AttachTold, ClientError};
 use godel_console::output::plain;
-use godel_console::{Context, Error, Exit, Result, Signals, locate};
+use godel_console::{Context, Error, Exit, Result, Signals, locate, lookup};
 use tokio::sync::mpsc;
 
 use super::log::{Tail, print};
-use super::{find, terminal};
+use super::terminal;
 use crate::commands::worker::notes;
 use godel_worker::{Attach, Patience, Told, Wire};
 
@@ -22,7 +22,7 @@ const AHEAD: usize = 16;
 pub(super) async fn run(context: &Context, given: &str, how: Attach, full: bool) -> Result<Exit> {
     let output = context.output;
     let found = locate::server(context).await?;
-    let agent = find(&found.client, given).await?;
+    let agent = lookup::agent(&found.client, given).await?;
     let server = Patience::new(found.client, notes(output));
     let label = plain(&agent.label);
     if how.terminal {

@@ -8,7 +8,7 @@ use godel_console::{Context, Exit, Result, locate};
 use reqwest::Method;
 use serde_json::json;
 
-use super::{PATH, carry, find};
+use super::{PATH, carry};
 
 /// Where snapshots are.
 pub(super) const SNAPSHOTS: &str = "/api/v1/snapshots";
@@ -30,7 +30,7 @@ pub(super) async fn run(context: &Context, asked: Kept) -> Result<Exit> {
 /// Keeps what an agent is now.
 async fn take(context: &Context, given: &str) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let id = find(&found.client, given).await?.id;
+    let id = lookup::agent(&found.client, given).await?.id;
     let path = format!("{PATH}/{id}/snapshot");
     let taken: AgentSnapshot = found.client.call(Method::POST, &path, NOTHING).await?;
     if context.output.is_json() {
