@@ -3,8 +3,6 @@
 mod agent;
 mod audit;
 mod backup;
-mod budget;
-mod calls;
 mod completions;
 mod config;
 mod db;
@@ -19,11 +17,9 @@ mod key;
 mod land;
 mod login;
 mod mail;
-mod models;
 mod next;
 pub(crate) mod own;
 mod project;
-mod provider;
 mod queue;
 mod reference;
 mod restore;
@@ -35,10 +31,8 @@ mod status;
 mod task;
 mod team;
 mod tenant;
-mod token;
 mod uninstall;
 mod up;
-mod usage;
 mod user;
 mod version;
 mod worker;
@@ -67,7 +61,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
         Some(Command::Agents(asked)) => Box::pin(agent::run(context, asked)).await,
         Some(Command::Own(asked)) => Box::pin(own::run(context.output, asked)).await,
-        Some(Command::Models(asked)) => models::run(context, asked).await,
+        Some(Command::Models(asked)) => godel_till::run(context, asked).await,
         Some(Command::Queueing(asked)) => queue::run(context, asked).await,
         Some(Command::Joined(asked)) => workflow::run(context, asked).await,
         Some(Command::Worktree(asked)) => worktree::run(context, asked).await,

@@ -6,7 +6,7 @@ use godel_console::{Context, Result};
 use godel_model::{Clock as _, SystemClock};
 use jiff::Timestamp;
 
-use crate::commands::models::Names;
+use crate::names::Names;
 
 /// Prints the quotas of the subscriptions by which providers were asked, if there are any.
 pub(crate) async fn print(context: &Context, client: &Client) -> Result<()> {

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::json;
 
-use super::models::Names;
+use crate::names::Names;
 
 const PATH: &str = "/api/v1/agent-tokens";
 /// How many tokens are named when a name is not enough.
@@ -162,7 +162,7 @@ async fn revoke(context: &Context, given: &str) -> Result<Exit> {
 }
 
 /// Returns all tokens that work, and that the caller may see.
-pub(super) async fn live(context: &Context, client: &Client) -> Result<Vec<AgentToken>> {
+pub(crate) async fn live(context: &Context, client: &Client) -> Result<Vec<AgentToken>> {
     let mut tokens: Vec<AgentToken> = lookup::all(context, client, PATH, None).await?;
     let now = SystemClock.now();
     tokens.retain(|token| is_live(token, now));
@@ -170,7 +170,7 @@ pub(super) async fn live(context: &Context, client: &Client) -> Result<Vec<Agent
 }
 
 /// Finds a token that works by its beginning or its name.
-pub(super) async fn find(context: &Context, client: &Client, given: &str) -> Result<AgentToken> {
+pub(crate) async fn find(context: &Context, client: &Client, given: &str) -> Result<AgentToken> {
     pick(live(context, client).await?, given)
 }
 

@@ -1,35 +1,16 @@
-//! What the commands about models share: which requests are meant, and the names behind ids.
+//! Which requests are meant, and the names behind ids.
 
 use std::collections::HashMap;
 
 use godel_api::{Client, Project, User};
-use godel_args::models::{Models as Asked, Narrow, OneCall};
-use godel_console::{Context, Exit, Result, lookup};
-
-use super::{budget, calls, provider, token, usage};
-
-/// Does what was asked for.
-pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
-    match asked {
-        Asked::Token(asked) => token::run(context, asked).await,
-        Asked::Budget(asked) => budget::run(context, asked).await,
-        Asked::Usage(report) => usage::run(context, &report, usage::In::Tokens).await,
-        Asked::Cost(report) => usage::run(context, &report, usage::In::Money).await,
-        Asked::Calls { one: Some(OneCall::Show { id, body }), .. } => {
-            calls::show(context, &id, body).await
-        }
-        Asked::Calls { one: None, narrow, since, limit, csv } => {
-            calls::run(context, &narrow, (since, limit), csv).await
-        }
-        Asked::Provider(asked) => provider::run(context, &asked).await,
-    }
-}
+use godel_args::models::Narrow;
+use godel_console::{Context, Result, lookup};
 
 /// A query as the server reads it.
-pub(super) type Query = Vec<(&'static str, String)>;
+pub(crate) type Query = Vec<(&'static str, String)>;
 
 /// Writes which requests are meant as the server reads it: projects and users by their ids.
-pub(super) async fn query(client: &Client, narrow: &Narrow) -> Result<Query> {
+pub(crate) async fn query(client: &Client, narrow: &Narrow) -> Result<Query> {
     let mut query = Query::new();
     let given = [
         ("agent", &narrow.agent),
@@ -50,13 +31,13 @@ pub(super) async fn query(client: &Client, narrow: &Narrow) -> Result<Query> {
 
 /// The names of projects and users by their ids.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     known: HashMap<String, String>,
 }
 
 impl Names {
     /// Learns the names of all projects and users that the caller may see.
-    pub(super) async fn load(
+    pub(crate) async fn load(
         context: &Context,
         client: &Client,
         projects: bool,
@@ -81,17 +62,17 @@ impl Names {
     }
 
     /// Learns the name of something else.
-    pub(super) fn learn(&mut self, id: String, name: String) {
+    pub(crate) fn learn(&mut self, id: String, name: String) {
         self.known.insert(id, name);
     }
 
     /// Returns the name, or what was given if none is known.
-    pub(super) fn of(&self, id: &str) -> String {
+    pub(crate) fn of(&self, id: &str) -> String {
         self.known.get(id).map_or_else(|| id.to_owned(), Clone::clone)
     }
 
     /// Returns the name behind an id, if there is one.
-    pub(super) fn maybe(&self, id: Option<impl ToString>) -> Option<String> {
+    pub(crate) fn maybe(&self, id: Option<impl ToString>) -> Option<String> {
         id.map(|id| self.of(&id.to_string()))
     }
 }

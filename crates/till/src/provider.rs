@@ -8,7 +8,7 @@ use godel_console::{Context, Exit, Result, locate};
 use reqwest::Method;
 use serde_json::json;
 
-use super::usage::quota;
+use crate::usage::quota;
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: &Asked) -> Result<Exit> {

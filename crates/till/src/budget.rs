@@ -10,8 +10,8 @@ use godel_model::{BudgetId, Invalid, Report as _, code};
 use reqwest::Method;
 use serde_json::json;
 
-use super::models::Names;
-use super::token;
+use crate::names::Names;
+use crate::token;
 
 const PATH: &str = "/api/v1/budgets";
 const SCOPES: &str = "write tenant, or project:, user:, agent:, bead:, convoy: or token: and a name, as in project:web";

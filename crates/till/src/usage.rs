@@ -1,6 +1,6 @@
 //! `godel usage` and `godel cost`: what models were used for, and what that cost.
 
-pub(super) mod quota;
+pub(crate) mod quota;
 
 use godel_api::{UsageReport, UsageRow, UsageTotals};
 use godel_args::models::Report;
@@ -10,7 +10,7 @@ use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Clock as _, SystemClock};
 use jiff::tz::TimeZone;
 
-use super::models::{self, Names, Query};
+use crate::names::{self, Names, Query};
 
 /// What stands in place of a cost that a subscription covers.
 const SUBSCRIPTION: &str = "subscription";
@@ -28,7 +28,7 @@ pub(crate) enum In {
 pub(crate) async fn run(context: &Context, asked: &Report, told: In) -> Result<Exit> {
     let by = kinds(&asked.by);
     let found = locate::server(context).await?;
-    let mut query = models::query(&found.client, &asked.narrow).await?;
+    let mut query = names::query(&found.client, &asked.narrow).await?;
     query.extend(days(asked));
     query.push(("groupBy", by.join(",")));
     let mut report: UsageReport = found.client.get("/proxy/v1/usage", &query).await?;

@@ -9,7 +9,7 @@ use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 
-use super::models::{self, Names};
+use crate::names::{self, Names};
 
 /// The largest page that a server gives.
 const PAGE_MAX: u32 = 1_000;
@@ -51,7 +51,7 @@ pub(crate) async fn run(
     csv: bool,
 ) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let query = models::query(&found.client, narrow).await?;
+    let query = names::query(&found.client, narrow).await?;
     let since = since.map(|since| since.time(SystemClock.now()));
     let mut all: Vec<ModelCall> = Vec::new();
     let mut next = None;
