@@ -20,7 +20,7 @@ pub struct Context {
     /// Whom to trust as a server, if it is not known by itself: a PEM file or a fingerprint.
     pub ca: Option<String>,
     /// The configuration file, if it is not the one in the data directory.
-    pub config: Option<PathBuf>,
+    config: Option<PathBuf>,
     /// The environment.
     pub environment: Environment,
     /// Where to write.
