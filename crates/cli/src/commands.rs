@@ -3,35 +3,23 @@
 mod agent;
 mod audit;
 mod backup;
-mod bead;
-mod budget;
-mod calls;
 mod completions;
 mod config;
-mod convoy;
 mod db;
 mod dead;
 mod doctor;
 mod drive;
 mod estop;
 mod events;
-mod exchange;
 mod explain;
-mod here;
 mod inbox;
 mod key;
 mod land;
-pub(crate) mod local;
 mod login;
-mod lookup;
 mod mail;
-mod memory;
-mod models;
 mod next;
-mod onboard;
 pub(crate) mod own;
 mod project;
-mod provider;
 mod queue;
 mod reference;
 mod restore;
@@ -43,10 +31,8 @@ mod status;
 mod task;
 mod team;
 mod tenant;
-mod token;
 mod uninstall;
 mod up;
-mod usage;
 mod user;
 mod version;
 mod worker;
@@ -54,10 +40,7 @@ mod workflow;
 mod worktree;
 
 use godel_args::{Command, Config, Db, Events};
-
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use godel_console::{Context, Exit, Result};
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<Exit> {
@@ -78,7 +61,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
         Some(Command::Agents(asked)) => Box::pin(agent::run(context, asked)).await,
         Some(Command::Own(asked)) => Box::pin(own::run(context.output, asked)).await,
-        Some(Command::Models(asked)) => models::run(context, asked).await,
+        Some(Command::Models(asked)) => godel_till::run(context, asked).await,
         Some(Command::Queueing(asked)) => queue::run(context, asked).await,
         Some(Command::Joined(asked)) => workflow::run(context, asked).await,
         Some(Command::Worktree(asked)) => worktree::run(context, asked).await,

@@ -6,34 +6,20 @@
 //! - No secret is ever printed, but for one that was just made for the caller: a login link, or an
 //!   API key.
 
-mod agents;
 mod commands;
-mod context;
-mod desk;
-mod error;
-mod exit;
-mod locate;
-mod measure;
-mod output;
 mod pages;
-mod quietly;
 mod reference;
 mod sandbox;
-mod saved;
-mod signals;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use godel_args::{Cli, Command};
+use godel_console::output::Output;
+use godel_console::{Context, Error, Exit, Result};
+use godel_desk::Desk;
 use godel_settings::Environment;
-
-use crate::context::Context;
-use crate::desk::Desk;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::Output;
 
 /// About a sixth of a request's time went into malloc and free; this allocator is cheaper.
 #[global_allocator]
@@ -66,7 +52,7 @@ fn run(cli: Cli, output: Output) -> Result<Exit> {
     let command = match cli.command {
         // Settings, threads and TLS would take longer to start than the work itself.
         Some(Command::Local(asked)) if !asked.needs_server() => {
-            return commands::local::run(Desk::new(environment, output)?, asked);
+            return godel_desk::run(Desk::new(environment, output)?, asked);
         }
         Some(Command::Own(asked)) => {
             // An agent has neither settings nor a data directory.

@@ -12,26 +12,20 @@ use godel_api::{
     Agent, AgentMessage, AgentMetrics, Client, Estop, ForkAgent, Letter, RestartAgent,
 };
 use godel_args::agent::{Agent as Asked, Agents, ListAgents};
-use godel_model::{Report as _, code};
+use godel_console::lookup::{self, NOTHING};
+use godel_console::measure::{money, number};
+use godel_console::output::plain;
+use godel_console::{Context, Error, Exit, Result, here, locate};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(super) use self::spawn::warn_without_walls;
-use super::lookup::{self, NOTHING, Part, segment};
-use super::{estop, here, inbox, land, mail, role, session};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{money, number};
-use crate::output::plain;
+use super::{estop, inbox, land, mail, role, session};
 
 /// Where agents are.
 pub(super) const PATH: &str = "/api/v1/agents";
-/// Among how many of the newest agents a part of an id is looked for.
-const NEWEST: usize = 1_000;
 
 /// Agents that were made.
 #[derive(Debug, Serialize, Deserialize)]
@@ -79,20 +73,6 @@ async fn agent(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Kept(asked) => Box::pin(snapshot::run(context, asked)).await,
         Asked::Delete { agent } => delete(context, &agent).await,
         Asked::Metrics => metrics(context).await,
-    }
-}
-
-/// Finds an agent by its name, its id, or a part of its id.
-pub(super) async fn find(client: &Client, given: &str) -> Result<Agent> {
-    let path = format!("{PATH}/{}", segment(given));
-    let missing = (code::AGENT_NOT_FOUND, "`godel agent list` shows all agents");
-    let part = Part { given, kind: "agent", missing };
-    match client.call::<Agent>(Method::GET, &path, NOTHING).await {
-        Err(error) if error.code() == code::AGENT_NOT_FOUND && part.is_of_an_id() => {
-            let (newest, _) = lookup::first::<Agent>(client, PATH, None, NEWEST).await?;
-            part.pick(newest, |agent| (agent.id, agent.label.clone()), |_| false)
-        }
-        found => Ok(found?),
     }
 }
 
@@ -150,7 +130,7 @@ async fn list(context: &Context, asked: ListAgents) -> Result<Exit> {
 /// Lets something happen to an agent.
 async fn change(context: &Context, given: &str, verb: &str, body: Option<Value>) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let id = find(&found.client, given).await?.id;
+    let id = lookup::agent(&found.client, given).await?.id;
     let path = format!("{PATH}/{id}/{verb}");
     present(context, &found.client.call(Method::POST, &path, body.as_ref()).await?)
 }
@@ -171,7 +151,7 @@ pub(super) fn present(context: &Context, agent: &Agent) -> Result<Exit> {
 async fn message(context: &Context, given: &str, text: &str) -> Result<Exit> {
     let text = spawn::text(context, text)?;
     let found = locate::server(context).await?;
-    let agent = find(&found.client, given).await?;
+    let agent = lookup::agent(&found.client, given).await?;
     let letter = tell(&found.client, agent.id, text).await?;
     if context.output.is_json() {
         context.output.value(&letter)?;
@@ -190,7 +170,7 @@ async fn tell(client: &Client, agent: Uuid, text: String) -> Result<Letter> {
 
 async fn fork(context: &Context, given: &str, copies: u32) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let agent = find(&found.client, given).await?;
+    let agent = lookup::agent(&found.client, given).await?;
     let path = format!("{PATH}/{}/fork", agent.id);
     let made: Made = found.client.call(Method::POST, &path, Some(&ForkAgent { copies })).await?;
     if context.output.is_json() {
@@ -206,7 +186,7 @@ async fn fork(context: &Context, given: &str, copies: u32) -> Result<Exit> {
 
 async fn delete(context: &Context, given: &str) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let agent = find(&found.client, given).await?;
+    let agent = lookup::agent(&found.client, given).await?;
     found.client.act(Method::DELETE, &format!("{PATH}/{}", agent.id), NOTHING).await?;
     if context.output.is_json() {
         context.output.value(&json!({ "deleted": agent.id }))?;

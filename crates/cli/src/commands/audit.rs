@@ -4,15 +4,11 @@ use std::time::Duration;
 
 use godel_api::{AuditEntry, AuditVerdict, Client, ClientError, Page, Pagination};
 use godel_args::access::{Acts, Audit as Asked};
+use godel_console::lookup::{self, NOTHING, PAGE_MAX};
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Clock as _, Invalid, Report as _, SystemClock, code};
 use reqwest::Method;
 use serde_json::{Map, json};
-
-use super::lookup::{self, NOTHING, PAGE_MAX};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
 
 /// How long an export waits when the server asks it to go slower, and how often.
 const SLOW_DOWN: Duration = Duration::from_secs(2);

@@ -6,16 +6,13 @@ use std::time::{Duration, Instant};
 
 use godel_api::Download;
 use godel_args::Backup;
+use godel_console::locate::{self, Presence, presence};
+use godel_console::measure::bytes;
+use godel_console::{Context, Exit, Result};
 use godel_model::{Clock as _, SystemClock};
 use godel_store::DatabaseUrl;
 use godel_store::backup::{self, BackupFile, Contents};
 use serde_json::{Value, json};
-
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate::{self, Presence, presence};
-use crate::measure::bytes;
 
 /// Where the data comes from.
 enum Origin {

@@ -3,10 +3,7 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 use godel_args::Cli;
-
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
+use godel_console::{Context, Exit, Result};
 
 /// Prints the script for a shell.
 pub(crate) fn run(context: &Context, shell: Shell) -> Result<Exit> {

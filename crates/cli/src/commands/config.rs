@@ -1,12 +1,9 @@
 //! `godel config`: the settings in effect.
 
 use godel_args::SettingFlags;
+use godel_console::{Context, Exit, Result};
 use godel_settings::{Loaded, Settings};
 use serde_json::{Map, Value, json};
-
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
 
 /// One setting as it is in effect.
 struct Shown {

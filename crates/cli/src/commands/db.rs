@@ -4,13 +4,10 @@ use std::path::Path;
 
 use godel_app::integrity;
 use godel_args::DatabaseFlag;
+use godel_console::locate::{Presence, presence};
+use godel_console::{Context, Error, Exit, Result};
 use godel_store::{Config, DatabaseUrl, SchemaStatus, Scope, Store, known_migrations, soundness};
 use serde_json::json;
-
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate::{Presence, presence};
 
 /// Prints the version of the schema.
 pub(crate) async fn status(context: &Context, database: &DatabaseFlag) -> Result<Exit> {

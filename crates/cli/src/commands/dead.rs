@@ -6,18 +6,15 @@ use std::io::{self, BufRead as _};
 
 use godel_api::{Client, ReplayDead, Replayed, Task};
 use godel_args::queue::{Dead as Asked, DeadFilter};
+use godel_console::lookup::{self, LIST_MAX, NOTHING};
+use godel_console::measure::since;
+use godel_console::quietly::can_ask;
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Clock as _, PoolName, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::lookup::{self, LIST_MAX, NOTHING};
-use super::queue::since;
 use super::task;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::quietly::can_ask;
 
 /// Where dead letters are.
 const PATH: &str = "/api/v1/dead-letters";

@@ -10,16 +10,13 @@ mod repository;
 mod server;
 
 use godel_args::SettingFlags;
+use godel_console::locate::{self, Presence};
+use godel_console::output::{BAD, GOOD, STRONG, WARN, styled};
+use godel_console::{Context, Error, Exit, Result, root_cause};
 use godel_model::Report as _;
 use godel_settings::Loaded;
 use serde::Serialize;
 use serde_json::json;
-
-use crate::context::Context;
-use crate::error::{Error, Result, root_cause};
-use crate::exit::Exit;
-use crate::locate::{self, Presence};
-use crate::output::{BAD, GOOD, STRONG, WARN, styled};
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -5,20 +5,16 @@ use std::time::Duration;
 use godel_api::{ConvoyRun, StartConvoy};
 use godel_args::convoy::{Convoy, Driven, StartConvoy as Asked, What};
 use godel_args::local::Local;
+use godel_console::lookup::{NOTHING, segment};
+use godel_console::measure::money;
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, here, locate};
+use godel_desk::Desk;
 use reqwest::Method;
 use uuid::Uuid;
 
 use super::agent::{walls, warn_without_walls};
-use super::lookup::{NOTHING, segment};
-use super::{here, local};
 use crate::commands::worker::notes;
-use crate::context::Context;
-use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::money;
-use crate::output::plain;
 use godel_worker::Patience;
 
 /// How often to look how a convoy is.
@@ -28,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(crate) async fn run(context: &Context, asked: Local) -> Result<Exit> {
     match asked {
         Local::Convoy(Convoy { what: What::Driven(asked), .. }) => driven(context, asked).await,
-        asked => local::run(Desk::new(context.environment.clone(), context.output)?, asked),
+        asked => godel_desk::run(Desk::new(context.environment.clone(), context.output)?, asked),
     }
 }
 

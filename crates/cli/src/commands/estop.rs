@@ -1,14 +1,10 @@
 //! `godel estop` and `godel resume`: everything stands still, or goes on.
 
 use godel_api::{AskEstop, Estop};
+use godel_console::lookup::NOTHING;
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, locate};
 use reqwest::Method;
-
-use super::lookup::NOTHING;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
 
 /// Where it is.
 pub(super) const PATH: &str = "/api/v1/estop";

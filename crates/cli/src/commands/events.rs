@@ -3,14 +3,10 @@
 use std::io::Read as _;
 
 use godel_api::{Event, NewEvent, NewEventMetadata, Page, StreamItem};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{EventType, Invalid, Pattern, code};
 use serde_json::json;
 use serde_json::value::RawValue;
-
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
 
 /// The largest page that a server gives.
 const PAGE_MAX: u32 = 100;

@@ -1,12 +1,10 @@
 //! `godel explain`: what an error code means.
 
+use godel_console::{Context, Exit, Result};
 use godel_model::{Code, Invalid, code};
 use godel_settings::nearest;
 use serde_json::json;
 
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
 use crate::pages::{code_named, kind_name, page, title};
 
 /// Prints the page of a code, or the list of all codes.

@@ -2,19 +2,16 @@
 
 use godel_api::{AnswerNotice, Client, Notice};
 use godel_args::agent::{Inbox, InboxWhat};
+use godel_console::lookup::{self, Part};
+use godel_console::measure::since;
+use godel_console::output::{STRONG, WARN, plain, styled};
+use godel_console::{Context, Exit, Result, locate};
 use godel_decide::agent::chosen;
 use godel_model::{Clock as _, SystemClock, code};
 use reqwest::Method;
 use serde_json::json;
 
 use super::agent::text;
-use super::lookup::{self, Part};
-use super::queue::since;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{STRONG, WARN, plain, styled};
 
 const PATH: &str = "/api/v1/inbox";
 

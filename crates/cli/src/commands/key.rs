@@ -2,16 +2,12 @@
 
 use godel_api::{Client, Key, KeyMade, KeyRotation, NewKey, User};
 use godel_args::access::Key as Asked;
+use godel_console::lookup::{self, NOTHING};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Clock as _, Invalid, KeyId, KeyName, Permission, SystemClock, code};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::json;
-
-use super::lookup::{self, NOTHING};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
 
 /// How many keys are named when a name is not enough.
 const NAMED_MAX: usize = 10;

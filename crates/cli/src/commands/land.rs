@@ -1,15 +1,10 @@
 //! `godel land`: the work of a bead gets into its branch.
 
 use godel_api::Landing;
+use godel_console::lookup::{NOTHING, segment};
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, here, locate};
 use reqwest::Method;
-
-use super::here;
-use super::lookup::{NOTHING, segment};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
 
 /// How much of a commit id people need to see.
 const SHORT_ID: usize = 10;

@@ -6,19 +6,15 @@ use godel_api::{
     Client, ClientError, DeviceAnswer, DeviceAsk, DeviceRequest, DeviceStart, Session,
 };
 use godel_args::access::Login as Asked;
+use godel_console::lookup::NOTHING;
+use godel_console::output::{STRONG, styled};
+use godel_console::quietly::{self, Typed};
+use godel_console::saved::{self, Login};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{ApiKey, Invalid, KeyName, Report as _, code};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::Instant;
-
-use super::lookup::NOTHING;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{STRONG, styled};
-use crate::quietly::{self, Typed};
-use crate::saved::{self, Login};
 
 /// How long a person may take, whatever the server says.
 const WAIT_MAX: Duration = Duration::from_secs(15 * 60);

@@ -2,18 +2,14 @@
 
 use godel_api::{Letter, NewLetter};
 use godel_args::agent::Mail as Asked;
+use godel_console::measure::since;
+use godel_console::output::{STRONG, plain, styled};
+use godel_console::{Context, Exit, Result, locate, lookup};
 use godel_model::{Clock as _, SystemClock};
 use reqwest::Method;
 use serde_json::json;
 
 use super::agent::text;
-use super::lookup;
-use super::queue::since;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{STRONG, plain, styled};
 
 const PATH: &str = "/api/v1/mail";
 

@@ -1,13 +1,10 @@
 //! Bare `godel`: what to do next.
 
 use godel_api::User;
+use godel_console::locate::{self, Found, Presence, presence};
+use godel_console::output::{STRONG, styled};
+use godel_console::{Context, Exit, Result};
 use serde_json::{Value, json};
-
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate::{self, Found, Presence, presence};
-use crate::output::{STRONG, styled};
 
 /// Where the user stands.
 struct Situation {

@@ -5,12 +5,10 @@ use std::io::{Read as _, Write as _};
 use godel_agents::mcp::{self, Godel, verbs};
 use godel_agents::{Todo, TodoState};
 use godel_args::own::{Own, Verb};
+use godel_console::output::Output;
+use godel_console::{Error, Exit, Result};
 use godel_model::{Invalid, code};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::Output;
 
 /// How much may wait between this process and the tools.
 const PIPE_BYTES: usize = 64 * 1024;

@@ -2,16 +2,12 @@
 
 use godel_api::{NewProject, Project, ProjectLimits, ProjectPatch};
 use godel_args::project::{LimitFlags, Project as Asked};
+use godel_console::lookup::{self, NOTHING};
+use godel_console::measure::{bytes, dollars};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::ProjectName;
 use reqwest::Method;
 use serde_json::json;
-
-use super::lookup::{self, NOTHING};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{bytes, dollars};
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {

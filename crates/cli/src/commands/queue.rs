@@ -2,17 +2,13 @@
 
 use godel_api::{Client, Pool, PoolList, PoolPatch, QueueDepth, QueueDepthRow};
 use godel_args::queue::{Queue as Asked, Queueing};
+use godel_console::lookup::{NOTHING, segment};
+use godel_console::measure::{number, since, span};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Clock as _, PoolName, SystemClock};
-use jiff::Timestamp;
 use reqwest::Method;
 
-use super::lookup::{NOTHING, segment};
 use super::{dead, schedule, task, worker};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{number, span};
 
 const POOLS: &str = "/api/v1/queue/pools";
 
@@ -48,11 +44,6 @@ async fn pools(context: &Context, asked: Asked) -> Result<Exit> {
             change(context, &pool, patch).await
         }
     }
-}
-
-/// Returns how long ago something was, for people.
-pub(super) fn since(at: Timestamp, now: Timestamp) -> String {
-    span(now.duration_since(at).as_secs_f64())
 }
 
 async fn depth(context: &Context) -> Result<Exit> {

@@ -2,9 +2,8 @@
 
 use std::path::Path;
 
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
+use godel_console::{Context, Error, Exit, Result};
+
 use crate::reference;
 
 /// Prints the reference of all commands, or writes both references into a directory.

@@ -6,14 +6,12 @@ use std::time::{Duration, Instant};
 
 use godel_app::backup::{self, Restored};
 use godel_args::DatabaseFlag;
+use godel_console::{Context, Exit, Result};
 use godel_model::SystemClock;
 use godel_store::DatabaseUrl;
 use serde_json::json;
 
 use super::backup::{counts, described};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
 
 /// Restores a backup, checks what came of it, and tells what it was.
 pub(crate) async fn run(

@@ -2,15 +2,11 @@
 
 use godel_api::AgentRole;
 use godel_args::agent::Role as Asked;
+use godel_console::lookup::{NOTHING, segment};
+use godel_console::output::{STRONG, plain, styled};
+use godel_console::{Context, Exit, Result, locate};
 use reqwest::Method;
 use serde::{Deserialize, Serialize};
-
-use super::lookup::{NOTHING, segment};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{STRONG, plain, styled};
 
 const PATH: &str = "/api/v1/roles";
 

@@ -2,17 +2,14 @@
 
 use godel_api::{Client, NewSchedule, Schedule, SchedulePatch};
 use godel_args::queue::{NewSchedule as New, Schedule as Asked};
+use godel_console::lookup::{self, NOTHING};
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Invalid, ScheduleId, code};
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::json;
 
-use super::lookup::{self, NOTHING};
 use super::task;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
 
 const PATH: &str = "/api/v1/schedules";
 

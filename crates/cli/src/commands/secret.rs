@@ -4,18 +4,14 @@ mod master;
 
 use godel_api::{Secret, SecretList, SecretValue};
 use godel_args::access::Secret as Asked;
+use godel_console::lookup::{NOTHING, segment};
+use godel_console::measure::span;
+use godel_console::quietly::{self, Typed};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Clock as _, SecretName, SystemClock};
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::json;
-
-use super::lookup::{NOTHING, segment};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::span;
-use crate::quietly::{self, Typed};
 
 /// From this age on, a secret deserves a new value.
 const OLD_DAYS: i64 = 90;

@@ -6,6 +6,10 @@ use std::collections::BTreeMap;
 
 use godel_api::{Agent, Client, Talk, TalkChange, TalkNode, TalkNodes};
 use godel_args::agent::{Session as Asked, Spot};
+use godel_console::lookup::{self, NOTHING, Part, segment};
+use godel_console::measure::since;
+use godel_console::output::{GOOD, Output, STRONG, WARN, cut, plain, styled};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Clock as _, Invalid, Report as _, SystemClock, code};
 use reqwest::Method;
 use serde_json::json;
@@ -13,13 +17,6 @@ use uuid::Uuid;
 
 use self::draw::{Row, Strand};
 use super::agent;
-use super::lookup::{self, NOTHING, Part, segment};
-use super::queue::since;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{GOOD, Output, STRONG, WARN, cut, plain, styled};
 
 const PATH: &str = "/api/v1/sessions";
 /// Among how many of the newest sessions a part of an id is looked for.

@@ -1,15 +1,12 @@
 //! `godel status`: how the server is doing.
 
 use godel_api::{Check, ClientError, DetailedHealth, HealthStatus, Protection, SystemMetrics};
+use godel_console::locate::{self, Found};
+use godel_console::measure::{bytes, span};
+use godel_console::output::{BAD, GOOD, STRONG, WARN, styled};
+use godel_console::{Context, Error, Exit, Result};
 use godel_model::Report as _;
 use serde_json::json;
-
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate::{self, Found};
-use crate::measure::{bytes, span};
-use crate::output::{BAD, GOOD, STRONG, WARN, styled};
 
 /// What only a known caller sees.
 struct Details {

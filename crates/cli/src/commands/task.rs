@@ -9,20 +9,17 @@ mod show;
 
 use godel_api::{AssignTask, CancelTask, Task, TaskDetail};
 use godel_args::queue::Task as Asked;
+use godel_console::lookup::{self, LIST_MAX, NOTHING};
+use godel_console::measure::since;
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Clock as _, PoolName, SystemClock};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 pub(super) use self::create::asked;
 pub(super) use self::find::find;
-use super::lookup::{self, LIST_MAX, NOTHING};
-use super::queue::since;
 use super::worker;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
 
 /// Where tasks are.
 pub(super) const PATH: &str = "/api/v1/tasks";

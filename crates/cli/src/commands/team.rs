@@ -4,18 +4,15 @@ use std::path::Path;
 
 use godel_api::{Client, ScaleTeam, Team, TeamAgents, TeamMetrics, TeamSpec};
 use godel_args::workflow::Team as Asked;
+use godel_console::lookup::{self, NOTHING, Part};
+use godel_console::measure::money;
+use godel_console::output::{STRONG, plain, styled};
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Invalid, TeamId, code};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::lookup::{self, NOTHING, Part};
 use super::workflow::{percent, read, steps_in_words};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::money;
-use crate::output::{STRONG, plain, styled};
 
 const PATH: &str = "/api/v1/teams";
 

@@ -2,15 +2,12 @@
 
 use godel_api::{Client, NewTenant, Page, Tenant, TenantInvitation, TenantPatch};
 use godel_args::access::Tenant as Asked;
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Clock as _, Invalid, SystemClock, TenantName, code};
 use reqwest::Method;
 use serde_json::json;
 
 use super::user::link_ends;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {

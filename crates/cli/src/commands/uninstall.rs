@@ -4,13 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use godel_api::OWNER_KEY_FILE;
+use godel_console::{Context, Error, Exit, Result, is_absent};
 use godel_model::{Invalid, code};
 use godel_server::{LOCK_FILE, MASTER_KEY_FILE, OLD_MASTER_KEY_FILE};
 use serde_json::json;
-
-use crate::context::Context;
-use crate::error::{Error, Result, is_absent};
-use crate::exit::Exit;
 
 /// Where the program may be removed: folders for what a user installed.
 const OWN_FOLDERS: &[&str] = &[".local/bin", ".cargo/bin"];

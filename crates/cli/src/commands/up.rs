@@ -5,18 +5,13 @@ use std::path::Path;
 use godel_api::OWNER_KEY_FILE;
 use godel_app::spend;
 use godel_args::SettingFlags;
+use godel_console::locate::{Presence, presence};
+use godel_console::output::{STRONG, WARN, styled};
+use godel_console::{Context, Error, Exit, Result, Signals, saved};
 use godel_model::{Report as _, code};
 use godel_server::{Server, StartError, telemetry};
 use serde_json::json;
 use tokio::sync::oneshot;
-
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate::{Presence, presence};
-use crate::output::{STRONG, WARN, styled};
-use crate::saved;
-use crate::signals::Signals;
 
 /// What to do if the owner cannot log in.
 const CLOSED: &str = "

@@ -7,17 +7,13 @@ use godel_api::{
 };
 use godel_app::auth::login::INVITE_HOURS;
 use godel_args::access::User as Asked;
+use godel_console::lookup::{self, NOTHING};
+use godel_console::quietly::{self, Typed};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Clock as _, Invalid, Report as _, SystemClock, UserName, code};
 use jiff::{SignedDuration, Timestamp};
 use reqwest::Method;
 use serde_json::json;
-
-use super::lookup::{self, NOTHING};
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::quietly::{self, Typed};
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {

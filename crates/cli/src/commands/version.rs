@@ -1,10 +1,7 @@
 //! `godel version`: what this program is.
 
+use godel_console::{Context, Exit, Result};
 use serde_json::json;
-
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
 
 /// Prints the version.
 pub(crate) fn run(context: &Context) -> Result<Exit> {

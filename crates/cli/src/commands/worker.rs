@@ -6,18 +6,15 @@ mod tell;
 
 use godel_api::{Client, Worker, WorkerDetail, WorkerPatch};
 use godel_args::queue::Worker as Asked;
+use godel_console::lookup::{self, NOTHING};
+use godel_console::measure::since;
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Clock as _, Invalid, SystemClock, WorkerId, code};
 use reqwest::Method;
 use serde_json::json;
 use uuid::Uuid;
 
 pub(super) use self::tell::notes;
-use super::lookup::{self, NOTHING};
-use super::queue::since;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
 
 /// Where workers are.
 pub(super) const PATH: &str = "/api/v1/workers";

@@ -8,18 +8,15 @@ use std::path::Path;
 
 use godel_api::{Client, Drawing, StepCounts, Workflow, WorkflowSource};
 use godel_args::workflow::{Joined, Workflow as Asked};
+use godel_console::lookup::{self, NOTHING, segment};
+use godel_console::output::plain;
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_decide::workflow::{Plan, Problems, dot, mermaid};
 use godel_model::{Invalid, RunId, WorkflowId, code};
 use reqwest::Method;
 use serde_json::json;
 
-use super::lookup::{self, NOTHING, segment};
 use super::team;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
 
 const PATH: &str = "/api/v1/workflows";
 /// What is read at most: more than the text of a workflow may have.

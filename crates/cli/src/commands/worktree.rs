@@ -7,6 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use godel_args::worktree::{RepoFlag, Worktree as Asked};
+use godel_console::measure::{bytes, span};
+use godel_console::output::Output;
+use godel_console::{Context, Error, Exit, Result};
 use godel_git::{
     Binds, Cleaned, Cleaning, Create, Entry, Fate, Host, Name, Outcome, Remove, Removed, Rescue,
     Workbench,
@@ -14,12 +17,6 @@ use godel_git::{
 use godel_model::{Clock as _, SystemClock};
 use jiff::Timestamp;
 use serde_json::json;
-
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::measure::{bytes, span};
-use crate::output::Output;
 
 /// How much of a commit id people need to see.
 const SHORT_ID: usize = 10;

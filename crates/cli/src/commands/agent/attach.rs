@@ -4,17 +4,13 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead as _};
 
 use godel_api::{AgentLine, AttachAsk, AttachTold, ClientError};
+use godel_console::output::plain;
+use godel_console::{Context, Error, Exit, Result, Signals, locate, lookup};
 use tokio::sync::mpsc;
 
 use super::log::{Tail, print};
-use super::{find, terminal};
+use super::terminal;
 use crate::commands::worker::notes;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
-use crate::signals::Signals;
 use godel_worker::{Attach, Patience, Told, Wire};
 
 /// How many entries of what was before are shown.
@@ -26,7 +22,7 @@ const AHEAD: usize = 16;
 pub(super) async fn run(context: &Context, given: &str, how: Attach, full: bool) -> Result<Exit> {
     let output = context.output;
     let found = locate::server(context).await?;
-    let agent = find(&found.client, given).await?;
+    let agent = lookup::agent(&found.client, given).await?;
     let server = Patience::new(found.client, notes(output));
     let label = plain(&agent.label);
     if how.terminal {

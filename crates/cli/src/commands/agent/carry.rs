@@ -6,18 +6,14 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use godel_api::{Download, ImportedSnapshot};
+use godel_console::lookup::segment;
+use godel_console::measure::bytes;
+use godel_console::output::plain;
+use godel_console::{Context, Error, Exit, Result, here, locate};
 use godel_model::{Invalid, code};
 use serde_json::json;
 
-use super::super::here;
-use super::super::lookup::segment;
 use super::snapshot::SNAPSHOTS;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::bytes;
-use crate::output::plain;
 
 /// Writes a snapshot into a file, or to stdout.
 pub(super) async fn export(

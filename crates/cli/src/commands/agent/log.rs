@@ -2,18 +2,15 @@
 
 use clap::builder::styling::{AnsiColor, Style};
 use godel_api::{Agent, AgentLine, AgentLog};
+use godel_console::output::{BAD, GOOD, Output, STRONG, WARN, cut, plain, styled};
+use godel_console::{Context, Exit, Result, locate, lookup};
 use serde_json::Value;
 use uuid::Uuid;
 
 use super::show::colour;
 use super::spawn::SHORT_ID;
-use super::{PATH, by_id, find, is_over};
+use super::{PATH, by_id, is_over};
 use crate::commands::worker::notes;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{BAD, GOOD, Output, STRONG, WARN, cut, plain, styled};
 use godel_worker::Patience;
 
 /// How many entries are asked for at once.
@@ -89,7 +86,7 @@ impl Tail {
 pub(super) async fn run(context: &Context, given: &str, how: How) -> Result<Exit> {
     let output = context.output;
     let found = locate::server(context).await?;
-    let agent = find(&found.client, given).await?;
+    let agent = lookup::agent(&found.client, given).await?;
     let server = Patience::new(found.client, notes(output));
     let mut tail = Tail { server, agent: agent.id, after: how.after };
     let mut over = is_over(&agent);

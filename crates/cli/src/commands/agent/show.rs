@@ -2,17 +2,13 @@
 
 use clap::builder::styling::Style;
 use godel_api::{Agent, AgentTodo};
+use godel_console::measure::{money, since};
+use godel_console::output::{BAD, GOOD, Output, STRONG, WARN, plain, styled};
+use godel_console::{Context, Exit, Result, locate, lookup};
 use godel_model::{Clock as _, SystemClock};
 
 use super::spawn::SHORT_ID;
-use super::{find, spent};
-use crate::commands::queue::since;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::money;
-use crate::output::{BAD, GOOD, Output, STRONG, WARN, plain, styled};
+use super::spent;
 
 /// How many steps of its life are shown.
 const STEPS_MAX: usize = 15;
@@ -77,7 +73,7 @@ pub(super) fn table(output: Output, agents: &[Agent]) -> Result<()> {
 /// Shows how an agent stands.
 pub(super) async fn run(context: &Context, given: &str) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let agent = find(&found.client, given).await?;
+    let agent = lookup::agent(&found.client, given).await?;
     if context.output.is_json() {
         context.output.value(&agent)?;
         return Ok(Exit::Done);

@@ -2,16 +2,13 @@
 
 use godel_api::{Agent, AgentSnapshot};
 use godel_args::agent::Kept;
+use godel_console::lookup::{self, NOTHING, segment};
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, locate};
 use reqwest::Method;
 use serde_json::json;
 
-use super::super::lookup::{self, NOTHING, segment};
-use super::{PATH, carry, find};
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
+use super::{PATH, carry};
 
 /// Where snapshots are.
 pub(super) const SNAPSHOTS: &str = "/api/v1/snapshots";
@@ -33,7 +30,7 @@ pub(super) async fn run(context: &Context, asked: Kept) -> Result<Exit> {
 /// Keeps what an agent is now.
 async fn take(context: &Context, given: &str) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let id = find(&found.client, given).await?.id;
+    let id = lookup::agent(&found.client, given).await?.id;
     let path = format!("{PATH}/{id}/snapshot");
     let taken: AgentSnapshot = found.client.call(Method::POST, &path, NOTHING).await?;
     if context.output.is_json() {

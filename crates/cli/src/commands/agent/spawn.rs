@@ -4,17 +4,13 @@ use std::time::Duration;
 
 use godel_api::{Agent, NewAgent};
 use godel_args::agent::Spawn;
+use godel_console::output::{Output, WARN, plain, styled};
+use godel_console::{Context, Exit, Result, here, locate};
+use godel_desk::Desk;
 use reqwest::Method;
 
 use super::{PATH, by_id, is_over, spent, walls};
-use crate::commands::here;
 use crate::commands::worker::notes;
-use crate::context::Context;
-use crate::desk::Desk;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{Output, WARN, plain, styled};
 use godel_worker::Patience;
 
 /// How long to wait at first before asking whether an agent has ended.

@@ -4,16 +4,12 @@ use std::io::{self, IsTerminal as _, Read as _, Write as _};
 
 use bytes::Bytes;
 use godel_api::{AttachAsk, AttachTold, ClientError};
+use godel_console::output::plain;
+use godel_console::{Context, Error, Exit, Result, Signals};
 use godel_worker::{Attach, Told, Wire};
 use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
-
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::output::plain;
-use crate::signals::Signals;
 
 /// How much is typed at a time.
 const PIECE_BYTES: usize = 4_096;

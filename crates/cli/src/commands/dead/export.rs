@@ -6,15 +6,12 @@ use std::path::{Path, PathBuf};
 
 use godel_api::{Page, Task};
 use godel_args::queue::{DeadFilter, ExportFormat};
+use godel_console::lookup::PAGE_MAX;
+use godel_console::output::{Output, csv};
+use godel_console::{Context, Error, Exit, Result, locate};
 use serde_json::{Value, json};
 
 use super::{PATH, query};
-use crate::commands::lookup::PAGE_MAX;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::{Output, csv};
 
 /// The columns of comma-separated values, as the fields are called in JSON.
 const COLUMNS: [&str; 12] = [

@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use godel_api::OWNER_KEY_FILE;
+use godel_console::is_absent;
+use godel_console::measure::bytes;
 
 use super::Finding;
-use crate::error::is_absent;
-use crate::measure::bytes;
 
 /// Below this the server calls itself degraded, as does this check.
 const SPACE_LOW_BYTES: u64 = 1024 * 1024 * 1024;

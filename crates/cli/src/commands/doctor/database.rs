@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use godel_app::queue::HELD_MAX_SECONDS;
+use godel_console::Error;
+use godel_console::measure::span;
+use godel_console::output::plain;
 use godel_model::{Report as _, code};
 use godel_server::RedisUrl;
 use godel_store::hints::Hints;
@@ -10,9 +13,6 @@ use godel_store::{Config, DatabaseUrl, Holder, Store};
 
 use super::Finding;
 use crate::commands::db::verdict;
-use crate::error::Error;
-use crate::measure::span;
-use crate::output::plain;
 
 const UNREACHABLE: &str =
     "check that it is running; `godel config show --origin` tells where its address comes from";

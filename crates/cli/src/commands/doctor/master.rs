@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use godel_app::vault;
+use godel_console::{Error, Result};
 use godel_server::{MASTER_KEY_FILE, find_master_key, read_master_key};
 use godel_store::{Config, DatabaseUrl, Store};
 
 use super::Finding;
-use crate::error::{Error, Result};
 
 const NAME: &str = "master key";
 

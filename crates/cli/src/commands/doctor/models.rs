@@ -5,14 +5,13 @@ use std::path::Path;
 
 use godel_api::SecretList;
 use godel_app::spend;
+use godel_console::lookup::NOTHING;
+use godel_console::{Context, locate};
 use godel_proxy::provider_of;
 use godel_settings::Environment;
 use reqwest::Method;
 
 use super::Finding;
-use crate::commands::lookup::NOTHING;
-use crate::context::Context;
-use crate::locate;
 
 const NAME: &str = "models";
 

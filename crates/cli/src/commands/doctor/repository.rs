@@ -1,11 +1,11 @@
 //! Checks of the repository that the command was started in.
 
 use godel_beads::{Error as Beads, Filter, Shelf};
+use godel_console::agents;
+use godel_console::output::plain;
 use godel_settings::Environment;
 
 use super::Finding;
-use crate::agents;
-use crate::output::plain;
 
 /// Checks that the beads of the repository can be read.
 pub(super) fn beads() -> Finding {

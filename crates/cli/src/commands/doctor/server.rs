@@ -6,12 +6,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use godel_api::{Discovery, HealthStatus};
+use godel_console::Result;
+use godel_console::locate::Presence;
 use godel_model::{Clock as _, SystemClock};
 use godel_server::{Config, Tls, inspect_tls};
 
 use super::Finding;
-use crate::error::Result;
-use crate::locate::Presence;
 
 /// Checks the server of the data directory, if there is one.
 pub(super) fn running(presence: &Result<Presence>) -> Finding {

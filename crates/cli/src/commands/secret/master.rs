@@ -5,14 +5,11 @@ use std::sync::Arc;
 use godel_app::vault::{self, MasterKey};
 use godel_app::{App, AppConfig, tenants};
 use godel_args::DatabaseFlag;
+use godel_console::{Context, Error, Exit, Result};
 use godel_model::{Clock as _, Mint, SystemClock};
 use godel_server::{LOCK_FILE, MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE, StartError};
 use godel_store::{FileLock, Store};
 use serde_json::json;
-
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
 
 /// What the record says of a rotation.
 const ACT: &str = "server:rotate";

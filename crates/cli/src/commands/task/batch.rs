@@ -5,15 +5,12 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use godel_api::{NewTask, NewTasks, TasksMade};
+use godel_console::output::plain;
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{Invalid, code};
 use reqwest::Method;
 
 use super::PATH;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
 
 /// How many are made together: as many as a server takes.
 const AT_ONCE: usize = 1_000;

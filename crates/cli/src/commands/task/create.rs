@@ -4,19 +4,16 @@ use std::time::Duration;
 
 use godel_api::{NewTask, TaskDetail, TaskMade, TaskRetry};
 use godel_args::queue::{NewTask as Asked, TaskOptions};
+use godel_console::lookup::NOTHING;
+use godel_console::measure::millis;
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Capability, Clock as _, PoolName, SystemClock};
 use godel_worker::Patience;
 use reqwest::Method;
 
 use super::{PATH, find, input};
-use crate::commands::lookup::NOTHING;
 use crate::commands::worker::notes;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::millis;
-use crate::output::plain;
 
 /// How long to wait at first before asking whether a task is over.
 const LOOK_FIRST: Duration = Duration::from_millis(50);

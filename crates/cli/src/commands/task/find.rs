@@ -1,12 +1,12 @@
 //! Finding a task by what a person typed.
 
 use godel_api::{Client, Task};
+use godel_console::lookup::{self, Part};
+use godel_console::{Error, Result};
 use godel_model::{TaskId, code};
 use uuid::Uuid;
 
-use super::super::lookup::{self, Part};
 use super::PATH;
-use crate::error::{Error, Result};
 
 /// Among how many of the newest tasks a part of an id is looked for.
 const NEWEST: usize = 1_000;

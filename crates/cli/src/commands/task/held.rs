@@ -4,6 +4,8 @@ use godel_api::{
     CompleteTask, FailTask, NewTask, ProgressTask, ReleaseTask, SpawnTask, TaskMade, TaskSaid,
 };
 use godel_args::queue::{Held, SpawnTask as Asked};
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, locate};
 use reqwest::Method;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,11 +13,6 @@ use uuid::Uuid;
 
 use super::{PATH, create, find, input};
 use crate::commands::worker;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
 
 /// Says something of a task that a worker has.
 async fn say<T: DeserializeOwned, B: Serialize + Sync>(

@@ -3,10 +3,9 @@
 use std::fs::File;
 use std::io::{self, Read};
 
+use godel_console::{Error, Result};
 use godel_model::{Invalid, Payload, code};
 use serde_json::value::RawValue;
-
-use crate::error::{Error, Result};
 
 /// What is read at most: more than any object may have.
 const READ_MAX_BYTES: u64 = 1024 * 1024;

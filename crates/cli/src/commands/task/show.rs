@@ -1,19 +1,15 @@
 //! `godel task show`: where a task is, how it came there, and what to do next.
 
 use godel_api::{Client, Task, TaskAttempt, TaskDetail, Worker};
+use godel_console::measure::{millis, since, span};
+use godel_console::output::{STRONG, plain, styled};
+use godel_console::{Context, Exit, Result, locate, lookup};
 use godel_model::{Clock as _, SystemClock};
 use jiff::Timestamp;
 
 use super::{detail, find};
-use crate::commands::lookup;
-use crate::commands::queue::{all_pools, since};
+use crate::commands::queue::all_pools;
 use crate::commands::worker::PATH as WORKERS;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{millis, span};
-use crate::output::{STRONG, plain, styled};
 
 /// How many of the tasks that it waits for are named.
 const PARENTS_MAX: usize = 10;

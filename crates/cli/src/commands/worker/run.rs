@@ -4,17 +4,13 @@ use std::sync::Arc;
 
 use godel_api::NewWorker;
 use godel_args::queue::RunWorker;
+use godel_console::{Context, Error, Exit, Result, Signals, locate};
 use godel_model::{Capability, PoolName};
 use godel_worker::{Halt, Plan, Program, Shift};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::tell::notes;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::signals::Signals;
 
 /// How many characters of the name of a machine are used.
 const HOST_MAX_CHARS: usize = 80;

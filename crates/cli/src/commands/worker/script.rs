@@ -2,17 +2,14 @@
 
 use godel_api::{ClaimTasks, GivenTasks, NewWorker, Worker, WorkerBeat};
 use godel_args::queue::RegisterWorker;
+use godel_console::lookup::NOTHING;
+use godel_console::output::plain;
+use godel_console::{Context, Exit, Result, locate};
 use godel_model::{Capability, PoolName};
 use reqwest::Method;
 
 use super::run::default_name;
 use super::{PATH, id};
-use crate::commands::lookup::NOTHING;
-use crate::context::Context;
-use crate::error::Result;
-use crate::exit::Exit;
-use crate::locate;
-use crate::output::plain;
 
 /// Registers a worker.
 pub(super) async fn register(context: &Context, asked: RegisterWorker) -> Result<Exit> {

@@ -1,11 +1,10 @@
 //! What a worker tells of its work: a line for each thing that happens.
 
 use godel_api::{GivenTask, TaskSaid, Worker};
+use godel_console::measure::millis;
+use godel_console::output::{Output, plain};
 use godel_worker::{Ended, Note, Notes, Outcome};
 use serde_json::{Value, json};
-
-use crate::measure::millis;
-use crate::output::{Output, plain};
 
 /// Writes down what happens, for people or programs.
 pub(crate) fn notes(output: Output) -> Notes {

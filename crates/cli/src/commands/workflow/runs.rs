@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use godel_api::{AnswerStep, CancelledRuns, Client, NewRun, Run, RunRow, RunStep, RunSteps};
 use godel_args::workflow::{Answered, RunWorkflow};
+use godel_console::lookup::{self, NOTHING, Part};
+use godel_console::measure::{millis, span};
+use godel_console::output::{STRONG, plain, styled};
+use godel_console::{Context, Error, Exit, Result, locate};
 use godel_model::{RunId, code};
 use godel_worker::Patience;
 use reqwest::Method;
@@ -12,14 +16,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::{is_file, percent, plan, read, steps_in_words};
-use crate::commands::lookup::{self, NOTHING, Part};
 use crate::commands::worker::notes;
-use crate::context::Context;
-use crate::error::{Error, Result};
-use crate::exit::Exit;
-use crate::locate;
-use crate::measure::{millis, span};
-use crate::output::{STRONG, plain, styled};
 
 /// Where runs are.
 pub(super) const PATH: &str = "/api/v1/runs";

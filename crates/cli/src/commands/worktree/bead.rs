@@ -4,12 +4,10 @@ use std::path::Path;
 
 use godel_args::worktree::RepoFlag;
 use godel_beads::{Bead, Error as Beads, Shelf, ops};
+use godel_console::output::plain;
+use godel_console::{Context, Error, Result};
+use godel_desk::Desk;
 use godel_git::{Name, Removed};
-
-use crate::context::Context;
-use crate::desk::Desk;
-use crate::error::Result;
-use crate::output::plain;
 
 /// Finds the bead that is meant, by its id or the beginning of it. A worktree may also be for
 /// something that is no bead.
@@ -23,9 +21,7 @@ pub(super) fn named(context: &Context, repo: &RepoFlag, id: &str) -> Result<Name
     match found {
         Ok(Some(whole)) => Ok(whole.parse()?),
         Ok(None) => Ok(id.parse()?),
-        Err(crate::error::Error::Beads(error)) if matches!(*error, Beads::NoRepository { .. }) => {
-            Ok(id.parse()?)
-        }
+        Err(Error::Beads(error)) if matches!(*error, Beads::NoRepository { .. }) => Ok(id.parse()?),
         Err(error) => Err(error),
     }
 }
