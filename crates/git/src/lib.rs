@@ -48,7 +48,7 @@ pub use cleanup::{Cleaned, Cleaning, Due, Refusal};
 pub use create::Create;
 pub use error::{Error, Result};
 pub use files::mask;
-pub use land::{Author, Landed, Landing, Merge, Message, Prepared};
+pub use land::{Author, How, Landed, Landing, Load, Merge, Message, Placed, Prepared, Span, Stack};
 pub use look::{Entry, State};
 pub use name::Name;
 pub use query::DiffStat;
