@@ -33,6 +33,7 @@ mod look;
 mod name;
 mod nested;
 mod ports;
+mod push;
 mod query;
 mod record;
 mod remove;

@@ -7,6 +7,7 @@
 mod follow;
 mod locks;
 mod recover;
+mod repair;
 mod stack;
 mod transaction;
 mod undo;
@@ -22,7 +23,8 @@ use crate::error::{Error, Result};
 use crate::git::{failed, path_of};
 use crate::repo::Repo;
 
-pub use stack::{How, Load, Placed, Stack};
+pub use godel_model::JoinBy as How;
+pub use stack::{Load, Placed, Stack};
 pub use undo::Span;
 use words::written;
 pub use words::{Author, Message};
@@ -108,7 +110,8 @@ impl Landing<'_> {
     /// # Errors
     /// If there is no such commit or branch, the message cannot be used, or git fails.
     pub fn prepare(&self, source: &str, target: &str, message: &Message) -> Result<Prepared> {
-        let load = Load { message: message.clone(), source: source.to_owned() };
+        let (message, source) = (message.clone(), source.to_owned());
+        let load = Load { message, source, again: None };
         let Stack { before, mut placed, merge } = self.stack(&[load], target, How::Merge)?;
         Ok(match (placed.pop(), merge) {
             (Some(Placed::Conflict { files, .. }), _) => Prepared::Conflict { files },

@@ -1,40 +1,15 @@
 //! Work of several beads on top of each other, and each way in which it becomes part of a branch.
 
-use godel_model::code;
-use serde::{Deserialize, Serialize};
+use godel_model::{JoinBy as How, code};
 
 use super::words::{self, Author, Message};
-use super::{Draft, Landing, Merge, written};
+use super::{Draft, Landing, Merge, Span, written};
 use crate::error::{Error, Result};
 
 /// The most commits that are laid on a branch one by one.
 const REPLAY_MAX: usize = 200;
 /// The most beads in one stack.
 const LOADS_MAX: usize = 100;
-
-/// How work becomes part of a branch.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum How {
-    /// By a merge commit; the commits of the work stay as they are.
-    #[default]
-    Merge,
-    /// As one commit.
-    Squash,
-    /// Commit by commit on top of the branch; what cannot be laid so becomes one commit.
-    Rebase,
-}
-
-impl How {
-    /// Returns it as in `godel.toml`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Merge => "merge",
-            Self::Squash => "squash",
-            Self::Rebase => "rebase",
-        }
-    }
-}
 
 /// Work that is to land.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +18,8 @@ pub struct Load {
     pub message: Message,
     /// The last commit of the work.
     pub source: String,
+    /// Where the branch had it before it was taken back; then it is laid anew, as one commit.
+    pub again: Option<Span>,
 }
 
 /// What became of a load in a stack.
@@ -143,24 +120,29 @@ impl Pile<'_> {
         let repo = self.landing.repo();
         let source = repo.known(&load.source)?;
         let from = self.tip.0.clone();
-        if repo.is_ancestor(&source, &from)? {
+        let how = if load.again.is_some() { How::Squash } else { self.how };
+        if load.again.is_none() && repo.is_ancestor(&source, &from)? {
             return Ok(Placed::AlreadyThere);
         }
-        let tree = match self.landing.merged(None, [&from, &source], &self.drivers)? {
+        let (base, theirs) = match &load.again {
+            Some(Span { from, to }) => (Some(from.as_str()), to.as_str()),
+            None => (None, source.as_str()),
+        };
+        let tree = match self.landing.merged(base, [&from, theirs], &self.drivers)? {
             Ok(tree) => tree,
             Err(files) => {
-                let alone = [self.before.as_str(), &source];
+                let alone = [self.before.as_str(), theirs];
                 let with_branch = from == self.before
-                    || self.landing.merged(None, alone, &self.drivers)?.is_err();
+                    || self.landing.merged(base, alone, &self.drivers)?.is_err();
                 return Ok(Placed::Conflict { files, with_branch });
             }
         };
         self.landing.step("land:merged");
         // A merge tells that the work is in the branch, even if it changes nothing there.
-        if tree == self.tip.1 && self.how != How::Merge {
+        if tree == self.tip.1 && how != How::Merge {
             return Ok(Placed::AlreadyThere);
         }
-        let replayed = match self.how {
+        let replayed = match how {
             How::Rebase => self.replayed(load, &source)?,
             How::Merge | How::Squash => None,
         };
@@ -168,7 +150,7 @@ impl Pile<'_> {
             Some(tip) => tip,
             None => {
                 let both = [from.as_str(), &source];
-                let parents = if self.how == How::Merge { &both[..] } else { &both[..1] };
+                let parents = if how == How::Merge { &both[..] } else { &both[..1] };
                 let Message { bead, author, .. } = &load.message;
                 let draft =
                     Draft { bead, tree: &tree, parents, author: None, committer: author, text };

@@ -8,7 +8,7 @@ use crate::land::{bead, message};
 use crate::world::{World, git, read, write};
 
 fn load(id: &str, source: &str) -> Load {
-    Load { message: message(id), source: source.to_owned() }
+    Load { message: message(id), source: source.to_owned(), again: None }
 }
 
 fn stack(bench: &Workbench, loads: &[Load], how: How) -> Stack {
