@@ -262,22 +262,6 @@ pub struct ConvoyRun {
     pub note: Option<String>,
 }
 
-/// How a bead's work got into its branch, or why not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Landing {
-    /// The bead.
-    pub bead: String,
-    /// Whether its work is in the branch now.
-    pub landed: bool,
-    /// The branch.
-    pub target: String,
-    /// The commit in that branch.
-    pub commit: Option<String>,
-    /// What keeps it from landing.
-    pub why: Option<String>,
-}
-
 /// What an agent was at a moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -19,6 +19,7 @@ mod events;
 mod frames;
 mod health;
 mod keys;
+mod landings;
 mod own;
 mod projects;
 mod spend;
@@ -32,8 +33,8 @@ mod workflows;
 
 pub use agents::{
     Agent, AgentLine, AgentList, AgentLog, AgentMessage, AgentMetrics, AgentSnapshot, AgentStep,
-    AgentTodo, AskEstop, ConvoyRun, Estop, ForkAgent, ImportedSnapshot, Landing, NewAgent,
-    RestartAgent, StartConvoy, Worktree, WorktreeList,
+    AgentTodo, AskEstop, ConvoyRun, Estop, ForkAgent, ImportedSnapshot, NewAgent, RestartAgent,
+    StartConvoy, Worktree, WorktreeList,
 };
 pub use attach::{
     ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, read_terminal_frame,
@@ -68,6 +69,9 @@ pub use health::{
     Capabilities, Check, DetailedHealth, Health, HealthStatus, Live, Protection, Ready,
 };
 pub use keys::{Key, KeyMade, KeyRotation, NewKey, Secret, SecretList, SecretValue};
+pub use landings::{
+    AskPause, GateVerdict, Landing, LandingLine, LandingLines, LandingPaused, Reverted,
+};
 pub use own::{
     Made, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSaid, OwnSelf, OwnTodos,
     OwnTool, OwnTools, OwnUse, OwnVerdict,

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 pub use crate::kept::Kept;
+pub use crate::land::LandArgs;
 pub use crate::talk::{Inbox, InboxWhat, Mail, Role, Session, Spot};
 use crate::units;
 
@@ -82,20 +83,21 @@ Every worktree stays as it is, and nothing new begins until `godel resume`.")]
     #[command(after_help = "Examples:
   godel resume")]
     Resume,
-    /// Merge the work of a bead into its branch, if it is clean and the gates pass
-    #[command(after_help = "Examples:
+    /// Let the work of beads get into its branch, in order and only if the gates pass
+    #[command(
+        args_conflicts_with_subcommands = true,
+        arg_required_else_help = true,
+        after_help = "Examples:
   godel land godel-4k2hm
-  godel land 4k2hm --json
+  godel land status
+  godel land pause --reason \"release today\"
+  godel land revert 4k2hm
 
-The branch is moved only if nobody else moved it in the meantime. Exit code 4 if the work cannot land;
-the answer says why.")]
-    Land {
-        /// The bead
-        bead: String,
-        /// Its project, if it is not that of this folder
-        #[arg(long, value_name = "PROJECT")]
-        project: Option<String>,
-    },
+Work lands one after the other, or several beads together that are tried apart if they fail. Conflicts are repaired
+by an agent. The branch is moved only to what has passed the gates, and only if nobody else moved it in the
+meantime. `[landing]` in godel.toml says how; docs/how-to/landing.md tells more."
+    )]
+    Land(LandArgs),
 }
 
 /// What to do with agents.

@@ -14,6 +14,7 @@ pub mod bead;
 pub mod convoy;
 mod flags;
 mod kept;
+pub mod land;
 pub mod local;
 pub mod models;
 pub mod own;

@@ -150,6 +150,7 @@ impl Shelf {
                 branch: text("branch"),
                 target: text("target"),
                 source: landed["source"].as_str().map(str::to_owned),
+                gates: serde_json::from_value(landed["gates"].clone()).unwrap_or_default(),
             };
             let name = format!("refs/heads/{}", landing.branch);
             let branch = Reference::read(&self.repository, &name)?;
@@ -186,7 +187,8 @@ impl Shelf {
         match (head, base_head) {
             (Some(head), Some(base_head)) if self.has(base_head, head)? => {
                 let (target, source) = (head.to_string(), Some(head.to_string()));
-                Ok((Some(Landing { branch: base.to_owned(), target, source }), None))
+                let (branch, gates) = (base.to_owned(), Vec::new());
+                Ok((Some(Landing { branch, target, source, gates }), None))
             }
             (Some(_), _) => {
                 let why = format!(

@@ -139,7 +139,10 @@ pub fn bead(given: &str) -> Result<String> {
 /// Adds the project to a path.
 pub fn within(path: String, project: Option<Uuid>) -> String {
     match project {
-        Some(project) => format!("{path}?projectId={project}"),
+        Some(project) => {
+            let sign = if path.contains('?') { '&' } else { '?' };
+            format!("{path}{sign}projectId={project}")
+        }
         None => path,
     }
 }

@@ -26,6 +26,9 @@ pub enum Error {
     /// There is no such role.
     #[error("there is no role \"{0}\"")]
     NoRole(String),
+    /// A bead is not in the merge queue.
+    #[error("{0} is not in the merge queue")]
+    NotQueued(String),
     /// A use case failed.
     #[error(transparent)]
     App(#[from] godel_app::Error),
@@ -61,6 +64,7 @@ impl Report for Error {
             Self::NoNotice(_) => code::NOTICE_NOT_FOUND,
             Self::NoSnapshot(_) => code::SNAPSHOT_NOT_FOUND,
             Self::NoRole(_) => code::ROLE_NOT_FOUND,
+            Self::NotQueued(_) => code::LANDING_NOT_FOUND,
             Self::App(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Git(error) => error.code(),
@@ -80,6 +84,7 @@ impl Report for Error {
             Self::NoNotice(_) => Some("`godel inbox` shows what waits".to_owned()),
             Self::NoSnapshot(_) => Some("`godel agent snapshot AGENT` makes one".to_owned()),
             Self::NoRole(_) => Some("`godel role list` shows all of them".to_owned()),
+            Self::NotQueued(_) => Some("`godel land status` shows what is in it".to_owned()),
             Self::App(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Git(error) => error.hint(),

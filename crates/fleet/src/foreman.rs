@@ -21,7 +21,7 @@ use crate::fleet::lock;
 use crate::run::{Order, Run};
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, POOL};
-use crate::{Error, Fleet, Result, hearing, march, paper, review};
+use crate::{Error, Fleet, Result, hearing, landing, march, paper, review};
 
 /// How often the queue hears that the foreman lives, and the foreman what it has by the book.
 const BEAT_EVERY: Duration = Duration::from_secs(2);
@@ -154,6 +154,8 @@ impl Fleet {
         self.own.crew.spawn(async move { march::keep_going(&fleet, tenant).await });
         let fleet = self.clone();
         self.own.crew.spawn(async move { review::keep_going(&fleet, tenant).await });
+        let fleet = self.clone();
+        self.own.crew.spawn(async move { landing::keep_going(&fleet, tenant).await });
     }
 
     /// Takes runs from the queue until the server stops.

@@ -11,7 +11,7 @@ use tracing::instrument;
 use uuid::Uuid;
 
 use crate::doc::Agent;
-use crate::landing::{self, Hindrance};
+use crate::landing::{self, Asked, Stage};
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, NewAgent};
 use crate::{Error, Fleet, NoticeKind, Result, hearing, inbox, paper, stop, wishes};
@@ -215,12 +215,12 @@ async fn turn(fleet: &Fleet, tenant: TenantId, march: &March) -> Result<()> {
     let call = fleet.on_behalf(tenant, march.user).await?;
     let (_, folder) = fleet.project(&call, march.project).await?;
     let wanted = wishes::read(fleet, folder).await?;
-    let mut state = look(fleet, &call, march).await?;
+    let state = look(fleet, &call, march).await?;
+    let mut kept = None;
     if wanted.review == Review::Auto {
         for bead in in_status(&state, BeadStatus::Review) {
-            land(fleet, &call, march, &bead).await?;
+            kept = land(fleet, &call, march, &bead).await?.or(kept);
         }
-        state = look(fleet, &call, march).await?;
     }
     if wanted.review == Review::Agent {
         for bead in in_status(&state, BeadStatus::Review) {
@@ -230,7 +230,7 @@ async fn turn(fleet: &Fleet, tenant: TenantId, march: &March) -> Result<()> {
     if state.progress.done == state.progress.total && state.missing.is_empty() {
         return finish(fleet, &call, march).await;
     }
-    let why = begin_ready(fleet, &call, march, &state).await?;
+    let why = begin_ready(fleet, &call, march, &state).await?.or(kept);
     if march.note != why {
         note(fleet, tenant, march.id, why).await;
     }
@@ -246,17 +246,12 @@ fn in_status(state: &ConvoyState, status: BeadStatus) -> Vec<String> {
     rows.filter(|row| row.status == status).map(|row| row.id.clone()).collect()
 }
 
-/// Lands a bead; one that cannot land goes back to work, with the reason.
-async fn land(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<()> {
-    let report = landing::carry_out(fleet, call, Some(march.project), bead).await?;
-    let Some(why) = report.why else { return Ok(()) };
-    if let Hindrance::Blocked(why) = why {
-        note(fleet, call.actor.tenant, march.id, Some(format!("{bead} cannot land: {why}"))).await;
-        return Ok(());
-    }
-    let words = landing::refusal(&report.target, &why);
-    beads::comment(fleet.app(), call, Some(march.project), bead, words).await?;
-    landing::send_back(fleet, call, (march.project, bead), &why.to_string()).await
+/// Puts a bead into the merge queue; says what keeps it there.
+async fn land(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<Option<String>> {
+    let (asked, convoy) = (Asked::Convoy, Some(march.convoy.clone()));
+    let wish = landing::Wish { project: Some(march.project), bead, asked, convoy };
+    let entry = landing::enter(fleet, call, wish).await?;
+    Ok(entry.why.map(|why| format!("{bead} cannot land: {why}")))
 }
 
 /// Starts agents on what is ready, as many as may be; says what keeps the rest.
@@ -278,6 +273,7 @@ async fn begin_ready(
         if row.status != BeadStatus::Open
             || row.blocked
             || live.iter().any(|one| one.bead == row.id)
+            || is_repaired(fleet, call, march, &row.id).await?
         {
             continue;
         }
@@ -291,6 +287,12 @@ async fn begin_ready(
         why = why.or_else(|| Some(format!("{} needs a person", stuck.label)));
     }
     Ok(why)
+}
+
+/// Tells whether the merge queue has a bead repaired by an agent of its own.
+async fn is_repaired(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<bool> {
+    let entry = landing::find(fleet, call.actor.tenant, (march.project, bead)).await?;
+    Ok(entry.is_some_and(|entry| entry.stage == Stage::Mending))
 }
 
 /// Starts an agent on a bead; `false` if too many have tried, or a person ended the last one.

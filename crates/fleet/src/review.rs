@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::doc::Agent;
 use crate::hearing::{Heard, Hearing, OPEN};
-use crate::landing::{self, Hindrance};
+use crate::landing::{self, Asked, Hindrance, Stage, Trouble};
 use crate::paper::Filed;
 use crate::spawn::{self, Aim, NewAgent};
 use crate::{Error, Fleet, NoticeKind, Result, inbox, march, paper, stop, wishes};
@@ -270,21 +270,33 @@ impl Case<'_> {
         ))
     }
 
-    /// Lands what was approved.
+    /// Puts what was approved into the merge queue, and hears what becomes of it.
     async fn land(&self, judge: &Agent, agents: &[Agent]) -> Result<()> {
-        let Hearing { project, bead, .. } = &self.hearing;
-        if self.bead.status != BeadStatus::Done && !self.is_as_it_was().await? {
-            return self.close(Heard::Passed).await;
-        }
-        let report = landing::carry_out(self.fleet, &self.call, Some(*project), bead).await?;
-        match report.why {
-            None => self.close(Heard::Landed).await,
-            Some(Hindrance::Blocked(why)) => {
+        let Hearing { project, bead, commit, .. } = &self.hearing;
+        let known = landing::find(self.fleet, self.tenant(), (*project, bead)).await?;
+        let known = known.filter(|entry| entry.source == *commit || entry.stage == Stage::Mending);
+        let Some(entry) = known else {
+            if self.bead.status != BeadStatus::Done && !self.is_as_it_was().await? {
+                return self.close(Heard::Passed).await;
+            }
+            let (asked, convoy) = (Asked::Review, self.hearing.convoy.clone());
+            let wish = landing::Wish { project: Some(*project), bead, asked, convoy };
+            return landing::enter(self.fleet, &self.call, wish).await.map(drop);
+        };
+        let why = entry.why.clone().unwrap_or_default();
+        match (entry.stage, entry.trouble) {
+            (Stage::Waiting | Stage::Checking, _) if entry.why.is_none() => Ok(()),
+            (Stage::Waiting | Stage::Checking, _) | (Stage::Failed, Some(Trouble::Git)) => {
                 let text = format!("{bead} was approved by {} and cannot land: {why}", judge.label);
                 self.tell_person(judge, text).await
             }
-            Some(why) => {
-                let words = landing::refusal(&report.target, &why);
+            (Stage::Pushing | Stage::Landed, _) => self.close(Heard::Landed).await,
+            // What the repair comes to is heard anew.
+            (Stage::Mending | Stage::Removed | Stage::Reverted, _)
+            | (Stage::Failed, Some(Trouble::Changed)) => self.close(Heard::Passed).await,
+            (Stage::Failed, _) => {
+                let target = entry.target.unwrap_or_default();
+                let words = landing::refusal(&target, &Hindrance::Blocked(why));
                 self.send_back(judge, agents, words).await
             }
         }
@@ -337,16 +349,9 @@ impl Case<'_> {
             bead: Some(bead.id.clone()),
             task: march::said_about(&bead),
             project,
-            harness: Some(last.harness.name().to_owned()),
-            command: last.command.clone(),
-            model: last.first_model.clone().filter(|model| !model.is_empty()),
             role: Some(last.role.clone()),
-            runtime: Some(last.runtime.clone()),
             sandbox: Some(last.sandbox.as_str().to_owned()),
-            allow: last.allow.clone(),
-            budget: last.budget,
-            timeout: last.timeout,
-            ..NewAgent::default()
+            ..NewAgent::like(last)
         };
         spawn::spawn(self.fleet, &self.call, new).await.map(drop)
     }

@@ -74,6 +74,22 @@ pub struct NewAgent {
     pub aim: Aim,
 }
 
+impl NewAgent {
+    /// Asks for one of the same kind as another.
+    pub(crate) fn like(other: &Agent) -> Self {
+        Self {
+            harness: Some(other.harness.name().to_owned()),
+            command: other.command.clone(),
+            model: other.first_model.clone().filter(|model| !model.is_empty()),
+            runtime: Some(other.runtime.clone()),
+            allow: other.allow.clone(),
+            budget: other.budget,
+            timeout: other.timeout,
+            ..Self::default()
+        }
+    }
+}
+
 /// What an agent is there for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Aim {

@@ -153,6 +153,8 @@ codes! {
     STOPPED = "stopped", Conflict;
     /// The work of a bead cannot get into its branch as it is.
     LANDING_REFUSED = "landing_refused", Conflict;
+    /// A bead is not in the merge queue.
+    LANDING_NOT_FOUND = "landing_not_found", NotFound;
     /// There is no such schedule.
     SCHEDULE_NOT_FOUND = "schedule_not_found", NotFound;
     /// Another schedule has this name.

@@ -18,6 +18,7 @@ mod event;
 mod filter;
 mod id;
 mod key;
+mod landing;
 mod limits;
 mod mint;
 mod name;
@@ -46,6 +47,7 @@ pub use id::{
     TeamId, TenantId, TokenId, UserId, WorkerId, WorkflowId,
 };
 pub use key::{AgentToken, ApiKey, KeyHash, LoginToken};
+pub use landing::JoinBy;
 pub use limits::Limits;
 pub use mint::Mint;
 pub use name::{KeyName, Name, ProjectName, SecretName, TenantName, UserName};

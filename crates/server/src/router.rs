@@ -13,7 +13,9 @@ use utoipa_axum::routes;
 
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
-use crate::routes::agents::{attach, carry, convoys as marches, lead, mail, own, places, sessions};
+use crate::routes::agents::{
+    attach, carry, convoys as marches, landings, lead, mail, own, places, sessions,
+};
 use crate::routes::beads::moves;
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
@@ -140,7 +142,12 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(marches::start))
         .routes(routes!(marches::stop))
         .routes(routes!(marches::run))
-        .routes(routes!(marches::land))
+        .routes(routes!(landings::land))
+        .routes(routes!(landings::revert))
+        .routes(routes!(landings::list))
+        .routes(routes!(landings::get, landings::remove))
+        .routes(routes!(landings::pause))
+        .routes(routes!(landings::resume))
 }
 
 /// The paths that agents ask with their own tokens, which open nothing else.

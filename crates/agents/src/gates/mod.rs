@@ -1,6 +1,7 @@
 //! Gates: what finished work must pass before anybody believes it, run in its sandbox.
 
 mod cache;
+mod landing;
 mod settings;
 
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use godel_runtime::{Command, Exit, Limit, RuntimeProvider, SandboxId};
 use serde::{Deserialize, Serialize};
 
 pub use cache::{Anew, FileCache, GateCache, NoCache, key};
+pub use landing::{BATCH_MAX, Landings};
 pub use settings::{
     AGENTS_MAX, Agents, FILE_MAX_BYTES, GATES_MAX, Gate, Gates, Review, STRONGER_MAX,
 };

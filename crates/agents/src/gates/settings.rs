@@ -9,6 +9,7 @@ use serde::de::{self, Deserializer, IgnoredAny, MapAccess, Visitor, value::MapAc
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::landing::{Landings, Section};
 use crate::harness::Harness;
 
 /// No such file is larger.
@@ -24,11 +25,12 @@ pub const STRONGER_MAX: usize = 10;
 
 const NAME_MAX_CHARS: usize = 64;
 const COMMAND_MAX_BYTES: usize = 8 * 1024;
-const TIMEOUT: Duration = Duration::from_secs(600);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(600);
 const SPAN_MAX: Duration = Duration::from_secs(24 * 3600);
 const STUCK_AFTER: Duration = Duration::from_secs(600);
 const READY: u32 = 2;
-const HINT: &str = "docs/how-to/gates.md lists what can be under [gates], [project] and [agents]";
+const HINT: &str =
+    "docs/how-to/gates.md lists what can be under [gates], [project], [landing] and [agents]";
 
 /// What a project wants of finished work and of its agents.
 ///
@@ -47,6 +49,8 @@ pub struct Gates {
     pub auto_commit: bool,
     /// What is wanted of agents.
     pub agents: Agents,
+    /// How work lands.
+    pub landing: Landings,
 }
 
 /// One thing that finished work must pass.
@@ -147,6 +151,7 @@ impl Gates {
             reviewer: reviewer.map(|role| role.0),
             target: target.map(|branch| branch.0),
             auto_commit,
+            landing: file.landing.into(),
             agents: Agents {
                 max: max.map(|max| max.0),
                 harness,
@@ -172,6 +177,8 @@ struct File {
     project: Project,
     #[serde(default)]
     agents: AgentsSection,
+    #[serde(default)]
+    landing: Section,
 }
 
 #[derive(Default, Deserialize)]
@@ -245,7 +252,7 @@ impl<'de> Visitor<'de> for Either {
 
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Run(String);
+pub(super) struct Run(pub(super) String);
 
 impl TryFrom<String> for Run {
     type Error = String;
@@ -260,7 +267,7 @@ impl TryFrom<String> for Run {
 
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct Span(Duration);
+pub(super) struct Span(pub(super) Duration);
 
 impl TryFrom<String> for Span {
     type Error = String;
@@ -326,7 +333,7 @@ impl TryFrom<String> for Model {
 
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
-struct RoleName(String);
+pub(super) struct RoleName(pub(super) String);
 
 impl TryFrom<String> for RoleName {
     type Error = String;

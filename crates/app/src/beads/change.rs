@@ -1,6 +1,6 @@
 //! Changing beads.
 
-use godel_beads::ops::{self, Advance, Changes, Claim, Close, NewBead, Verdict};
+use godel_beads::ops::{self, Advance, Changes, Claim, Close, Landing, NewBead, Verdict};
 use godel_beads::{Bead, Draft};
 use godel_model::{BeadId, BeadStatus, LinkKind, ProjectId, Reach, Resolution};
 use tracing::instrument;
@@ -254,6 +254,23 @@ pub async fn judge(
     call.may("bead", "update", Reach::Own)?;
     let asked = bead((app, call), project, name, "update");
     change(asked, move |draft, id| ops::record_verdict(draft, id, &verdict)).await
+}
+
+/// Ends a bead whose work has landed.
+///
+/// # Errors
+/// If it is not there, or not the caller's.
+#[instrument(level = "debug", name = "app.beads.finish", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn finish(
+    app: &App,
+    call: &Call,
+    project: Option<ProjectId>,
+    name: &str,
+    landing: Landing,
+) -> Result<Placed<Bead>> {
+    call.may("bead", "update", Reach::Own)?;
+    let asked = bead((app, call), project, name, "update");
+    change(asked, move |draft, id| ops::finish(draft, id, &landing)).await
 }
 
 /// Where a bead should go.

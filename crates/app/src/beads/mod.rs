@@ -8,8 +8,8 @@ mod publish;
 mod shelves;
 
 pub use change::{
-    Move, assign, claim, comment, create, delete, heartbeat, judge, link, move_to, release, unlink,
-    update,
+    Move, assign, claim, comment, create, delete, finish, heartbeat, judge, link, move_to, release,
+    unlink, update,
 };
 pub use convoys::{convoy, convoys, create_convoy, delete_convoy, fill_convoy, update_convoy};
 pub use look::{Listing, Queue, beads, get, log, ready};

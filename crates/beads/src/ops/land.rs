@@ -1,7 +1,7 @@
 //! Moving a bead through its life: a status is earned, not claimed.
 
 use godel_model::{BeadStatus, Resolution};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::claim::check_token;
@@ -37,6 +37,18 @@ pub struct Landing {
     /// The last commit of the bead's own branch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
+    /// What the gates said about the commit in that branch.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gates: Vec<Passed>,
+}
+
+/// What a gate said about what landed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Passed {
+    /// The gate.
+    pub gate: String,
+    /// Whether it passed; one that need not pass may not have.
+    pub passed: bool,
 }
 
 /// A move that somebody asks for.
@@ -201,6 +213,33 @@ pub fn record_landing(draft: &mut Draft<'_>, name: &str, landing: &Landing) -> R
     let bead = Bead::of(&document);
     draft.put(document, "bead:landed", line)?;
     Ok(bead)
+}
+
+/// Ends a bead whose work has landed: what landed is recorded, and that is what done means.
+///
+/// # Errors
+/// If there is no such bead.
+pub fn finish(draft: &mut Draft<'_>, name: &str, landing: &Landing) -> Result<Bead> {
+    let mut document = draft.bead(name)?;
+    let bead = Bead::of(&document);
+    let landed = json!(landing);
+    if bead.status == BeadStatus::Done && bead.landed.as_ref() == Some(&landed) {
+        return Ok(bead);
+    }
+    let by = draft.by().to_owned();
+    let mut edit = draft.edit(&mut document);
+    edit.set("landed", landed);
+    for commit in landing.source.iter().chain([&landing.target]) {
+        edit.add("commits", commit, commit.as_str().into());
+    }
+    if bead.status != BeadStatus::Done {
+        edit.progress(BeadStatus::Done, Some(done_by(&by, None)));
+    }
+    if bead.lease.is_some() {
+        edit.keep(bead.agent.clone(), None);
+    }
+    let line = format!("{} landed in {} as {}", bead.id, landing.branch, short(&landing.target));
+    store_move(draft, document, line)
 }
 
 /// Records where a bead is worked on, or that it is not any more.

@@ -17,7 +17,10 @@ pub use convoy::{
     ConvoyChanges, NewConvoy, add_to_convoy, archive_convoy, create_convoy, delete_convoy,
     remove_from_convoy, settle_convoy, settle_convoys, update_convoy,
 };
-pub use land::{Advance, Landing, Verdict, advance, record_landing, record_verdict, set_worktree};
+pub use land::{
+    Advance, Landing, Passed, Verdict, advance, finish, record_landing, record_verdict,
+    set_worktree,
+};
 pub use link::{link, unlink};
 pub use memory::{forget, remember};
 pub use text::{TITLE_MAX_CHARS, check_agent};

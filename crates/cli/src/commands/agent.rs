@@ -44,7 +44,7 @@ pub(crate) async fn run(context: &Context, asked: Agents) -> Result<Exit> {
         Agents::Estop { show: true, .. } => estop::show(context).await,
         Agents::Estop { reason, show: false } => estop::stop(context, reason).await,
         Agents::Resume => estop::resume(context).await,
-        Agents::Land { bead, project } => land::run(context, &bead, project.as_deref()).await,
+        Agents::Land(asked) => land::run(context, asked).await,
     }
 }
 

@@ -7,7 +7,11 @@
 mod follow;
 mod locks;
 mod recover;
+mod repair;
+mod stack;
 mod transaction;
+mod undo;
+mod words;
 
 use godel_model::code;
 use serde::{Deserialize, Serialize};
@@ -19,39 +23,17 @@ use crate::error::{Error, Result};
 use crate::git::{failed, path_of};
 use crate::repo::Repo;
 
-/// How long the title of a commit may be.
-const TITLE_MAX_CHARS: usize = 200;
-/// How long the rest of its message may be.
-const BODY_MAX_BYTES: usize = 64 * 1024;
+pub use godel_model::JoinBy as How;
+pub use stack::{Load, Placed, Stack};
+pub use undo::Span;
+use words::written;
+pub use words::{Author, Message};
+
 /// How many files of a conflict are named.
 const CONFLICTS_MAX: usize = 200;
-/// How long a name or an address in a commit may be.
-const IDENTITY_MAX_CHARS: usize = 200;
 /// No signature, and words as they were written.
 const PLAIN: [&str; 3] =
     ["commit.gpgSign=false", "i18n.commitEncoding=UTF-8", "log.showSignature=false"];
-
-/// Who a commit is by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Author {
-    /// The name.
-    pub name: String,
-    /// The address.
-    pub email: String,
-}
-
-/// What the commit of a landing says.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
-    /// The bead that lands.
-    pub bead: Name,
-    /// The first line.
-    pub title: String,
-    /// What follows after it, if anything.
-    pub body: String,
-    /// Who it is by.
-    pub author: Author,
-}
 
 /// A merge that is ready to land; the branch has not moved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,26 +110,14 @@ impl Landing<'_> {
     /// # Errors
     /// If there is no such commit or branch, the message cannot be used, or git fails.
     pub fn prepare(&self, source: &str, target: &str, message: &Message) -> Result<Prepared> {
-        let repo = self.repo();
-        let text = written(message)?;
-        let lock = self.lock()?;
-        self.recover(&lock)?;
-        let source = repo.known(source)?;
-        let (_, before) = self.branch(target)?;
-        if repo.is_ancestor(&source, &before)? {
-            self.forget(&message.bead)?;
-            return Ok(Prepared::AlreadyThere { target: before });
-        }
-        let tree = match self.merged(&before, &source)? {
-            Ok(tree) => tree,
-            Err(files) => return Ok(Prepared::Conflict { files }),
-        };
-        self.step("land:merged");
-        let commit = self.committed(&tree, [&before, &source], message, &text)?;
-        self.step("land:committed");
-        let files = repo.diff_stat(&before, &commit)?.files;
-        let (bead, target) = (message.bead.clone(), target.to_owned());
-        Ok(Prepared::Ready(Merge { bead, target, commit, tree, before, source, files }))
+        let (message, source) = (message.clone(), source.to_owned());
+        let load = Load { message, source, again: None };
+        let Stack { before, mut placed, merge } = self.stack(&[load], target, How::Merge)?;
+        Ok(match (placed.pop(), merge) {
+            (Some(Placed::Conflict { files, .. }), _) => Prepared::Conflict { files },
+            (_, Some(merge)) => Prepared::Ready(merge),
+            (_, None) => Prepared::AlreadyThere { target: before },
+        })
     }
 
     /// Moves the branch to a merge, and the files of its checkout with it.
@@ -208,11 +178,18 @@ impl Landing<'_> {
         }
     }
 
-    /// Merges two commits; the files that conflict instead, if they do.
-    fn merged(&self, ours: &str, theirs: &str) -> Result<Result<String, Vec<String>>> {
+    /// Merges two commits, from where they parted or from another base; the files that conflict
+    /// instead, if they do.
+    fn merged(
+        &self,
+        base: Option<&str>,
+        [ours, theirs]: [&str; 2],
+        drivers: &[String],
+    ) -> Result<Result<String, Vec<String>>> {
         let asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
-        let git = self.repo().git().env("GIT_ATTR_SOURCE", ours).settings(&self.no_drivers()?);
-        let output = git.args(asked).args([ours, theirs]).output()?;
+        let git = self.repo().git().env("GIT_ATTR_SOURCE", ours).settings(drivers).args(asked);
+        let git = git.args(base.map(|base| format!("--merge-base={base}")));
+        let output = git.args([ours, theirs]).output()?;
         let mut parts = output.stdout.split(|byte| *byte == 0);
         let tree = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
         match output.status.code() {
@@ -228,7 +205,7 @@ impl Landing<'_> {
             Some(129) => Err(Error::refused(
                 code::GIT_UNAVAILABLE,
                 "this git cannot merge without a working tree",
-                "install git 2.38 or newer",
+                "install git 2.40 or newer",
             )),
             _ => Err(failed("merge-tree".to_owned(), &output)),
         }
@@ -243,44 +220,44 @@ impl Landing<'_> {
         Ok(names.map(|name| format!("{name}=false")).collect())
     }
 
-    /// Writes the merge commit and keeps it; the one that is kept already, if it is the same.
-    fn committed(
-        &self,
-        tree: &str,
-        parents: [&str; 2],
-        message: &Message,
-        text: &str,
-    ) -> Result<String> {
-        let kept = kept(&message.bead);
-        let known = self.repo().commit(&kept)?;
-        if let Some(known) = &known
-            && self.is_same(known, tree, parents, text)?
+    /// Writes a commit; the one that is kept for the bead already, if it is the same.
+    fn written(&self, draft: &Draft<'_>) -> Result<String> {
+        let known = self.repo().commit(&kept(draft.bead))?;
+        if let Some(known) = known
+            && self.is_same(&known, draft)?
         {
-            return Ok(known.clone());
+            return Ok(known);
         }
-        let date = format!("@{} +0000", self.bench.host.clock.now().as_second());
+        let now = format!("@{} +0000", self.bench.host.clock.now().as_second());
+        let (by, date) = draft.author.unwrap_or((draft.committer, &now));
         let git = self.repo().git().settings(&PLAIN.map(str::to_owned));
-        let Author { name, email } = &message.author;
-        let git = git.env("GIT_AUTHOR_NAME", name).env("GIT_AUTHOR_EMAIL", email);
+        let git = git.env("GIT_AUTHOR_NAME", &by.name).env("GIT_AUTHOR_EMAIL", &by.email);
+        let Author { name, email } = draft.committer;
         let git = git.env("GIT_COMMITTER_NAME", name).env("GIT_COMMITTER_EMAIL", email);
-        let git = git.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
-        let [first, second] = parents;
-        let git = git.args(["commit-tree", "--no-gpg-sign", "-p", first, "-p", second, "-F", "-"]);
-        let commit = git.args([tree]).input(text).line()?;
-        self.step("land:written");
-        let keep = || self.repo().git().args(["update-ref", &kept, &commit]).run();
-        match keep() {
-            Err(_) if self.unlock_kept(&message.bead)? => keep()?,
-            kept => kept?,
-        }
-        Ok(commit)
+        let git = git.env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", &now);
+        let git = git.args(["commit-tree", "--no-gpg-sign", "-F", "-"]);
+        let parents = draft.parents.iter().flat_map(|parent| ["-p", parent]);
+        git.args(parents).args([draft.tree]).input(draft.text).line()
     }
 
-    fn is_same(&self, commit: &str, tree: &str, parents: [&str; 2], text: &str) -> Result<bool> {
+    /// Keeps a commit until its branch has it.
+    fn keep(&self, bead: &Name, commit: &str) -> Result<()> {
+        let kept = kept(bead);
+        if self.repo().commit(&kept)?.as_deref() == Some(commit) {
+            return Ok(());
+        }
+        let keep = || self.repo().git().args(["update-ref", &kept, commit]).run();
+        match keep() {
+            Err(_) if self.unlock_kept(bead)? => keep(),
+            kept => kept,
+        }
+    }
+
+    fn is_same(&self, commit: &str, draft: &Draft<'_>) -> Result<bool> {
         let asked = ["show", "--no-patch", "--format=%T%n%P%n%B", "--encoding=UTF-8", commit];
         let git = self.repo().ask().settings(&PLAIN.map(str::to_owned));
         let said = git.args(asked).line()?;
-        let wanted = format!("{tree}\n{}\n{text}", parents.join(" "));
+        let wanted = format!("{}\n{}\n{}", draft.tree, draft.parents.join(" "), draft.text);
         Ok(said.trim_end() == wanted.trim_end())
     }
 
@@ -320,6 +297,17 @@ impl Landing<'_> {
     }
 }
 
+/// A commit that is to be written.
+struct Draft<'a> {
+    bead: &'a Name,
+    tree: &'a str,
+    parents: &'a [&'a str],
+    /// Who wrote the work, and when, if that is not the committer.
+    author: Option<(&'a Author, &'a str)>,
+    committer: &'a Author,
+    text: &'a str,
+}
+
 /// Where a merge commit is kept until its branch has it.
 fn kept(bead: &Name) -> String {
     format!("refs/godel/landing/{bead}")
@@ -328,32 +316,4 @@ fn kept(bead: &Name) -> String {
 /// What the log of the branch says.
 fn reason(merge: &Merge) -> String {
     format!("godel: land {}", merge.bead)
-}
-
-/// Writes the message of a commit, or refuses it.
-fn written(message: &Message) -> Result<String> {
-    let refuse = |what: &str, hint: String| Err(Error::refused(code::INVALID_FIELD, what, hint));
-    // A bead must not fail to land for its long title.
-    let words = message.title.split(|c: char| c.is_control() || c.is_whitespace());
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let title: String = words.join(" ").chars().take(TITLE_MAX_CHARS).collect();
-    if title.is_empty() {
-        return refuse("a commit needs a title", "give the bead a title".to_owned());
-    }
-    let body = message.body.trim();
-    if body.len() > BODY_MAX_BYTES || body.contains('\0') {
-        let hint = format!("give at most {BODY_MAX_BYTES} bytes, without a zero byte");
-        return refuse("the body cannot be in the message of a commit", hint);
-    }
-    for part in [&message.author.name, &message.author.email] {
-        let bad = |c: char| c.is_control() || "<>".contains(c);
-        let good = part.chars().any(char::is_alphanumeric) && !part.contains(bad);
-        if !good || part.chars().count() > IDENTITY_MAX_CHARS {
-            let hint =
-                format!("give a name and an address of 1 to {IDENTITY_MAX_CHARS} characters");
-            return refuse("the author cannot be named in a commit", hint);
-        }
-    }
-    let gap = if body.is_empty() { "" } else { "\n\n" };
-    Ok(format!("{title}{gap}{body}\n"))
 }

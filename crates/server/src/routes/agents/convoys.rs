@@ -1,10 +1,10 @@
-//! Convoys that are run, and work that lands.
+//! Convoys that are run.
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use godel_api::{ConvoyRun, Landing, StartConvoy, Success};
-use godel_fleet::{landing, march};
+use godel_api::{ConvoyRun, StartConvoy, Success};
+use godel_fleet::march;
 
 use super::super::beads::InProject;
 use super::shape;
@@ -64,23 +64,4 @@ pub(crate) async fn run(
 ) -> ApiResult<impl IntoResponse> {
     let found = march::find(&shared.fleet, &caller.call, (project.id(), &name)).await?;
     Ok(Json(Success::new(shape::march(found))))
-}
-
-/// Land the work of a bead
-///
-/// A clean merge into the target branch, with the gates on the result. The branch moves once, or not at
-/// all.
-#[utoipa::path(post, path = "/beads/{id}/land", tag = "agents", operation_id = "landBead",
-    params(("id" = String, Path, description = "The id of the bead"), InProject),
-    responses((status = 200, description = "Whether it landed", body = Success<Landing>)))]
-pub(crate) async fn land(
-    State(shared): State<Shared>,
-    caller: Caller,
-    Word(name): Word,
-    Query(project): Query<InProject>,
-) -> ApiResult<impl IntoResponse> {
-    let found = landing::land(&shared.fleet, &caller.call, project.id(), &name).await?;
-    let landing::Report { bead, target, commit, why } = found;
-    let why = why.map(|why| why.to_string());
-    Ok(Json(Success::new(Landing { bead, landed: commit.is_some(), target, commit, why })))
 }

@@ -3,6 +3,7 @@
 pub(crate) mod attach;
 pub(crate) mod carry;
 pub(crate) mod convoys;
+pub(crate) mod landings;
 pub(crate) mod lead;
 pub(crate) mod mail;
 pub(crate) mod own;

@@ -1,0 +1,124 @@
+//! Landing: what was allowed gets into its branch, in order, and only if the gates pass on the result.
+//!
+//! Each bead that is to land is an entry of the merge queue of its project. One server at a time leads a line. It
+//! lays work on the branch without any working tree, judges the result, and moves the branch by compare and
+//! swap. Where an entry stands is on disk before anything is moved, so that a server which is killed at any
+//! moment lands each bead once.
+
+mod after;
+mod entry;
+mod judge;
+mod mend;
+mod push;
+mod queue;
+mod revert;
+mod settle;
+mod train;
+
+use std::time::Duration;
+
+use godel_app::{Call, beads};
+use godel_model::{BeadStatus, ProjectId};
+use tracing::instrument;
+
+pub use entry::{Asked, Entry, Moving, Paused, Stage, Trouble, Verdict};
+pub use queue::{Place, Status, WAIT_MAX, add, get, pause, remove, status};
+pub(crate) use queue::{Wish, enter, find};
+pub use revert::revert;
+pub(crate) use train::keep_going;
+
+use crate::{Fleet, Result};
+
+/// What keeps work from landing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hindrance {
+    /// It conflicts with what is in the branch.
+    Conflict(Vec<String>),
+    /// It conflicts, and a repair did not work out.
+    Unrepaired {
+        /// The files in conflict.
+        files: Vec<String>,
+        /// What became of the repair.
+        why: String,
+    },
+    /// A gate failed on the result.
+    Gate(String),
+    /// What must pass after a landing did not; it was taken back.
+    After {
+        /// What failed.
+        why: String,
+        /// The commit that took it back.
+        undone: String,
+    },
+    /// Something of a person's is in the way, or git fails.
+    Blocked(String),
+}
+
+impl std::fmt::Display for Hindrance {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Conflict(files) => {
+                write!(f, "it conflicts with the branch in {}", files.join(", "))
+            }
+            Self::Unrepaired { files, why } => {
+                write!(f, "it conflicts with the branch in {}, and {why}", files.join(", "))
+            }
+            Self::Gate(what) => write!(f, "together with the branch {what}"),
+            Self::After { why, undone } => {
+                write!(f, "it had landed and was taken back by {undone}, since {why}")
+            }
+            Self::Blocked(why) => f.write_str(why),
+        }
+    }
+}
+
+/// Says to whoever mends it why work does not land, and how it would.
+pub(crate) fn refusal(target: &str, why: &Hindrance) -> String {
+    let how = match why {
+        Hindrance::After { undone, .. } => format!(
+            "Merge {target} into the work, bring the work back with `git revert {undone}`, correct it, and commit."
+        ),
+        _ => format!(
+            "Merge {target} into the work (`git merge` with the commit that the branch is at), make both right, \
+             and commit."
+        ),
+    };
+    format!("This cannot land on {target} as it is: {why}\n\n{how}")
+}
+
+/// Lets work be mended by the next agent: the bead is open again, and nobody's.
+pub(crate) async fn send_back(
+    fleet: &Fleet,
+    call: &Call,
+    (project, bead): (ProjectId, &str),
+    why: &str,
+) -> Result<()> {
+    let (app, project) = (fleet.app(), Some(project));
+    let back = beads::Move {
+        status: Some(BeadStatus::Open),
+        reason: Some(why.lines().next().unwrap_or_default().to_owned()),
+        force: true,
+        ..beads::Move::default()
+    };
+    let moved = beads::move_to(app, call, project, bead, back).await?.value;
+    // It would still be assigned to the agent that thought it was done.
+    if moved.agent.is_some() {
+        beads::release(app, call, project, bead, (None, true)).await?;
+    }
+    Ok(())
+}
+
+/// Lands the work of a bead that is in review: a person says that it may, and waits for it up to a time.
+///
+/// # Errors
+/// If the caller may not, or the bead is not in review.
+#[instrument(level = "debug", name = "fleet.landing.land", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn land(
+    fleet: &Fleet,
+    call: &Call,
+    (project, bead): (Option<ProjectId>, &str),
+    patience: Duration,
+) -> Result<Entry> {
+    let entry = add(fleet, call, project, bead).await?;
+    get(fleet, call, (Some(entry.project), &entry.bead), patience).await
+}

@@ -1,0 +1,472 @@
+//! The train: leads the line of each project, lands what is in it, and finds out who breaks the rest.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use godel_agents::gates::{GateResult, Gates};
+use godel_app::{Call, beads};
+use godel_git::{Author, How, Landed, Load, Merge, Message, Name, Placed, Span, Stack};
+use godel_model::{BeadStatus, EventId, ProjectId, Report as _, TenantId, code};
+use godel_store::Tx;
+use jiff::{SignedDuration, Timestamp};
+use tokio::task::{Id, JoinError, JoinSet};
+use uuid::Uuid;
+
+use super::entry::{Entry, Line, Moving, Stage, Trouble, Verdict};
+use super::{Hindrance, after, judge, mend, push, queue, settle};
+use crate::fleet::lock;
+use crate::{Error, Fleet, Result, paper, stop, wishes};
+
+/// How often lines are looked at although nothing was heard.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How often a landing begins anew because the branch has moved.
+const TRIES: usize = 10;
+/// How long a server leads a line unless it says so again.
+const LEAD: SignedDuration = SignedDuration::from_secs(30);
+/// How often it says so.
+const LEAD_BEAT: Duration = Duration::from_secs(8);
+/// How long something in the way is waited for before it is tried again.
+const IN_THE_WAY: SignedDuration = SignedDuration::from_secs(5);
+/// How often what gave no answer is tried again before a person is told.
+const SILENT_MAX: u32 = 8;
+
+/// Keeps the lines of a tenant going until the server stops.
+pub(crate) async fn keep_going(fleet: &Fleet, tenant: TenantId) {
+    let stopping = fleet.own.crew.stopping();
+    let leader = fleet.app().mint.id::<EventId>().uuid();
+    let mut under_way: JoinSet<()> = JoinSet::new();
+    let mut busy: HashMap<Id, ProjectId> = HashMap::new();
+    loop {
+        let moved = fleet.own.moved.notified();
+        match paper::look(fleet.app(), tenant, queue::open).await {
+            Ok(open) => {
+                let mut projects: Vec<ProjectId> = open.iter().map(|one| one.project).collect();
+                projects.sort_unstable();
+                projects.dedup();
+                projects.retain(|project| !busy.values().any(|one| one == project));
+                for project in projects {
+                    let fleet = fleet.clone();
+                    let lead = async move { lead(&fleet, tenant, project, leader).await };
+                    busy.insert(under_way.spawn(lead).id(), project);
+                }
+            }
+            Err(error) => tracing::warn!(%tenant, %error, "the merge queue could not be read"),
+        }
+        tokio::select! {
+            () = stopping.cancelled() => return,
+            () = moved => {}
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+            Some(ended) = under_way.join_next_with_id(), if !under_way.is_empty() => {
+                let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+                busy.remove(&id);
+            }
+        }
+    }
+}
+
+/// Leads a line for a while, unless another server does.
+async fn lead(fleet: &Fleet, tenant: TenantId, project: ProjectId, leader: Uuid) {
+    let beat = async {
+        loop {
+            tokio::time::sleep(LEAD_BEAT).await;
+            if !take_lead(fleet, tenant, project, leader).await.unwrap_or(false) {
+                return;
+            }
+        }
+    };
+    let work = async {
+        if take_lead(fleet, tenant, project, leader).await? {
+            return Box::pin(turn(fleet, tenant, project)).await;
+        }
+        Ok(())
+    };
+    tokio::select! {
+        // Whoever has lost the lead stops: the branch moves once in any case.
+        () = beat => {}
+        done = work => if let Err(error) = done {
+            tracing::warn!(%tenant, %project, %error, "the merge queue does not go on");
+        },
+    }
+}
+
+/// Takes the lead of a line, or keeps it; `false` while another server has it.
+async fn take_lead(
+    fleet: &Fleet,
+    tenant: TenantId,
+    project: ProjectId,
+    leader: Uuid,
+) -> Result<bool> {
+    let (app, now) = (fleet.app().clone(), fleet.app().clock.now());
+    let work = move |tx: &mut Tx<'_>| {
+        let line = queue::line(&app, tx, project)?;
+        if line.leader.is_some_and(|one| one != leader) && line.until > now {
+            return Ok(false);
+        }
+        let change = |_: &mut Tx<'_>, line: &mut Line| {
+            (line.leader, line.until) = (Some(leader), now + LEAD);
+            Ok(())
+        };
+        paper::change_in::<Line, ()>(tx, line.id, change)?;
+        Ok(true)
+    };
+    paper::write(fleet.app(), tenant, work).await
+}
+
+/// What a ride knows about its project.
+pub(super) struct Ride {
+    pub(super) fleet: Fleet,
+    pub(super) tenant: TenantId,
+    pub(super) project: ProjectId,
+    pub(super) folder: PathBuf,
+    pub(super) wanted: Gates,
+    pub(super) target: String,
+}
+
+/// Lands what waits in a line until nothing can.
+async fn turn(fleet: &Fleet, tenant: TenantId, project: ProjectId) -> Result<()> {
+    loop {
+        if stop::refuse_if_stopped(fleet, tenant).await.is_err() {
+            return Ok(());
+        }
+        let mut open = paper::look(fleet.app(), tenant, queue::open).await?;
+        open.retain(|entry| entry.project == project);
+        let Some(first) = open.first() else { return Ok(()) };
+        let Some(ride) = begin(fleet, tenant, first).await? else { return Ok(()) };
+        let one_at_a_time =
+            Arc::clone(lock(&fleet.own.landings).entry(ride.folder.clone()).or_default());
+        let _turn = one_at_a_time.lock().await;
+        ride.recover(&open).await?;
+        for entry in open.iter().filter(|entry| entry.stage == Stage::Mending) {
+            mend::look(&ride, entry).await?;
+        }
+        if queue::is_paused(fleet, tenant, project).await? {
+            return Ok(());
+        }
+        let mut open = paper::look(fleet.app(), tenant, queue::open).await?;
+        open.retain(|entry| entry.project == project);
+        push::all(&ride, &open).await?;
+        let group = ride.group(&open);
+        if group.is_empty() {
+            return Ok(());
+        }
+        ride.carry(group).await;
+        fleet.own.moved.notify_waiters();
+    }
+}
+
+/// Finds out what a project wants; a line that cannot be led says why in its first entry.
+async fn begin(fleet: &Fleet, tenant: TenantId, first: &Entry) -> Result<Option<Ride>> {
+    let found = async {
+        let call = fleet.on_behalf(tenant, first.user).await?;
+        let (_, folder) = fleet.project(&call, first.project).await?;
+        let wanted = wishes::read(fleet, folder.clone()).await?;
+        let target = wishes::target(fleet, folder.clone(), &wanted).await?.ok_or_else(|| {
+            Error::refused(
+                code::LANDING_REFUSED,
+                "the repository has neither a branch main nor master",
+                "say which branch work lands in: `[project] target` in godel.toml",
+            )
+        })?;
+        let (fleet, project) = (fleet.clone(), first.project);
+        Ok(Ride { fleet, tenant, project, folder, wanted, target })
+    };
+    match found.await {
+        Ok(ride) => Ok(Some(ride)),
+        Err(error) => {
+            settle::stall(fleet, tenant, first, &error).await?;
+            Ok(None)
+        }
+    }
+}
+
+impl Ride {
+    pub(super) fn now(&self) -> Timestamp {
+        self.fleet.app().clock.now()
+    }
+
+    /// Acts for the person who allowed a landing.
+    pub(super) async fn call(&self, entry: &Entry) -> Result<Call> {
+        self.fleet.on_behalf(self.tenant, entry.user).await
+    }
+
+    /// Changes an entry; nothing if somebody ended it meanwhile.
+    pub(super) async fn change(
+        &self,
+        entry: &Entry,
+        work: impl Fn(&mut Entry) + Send + Sync + Clone + 'static,
+    ) -> Result<Entry> {
+        let change = move |_: &mut Tx<'_>, entry: &mut Entry| {
+            if !entry.stage.is_over() {
+                work(entry);
+            }
+            Ok(())
+        };
+        let changed = paper::change::<Entry, ()>(self.fleet.app(), self.tenant, entry.id, change);
+        Ok(changed.await?.0)
+    }
+
+    /// Goes on with what a killed server left behind.
+    async fn recover(&self, open: &[Entry]) -> Result<()> {
+        let mut arrived: Vec<(Merge, Vec<(Entry, Moving)>)> = Vec::new();
+        for entry in open.iter().filter(|entry| entry.stage == Stage::Checking) {
+            let Some(moving) = entry.moving.clone() else {
+                self.change(entry, |entry| entry.stage = Stage::Waiting).await?;
+                continue;
+            };
+            let (commit, target) = (moving.merge.commit.clone(), moving.merge.target.clone());
+            let there = self.fleet.at_bench(self.folder.clone(), move |bench| {
+                bench.is_ancestor(&commit, &format!("refs/heads/{target}"))
+            });
+            if !there.await.unwrap_or(false) {
+                let back = |entry: &mut Entry| {
+                    (entry.stage, entry.moving) = (Stage::Waiting, None);
+                };
+                self.change(entry, back).await?;
+                continue;
+            }
+            let together = arrived.iter_mut().find(|(merge, _)| *merge == moving.merge);
+            match together {
+                Some((_, group)) => group.push((entry.clone(), moving)),
+                None => arrived.push((moving.merge.clone(), vec![(entry.clone(), moving)])),
+            }
+        }
+        for (merge, group) in arrived {
+            self.arrived(group, &merge).await?;
+        }
+        Ok(())
+    }
+
+    /// Chooses who is tried next: those who wait longest, together if that may be.
+    fn group(&self, open: &[Entry]) -> Vec<Entry> {
+        let now = self.now();
+        let ready =
+            |one: &&Entry| one.stage != Stage::Mending && one.not_before.is_none_or(|at| at <= now);
+        let mut ready = open.iter().filter(ready).peekable();
+        let single =
+            self.wanted.landing.how != How::Merge || ready.peek().is_none_or(|first| first.alone);
+        let most = if single { 1 } else { self.wanted.landing.batch as usize };
+        ready.filter(|one| single || !one.alone).take(most).cloned().collect()
+    }
+
+    /// Lands a group; one that fails together is divided until it is known who breaks it.
+    async fn carry(&self, group: Vec<Entry>) {
+        let mut groups = vec![group];
+        while let Some(group) = groups.pop() {
+            let ended = self.attempt(&group).await;
+            let whole = match ended {
+                Ok(whole) => whole,
+                Err(_) if group.len() > 1 => false,
+                Err(error) => {
+                    if let Some(entry) = group.first()
+                        && let Err(error) = self.silent(entry, &error).await
+                    {
+                        tracing::warn!(bead = %entry.bead, %error, "a landing could not be noted");
+                    }
+                    true
+                }
+            };
+            if !whole {
+                let second = group[group.len() / 2..].to_vec();
+                let first = group[..group.len() / 2].to_vec();
+                groups.extend([second, first]);
+            }
+        }
+    }
+
+    /// Tries a group; `false` if it must be divided.
+    async fn attempt(&self, group: &[Entry]) -> Result<bool> {
+        let mut fit = Vec::new();
+        for entry in group {
+            fit.extend(self.fit(entry).await?);
+        }
+        let batch = (fit.len() > 1).then(|| self.fleet.app().mint.id::<EventId>().uuid());
+        let now = self.now();
+        for (entry, _) in &mut fit {
+            let target = self.target.clone();
+            let begun = move |entry: &mut Entry| {
+                (entry.stage, entry.batch) = (Stage::Checking, batch);
+                entry.began_at = entry.began_at.or(Some(now));
+                (entry.why, entry.target) = (None, Some(target.clone()));
+            };
+            *entry = self.change(entry, begun).await?;
+        }
+        fit.retain(|(entry, _)| !entry.stage.is_over());
+        self.fleet.own.moved.notify_waiters();
+        for _ in 0..TRIES {
+            if fit.is_empty() {
+                return Ok(true);
+            }
+            let (stack, here) = self.lay(fit).await?;
+            let Some(merge) = stack.merge else { return Ok(true) };
+            let results = judge::judge(self, &merge).await?;
+            if let Some(why) = judge::failure(&self.wanted, &results) {
+                let [(entry, ..)] = &here[..] else { return Ok(false) };
+                let entry = self.judged(entry, &results).await?;
+                settle::trouble(self, &entry, Trouble::Gate, Hindrance::Gate(why)).await?;
+                return Ok(true);
+            }
+            match self.moved(&here, &merge, &results).await? {
+                Some(again) => fit = again,
+                None => return Ok(true),
+            }
+        }
+        for (entry, _) in &fit {
+            self.wait(entry, "the branch moves all the time".to_owned()).await?;
+        }
+        Ok(true)
+    }
+
+    /// Looks whether an entry may still land, and makes ready what is to land of it.
+    async fn fit(&self, entry: &Entry) -> Result<Option<(Entry, Load)>> {
+        let call = self.call(entry).await?;
+        let found = beads::get(self.fleet.app(), &call, Some(self.project), &entry.bead).await?;
+        let bead = found.value.0;
+        let name: Name = bead.id.parse()?;
+        let branch = name.branch();
+        let head = self.fleet.at_bench(self.folder.clone(), move |bench| bench.head_of(&branch));
+        let head = head.await?;
+        let why = match (bead.status, head) {
+            (BeadStatus::Done, None) => None,
+            (BeadStatus::Review | BeadStatus::Done, Some(head)) if head == entry.source => None,
+            (BeadStatus::Review | BeadStatus::Done, Some(_)) => {
+                Some("its branch has other commits than those that were allowed to land".to_owned())
+            }
+            (BeadStatus::Review, None) => Some("its branch is gone".to_owned()),
+            (status, _) => Some(format!("it is {status} and not in review")),
+        };
+        if let Some(why) = why {
+            settle::changed(self, entry, why).await?;
+            return Ok(None);
+        }
+        let message = Message {
+            bead: name,
+            title: format!("{} ({})", bead.title, bead.id),
+            body: format!("Bead: {}", bead.id),
+            author: author(),
+        };
+        // Work that landed with others and was taken back with them is laid anew.
+        let again = entry.part.clone().filter(|_| entry.alone);
+        let again = again.map(|(from, to)| Span { from, to });
+        Ok(Some((entry.clone(), Load { message, source: entry.source.clone(), again })))
+    }
+
+    /// Lays a group on the branch; what conflicts, or is there already, is settled.
+    async fn lay(&self, fit: Vec<(Entry, Load)>) -> Result<(Stack, Vec<(Entry, Load, Moving)>)> {
+        let loads: Vec<Load> = fit.iter().map(|(_, load)| load.clone()).collect();
+        let (target, how) = (self.target.clone(), self.wanted.landing.how);
+        let stack = self
+            .fleet
+            .at_bench(self.folder.clone(), move |bench| bench.landing().stack(&loads, &target, how))
+            .await?;
+        let mut here = Vec::new();
+        for ((entry, load), placed) in fit.into_iter().zip(&stack.placed) {
+            match placed {
+                Placed::Here { from, to } => {
+                    let Some(merge) = stack.merge.clone() else { continue };
+                    here.push((entry, load, Moving { merge, from: from.clone(), to: to.clone() }));
+                }
+                Placed::AlreadyThere => settle::already(self, &entry, &stack.before).await?,
+                Placed::Conflict { files, with_branch: true } => {
+                    let why = Hindrance::Conflict(files.clone());
+                    settle::trouble(self, &entry, Trouble::Conflict, why).await?;
+                }
+                // Once the others are in the branch, it is known whether it conflicts with that.
+                Placed::Conflict { .. } => {
+                    let back = |entry: &mut Entry| entry.stage = Stage::Waiting;
+                    self.change(&entry, back).await?;
+                }
+            }
+        }
+        Ok((stack, here))
+    }
+
+    /// Moves the branch; returns those that are to be tried again because somebody else did.
+    async fn moved(
+        &self,
+        here: &[(Entry, Load, Moving)],
+        merge: &Merge,
+        results: &[GateResult],
+    ) -> Result<Option<Vec<(Entry, Load)>>> {
+        let mut ready = Vec::new();
+        for (entry, load, moving) in here {
+            let entry = self.judged(entry, results).await?;
+            let begun = moving.clone();
+            let note = move |entry: &mut Entry| entry.moving = Some(begun.clone());
+            let entry = self.change(&entry, note).await?;
+            if entry.stage.is_over() {
+                // Somebody took it out while it was judged; the others are tried without it.
+                let rest = here.iter().filter(|one| one.0.id != entry.id);
+                return Ok(Some(rest.map(|one| (one.0.clone(), one.1.clone())).collect()));
+            }
+            ready.push((entry, load.clone(), moving.clone()));
+        }
+        let last = merge.clone();
+        let landed =
+            self.fleet.at_bench(self.folder.clone(), move |bench| bench.landing().finish(&last));
+        match landed.await? {
+            Landed::Done => {
+                let there = ready.into_iter().map(|(entry, _, moving)| (entry, moving)).collect();
+                self.arrived(there, merge).await.map(|()| None)
+            }
+            Landed::Moved { .. } => {
+                Ok(Some(ready.into_iter().map(|(entry, load, _)| (entry, load)).collect()))
+            }
+            Landed::Blocked { why } => {
+                for (entry, ..) in &ready {
+                    self.wait(entry, why.clone()).await?;
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// Ends those that the branch has now, if what must pass afterwards does.
+    async fn arrived(&self, there: Vec<(Entry, Moving)>, merge: &Merge) -> Result<()> {
+        if let Some(failure) = after::check(self, merge).await? {
+            return after::failed(self, &there, &failure).await;
+        }
+        for (entry, moving) in &there {
+            settle::landed(self, entry, moving).await?;
+        }
+        Ok(())
+    }
+
+    async fn judged(&self, entry: &Entry, results: &[GateResult]) -> Result<Entry> {
+        let verdicts: Vec<Verdict> = results.iter().map(Verdict::of).collect();
+        self.change(entry, move |entry| entry.verdicts.clone_from(&verdicts)).await
+    }
+
+    /// Lets an entry wait until what is in the way is gone.
+    async fn wait(&self, entry: &Entry, why: String) -> Result<()> {
+        let until = self.now() + IN_THE_WAY;
+        let back = move |entry: &mut Entry| {
+            (entry.stage, entry.moving) = (Stage::Waiting, None);
+            (entry.why, entry.not_before) = (Some(why.clone()), Some(until));
+        };
+        self.change(entry, back).await.map(drop)
+    }
+
+    /// Tries an entry again later that gave no answer; after some times a person is told.
+    async fn silent(&self, entry: &Entry, error: &Error) -> Result<()> {
+        let lasting = !error.code().kind().retryable() && !matches!(error, Error::Store(_));
+        if entry.tries + 1 >= SILENT_MAX || lasting {
+            let why = Hindrance::Blocked(error.to_string());
+            return settle::trouble(self, entry, Trouble::Git, why).await;
+        }
+        let (why, tries) = (error.to_string(), entry.tries + 1);
+        let pause = SignedDuration::from_secs(5 << tries.min(6));
+        let until = self.now() + pause;
+        let back = move |entry: &mut Entry| {
+            (entry.stage, entry.moving, entry.tries) = (Stage::Waiting, None, tries);
+            (entry.why, entry.not_before) = (Some(why.clone()), Some(until));
+        };
+        self.change(entry, back).await.map(drop)
+    }
+}
+
+/// By whom commits of landings are.
+pub(super) fn author() -> Author {
+    Author { name: "Godel".to_owned(), email: "godel@agents.godel.invalid".to_owned() }
+}
