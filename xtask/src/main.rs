@@ -41,7 +41,7 @@ Usage: cargo xtask <chore> [options]
 Chores:
   test      Check everything: format, lints, tests on every database, dashboard, API fuzz, clients, browser
   demo      Show the product: a server, a login, beads, agents at work, and kill -9
-  bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads`, `proxy`, `queue` or `agents` (further arguments go to the benchmark)
+  bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads`, `proxy`, `queue`, `agents` or `landing` (further arguments go to the benchmark)
   torture   Crash the server and its databases again and again; `torture beads`: race and kill writers;
             `torture queue`: simulate the task queue, and kill its servers under load;
             `torture agents`: kill the server and the agents of a convoy in the middle of their work

@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::error::Result;
-use crate::parts::{Bench, HELPER, Part, agents, proxy, queue};
+use crate::parts::{Bench, HELPER, Part, agents, landing, proxy, queue};
 use crate::table::Table;
 
 /// Measure Godel
@@ -133,6 +133,17 @@ Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
         #[arg(long)]
         json: bool,
     },
+    /// Measure what it costs to land finished work
+    #[command(after_help = "Examples:
+  cargo xtask bench landing
+  cargo xtask bench landing --json
+
+Exit codes: 0 all bars are met, 1 a bar is missed, 2 it could not be measured")]
+    Landing {
+        /// Answer in JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Make beads from many callers, and tell the rate: a part of `beads`
     #[command(hide = true)]
     BeadWriters {
@@ -185,6 +196,9 @@ async fn run() -> ExitCode {
         }
         Command::Agents { parts, json } => {
             Box::pin(agents::measure(parts)).await.map(|table| tell(&table, json))
+        }
+        Command::Landing { json } => {
+            Box::pin(landing::measure()).await.map(|table| tell(&table, json))
         }
         Command::Proxy { parts, long, json } => {
             Box::pin(proxy::measure(parts, long)).await.map(|table| tell(&table, json))

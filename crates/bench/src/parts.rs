@@ -7,6 +7,7 @@ mod backup;
 pub(crate) mod beads;
 mod fanout;
 mod history;
+pub(crate) mod landing;
 pub(crate) mod proxy;
 pub(crate) mod queue;
 mod rest;

@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::doc::Agent;
 use crate::errands::Hold;
 use crate::fleet::lock;
+use crate::landing::Stage;
 use crate::run::{Order, Run};
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, POOL};
@@ -124,6 +125,9 @@ impl Fleet {
             }
             tenants.extend(tx.papers("march").tenants(MarchState::Running.as_str())?);
             tenants.extend(tx.papers("hearing").tenants(hearing::OPEN)?);
+            for stage in Stage::OPEN {
+                tenants.extend(tx.papers("landing").tenants(stage.as_str())?);
+            }
             Ok::<_, Error>(tenants)
         };
         let fleet = self.clone();
@@ -245,11 +249,16 @@ impl Fleet {
 
     fn worker_name(&self) -> String {
         // On one machine the same data directory is the same server.
+        format!("fleet-{:016x}", self.identity())
+    }
+
+    /// A number that this server keeps when it is started again: it follows from where its data is.
+    pub(crate) fn identity(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
         for byte in self.own.settings.data.as_os_str().as_encoded_bytes() {
             hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         }
-        format!("fleet-{hash:016x}")
+        hash
     }
 
     /// Ends workers of this very server from before it was killed: nobody else can be they, so what they

@@ -320,7 +320,7 @@ impl Case<'_> {
         if rounds >= ROUNDS_MAX {
             let text = format!(
                 "The work on {bead} was sent back {rounds} times and waits for you: godel bead show \
-                 {bead}; then `godel land {bead}`, or `godel bead move {bead} open` for another agent."
+                 {bead}; then `godel land {bead}`, or `godel bead status {bead} open` for another agent."
             );
             self.tell_person(judge, text).await?;
             return self.close(Heard::SentBack).await;

@@ -39,6 +39,7 @@ mod record;
 mod remove;
 mod repo;
 mod rescue;
+mod scratch;
 mod setup;
 mod share;
 mod spare;

@@ -2,9 +2,9 @@
 
 mod crowd;
 mod first;
-mod repository;
+pub(super) mod repository;
 mod spawn;
-mod yard;
+pub(super) mod yard;
 
 use std::fmt;
 

@@ -117,7 +117,7 @@ fn march(yard: &mut Yard, round: u64) {
 }
 
 fn check(yard: &Yard, beads: &[String]) {
-    let log = yard.repo.git(&["log", "--first-parent", "--format=%s", "main"]);
+    let log = yard.repo.git(&["log", "--merges", "--format=%s", "main"]);
     for bead in beads {
         let landed = log.lines().filter(|line| line.ends_with(&format!("({bead})"))).count();
         assert_eq!(landed, 1, "{bead} in\n{log}");

@@ -21,6 +21,8 @@ mod fleet_carry;
 mod fleet_copies;
 mod fleet_crash;
 mod home;
+mod landing;
+mod landing_faults;
 mod leaks;
 mod machine;
 mod models;

@@ -28,7 +28,9 @@ pub(super) async fn check(ride: &Ride, merge: &Merge) -> Result<Option<Failure>>
     let only = Gates { gates: vec![gate], ..Gates::default() };
     let results = super::judge::anew(ride, merge, &only, false).await?;
     let Some(why) = super::judge::failure(&only, &results) else { return Ok(None) };
-    Ok(Some(Failure { why, undone: take_back(ride, merge).await? }))
+    // What cannot be taken back has not simply landed: a person must know.
+    let undone = take_back(ride, merge).await.unwrap_or_else(|error| Err(error.to_string()));
+    Ok(Some(Failure { why, undone }))
 }
 
 /// Undoes a landing by a commit; begins anew if somebody else moves the branch.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use godel_agents::gates::{GateCache as _, GateResult, Gates, key};
-use godel_git::{Create, Merge, Name, Remove};
+use godel_git::{Merge, Name};
 use godel_model::AgentId;
 use godel_runtime::{Source, SpawnSpec};
 use secrecy::SecretString;
@@ -55,13 +55,7 @@ pub(super) async fn anew(
     let (own, base) = (name.clone(), merge.commit.clone());
     let (tree, common) = fleet
         .at_bench(ride.folder.clone(), move |bench| {
-            // One that a killed server left behind holds nothing that anybody made.
-            if bench.info(&own).is_ok() {
-                bench.remove(&own, Remove { force: true, ..Remove::default() })?;
-            }
-            let create = Create { base: Some(base), ..Create::default() };
-            bench.create(&own, &create)?;
-            Ok((bench.path(&own), bench.common_dir().to_owned()))
+            Ok((bench.look_at(&own, &base)?, bench.common_dir().to_owned()))
         })
         .await?;
     let source = Source::Worktree {
@@ -84,9 +78,7 @@ pub(super) async fn anew(
     let tree = if remember { merge.tree.as_str() } else { "" };
     let results = wishes::run(fleet, &place, wanted, tree).await;
     drop(runtime.terminate(sandbox.id, Duration::ZERO).await);
-    let gone = fleet.at_bench(ride.folder.clone(), move |bench| {
-        bench.remove(&name, Remove { force: true, ..Remove::default() }).map(drop)
-    });
+    let gone = fleet.at_bench(ride.folder.clone(), move |bench| bench.end_look(&name));
     if let Err(error) = gone.await {
         tracing::info!(%error, "a worktree of a landing was not removed");
     }

@@ -183,7 +183,7 @@ pub(super) async fn tell_person(ride: &Ride, entry: &Entry) -> Result<()> {
     let why = entry.why.as_deref().unwrap_or("it is not known why");
     let text = format!(
         "{bead} did not land in {}: {why}\nLook at it: godel bead show {bead}; then `godel land retry {bead}`, \
-         or `godel bead move {bead} open` for another agent.",
+         or `godel bead status {bead} open` for another agent.",
         ride.target
     );
     let (fleet, told) = (ride.fleet.clone(), text);

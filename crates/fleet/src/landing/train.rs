@@ -35,7 +35,8 @@ const SILENT_MAX: u32 = 8;
 /// Keeps the lines of a tenant going until the server stops.
 pub(crate) async fn keep_going(fleet: &Fleet, tenant: TenantId) {
     let stopping = fleet.own.crew.stopping();
-    let leader = fleet.app().mint.id::<EventId>().uuid();
+    // One that was killed and is up again goes on at once.
+    let leader = Uuid::from_u64_pair(fleet.identity(), 0);
     let mut under_way: JoinSet<()> = JoinSet::new();
     let mut busy: HashMap<Id, ProjectId> = HashMap::new();
     loop {
@@ -279,7 +280,14 @@ impl Ride {
     async fn attempt(&self, group: &[Entry]) -> Result<bool> {
         let mut fit = Vec::new();
         for entry in group {
-            fit.extend(self.fit(entry).await?);
+            // It may be repaired or gone since the group was chosen.
+            let id = entry.id;
+            let find = move |tx: &mut Tx<'_>| paper::by_id::<Entry>(tx, id);
+            let now = paper::look(self.fleet.app(), self.tenant, find).await?;
+            let now = now.filter(|one| matches!(one.stage, Stage::Waiting | Stage::Checking));
+            if let Some(entry) = now {
+                fit.extend(self.fit(&entry).await?);
+            }
         }
         let batch = (fit.len() > 1).then(|| self.fleet.app().mint.id::<EventId>().uuid());
         let now = self.now();

@@ -188,8 +188,10 @@ impl Landing<'_> {
     ) -> Result<Result<String, Vec<String>>> {
         let asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
         let git = self.repo().git().env("GIT_ATTR_SOURCE", ours).settings(drivers).args(asked);
-        let git = git.args(base.map(|base| format!("--merge-base={base}")));
-        let output = git.args([ours, theirs]).output()?;
+        let output = match base {
+            None => git.args([ours, theirs]).output()?,
+            Some(base) => git.args(self.parted(base, [ours, theirs])?).output()?,
+        };
         let mut parts = output.stdout.split(|byte| *byte == 0);
         let tree = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
         match output.status.code() {
@@ -205,10 +207,39 @@ impl Landing<'_> {
             Some(129) => Err(Error::refused(
                 code::GIT_UNAVAILABLE,
                 "this git cannot merge without a working tree",
-                "install git 2.40 or newer",
+                "install git 2.38 or newer",
+            )),
+            _ if base.is_none() && self.are_strangers(ours, theirs)? => Err(Error::refused(
+                code::LANDING_REFUSED,
+                "it has no commit in common with the branch: git does not merge unrelated histories",
+                "begin the work anew from the branch",
             )),
             _ => Err(failed("merge-tree".to_owned(), &output)),
         }
+    }
+
+    /// Tells whether two commits have no commit in common.
+    fn are_strangers(&self, one: &str, other: &str) -> Result<bool> {
+        let output = self.repo().ask().args(["merge-base", one, other]).output()?;
+        Ok(output.status.code() == Some(1))
+    }
+
+    /// Makes commits with the files of two others that part at a third, as git before 2.40 can be told
+    /// no base. Nobody keeps them.
+    fn parted(&self, base: &str, sides: [&str; 2]) -> Result<[String; 2]> {
+        let write = |of: &str, parent: Option<&str>| {
+            let date = "@0 +0000";
+            let git = self.repo().git().settings(&PLAIN.map(str::to_owned));
+            let git = git.env("GIT_AUTHOR_NAME", "Godel").env("GIT_AUTHOR_EMAIL", "godel@invalid");
+            let git =
+                git.env("GIT_COMMITTER_NAME", "Godel").env("GIT_COMMITTER_EMAIL", "godel@invalid");
+            let git = git.env("GIT_AUTHOR_DATE", date).env("GIT_COMMITTER_DATE", date);
+            let git = git.args(["commit-tree", "--no-gpg-sign", "-m", "a side"]);
+            let git = git.args(parent.iter().flat_map(|parent| ["-p", parent]));
+            git.args([format!("{of}^{{tree}}")]).line()
+        };
+        let root = write(base, None)?;
+        Ok([write(sides[0], Some(&root))?, write(sides[1], Some(&root))?])
     }
 
     /// Merge programs of the user's are not run here: a file that needs one is a conflict.

@@ -9,7 +9,7 @@ use crate::error::{Error, Result, Told as _};
 const FILES_EACH: usize = 50;
 
 /// Makes a repository with one commit.
-pub(super) fn make(repo: &Path, files: usize) -> Result<()> {
+pub(in crate::parts) fn make(repo: &Path, files: usize) -> Result<()> {
     for folder in 0..files.div_ceil(FILES_EACH) {
         let dir = repo.join(format!("part{}/unit{folder}", folder / 20));
         fs::create_dir_all(&dir).told("make a directory")?;
@@ -23,15 +23,16 @@ pub(super) fn make(repo: &Path, files: usize) -> Result<()> {
     git(repo, &["init", "-q", "-b", "main"])?;
     git(repo, &["add", "--all"])?;
     git(repo, &["commit", "-qm", "all files"])?;
-    git(repo, &["gc", "-q"])
+    git(repo, &["gc", "-q"]).map(drop)
 }
 
 /// Makes a worktree, by git alone.
-pub(super) fn add(repo: &Path, tree: &Path) -> Result<()> {
-    git(repo, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy()])
+pub(in crate::parts) fn add(repo: &Path, tree: &Path) -> Result<()> {
+    git(repo, &["worktree", "add", "-q", "--detach", &tree.to_string_lossy()]).map(drop)
 }
 
-fn git(dir: &Path, arguments: &[&str]) -> Result<()> {
+/// Runs git.
+pub(in crate::parts) fn git(dir: &Path, arguments: &[&str]) -> Result<String> {
     let mut command = Command::new("git");
     command.current_dir(dir).env("GIT_CONFIG_GLOBAL", "/dev/null").stdin(Stdio::null());
     for setting in
@@ -41,7 +42,7 @@ fn git(dir: &Path, arguments: &[&str]) -> Result<()> {
     }
     let output = command.args(arguments).output().told("run git")?;
     if output.status.success() {
-        return Ok(());
+        return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Error::new(format!("git {arguments:?} failed: {}", said.trim())))

@@ -18,7 +18,7 @@ use crate::provider::{KEY, Provider};
 use crate::server::Server;
 
 const KEY_VARIABLE: &str = "BENCH_PROVIDER_KEY";
-pub(super) const MODEL: &str = "scripted-worker";
+pub(in crate::parts) const MODEL: &str = "scripted-worker";
 const PATIENCE: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(20);
 
@@ -96,9 +96,9 @@ fn pass(mut client: TcpStream, provider: SocketAddr, seen: &Seen) -> std::io::Re
 }
 
 /// All that is needed to run agents.
-pub(super) struct Yard {
+pub(in crate::parts) struct Yard {
     bench: Bench,
-    pub(super) server: Server,
+    pub(in crate::parts) server: Server,
     provider: Provider,
     door: Door,
     project: String,
@@ -106,7 +106,7 @@ pub(super) struct Yard {
 
 impl Yard {
     /// Starts a server whose one project has a repository with so many files.
-    pub(super) async fn open(files: usize) -> Result<Self> {
+    pub(in crate::parts) async fn open(files: usize) -> Result<Self> {
         let bench = Bench::prepare()?;
         let provider = Provider::start()?;
         let door = Door::open(provider.address)?;
@@ -146,27 +146,32 @@ impl Yard {
         Ok(yard)
     }
 
-    pub(super) fn repo(&self) -> PathBuf {
+    pub(in crate::parts) fn repo(&self) -> PathBuf {
         self.bench.folder("repo")
     }
 
-    pub(super) fn folder(&self, name: &str) -> PathBuf {
+    pub(in crate::parts) fn folder(&self, name: &str) -> PathBuf {
         self.bench.folder(name)
     }
 
     /// The state directory of the server's user.
-    pub(super) fn state(&self) -> PathBuf {
+    pub(in crate::parts) fn state(&self) -> PathBuf {
         self.bench.folder("home").join("godel")
     }
 
     /// Says how many worktrees are to be kept ready.
-    pub(super) fn keep_ready(&self, count: usize) -> Result<()> {
+    pub(in crate::parts) fn keep_ready(&self, count: usize) -> Result<()> {
         let wanted = format!("[agents]\nmodel = \"{MODEL}\"\nready = {count}\n");
         std::fs::write(self.repo().join("godel.toml"), wanted).told("write godel.toml")
     }
 
     /// Sends a request, and returns what is in the answer.
-    pub(super) async fn ask(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
+    pub(in crate::parts) async fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<Value> {
         let mut http = Http::connect(self.server.address).await?;
         let request = match method {
             "GET" => http::get(path, Some(&self.server.key)),
@@ -182,19 +187,24 @@ impl Yard {
     }
 
     /// Makes a bead.
-    pub(super) async fn bead(&self, title: &str) -> Result<String> {
+    pub(in crate::parts) async fn bead(&self, title: &str) -> Result<String> {
         let asked = json!({ "title": title, "projectId": self.project });
         text(&self.ask("POST", "/api/v1/beads", &asked).await?, "id")
     }
 
+    /// Returns the project that the repository is.
+    pub(in crate::parts) fn project(&self) -> &str {
+        &self.project
+    }
+
     /// Starts an agent on a bead, and returns its id.
-    pub(super) async fn spawn(&self, bead: &str) -> Result<String> {
+    pub(in crate::parts) async fn spawn(&self, bead: &str) -> Result<String> {
         let asked = json!({ "bead": bead, "projectId": self.project });
         text(&self.ask("POST", "/api/v1/agents", &asked).await?, "id")
     }
 
     /// Starts an agent, and returns how long it took to its first request, in milliseconds.
-    pub(super) async fn first_request(&self, bead: &str) -> Result<f64> {
+    pub(in crate::parts) async fn first_request(&self, bead: &str) -> Result<f64> {
         let start = Instant::now();
         let agent = self.spawn(bead).await?;
         let first = self.door.first_after(start).await?;
@@ -217,7 +227,7 @@ impl Yard {
     }
 
     /// Counts how often the provider was asked.
-    pub(super) async fn asked(&self) -> Result<f64> {
+    pub(in crate::parts) async fn asked(&self) -> Result<f64> {
         let mut http = Http::connect(self.provider.address).await?;
         let answer = http.expect(&http::get("/_stats", None), 200).await?;
         let told: Value = serde_json::from_slice(answer).told("understand the provider")?;
