@@ -41,6 +41,7 @@ mod rescue;
 mod setup;
 mod share;
 mod spare;
+mod survey;
 mod trust;
 
 pub use bench::{Host, Workbench};
@@ -59,3 +60,4 @@ pub use record::{
 pub use remove::{Fate, Ignored, Remove, Removed};
 pub use rescue::Rescue;
 pub use share::Binds;
+pub use survey::survey;

@@ -11,4 +11,5 @@ mod losses;
 mod policies;
 mod refusals;
 mod spares;
+mod survey;
 mod world;
