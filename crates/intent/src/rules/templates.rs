@@ -44,12 +44,12 @@ pub(crate) fn beads(clause: &Clause, all: &[Clause], brief: &Brief<'_>) -> Vec<D
         Work::Research => maker.one(
             BeadKind::Research,
             "Find out",
-            "Write down what you found, with the places in the code that show it.",
+            "Write down what you found in `docs/notes`, with the places in the code that show it, and commit it.",
         ),
         Work::Design => maker.one(
             BeadKind::Decision,
             "Design",
-            "Write down how it should be, what else was considered, and what follows for the code.",
+            "Write down in `docs/notes` how it should be, what else was considered, and what follows for the code; commit it.",
         ),
         Work::Schema => maker.schema(),
         Work::Add | Work::Change => feature::beads(&mut maker),
@@ -308,14 +308,14 @@ impl Maker<'_> {
             places = places::everywhere(self.brief.survey, &self.clause.text);
         }
         let text = self.clause.text.clone();
-        let read = self.per_part(&text, "Read it, and write down what is wrong with file, line and how bad it is. Change nothing.", &[], &places);
+        let read = self.per_part(&text, "Read it, and write down in `docs/notes` what is wrong with file, line and how bad it is; commit that, and change nothing else.", &[], &places);
         read.iter().for_each(|at| self.played(*at, "reviewer"));
         if read.len() > 1 {
             let title = format!("Bring the findings together: {}", self.subject());
             let end = self.add_at(
                 BeadKind::Research,
                 &title,
-                "One list, the worst first, without doubles, with what to do about each.",
+                "One list in `docs/notes`, the worst first, without doubles, with what to do about each; commit it.",
                 (&read, &places),
             );
             self.sized(end, Size::Small);

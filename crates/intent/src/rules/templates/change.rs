@@ -120,7 +120,7 @@ impl Maker<'_> {
         let read = self.add(
             BeadKind::Research,
             &format!("Read what changes: {object}"),
-            "Read the notes of all versions in between, and list what breaks here.",
+            "Read the notes of all versions in between, and list in `docs/notes` what breaks here; commit it.",
             &[],
         );
         self.sized(read, Size::Small);
@@ -131,13 +131,13 @@ impl Maker<'_> {
             "Raise the version, and change the code as far as it needs it to build and to pass.",
             &[read],
         );
-        let check = self.add(BeadKind::Task, &format!("Check the whole after the upgrade: {object}"), "Run all tests and the program itself; look for warnings and for what behaves otherwise.", &[bump]);
+        let check = self.add(BeadKind::Task, &format!("Check the whole after the upgrade: {object}"), "Run all tests and the program itself; look for warnings and for what behaves otherwise. Mend it, or write down in `docs/notes` that there is nothing; commit it.", &[bump]);
         self.sized(check, Size::Small);
     }
 
     pub(super) fn remove(&mut self) {
         let object = self.subject();
-        let find = self.add(BeadKind::Research, &format!("Find all uses of {object}"), "List who uses it: code, tests, settings, docs, other programs. Say what each should use instead.", &[]);
+        let find = self.add(BeadKind::Research, &format!("Find all uses of {object}"), "List in `docs/notes` who uses it: code, tests, settings, docs, other programs; and what each should use instead. Commit it.", &[]);
         self.sized(find, Size::Small);
         let spread = places::everywhere(self.brief.survey, &self.clause.text);
         let places =
@@ -153,7 +153,7 @@ impl Maker<'_> {
 
     pub(super) fn speed(&mut self) {
         let object = line(&self.clause.text, SUBJECT_MAX_CHARS);
-        let before = self.add(BeadKind::Task, &format!("Measure first: {object}"), "Write a benchmark that can be run again, note its numbers, and find where the time or memory goes.", &[]);
+        let before = self.add(BeadKind::Task, &format!("Measure first: {object}"), "Write a benchmark that can be run again, note its numbers in `docs/notes`, and find where the time or memory goes; commit both.", &[]);
         self.sized(before, Size::Small);
         let text = self.clause.text.clone();
         let change = self.add(
@@ -165,7 +165,7 @@ impl Maker<'_> {
         let after = self.add(
             BeadKind::Task,
             &format!("Measure again: {object}"),
-            "Run the same benchmark, and write down both numbers.",
+            "Run the same benchmark, and write both numbers into `docs/notes`; commit it.",
             &[change],
         );
         self.sized(after, Size::Small);

@@ -113,7 +113,7 @@ pub(super) fn beads(maker: &mut Maker<'_>) {
     let mut base = Vec::new();
     let decided = maker.others(&[Work::Design]);
     if !decided && (has(&LARGE) || maker.brief.score >= DESIGN_SCORE) {
-        let what = "Write down how it should work, its edges and what it touches, before code is written. Say what is left out.";
+        let what = "Write down in `docs/notes` how it should work, its edges and what it touches, before code is written, and what is left out; commit it.";
         let at = maker.add(BeadKind::Decision, &format!("Design: {}", wish.main), what, &[]);
         maker.sized(at, Size::Small);
         base = vec![at];
