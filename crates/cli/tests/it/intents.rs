@@ -157,7 +157,12 @@ async fn a_model_that_answers_no_plan_twice_is_replaced_by_the_rules() {
     let intent = yard.json(&["do", &format!("Build two files [[json {greedy}]]"), "--plan-only"]);
     let plan = &intent["plan"];
     assert_eq!((&plan["by"], &plan["tries"]), (&json!("rules"), &json!(2)), "{intent:#}");
-    let told: Vec<String> = yard.provider.recorded().iter().map(|one| one.body.to_string()).collect();
+    let told: Vec<String> = yard
+        .provider
+        .recorded()
+        .iter()
+        .map(|one| String::from_utf8_lossy(&one.body).into_owned())
+        .collect();
     assert!(told.iter().any(|body| body.contains("unknown field `tools`")), "{told:#?}");
 }
 

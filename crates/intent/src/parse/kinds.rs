@@ -93,7 +93,6 @@ const TALK_MAX_WORDS: usize = 60;
 
 /// Finds the kind, and what belongs to it.
 pub(super) fn read(text: &str, words: &[Word], scene: &Scene<'_>) -> Read {
-    // Whoever answered which one is meant has also said that one of them is.
     let skipped = words.iter().take_while(|word| POLITE.contains(&word.low.as_str())).count();
     let rest = words.get(skipped..).filter(|rest| !rest.is_empty()).unwrap_or(words);
     if words.len() > TALK_MAX_WORDS {
@@ -250,6 +249,7 @@ fn stop(words: &[Word], scene: &Scene<'_>) -> Option<Read> {
     if !STOP.contains(&verb) {
         return None;
     }
+    // Whoever answered which one is meant has also said that one of them is.
     let answered = scene.answer.is_some_and(|answer| answer.about == About::Target);
     let rest = words.get(1..)?;
     let of_code = low(rest, 0) == "using"
