@@ -18,6 +18,7 @@ mod envelope;
 mod events;
 mod frames;
 mod health;
+mod intents;
 mod keys;
 mod landings;
 mod own;
@@ -67,6 +68,11 @@ pub use frames::{
 pub use godel_tls::{Fingerprint, Trust};
 pub use health::{
     Capabilities, Check, DetailedHealth, Health, HealthStatus, Live, Protection, Ready,
+};
+pub use intents::{
+    AnswerIntent, Intent, IntentBead, IntentChoice, IntentComplexity, IntentCoverage, IntentEntity,
+    IntentEstimate, IntentFactor, IntentLanguage, IntentMember, IntentPlan, IntentQuestion,
+    IntentRange, IntentRepository, IntentTeam, NewIntent, StartIntent,
 };
 pub use keys::{Key, KeyMade, KeyRotation, NewKey, Secret, SecretList, SecretValue};
 pub use landings::{

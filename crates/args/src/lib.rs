@@ -13,6 +13,7 @@ pub mod agent;
 pub mod bead;
 pub mod convoy;
 mod flags;
+pub mod intent;
 mod kept;
 pub mod land;
 pub mod local;
@@ -46,6 +47,7 @@ pub use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
   godel events tail 'agent:*'  watch what happens
   godel user list              see who has an account
   godel cost                   see what models cost
+  godel do \"Add a login page\"  say what you want, and see the plan
   godel agent spawn TASK       let an agent do something
   godel inbox                  see what needs you
   godel worker run -- COMMAND  run a command for each task of the queue
@@ -193,6 +195,8 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
   godel audit verify"
     )]
     Audit(access::Audit),
+    #[command(flatten)]
+    Intents(intent::Intents),
     #[command(flatten)]
     Agents(agent::Agents),
     #[command(flatten)]

@@ -13,6 +13,7 @@ mod estop;
 mod events;
 mod explain;
 mod inbox;
+mod intent;
 mod key;
 mod land;
 mod login;
@@ -59,6 +60,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Tenant(asked)) => tenant::run(context, asked).await,
         Some(Command::Secret(asked)) => secret::run(context, asked).await,
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
+        Some(Command::Intents(asked)) => Box::pin(intent::run(context, asked)).await,
         Some(Command::Agents(asked)) => Box::pin(agent::run(context, asked)).await,
         Some(Command::Own(asked)) => Box::pin(own::run(context.output, asked)).await,
         Some(Command::Models(asked)) => godel_till::run(context, asked).await,

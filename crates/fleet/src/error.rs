@@ -99,7 +99,7 @@ impl Report for Error {
 
 impl Error {
     /// Refuses something in a sentence.
-    pub(crate) fn refused(code: Code, why: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub fn refused(code: Code, why: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid(Invalid::new(code, why).with_hint(hint))
     }
 }

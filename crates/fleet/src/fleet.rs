@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use godel_agents::native::Line;
 use godel_app::{App, Call, Crew, Origin, auth};
 use godel_git::{Host, Workbench};
 use godel_model::{
@@ -13,6 +14,7 @@ use godel_model::{
 };
 use godel_runtime::{Helper, RuntimeProvider};
 use godel_store::Tx;
+use secrecy::SecretString;
 use serde::Serialize;
 use tokio::sync::{Notify, RwLock, Semaphore, mpsc};
 use uuid::Uuid;
@@ -281,8 +283,18 @@ impl Fleet {
         event
     }
 
+    /// Returns the way to models for whoever has a token: through the proxy, by which all is paid.
+    pub fn line(&self, token: SecretString) -> Line {
+        let settings = &self.own.settings;
+        let base_url = crate::run::proxy(&settings.api);
+        Line { http: settings.http.clone(), base_url, token }
+    }
+
     /// Finds a project and the folder of its repository.
-    pub(crate) async fn project(&self, call: &Call, id: ProjectId) -> Result<(Project, PathBuf)> {
+    ///
+    /// # Errors
+    /// If the caller does not see it, or it has no repository.
+    pub async fn project(&self, call: &Call, id: ProjectId) -> Result<(Project, PathBuf)> {
         let project = godel_app::projects::get(&self.own.app, call, id).await?;
         let folder = project.repository.clone().filter(|path| !path.is_empty());
         let folder = folder.ok_or(godel_app::Error::NoRepository(id))?;

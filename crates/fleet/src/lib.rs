@@ -28,7 +28,7 @@ pub mod look;
 pub mod mail;
 pub mod march;
 pub mod own;
-mod paper;
+pub mod paper;
 mod place;
 mod review;
 pub mod roles;
@@ -39,7 +39,7 @@ pub mod snapshots;
 pub mod spawn;
 mod stock;
 pub mod stop;
-mod wishes;
+pub mod wishes;
 pub mod worktrees;
 
 pub use doc::{Agent, Step, Talk};

@@ -15,7 +15,7 @@ const TRIES: usize = 20;
 const PAGE_MIN: usize = 100;
 
 /// Something that is kept as a paper.
-pub(crate) trait Filed: Serialize + DeserializeOwned + Clone + Send + 'static {
+pub trait Filed: Serialize + DeserializeOwned + Clone + Send + 'static {
     /// The kind of paper.
     const KIND: &'static str;
 
@@ -60,31 +60,27 @@ fn read_all<T: Filed>(papers: &[Paper]) -> Result<Vec<T>> {
 }
 
 /// Adds one; `false` if its id or name is taken.
-pub(crate) fn insert<T: Filed>(tx: &mut Tx<'_>, value: &T) -> Result<bool> {
+pub fn insert<T: Filed>(tx: &mut Tx<'_>, value: &T) -> Result<bool> {
     Ok(tx.papers(T::KIND).insert(&paper(value, 1)?)?)
 }
 
 /// Finds one.
-pub(crate) fn by_id<T: Filed>(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<T>> {
+pub fn by_id<T: Filed>(tx: &mut Tx<'_>, id: Uuid) -> Result<Option<T>> {
     tx.papers(T::KIND).by_id(id)?.as_ref().map(read).transpose()
 }
 
 /// Finds the one with a name.
-pub(crate) fn by_label<T: Filed>(tx: &mut Tx<'_>, label: &str) -> Result<Option<T>> {
+pub fn by_label<T: Filed>(tx: &mut Tx<'_>, label: &str) -> Result<Option<T>> {
     tx.papers(T::KIND).by_label(label)?.as_ref().map(read).transpose()
 }
 
 /// Lists those before an id, the newest first.
-pub(crate) fn page<T: Filed>(
-    tx: &mut Tx<'_>,
-    before: Option<Uuid>,
-    limit: usize,
-) -> Result<Vec<T>> {
+pub fn page<T: Filed>(tx: &mut Tx<'_>, before: Option<Uuid>, limit: usize) -> Result<Vec<T>> {
     read_all(&tx.papers(T::KIND).page(before, limit)?)
 }
 
 /// Lists those of an owner, the newest first.
-pub(crate) fn of<T: Filed>(
+pub fn of<T: Filed>(
     tx: &mut Tx<'_>,
     owner: &str,
     before: Option<Uuid>,
@@ -94,7 +90,7 @@ pub(crate) fn of<T: Filed>(
 }
 
 /// Lists those in a state, the newest first.
-pub(crate) fn in_state<T: Filed>(
+pub fn in_state<T: Filed>(
     tx: &mut Tx<'_>,
     state: &str,
     before: Option<Uuid>,
@@ -104,7 +100,7 @@ pub(crate) fn in_state<T: Filed>(
 }
 
 /// Collects those that are wanted from pages of all, up to a limit.
-pub(crate) fn gather<T: Filed>(
+pub fn gather<T: Filed>(
     (before, limit): (Option<Uuid>, usize),
     mut page: impl FnMut(Option<Uuid>, usize) -> Result<Vec<T>>,
     wanted: impl Fn(&T) -> bool,
@@ -121,7 +117,7 @@ pub(crate) fn gather<T: Filed>(
 }
 
 /// Changes one in an open transaction of [`write`], which begins anew if another server was faster.
-pub(crate) fn change_in<T: Filed, R>(
+pub fn change_in<T: Filed, R>(
     tx: &mut Tx<'_>,
     id: Uuid,
     work: impl FnOnce(&mut Tx<'_>, &mut T) -> Result<R>,
@@ -137,7 +133,7 @@ pub(crate) fn change_in<T: Filed, R>(
 }
 
 /// Writes with the rights of a tenant; begins anew while other servers are faster.
-pub(crate) async fn write<R: Send + 'static>(
+pub async fn write<R: Send + 'static>(
     app: &App,
     tenant: TenantId,
     work: impl Fn(&mut Tx<'_>) -> Result<R> + Send + Sync + Clone + 'static,
@@ -152,7 +148,7 @@ pub(crate) async fn write<R: Send + 'static>(
 }
 
 /// Changes one; what `work` records is in the same transaction.
-pub(crate) async fn change<T: Filed, R: Send + 'static>(
+pub async fn change<T: Filed, R: Send + 'static>(
     app: &App,
     tenant: TenantId,
     id: Uuid,
@@ -162,7 +158,7 @@ pub(crate) async fn change<T: Filed, R: Send + 'static>(
 }
 
 /// Reads with the rights of a tenant.
-pub(crate) async fn look<R: Send + 'static>(
+pub async fn look<R: Send + 'static>(
     app: &App,
     tenant: TenantId,
     work: impl FnMut(&mut Tx<'_>) -> Result<R> + Send + 'static,

@@ -14,7 +14,10 @@ const RESULTS_MAX: usize = 10_000;
 /// Reads what a project wants; a project that says nothing wants the defaults.
 ///
 /// The file of the person's own work tree counts: what an agent writes into its branch does not.
-pub(crate) async fn read(fleet: &Fleet, folder: PathBuf) -> Result<Gates> {
+///
+/// # Errors
+/// If its file cannot be read.
+pub async fn read(fleet: &Fleet, folder: PathBuf) -> Result<Gates> {
     let found = fleet.at_bench(folder.clone(), |bench| match bench.main() {
         Some(main) => Ok((Some(main.join("godel.toml")), None)),
         // A bare repository has no files of its own.
@@ -36,11 +39,10 @@ pub(crate) async fn read(fleet: &Fleet, folder: PathBuf) -> Result<Gates> {
 }
 
 /// Finds the branch that work begins from and lands in; none if nobody says and there is no usual one.
-pub(crate) async fn target(
-    fleet: &Fleet,
-    folder: PathBuf,
-    wanted: &Gates,
-) -> Result<Option<String>> {
+///
+/// # Errors
+/// If git fails.
+pub async fn target(fleet: &Fleet, folder: PathBuf, wanted: &Gates) -> Result<Option<String>> {
     if let Some(target) = &wanted.target {
         return Ok(Some(target.clone()));
     }

@@ -43,6 +43,7 @@ mod scratch;
 mod setup;
 mod share;
 mod spare;
+mod survey;
 mod trust;
 
 pub use bench::{Host, Workbench};
@@ -61,3 +62,4 @@ pub use record::{
 pub use remove::{Fate, Ignored, Remove, Removed};
 pub use rescue::Rescue;
 pub use share::Binds;
+pub use survey::survey;

@@ -145,6 +145,12 @@ codes! {
     SESSION_NOT_FOUND = "session_not_found", NotFound;
     /// There is no such notice.
     NOTICE_NOT_FOUND = "notice_not_found", NotFound;
+    /// There is no such intent.
+    INTENT_NOT_FOUND = "intent_not_found", NotFound;
+    /// An intent is in a state that does not allow this.
+    INTENT_STATE = "intent_state", Conflict;
+    /// The budget would not last for the plan.
+    BUDGET_TOO_SMALL = "budget_too_small", Conflict;
     /// There is no such role.
     ROLE_NOT_FOUND = "role_not_found", NotFound;
     /// Nobody of this name gets mail, or the box is full.

@@ -28,6 +28,7 @@ mod project;
 mod report;
 mod spend;
 mod state;
+mod survey;
 mod task;
 mod tenant;
 mod user;
@@ -60,6 +61,7 @@ pub use spend::{
     Quota, QuotaWindow, Reserved, Usage, UsageKey, UsageSum,
 };
 pub use state::{Illegal, TenantState};
+pub use survey::{History, HotFile, Language, Part, PartKind, Survey, Tests};
 pub use task::{
     Attempt, AttemptEnd, Capability, Lane, Mood, NewSchedule, NewTask, Owner, Placement, Pool,
     PoolName, PoolSettings, RetryPolicy, Schedule, Task, TaskPriority, TaskState, Worker,

@@ -30,6 +30,7 @@ pub(crate) fn base() -> OpenApi {
         [
             ("events", "What happened, live and from the log"),
             ("projects", "What a tenant works on"),
+            ("intents", "What somebody wants in words, and the plan for it"),
             ("auth", "Who is calling"),
             ("users", "Who has an account"),
             ("keys", "How programs are known"),

@@ -20,8 +20,8 @@ use crate::routes::beads::moves;
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
-    admin, audit, auth, beads, calls, convoys, device, events, health, keys, projects, providers,
-    secrets, spend, stream, system, tenants, usage, users,
+    admin, audit, auth, beads, calls, convoys, device, events, health, intents, keys, projects,
+    providers, secrets, spend, stream, system, tenants, usage, users,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -148,6 +148,10 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(landings::get, landings::remove))
         .routes(routes!(landings::pause))
         .routes(routes!(landings::resume))
+        .routes(routes!(intents::list, intents::create))
+        .routes(routes!(intents::get, intents::cancel))
+        .routes(routes!(intents::answer))
+        .routes(routes!(intents::start))
 }
 
 /// The paths that agents ask with their own tokens, which open nothing else.

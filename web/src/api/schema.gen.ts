@@ -1098,6 +1098,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/intents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what was asked for
+         * @description The newest first.
+         */
+        get: operations["listIntents"];
+        put?: never;
+        /**
+         * Say what you want
+         * @description The sentence is understood and the repository looked at. Work becomes a plan with its order, who should
+         *     do it, and what it is likely to cost; a question about what is going on is answered at once. Nothing
+         *     runs before the intent is started. What is not plain is asked back as one question.
+         */
+        post: operations["createIntent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/intents/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get an intent */
+        get: operations["getIntent"];
+        put?: never;
+        post?: never;
+        /** Put an intent aside that was not started */
+        delete: operations["cancelIntent"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/intents/{id}/answer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Answer the question of an intent */
+        post: operations["answerIntent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/intents/{id}/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start an intent
+         * @description Its plan becomes beads and a convoy that runs. Started again, it is not done twice.
+         */
+        post: operations["startIntent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/keys": {
         parameters: {
             query?: never;
@@ -3646,6 +3727,11 @@ export interface components {
             /** @description The token itself, only in the answer that made it. */
             token?: string | null;
         };
+        /** @description The answer to the question of an intent. */
+        AnswerIntent: {
+            /** @description The value of a choice, or other words if the question takes them. */
+            answer: string;
+        };
         /** @description What a person answers. */
         AnswerNotice: {
             /** @description The answer; none lets the agent decide by itself. */
@@ -4476,6 +4562,309 @@ export interface components {
             /** @description What an agent of it has not that it had there, in words: a file brings no rights. */
             changed: string[];
         };
+        /** @description What somebody wants, what was understood, and what comes of it. */
+        Intent: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /**
+             * Format: uuid
+             * @description Who wants it.
+             */
+            userId: string;
+            /** @description asking, planned, starting, started, answered or cancelled. */
+            state: string;
+            /** @description What was said. */
+            text: string;
+            /** @description spawn_agent, create_team, execute_workflow, query_status, stop_task, scale_team or custom. */
+            type: string;
+            /**
+             * Format: double
+             * @description How sure that is, from 0 to 1.
+             */
+            confidence: number;
+            /** @description What the text names. */
+            entities: components["schemas"]["IntentEntity"][];
+            /** @description What the text names, by name. */
+            parameters: Record<string, unknown>;
+            question?: components["schemas"]["IntentQuestion"] | null;
+            /** @description What was seen of the repository. */
+            repository: components["schemas"]["IntentRepository"];
+            complexity?: components["schemas"]["IntentComplexity"] | null;
+            plan?: components["schemas"]["IntentPlan"] | null;
+            team?: components["schemas"]["IntentTeam"] | null;
+            estimate?: components["schemas"]["IntentEstimate"] | null;
+            /** @description What is worth knowing before saying yes, the answer to a question, or what was done. */
+            words: string[];
+            /** @description The same for programs, where it is an answer. */
+            data?: Record<string, unknown> | null;
+            /**
+             * Format: int64
+             * @description What may be spent, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /** @description The convoy that runs it, once it is started. */
+            convoy?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was said.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was started.
+             */
+            startedAt?: string | null;
+        };
+        /** @description One bead of a plan. */
+        IntentBead: {
+            /** @description What it is called in the plan. */
+            key: string;
+            /** @description The id that its bead has or will have. */
+            bead: string;
+            /** @description What is to be done, in a line. */
+            title: string;
+            /** @description What is to be done, and how one sees that it is done. */
+            description: string;
+            /** @description The type: task, bug, feature, refactor, chore, research, decision or epic. */
+            type: string;
+            /** @description The priority: critical, high, medium or low. */
+            priority: string;
+            /** @description The beads that must be done first, by their keys. */
+            needs: string[];
+            /** @description Who does it. */
+            role: string;
+            /** @description small, medium or large. */
+            size: string;
+            /** @description Where the work is, as far as it can be told. */
+            files: string[];
+        };
+        /** @description One answer to a question. */
+        IntentChoice: {
+            /** @description What is sent back. */
+            value: string;
+            /** @description What a person reads. */
+            label: string;
+        };
+        /** @description How hard something is. */
+        IntentComplexity: {
+            /**
+             * Format: double
+             * @description From 1 to 10.
+             */
+            score: number;
+            /** @description simple, moderate, complex or very-complex. */
+            category: string;
+            /** @description What it follows from: codeComplexity, domainComplexity, uncertainty, dependencies and scopeSize. */
+            factors: {
+                [key: string]: components["schemas"]["IntentFactor"];
+            };
+            /** @description What could go wrong. */
+            risks: string[];
+            /**
+             * Format: double
+             * @description How sure this is, from 0 to 1.
+             */
+            confidence: number;
+        };
+        /** @description How often runs that were held out fell into the interval that the others made. */
+        IntentCoverage: {
+            /** @description How many runs were held out, each once. */
+            of: number;
+            /**
+             * Format: double
+             * @description The share whose cost was in the interval.
+             */
+            cost: number;
+            /**
+             * Format: double
+             * @description The share whose time was.
+             */
+            seconds: number;
+        };
+        /** @description Something that a text names. */
+        IntentEntity: {
+            /** @description What it is for. */
+            name: string;
+            /** @description What it is. */
+            value: string;
+            /** @description What kind of thing it is. */
+            type: string;
+            /**
+             * Format: double
+             * @description How sure that is, from 0 to 1.
+             */
+            confidence: number;
+            /** @description Where it begins and ends in the text, in bytes. */
+            position: number[];
+        };
+        /** @description What a plan will cost, and how sure that is. */
+        IntentEstimate: {
+            /** @description In millionths of a dollar. */
+            cost: components["schemas"]["IntentRange"];
+            /** @description In seconds from the start to the end. */
+            seconds: components["schemas"]["IntentRange"];
+            /**
+             * Format: double
+             * @description The share of such plans that should fall into each interval.
+             */
+            stated: number;
+            /** @description How many runs it is made from. */
+            runs: number;
+            /** @description guess, rough or measured. */
+            sureness: string;
+            held?: components["schemas"]["IntentCoverage"] | null;
+            /** @description All of that as a sentence. */
+            words: string;
+        };
+        /** @description One factor of how hard something is. */
+        IntentFactor: {
+            /**
+             * Format: double
+             * @description From 1 to 10.
+             */
+            score: number;
+            /**
+             * Format: double
+             * @description How much it counts.
+             */
+            weight: number;
+            /** @description Why it is as it is. */
+            reason: string;
+        };
+        /** @description One language of a repository. */
+        IntentLanguage: {
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description How many files are written in it.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description About how many lines they have.
+             */
+            lines: number;
+        };
+        /** @description Some members of a team. */
+        IntentMember: {
+            /** @description Their role. */
+            role: string;
+            /**
+             * Format: int32
+             * @description How many.
+             */
+            count: number;
+            /** @description Their model; none is that of the project. */
+            model?: string | null;
+            /** @description What they do. */
+            does: string;
+        };
+        /** @description A plan. */
+        IntentPlan: {
+            /** @description What it is called. */
+            title: string;
+            /** @description rules or model. */
+            by: string;
+            /** @description The model that was asked. */
+            model?: string | null;
+            /**
+             * Format: int32
+             * @description How often it was asked.
+             */
+            tries: number;
+            /** @description Why the rules were used. */
+            why?: string | null;
+            /** @description Its beads. */
+            beads: components["schemas"]["IntentBead"][];
+            /** @description The keys of beads that can be worked on at the same time, one wave after the other. */
+            waves: string[][];
+        };
+        /** @description The one thing that has to be known first. */
+        IntentQuestion: {
+            /** @description target, workflow, part, object or action. */
+            about: string;
+            /** @description The question. */
+            ask: string;
+            /** @description What can be answered. */
+            choices: components["schemas"]["IntentChoice"][];
+            /** @description Whether anything else can be answered too. */
+            free: boolean;
+        };
+        /** @description An interval. */
+        IntentRange: {
+            /**
+             * Format: int64
+             * @description A tenth is below.
+             */
+            low: number;
+            /**
+             * Format: int64
+             * @description Half is below.
+             */
+            middle: number;
+            /**
+             * Format: int64
+             * @description A tenth is above.
+             */
+            high: number;
+        };
+        /** @description What was seen of a repository. */
+        IntentRepository: {
+            /** @description The commit that was looked at. */
+            commit?: string | null;
+            /**
+             * Format: int64
+             * @description How many files there are.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description About how many lines.
+             */
+            lines: number;
+            /** @description The largest languages. */
+            languages: components["schemas"]["IntentLanguage"][];
+            /** @description The command that runs the tests, if it can be told. */
+            testCommand?: string | null;
+            /**
+             * Format: int64
+             * @description How many files are tests.
+             */
+            testFiles: number;
+            /**
+             * Format: int64
+             * @description How many of the latest commits were looked at.
+             */
+            commits: number;
+            /**
+             * Format: int64
+             * @description How many people made them.
+             */
+            authors: number;
+        };
+        /** @description Who should work on a plan. */
+        IntentTeam: {
+            /**
+             * Format: int32
+             * @description How many agents work at the same time.
+             */
+            size: number;
+            /** @description parallel, pipeline, map-reduce or tree. */
+            strategy: string;
+            /** @description Its members. */
+            members: components["schemas"]["IntentMember"][];
+            /** @description Why it is so. */
+            reason: string;
+        };
         /** @description An invited user, and the link that opens the account. */
         Invitation: {
             /** @description The user. */
@@ -4942,6 +5331,32 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** @description What somebody wants. */
+        NewIntent: {
+            /** @description In words. */
+            text: string;
+            /**
+             * Format: uuid
+             * @description The project; may be left out if only one has a repository.
+             */
+            projectId?: string | null;
+            /**
+             * Format: int32
+             * @description How many agents may work at once.
+             */
+            agents?: number | null;
+            /**
+             * Format: int64
+             * @description What planning and work may cost together, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /** @description Which agent works. */
+            harness?: string | null;
+            /** @description The model that plans and works. */
+            model?: string | null;
+            /** @description Whether the plan is made by rules, and no model is asked for it. */
+            rules?: boolean;
+        };
         /** @description A key to be made. */
         NewKey: {
             /** @description The name: 1 to 100 characters. */
@@ -5250,6 +5665,13 @@ export interface components {
         Page_Event: {
             /** @description The items of this page. */
             items: components["schemas"]["Event"][];
+            /** @description How to get the next one. */
+            pagination: components["schemas"]["Pagination"];
+        };
+        /** @description One page of a list. */
+        Page_Intent: {
+            /** @description The items of this page. */
+            items: components["schemas"]["Intent"][];
             /** @description How to get the next one. */
             pagination: components["schemas"]["Pagination"];
         };
@@ -6055,6 +6477,23 @@ export interface components {
             /** @description The walls. */
             sandbox?: string | null;
         };
+        /** @description How an intent is started; what is left out stays as it was asked for. */
+        StartIntent: {
+            /**
+             * Format: int32
+             * @description How many agents work at once.
+             */
+            agents?: number | null;
+            /**
+             * Format: int64
+             * @description What it may cost, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /** @description Which agent works. */
+            harness?: string | null;
+            /** @description The model. */
+            model?: string | null;
+        };
         /** @description What a run is to be. */
         StartRun: {
             /** @description What it is given. */
@@ -6363,6 +6802,15 @@ export interface components {
             data: components["schemas"]["ImportedSnapshot"];
         };
         /** @description A successful answer. */
+        Success_Intent: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Intent"];
+        };
+        /** @description A successful answer. */
         Success_Invitation: {
             /**
              * @description Always `true`.
@@ -6572,6 +7020,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Page_Event"];
+        };
+        /** @description A successful answer. */
+        Success_Page_Intent: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Page_Intent"];
         };
         /** @description A successful answer. */
         Success_Page_Key: {
@@ -10284,6 +10741,213 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Notice"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listIntents: {
+        parameters: {
+            query?: {
+                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                limit?: number;
+                /** @description The cursor of the page before. */
+                cursor?: string;
+                /** @description The field to sort by; with a minus before it, descending. */
+                sort?: string;
+                /** @description A JSON object; only items whose fields have these values are listed. */
+                filter?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of intents */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Page_Intent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    createIntent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewIntent"];
+            };
+        };
+        responses: {
+            /** @description What was understood */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Intent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getIntent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the intent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The intent */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Intent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    cancelIntent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the intent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The intent, put aside */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Intent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    answerIntent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the intent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AnswerIntent"];
+            };
+        };
+        responses: {
+            /** @description What is understood now */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Intent"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    startIntent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the intent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartIntent"];
+            };
+        };
+        responses: {
+            /** @description The intent, started */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Intent"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::workspace::Member;
 
-const HIGHEST: u64 = 9;
+const HIGHEST: u64 = 10;
 
 /// Where a crate stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

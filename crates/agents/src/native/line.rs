@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use godel_llm::Dialect;
 use godel_llm::translate::BadReply;
-use godel_llm::translate::talk::{Heard, Listener, Reply, Talk};
+use godel_llm::translate::talk::{Heard, Item, Listener, Reply, Talk};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
@@ -43,6 +43,25 @@ pub(crate) enum Silence {
 }
 
 impl Line {
+    /// Asks a model once, and returns what it said.
+    ///
+    /// # Errors
+    /// Why there is no answer, for people.
+    pub async fn answer(&self, talk: &Talk<'_>) -> Result<String, String> {
+        // Nobody follows while it comes.
+        let (events, _) = mpsc::channel(1);
+        let reply = self.ask(talk, "answer", &events).await.map_err(|silence| match silence {
+            Silence::Again { message, .. }
+            | Silence::TooLong { message }
+            | Silence::Never { message } => message,
+        })?;
+        let texts = reply.items.into_iter().filter_map(|item| match item {
+            Item::Model { text } => Some(text),
+            _ => None,
+        });
+        Ok(texts.collect())
+    }
+
     /// Asks the model; what comes is told at once.
     pub(crate) async fn ask(
         &self,

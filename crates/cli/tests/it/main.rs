@@ -21,6 +21,7 @@ mod fleet_carry;
 mod fleet_copies;
 mod fleet_crash;
 mod home;
+mod intents;
 mod landing;
 mod landing_faults;
 mod leaks;

@@ -24,6 +24,7 @@ use crate::slips::{Notice, NoticeKind};
 use crate::{Error, Fleet, Result, inbox, paper};
 use converse::Talked;
 use session::Session;
+pub(crate) use session::proxy;
 
 /// How often a run is begun again for a reason that is not the agent's.
 const STUMBLES_MAX: u32 = 4;

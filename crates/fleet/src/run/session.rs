@@ -277,7 +277,7 @@ fn is_told(node: &Node, words: &str) -> bool {
 }
 
 /// Returns the address of the proxy beside that of the API.
-fn proxy(api: &str) -> String {
+pub(crate) fn proxy(api: &str) -> String {
     format!("{}/proxy", api.trim_end_matches('/'))
 }
 

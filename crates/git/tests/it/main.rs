@@ -12,4 +12,5 @@ mod policies;
 mod refusals;
 mod spares;
 mod stacks;
+mod survey;
 mod world;

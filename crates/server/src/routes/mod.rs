@@ -10,6 +10,7 @@ pub(crate) mod convoys;
 pub(crate) mod device;
 pub(crate) mod events;
 pub(crate) mod health;
+pub(crate) mod intents;
 pub(crate) mod keys;
 pub(crate) mod list;
 pub(crate) mod projects;

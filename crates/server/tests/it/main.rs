@@ -12,6 +12,7 @@ mod emitted;
 mod gauges;
 mod harness;
 mod health;
+mod intents;
 mod models;
 mod openapi;
 mod otlp;

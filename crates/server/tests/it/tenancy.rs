@@ -18,6 +18,7 @@ struct Mine {
     bead: String,
     convoy: String,
     agent: String,
+    intent: String,
     session: String,
     _repository: tempfile::TempDir,
 }
@@ -59,7 +60,10 @@ impl Mine {
         let agent = data(server.post("/api/v1/agents", agent).await, StatusCode::CREATED).await;
         let letter = json!({ "to": agent["label"], "text": MARK });
         data(server.post("/api/v1/mail", letter).await, StatusCode::CREATED).await;
+        let intent = json!({ "text": format!("Fix the typo in {MARK}"), "rules": true });
+        let intent = data(server.post("/api/v1/intents", intent).await, StatusCode::CREATED).await;
         Self {
+            intent: id(&intent),
             agent: id(&agent),
             session: agent["sessionId"].as_str().unwrap().to_owned(),
             event: id(&event),
@@ -81,6 +85,7 @@ impl Mine {
             Some("beads") => &self.bead,
             Some("convoys") => &self.convoy,
             Some("agents") => &self.agent,
+            Some("intents") => &self.intent,
             Some("sessions") => &self.session,
             _ => &self.event,
         };
@@ -105,6 +110,8 @@ fn body(path: &str) -> Value {
         "move" => json!({ "status": "done", "force": true }),
         "comments" => json!({ "text": "theirs" }),
         "links" => json!({ "type": "related", "target": "godel-aaaaa" }),
+        "intents" => json!({ "text": "Fix the typo", "rules": true }),
+        "answer" if path.contains("/intents/") => json!({ "answer": "theirs" }),
         "start" | "stop" => json!({}),
         _ if path.contains("/convoys/") && path.ends_with("/beads") => json!({}),
         _ if path.contains("/beads") => json!({ "title": "theirs" }),

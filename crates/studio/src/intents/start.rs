@@ -1,0 +1,158 @@
+//! Saying yes: a plan becomes beads and a convoy that runs, once, however often it is asked.
+
+use godel_app::{Call, beads};
+use godel_beads::ops::{NewBead, NewConvoy};
+use godel_fleet::march::{self, Orders};
+use godel_fleet::{Fleet, paper};
+use godel_intent::plan::{Plan, PlannedBead};
+use godel_model::{Reach, code};
+use godel_store::Tx;
+use serde_json::{Map, json};
+use tracing::instrument;
+
+use super::doc::{State, Wanted, Wish};
+use super::{act, find, may_lead, over, submit};
+use crate::{Error, Result};
+
+/// What is said with a yes; what is left out stays as it was.
+#[derive(Debug, Clone, Default)]
+pub struct Go {
+    /// How many agents work at once.
+    pub agents: Option<u32>,
+    /// What all of it may cost, in micro-dollars.
+    pub budget: Option<i64>,
+    /// Which agent works.
+    pub harness: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+}
+
+/// Does what was planned. Asked twice, or killed in between and asked again, it is done once.
+///
+/// # Errors
+/// If the caller may not, there is no such intent, it waits for an answer, or the budget is too small.
+#[instrument(level = "debug", name = "studio.intents.start", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn start(fleet: &Fleet, call: &Call, name: &str, go: Go) -> Result<Wish> {
+    call.may("agent", "create", Reach::Own)?;
+    let found = find(fleet, call, name).await?;
+    may_lead(call, &found)?;
+    match found.state {
+        State::Started => return Ok(found),
+        State::Asking => {
+            let ask = found.question.as_ref().map_or("", |question| question.ask.as_str());
+            return Err(Error::refused(
+                code::INTENT_STATE,
+                format!("something has to be known first: {ask}"),
+                format!("answer it: godel do --answer {} ANSWER", found.id),
+            ));
+        }
+        State::Answered | State::Cancelled => return Err(over(&found)),
+        State::Planned | State::Starting => {}
+    }
+    let wish = begin(fleet, call, &found, go).await?;
+    let words = match (&wish.plan, &wish.deed) {
+        (Some(plan), _) => run(fleet, call, &wish, plan).await?,
+        (None, Some(deed)) => act::carry_out(fleet, call, &wish, deed).await?,
+        (None, None) => Vec::new(),
+    };
+    finish(fleet, call, &wish, words).await
+}
+
+/// Writes down that it is being started, and with what.
+async fn begin(fleet: &Fleet, call: &Call, found: &Wish, go: Go) -> Result<Wish> {
+    let old = &found.wanted;
+    let wanted = Wanted {
+        agents: go.agents.or(old.agents),
+        budget: go.budget.or(old.budget),
+        harness: go.harness.or(old.harness.clone()),
+        model: go.model.or(old.model.clone()),
+        rules: old.rules,
+    };
+    submit::check(&wanted)?;
+    if let (Some(cap), Some(estimate)) = (wanted.budget, &found.estimate)
+        && u64::try_from(cap).unwrap_or(0) < estimate.cost.low
+    {
+        let dollars = |micros: u64| format!("${:.2}", micros as f64 / 1e6);
+        let (low, high) = (dollars(estimate.cost.low), dollars(estimate.cost.high));
+        return Err(Error::refused(
+            code::BUDGET_TOO_SMALL,
+            format!("the budget is less than the plan is likely to cost ({low} to {high})"),
+            format!("start it with more: godel do --start {} --budget 5", found.id),
+        ));
+    }
+    let work = move |_: &mut Tx<'_>, wish: &mut Wish| {
+        if !matches!(wish.state, State::Planned | State::Starting) {
+            return Err(over(wish));
+        }
+        (wish.state, wish.wanted) = (State::Starting, wanted.clone());
+        Ok(())
+    };
+    Ok(paper::change::<Wish, ()>(fleet.app(), call.actor.tenant, found.id, work).await?.0)
+}
+
+/// Makes the beads and the convoy under the ids that they were given, and runs it.
+async fn run(fleet: &Fleet, call: &Call, wish: &Wish, plan: &Plan) -> Result<Vec<String>> {
+    let (app, project) = (fleet.app(), Some(wish.project));
+    // Each thing has its own id already; a key of the request would make them one.
+    let call = &Call { once: None, ..call.clone() };
+    let of_key = |key: &String| wish.beads.get(key).cloned();
+    let order: Vec<String> = plan.waves().into_iter().flatten().collect();
+    for bead in order.iter().filter_map(|key| plan.bead(key)) {
+        beads::create(app, call, project, new_bead(wish, bead)).await?;
+    }
+    let new = NewConvoy {
+        name: plan.title.clone(),
+        description: Some(wish.text.clone()),
+        beads: order.iter().filter_map(of_key).collect(),
+        id: wish.convoy.clone(),
+    };
+    let convoy = beads::create_convoy(app, call, project, new).await?.value.id;
+    let team = wish.team.as_ref();
+    let worker = team.and_then(|team| team.members.iter().find(|one| one.role == "worker"));
+    let orders = Orders {
+        agents: wish.wanted.agents.or(team.map(|team| team.size)),
+        budget: wish.wanted.budget,
+        harness: wish.wanted.harness.clone(),
+        model: wish.wanted.model.clone().or(worker.and_then(|one| one.model.clone())),
+        ..Orders::default()
+    };
+    let march = march::start(fleet, call, (project, &convoy), orders).await?;
+    Ok(vec![format!("convoy {convoy} runs with {} agent(s) at once", march.agents)])
+}
+
+fn new_bead(wish: &Wish, bead: &PlannedBead) -> NewBead {
+    let needs = bead.needs.iter().filter_map(|need| wish.beads.get(need).cloned());
+    let mut metadata = Map::new();
+    metadata.insert("intent".to_owned(), json!(wish.id));
+    metadata.insert("size".to_owned(), json!(bead.size));
+    if !bead.files.is_empty() {
+        metadata.insert("files".to_owned(), json!(bead.files));
+    }
+    NewBead {
+        title: bead.title.clone(),
+        kind: Some(bead.kind),
+        priority: Some(bead.priority),
+        description: Some(bead.description.clone()),
+        blocked_by: needs.collect(),
+        metadata,
+        id: wish.beads.get(&bead.key).cloned(),
+        ..NewBead::default()
+    }
+}
+
+async fn finish(fleet: &Fleet, call: &Call, wish: &Wish, words: Vec<String>) -> Result<Wish> {
+    let (app, call_, now) = (fleet.app().clone(), call.clone(), fleet.app().clock.now());
+    let work = move |tx: &mut Tx<'_>, wish: &mut Wish| {
+        if wish.state == State::Started {
+            return Ok(());
+        }
+        wish.state = State::Started;
+        wish.started_at = Some(now);
+        wish.words.clone_from(&words);
+        let told =
+            json!({ "id": wish.id, "type": wish.intent.kind.as_str(), "convoy": wish.convoy });
+        let event = call_.event(&app, "intent:started", &told, ("intentId", wish.id));
+        Ok(call_.tell(&app, tx, event)?)
+    };
+    Ok(paper::change::<Wish, ()>(fleet.app(), call.actor.tenant, wish.id, work).await?.0)
+}

@@ -1,0 +1,13 @@
+//! The studio: a sentence becomes a plan with a price, and a plan becomes a convoy that runs.
+//!
+//! # Invariants
+//! - Nothing runs before somebody says yes: [`intents::submit`] looks, thinks and writes down, and only
+//!   [`intents::start`] does something.
+//! - What a plan will make has its ids before it is started, so that it is made once, however often it is
+//!   started and wherever it is killed.
+//! - A model that plans is asked through the proxy, with a token of the caller's that ends with the planning.
+//!   What it answers can narrow what the caller allows, and never widen it.
+
+pub mod intents;
+
+pub use godel_fleet::{Error, Result};
