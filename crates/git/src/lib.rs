@@ -38,6 +38,7 @@ mod record;
 mod remove;
 mod repo;
 mod rescue;
+mod review;
 mod setup;
 mod share;
 mod spare;
@@ -58,4 +59,8 @@ pub use record::{
 };
 pub use remove::{Fate, Ignored, Remove, Removed};
 pub use rescue::Rescue;
+pub use review::{
+    Applied, Apply, Bound, Changes, Decision, FileChange, Hunk, Line, LineKind, Lines, Part,
+    Reviewing, Side, Standing, Status, Tally, Undecided, Verdict,
+};
 pub use share::Binds;

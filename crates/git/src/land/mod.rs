@@ -28,7 +28,7 @@ const CONFLICTS_MAX: usize = 200;
 /// How long a name or an address in a commit may be.
 const IDENTITY_MAX_CHARS: usize = 200;
 /// No signature, and words as they were written.
-const PLAIN: [&str; 3] =
+pub(crate) const PLAIN: [&str; 3] =
     ["commit.gpgSign=false", "i18n.commitEncoding=UTF-8", "log.showSignature=false"];
 
 /// Who a commit is by.
@@ -209,7 +209,7 @@ impl Landing<'_> {
     }
 
     /// Merges two commits; the files that conflict instead, if they do.
-    fn merged(&self, ours: &str, theirs: &str) -> Result<Result<String, Vec<String>>> {
+    pub(crate) fn merged(&self, ours: &str, theirs: &str) -> Result<Result<String, Vec<String>>> {
         let asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
         let git = self.repo().git().env("GIT_ATTR_SOURCE", ours).settings(&self.no_drivers()?);
         let output = git.args(asked).args([ours, theirs]).output()?;
@@ -331,7 +331,7 @@ fn reason(merge: &Merge) -> String {
 }
 
 /// Writes the message of a commit, or refuses it.
-fn written(message: &Message) -> Result<String> {
+pub(crate) fn written(message: &Message) -> Result<String> {
     let refuse = |what: &str, hint: String| Err(Error::refused(code::INVALID_FIELD, what, hint));
     // A bead must not fail to land for its long title.
     let words = message.title.split(|c: char| c.is_control() || c.is_whitespace());

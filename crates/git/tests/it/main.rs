@@ -10,5 +10,7 @@ mod landings;
 mod losses;
 mod policies;
 mod refusals;
+mod review;
+mod review_properties;
 mod spares;
 mod world;
