@@ -189,6 +189,35 @@ impl Hunk {
         u32::try_from(self.body().len()).unwrap_or(u32::MAX)
     }
 
+    /// Lays the lines out side by side: the places of the old line and the new one, counted from 0.
+    pub fn rows(&self) -> Vec<(Option<u32>, Option<u32>)> {
+        let (mut rows, mut at) = (Vec::new(), 0_u32);
+        let mut lines = self.lines.iter().map(|line| line.kind).peekable();
+        while let Some(kind) = lines.next() {
+            if kind == LineKind::Context {
+                rows.push((Some(at), Some(at)));
+                at += 1;
+                continue;
+            }
+            // What went stands beside what came in its place.
+            let first = u32::from(kind == LineKind::Removed);
+            let mut run = |wanted: LineKind, mut count: u32| {
+                while lines.next_if_eq(&wanted).is_some() {
+                    count += 1;
+                }
+                count
+            };
+            let removed = if first == 1 { run(LineKind::Removed, 1) } else { 0 };
+            let added = run(LineKind::Added, 1 - first);
+            for pair in 0..removed.max(added) {
+                let old = (pair < removed).then_some(at + pair);
+                rows.push((old, (pair < added).then_some(at + removed + pair)));
+            }
+            at += removed + added;
+        }
+        rows
+    }
+
     /// Returns what its body says now: what an editor begins with.
     pub fn new_text(&self) -> String {
         let mut text = String::new();
@@ -208,5 +237,46 @@ impl FileChange {
         for hunk in &mut self.hunks {
             super::words::mark(&mut hunk.lines);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_went_stands_beside_what_came() {
+        let line = |kind| Line {
+            kind,
+            text: String::new(),
+            lossy: false,
+            old: None,
+            new: None,
+            at: None,
+            no_newline: false,
+            marks: Vec::new(),
+            raw: None,
+        };
+        use LineKind::{Added as A, Context as C, Removed as R};
+        let hunk = |kinds: &[LineKind]| Hunk {
+            key: String::new(),
+            header: String::new(),
+            old_start: 1,
+            old_len: 0,
+            new_start: 1,
+            new_len: 0,
+            lines: kinds.iter().copied().map(line).collect(),
+            prints: Vec::new(),
+        };
+        let wanted = [
+            (Some(0), Some(0)),
+            (Some(1), Some(3)),
+            (Some(2), None),
+            (Some(4), Some(4)),
+            (None, Some(5)),
+            (None, Some(6)),
+        ];
+        assert_eq!(hunk(&[C, R, R, A, C, A, A]).rows(), wanted);
+        assert_eq!(hunk(&[R]).rows(), [(Some(0), None)]);
     }
 }

@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 use super::changes::{FileChange, Hunk, Line, LineKind, Status};
 
 /// How many lines of a hunk are remembered, to tell one that changed from one that is gone.
-const PRINTS_MAX: usize = 64;
+const PRINTS_MAX: usize = 16;
 
 /// Gives each hunk and each file its key.
 pub(super) fn assign(file: &mut FileChange) {
