@@ -78,7 +78,7 @@ pub use reviews::{
     ApplyReview, ApproveReview, DecideReview, EditReview, NewReviewComment, RequestReviewChanges,
     Review, ReviewApplied, ReviewApproval, ReviewApproved, ReviewComment, ReviewDecision,
     ReviewDiff, ReviewFile, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewList,
-    ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTally,
+    ReviewMark, ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTally,
 };
 pub use spend::{
     AgentToken, AgentTokenMade, Budget, BudgetList, ModelCall, ModelCallBody, ModelCalls,

@@ -286,9 +286,9 @@ pub struct ReviewHunk {
     pub new_len: u32,
     /// The lines, one below the other.
     pub lines: Vec<ReviewLine>,
-    /// The same side by side: places in `lines`, counted from 0, of the old line and the new one.
+    /// The same side by side, if that was asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub rows: Vec<(Option<u32>, Option<u32>)>,
+    pub rows: Vec<ReviewPair>,
 }
 
 /// A line of a hunk.
@@ -314,9 +314,29 @@ pub struct ReviewLine {
     /// Whether the file ends with it, without a line break.
     #[serde(default, skip_serializing_if = "is_false")]
     pub no_newline: bool,
-    /// The parts of the text that differ from the line it stands for, in bytes.
+    /// The parts of the text that differ from the line it stands for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<(u32, u32)>,
+    pub marks: Vec<ReviewMark>,
+}
+
+/// Two lines beside each other, by their places in the hunk's `lines`; 0 is the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReviewPair {
+    /// On the left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old: Option<u32>,
+    /// On the right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new: Option<u32>,
+}
+
+/// A part of a line, in bytes of its UTF-8 text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ReviewMark {
+    /// Where it begins.
+    pub from: u32,
+    /// Where it ends; the byte there is not part of it.
+    pub to: u32,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

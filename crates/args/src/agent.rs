@@ -82,6 +82,16 @@ Every worktree stays as it is, and nothing new begins until `godel resume`.")]
     #[command(after_help = "Examples:
   godel resume")]
     Resume,
+    /// Review what agents have done, and decide what of it may land
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel review list
+  godel review diff 4k2hm
+  godel review reject 4k2hm src/main.rs:2
+  godel review request-changes 4k2hm"
+    )]
+    Review(crate::review::Review),
     /// Merge the work of a bead into its branch, if it is clean and the gates pass
     #[command(after_help = "Examples:
   godel land godel-4k2hm

@@ -35,6 +35,7 @@ mod provider;
 mod queue;
 mod reference;
 mod restore;
+mod review;
 mod role;
 mod schedule;
 mod secret;

@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 pub(super) use self::spawn::warn_without_walls;
 use super::lookup::{self, NOTHING, Part, segment};
-use super::{estop, here, inbox, land, mail, role, session};
+use super::{estop, here, inbox, land, mail, review, role, session};
 use crate::context::Context;
 use crate::error::{Error, Result};
 use crate::exit::Exit;
@@ -50,6 +50,7 @@ pub(crate) async fn run(context: &Context, asked: Agents) -> Result<Exit> {
         Agents::Estop { show: true, .. } => estop::show(context).await,
         Agents::Estop { reason, show: false } => estop::stop(context, reason).await,
         Agents::Resume => estop::resume(context).await,
+        Agents::Review(asked) => Box::pin(review::run(context, asked)).await,
         Agents::Land { bead, project } => land::run(context, &bead, project.as_deref()).await,
     }
 }
