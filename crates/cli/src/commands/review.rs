@@ -70,7 +70,7 @@ async fn call<T: DeserializeOwned>(
     of: &Of,
     what: &str,
     method: Method,
-    body: Option<&impl Serialize>,
+    body: Option<&(impl Serialize + Sync)>,
 ) -> Result<T> {
     let found = locate::server(context).await?;
     let project = here::project_if_known(context, &found.client, of.project.as_deref()).await?;

@@ -31,7 +31,7 @@ async fn in_review() -> (Yard, String) {
     yard.repo.git(&["add", "-A"]);
     yard.repo.git(&["commit", "-q", "-m", "a long file"]);
     let id = yard.repo.create("Write numbers");
-    let script = "s/^line 5$/five/; s/^line 30$/thirty/; s/^line 55$/fifty-five/";
+    let script = "s/^line 15$/fifteen/; s/^line 30$/thirty/; s/^line 55$/fifty-five/";
     yard.run(&["agent", "spawn", "--bead", &id, &replaces(script)]).expect(0);
     until(&yard, &["bead", "show", &id], |bead| bead["status"] == "review");
     (yard, id)
@@ -114,7 +114,7 @@ async fn comments_and_a_rejected_hunk_go_back_as_one_message_and_decisions_stay(
     assert_eq!((&review["rounds"], &review["blocked"]), (&json!(1), &json!([])));
     let done = yard.json(&["review", "approve", &id, "--note", "good"]);
     assert_eq!(done["landing"]["landed"], true, "{done:#}");
-    let wanted = [(5, "five"), (30, "the number 30"), (55, "fifty-five")];
+    let wanted = [(15, "fifteen"), (30, "the number 30"), (55, "fifty-five")];
     assert_eq!(yard.in_main("long.txt"), format!("on top\n{}", long(&wanted)));
     assert_eq!(yard.json(&["bead", "show", &id])["status"], "done");
     assert_eq!(yard.json(&["review", "list"])["items"], json!([]));
@@ -142,7 +142,7 @@ async fn what_was_accepted_is_a_commit_of_the_person_and_the_same_as_a_patch() {
     assert_eq!(yard.repo.git(&["rev-parse", &branch]).trim(), commit);
     assert_eq!(yard.repo.git(&["rev-parse", &format!("{commit}^{{tree}}")]).trim(), tree);
     assert_eq!(yard.repo.git(&["show", "-s", "--format=%an", commit]).trim(), "owner");
-    let wanted = long(&[(5, "five"), (55, "55, by hand\nand more")]);
+    let wanted = long(&[(15, "fifteen"), (55, "55, by hand\nand more")]);
     assert_eq!(yard.at(&branch, "long.txt"), wanted);
     // Applied by git to where the work began, the patch gives the same files.
     let place = yard.repo.home.path().join("elsewhere");

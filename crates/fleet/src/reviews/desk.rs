@@ -1,6 +1,8 @@
 //! What lies on the desk of a reviewer: the bead, its commits, and the paper.
 
-use std::path::PathBuf;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use godel_agents::gates::Gates;
 use godel_app::{Call, beads};
@@ -10,7 +12,37 @@ use godel_model::{ProjectId, code};
 use godel_store::Tx;
 
 use super::doc::Review;
+use crate::fleet::lock;
 use crate::{Error, Fleet, Result, paper, wishes};
+
+/// How many changes are remembered.
+const KEPT_MAX: usize = 4;
+/// Changes with more lines are read each time.
+const KEPT_LINES_MAX: usize = 300_000;
+
+/// Changes that were read last: two commits never differ otherwise than before.
+#[derive(Default)]
+pub(crate) struct Kept(Mutex<VecDeque<(PathBuf, Arc<Changes>)>>);
+
+impl Kept {
+    fn find(&self, folder: &Path, base: &str, head: &str) -> Option<Arc<Changes>> {
+        let kept = lock(&self.0);
+        let is = |(at, one): &&(PathBuf, Arc<Changes>)| {
+            at == folder && one.base == base && one.head == head
+        };
+        kept.iter().find(is).map(|(_, changes)| Arc::clone(changes))
+    }
+
+    fn keep(&self, folder: &Path, changes: &Arc<Changes>) {
+        let hunks = changes.files.iter().flat_map(|file| &file.hunks);
+        if hunks.map(|hunk| hunk.lines.len()).sum::<usize>() > KEPT_LINES_MAX {
+            return;
+        }
+        let mut kept = lock(&self.0);
+        kept.truncate(KEPT_MAX - 1);
+        kept.push_front((folder.to_owned(), Arc::clone(changes)));
+    }
+}
 
 /// What lies on the desk of a reviewer.
 pub(super) struct Desk<'a> {
@@ -103,9 +135,16 @@ impl<'a> Desk<'a> {
     }
 
     /// Reads what the work changes.
-    pub(super) async fn changes(&self) -> Result<Changes> {
+    pub(super) async fn changes(&self) -> Result<Arc<Changes>> {
         let (base, head) = self.commits()?;
-        self.at_bench(move |reviewing| reviewing.changes(&base, &head)).await
+        let kept = &self.fleet.own.changes;
+        if let Some(known) = kept.find(&self.folder, &base, &head) {
+            return Ok(known);
+        }
+        let read = self.at_bench(move |reviewing| reviewing.changes(&base, &head)).await?;
+        let changes = Arc::new(read);
+        kept.keep(&self.folder, &changes);
+        Ok(changes)
     }
 
     /// Changes the paper, and tells of it in the same transaction.

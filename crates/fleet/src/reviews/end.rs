@@ -91,7 +91,7 @@ pub async fn approve(
         return Err(refused(why, hint));
     }
     let approval = Approval {
-        commit: changes.head,
+        commit: changes.head.clone(),
         by: call.actor.name.clone(),
         at: fleet.app().clock.now(),
         note: wanted.note,
@@ -234,12 +234,10 @@ pub async fn patch(
 ) -> Result<Vec<u8>> {
     call.may("review", "read", Reach::Team)?;
     let desk = Desk::open(fleet, call, which).await?;
-    let (base, head) = desk.commits()?;
-    let decisions = desk.review.decided();
+    let (changes, decisions) = (desk.changes().await?, desk.review.decided());
     let write = move |reviewing: godel_git::Reviewing<'_>| {
-        let changes = reviewing.changes(&base, &head)?;
         let tree = reviewing.build(&changes, &decisions, undecided)?;
-        reviewing.export(&base, &tree)
+        reviewing.export(&changes.base, &tree)
     };
     desk.at_bench(write).await
 }

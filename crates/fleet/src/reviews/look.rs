@@ -192,9 +192,11 @@ pub async fn diff(
     let total = changes.files.len();
     let limit = want.limit.clamp(1, FILES_MAX);
     let wanted = |file: &FileChange| want.path.as_ref().is_none_or(|path| *path == file.path);
-    let Changes { base, head, files, cut } = changes;
-    let mut files: Vec<(usize, FileChange)> =
-        files.into_iter().enumerate().skip(want.from).filter(|(_, file)| wanted(file)).collect();
+    let found = changes.files.iter().enumerate().skip(want.from).filter(|(_, file)| wanted(file));
+    // One more tells whether there is a next page.
+    let found = found.take(limit + 1);
+    let mut files: Vec<(usize, FileChange)> = found.map(|(at, file)| (at, file.clone())).collect();
+    let (base, head, cut) = (changes.base.clone(), changes.head.clone(), changes.cut);
     if let Some(path) = want.path.as_ref().filter(|_| files.is_empty()) {
         return Err(refused(
             format!("{path:?} is not changed by bead {}", desk.bead.id),
@@ -247,18 +249,19 @@ impl Desk<'_> {
             Some(_) => Some(self.changes().await?),
             None => None,
         };
+        let changes = changes.as_deref();
         let decided = self.review.decided();
         let gone = || vec![Bound::Gone; decided.len()];
-        let bound = changes.as_ref().map_or_else(gone, |changes| changes.bind(&decided));
-        let tally = changes.as_ref().map(|changes| changes.tally(&decided)).unwrap_or_default();
-        let stat = changes.as_ref().map(counted).unwrap_or_default();
+        let bound = changes.map_or_else(gone, |changes| changes.bind(&decided));
+        let tally = changes.map(|changes| changes.tally(&decided)).unwrap_or_default();
+        let stat = changes.map(counted).unwrap_or_default();
         Ok(Full {
             summary: self.summed_up(stat),
             wants: self.wanted.review.as_str(),
             decisions: self.review.decisions.iter().cloned().zip(bound).collect(),
-            comments: spots(&self.review.comments, changes.as_ref()),
+            comments: spots(&self.review.comments, changes),
             first_pass: self.first_pass().await?,
-            blocked: self.blocked(changes.as_ref()),
+            blocked: self.blocked(changes),
             tally,
         })
     }

@@ -11,6 +11,7 @@ mod look;
 mod message;
 mod say;
 
+pub(crate) use desk::Kept;
 pub use doc::{Approval, Comment, Made, On, Review, Side};
 pub use end::{
     Approve, Approved, Outcome, RequestChanges, Requested, apply, approve, patch, request_changes,

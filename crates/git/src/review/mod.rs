@@ -46,7 +46,7 @@ impl Reviewing<'_> {
     /// If there is no such branch or commit, or git cannot be run.
     pub fn base(&self, branch: &str, head: &str) -> Result<Option<String>> {
         let repo = self.repo();
-        let (target, head) = (repo.known(&format!("refs/heads/{branch}"))?, repo.known(head)?);
+        let (target, head) = (repo.known(&format!("refs/heads/{branch}"))?, self.exact(head)?);
         repo.ask().args(["merge-base", &target, &head]).maybe()
     }
 
@@ -68,6 +68,15 @@ impl Reviewing<'_> {
         let git = repo.ask().settings(&read::settings());
         let git = git.args(["diff-tree", "-r", "-p", "-M", "--binary", "--full-index"]);
         git.args(read::PLAIN).args([&base, &tree]).bytes()
+    }
+
+    /// Returns the id of a commit; a whole id is not looked up, since git itself refuses a wrong one.
+    fn exact(&self, revision: &str) -> Result<String> {
+        let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        match matches!(revision.len(), 40 | 64) && revision.bytes().all(hex) {
+            true => Ok(revision.to_owned()),
+            false => self.repo().known(revision),
+        }
     }
 
     fn repo(&self) -> &Repo {

@@ -51,7 +51,7 @@ impl Reviewing<'_> {
     /// If one of them is no commit, there are too many files, or git fails.
     pub fn changes(&self, base: &str, head: &str) -> Result<Changes> {
         let repo = self.repo();
-        let (base, head) = (repo.known(base)?, repo.known(head)?);
+        let (base, head) = (self.exact(base)?, self.exact(head)?);
         let git = repo.ask().settings(&settings()).env("GIT_ATTR_SOURCE", &head);
         let git = git.args(["diff-tree", "-r", "-M", "--raw", "-p", "-z", "--full-index"]);
         let (bytes, whole) = limited(git.args(PLAIN).args([&base, &head]), PATCH_MAX_BYTES)?;
