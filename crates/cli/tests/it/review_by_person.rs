@@ -73,7 +73,7 @@ fn look_at_it(yard: &Yard, id: &str) {
     for part in ["[long.txt:2 rejected]", "Say it in digits", "   2 +thirty", "   1 -line 30"] {
         assert!(shown.contains(part), "no {part:?} in:\n{shown}");
     }
-    yard.run(&["review", "approve", id]).refused(4, &["1 hunks are rejected", "request changes"]);
+    yard.run(&["review", "approve", id]).refused(4, &["1 hunk is rejected", "request changes"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

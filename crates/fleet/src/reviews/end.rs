@@ -1,7 +1,7 @@
 //! What comes of a review: a commit, a patch, a landing, or another round.
 
 use godel_app::{Call, beads};
-use godel_git::{Applied, Apply, Author, Message, Name, Standing, Undecided};
+use godel_git::{Applied, Apply, Author, Message, Name, Undecided};
 use godel_model::{BeadStatus, ProjectId, Reach};
 use serde_json::json;
 use tracing::instrument;
@@ -13,7 +13,7 @@ use crate::doc::Agent;
 use crate::landing::{self, Report};
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, NewAgent};
-use crate::{Fleet, Result, march, paper};
+use crate::{Fleet, Result, mail, march, paper};
 
 /// How many agents of a bead are looked at.
 const AGENTS_MAX: usize = 100;
@@ -157,7 +157,7 @@ pub async fn request_changes(
         Ok(())
     };
     desk.note("review:changes-requested", told, work).await?;
-    let agent = if wanted.begin { desk.begin().await? } else { None };
+    let agent = if wanted.begin { desk.begin(&said).await? } else { None };
     fleet.own.moved.notify_waiters();
     Ok(Requested { message: said, round, agent })
 }
@@ -178,8 +178,7 @@ pub async fn apply(
     desk.refuse_if_moved(commit.as_deref())?;
     let changes = desk.changes().await?;
     let decisions = desk.review.decided();
-    let open = changes.standings(&decisions);
-    let open = open.values().filter(|one| **one == Standing::Undecided).count();
+    let open = changes.open(&decisions);
     let undecided = match undecided {
         Some(undecided) => undecided,
         None if open == 0 => Undecided::LeaveOut,
@@ -260,8 +259,8 @@ impl Desk<'_> {
         }
     }
 
-    /// Lets an agent like the last one go on, unless one does or a convoy will.
-    async fn begin(&self) -> Result<Option<String>> {
+    /// Lets an agent like the last one go on, unless a convoy will; one that is still there is told.
+    async fn begin(&self, said: &str) -> Result<Option<String>> {
         let owner = Agent::owner_of(self.project, &self.bead.id);
         let (tenant, project) = (self.call.actor.tenant, self.project);
         let found = paper::look(self.fleet.app(), tenant, move |tx| {
@@ -278,7 +277,8 @@ impl Desk<'_> {
         });
         let Some((last, false)) = found.await? else { return Ok(None) };
         if !last.life.is_over() {
-            return Ok(None);
+            mail::send(self.fleet, self.call, &last.label, said.to_owned()).await?;
+            return Ok(Some(last.label));
         }
         let app = self.fleet.app();
         let bead = beads::get(app, self.call, Some(project), &self.bead.id).await?.value.0;

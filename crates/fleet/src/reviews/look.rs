@@ -7,6 +7,7 @@ use godel_beads::{Filter, Sort};
 use godel_git::{Bound, Changes, DiffStat, FileChange, LineKind, Standing, Tally};
 use godel_model::{BeadStatus, ProjectId, Reach};
 use jiff::Timestamp;
+use serde_json::Value;
 use tracing::instrument;
 
 use super::desk::{Desk, refused};
@@ -225,7 +226,10 @@ impl Desk<'_> {
 
     fn summed_up(&self, stat: DiffStat) -> Summary {
         let head = self.span.as_ref().map(|(_, head)| head.as_str());
-        let verdict = self.bead.verdicts.last();
+        let of_head = |verdict: &&Value| verdict.get("commit").and_then(Value::as_str) == head;
+        let passed = |verdict: &Value| verdict.get("passed").and_then(Value::as_bool) == Some(true);
+        let mut verdicts = self.bead.verdicts.iter().filter(of_head).map(passed).peekable();
+        let judged = head.is_some() && verdicts.peek().is_some();
         Summary {
             bead: self.bead.id.clone(),
             project: self.project,
@@ -235,7 +239,7 @@ impl Desk<'_> {
             span: self.span.clone(),
             risks: risks(&stat),
             stat,
-            gates: verdict.and_then(|verdict| verdict.get("passed")?.as_bool()),
+            gates: judged.then(|| verdicts.all(|passed| passed)),
             approval: head.and_then(|head| self.review.approves(head)).cloned(),
             pending: self.review.pending().count(),
             rounds: self.review.rounds,
@@ -282,12 +286,13 @@ impl Desk<'_> {
         let rejected = count(&[Standing::Rejected, Standing::Mixed]);
         if rejected > 0 {
             why.push(format!(
-                "{rejected} hunks are rejected: apply the decisions, or request changes"
+                "{} rejected: apply the decisions, or request changes",
+                hunks(rejected)
             ));
         }
         let edited = count(&[Standing::Edited]);
         if edited > 0 {
-            why.push(format!("{edited} hunks are edited: apply the decisions"));
+            why.push(format!("{} edited: apply the decisions", hunks(edited)));
         }
         why
     }
@@ -304,6 +309,10 @@ impl Desk<'_> {
             FirstPass { agent: label, approves, summary }
         }))
     }
+}
+
+fn hunks(count: usize) -> String {
+    if count == 1 { "1 hunk is".to_owned() } else { format!("{count} hunks are") }
 }
 
 /// Adds up what a change has.

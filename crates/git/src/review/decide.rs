@@ -70,13 +70,13 @@ pub enum Undecided {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// Nothing was decided.
+    /// Nothing was decided, or only some lines were accepted.
     Undecided,
     /// All of it was accepted.
     Accepted,
     /// All of it was rejected.
     Rejected,
-    /// Some lines were decided otherwise than others, or not at all.
+    /// Some of its lines were rejected.
     Mixed,
     /// A person wrote something else.
     Edited,
@@ -146,14 +146,23 @@ pub(crate) struct Verdicts {
 
 impl Verdicts {
     fn standing(&self) -> Standing {
-        match (&self.text, self.lines.first()) {
-            (Some(_), _) => Standing::Edited,
-            (None, None) => Standing::Undecided,
-            (None, Some(first)) if self.lines.iter().any(|line| line != first) => Standing::Mixed,
-            (None, Some(Some(true))) => Standing::Accepted,
-            (None, Some(Some(false))) => Standing::Rejected,
-            (None, Some(None)) => Standing::Undecided,
+        let all = |wanted: Option<bool>| self.lines.iter().all(|line| *line == wanted);
+        if self.text.is_some() {
+            Standing::Edited
+        } else if all(Some(true)) {
+            Standing::Accepted
+        } else if all(Some(false)) {
+            Standing::Rejected
+        } else if self.lines.contains(&Some(false)) {
+            Standing::Mixed
+        } else {
+            Standing::Undecided
         }
+    }
+
+    /// Tells whether something of it is not decided.
+    fn is_open(&self) -> bool {
+        self.text.is_none() && self.lines.contains(&None)
     }
 
     fn take(&mut self, lines: Option<Lines>, verdict: &Verdict) {
@@ -235,6 +244,11 @@ impl Changes {
             }
         }
         tally
+    }
+
+    /// Counts the parts of which something is not decided.
+    pub fn open(&self, decisions: &[Decision]) -> usize {
+        self.verdicts(decisions).values().filter(|one| one.is_open()).count()
     }
 
     /// Puts the decisions together, part by part; a later one counts more.

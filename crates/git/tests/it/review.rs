@@ -206,6 +206,13 @@ fn lines_and_edits_make_the_file_that_was_meant() {
     let all = part.decide(None, Verdict::Accepted);
     let rejected = part.decide(Some(Lines { from: 3, to: 3 }), Verdict::Rejected);
     assert_eq!(build(&[all.clone(), rejected]), "one\nTWO\nthree\nFOUR\n", "a later one counts");
+    let how = |decisions: &[Decision]| {
+        (changes.standings(decisions)[part.key()], changes.open(decisions))
+    };
+    assert_eq!(how(&[lines(1, 2)]), (Standing::Undecided, 1));
+    assert_eq!(how(&[lines(1, 6)]), (Standing::Accepted, 0));
+    let one = part.decide(Some(Lines { from: 1, to: 1 }), Verdict::Rejected);
+    assert_eq!(how(&[one]), (Standing::Mixed, 1));
     let edited = part.decide(None, Verdict::Edited("2\n3\n4".to_owned()));
     assert_eq!(build(std::slice::from_ref(&edited)), "one\n2\n3\n4");
     assert_eq!(build(&[edited, all]), "one\nTWO\nand more\nthree\nFOUR\n");
