@@ -23,6 +23,7 @@ mod keys;
 mod landings;
 mod own;
 mod projects;
+mod reviews;
 mod spend;
 mod sse;
 mod system;
@@ -83,6 +84,12 @@ pub use own::{
     OwnTool, OwnTools, OwnUse, OwnVerdict,
 };
 pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
+pub use reviews::{
+    ApplyReview, ApproveReview, DecideReview, EditReview, NewReviewComment, RequestReviewChanges,
+    Review, ReviewApplied, ReviewApproval, ReviewApproved, ReviewComment, ReviewDecision,
+    ReviewDiff, ReviewFile, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewList,
+    ReviewMark, ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTally,
+};
 pub use spend::{
     AgentToken, AgentTokenMade, Budget, BudgetList, ModelCall, ModelCallBody, ModelCalls,
     NewAgentToken, ProviderState, ProviderStates, ProviderTest, ProviderTests, QuotaState,

@@ -83,6 +83,16 @@ Every worktree stays as it is, and nothing new begins until `godel resume`.")]
     #[command(after_help = "Examples:
   godel resume")]
     Resume,
+    /// Review what agents have done, and decide what of it may land
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel review list
+  godel review diff 4k2hm
+  godel review reject 4k2hm src/main.rs:2
+  godel review request-changes 4k2hm"
+    )]
+    Review(crate::review::Review),
     /// Let the work of beads get into its branch, in order and only if the gates pass
     #[command(
         args_conflicts_with_subcommands = true,

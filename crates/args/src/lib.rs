@@ -21,6 +21,7 @@ pub mod models;
 pub mod own;
 pub mod project;
 pub mod queue;
+pub mod review;
 mod talk;
 pub mod units;
 pub mod workflow;

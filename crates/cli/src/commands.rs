@@ -24,6 +24,7 @@ mod project;
 mod queue;
 mod reference;
 mod restore;
+mod review;
 mod role;
 mod schedule;
 mod secret;

@@ -101,7 +101,7 @@ impl Desk {
     }
 
     /// Reads a file up to a size; `-` stands for stdin.
-    pub(crate) fn read(&self, path: &Path, max: u64) -> Result<String> {
+    pub fn read(&self, path: &Path, max: u64) -> Result<String> {
         let mut bytes = Vec::new();
         let (shown, read) = if path == Path::new("-") {
             ("stdin".to_owned(), io::stdin().lock().take(max + 1).read_to_end(&mut bytes))

@@ -22,6 +22,7 @@ use uuid::Uuid;
 use crate::attach::Attached;
 use crate::benches::Benches;
 use crate::doc::Agent;
+use crate::reviews::Kept;
 use crate::run::Order;
 use crate::{Error, Result, carry};
 
@@ -67,6 +68,8 @@ pub(crate) struct Own {
     pub(crate) landings: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
     /// Repositories that were opened.
     benches: Benches,
+    /// Changes that people look at.
+    pub(crate) changes: Kept,
     /// Repositories in which worktrees are made ready, and whether that is to be done again.
     pub(crate) stocking: Mutex<HashMap<PathBuf, bool>>,
     /// How many errands are carried out here.
@@ -141,6 +144,7 @@ impl Fleet {
                 tickets: Mutex::default(),
                 landings: Mutex::default(),
                 benches: Benches::default(),
+                changes: Kept::default(),
                 stocking: Mutex::default(),
                 foremen: Mutex::default(),
                 rooms: Mutex::default(),

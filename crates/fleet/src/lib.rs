@@ -31,6 +31,7 @@ pub mod own;
 pub mod paper;
 mod place;
 mod review;
+pub mod reviews;
 pub mod roles;
 mod run;
 pub mod sessions;

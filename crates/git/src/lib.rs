@@ -39,6 +39,7 @@ mod record;
 mod remove;
 mod repo;
 mod rescue;
+mod review;
 mod scratch;
 mod setup;
 mod share;
@@ -61,5 +62,9 @@ pub use record::{
 };
 pub use remove::{Fate, Ignored, Remove, Removed};
 pub use rescue::Rescue;
+pub use review::{
+    Applied, Apply, Bound, Changes, Decision, FileChange, Hunk, Line, LineKind, Lines, Part,
+    Reviewing, Side, Standing, Status, Tally, Undecided, Verdict,
+};
 pub use share::Binds;
 pub use survey::survey;

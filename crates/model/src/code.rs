@@ -161,6 +161,10 @@ codes! {
     LANDING_REFUSED = "landing_refused", Conflict;
     /// A bead is not in the merge queue.
     LANDING_NOT_FOUND = "landing_not_found", NotFound;
+    /// A bead has no work that could be reviewed.
+    REVIEW_NOT_FOUND = "review_not_found", NotFound;
+    /// Something cannot be decided or done in a review as it stands.
+    REVIEW_REFUSED = "review_refused", Conflict;
     /// There is no such schedule.
     SCHEDULE_NOT_FOUND = "schedule_not_found", NotFound;
     /// Another schedule has this name.

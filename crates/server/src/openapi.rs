@@ -38,6 +38,7 @@ pub(crate) fn base() -> OpenApi {
             ("queue", "What is to be done, and who does it"),
             ("workflows", "Tasks that depend on each other, and their runs"),
             ("teams", "Several workers at one job"),
+            ("reviews", "What people decide about the work of agents"),
             ("secrets", "What work needs and nobody sees"),
             ("audit", "Who did what"),
             ("tenants", "Who shares the server"),

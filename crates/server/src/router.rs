@@ -21,7 +21,7 @@ use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
     admin, audit, auth, beads, calls, convoys, device, events, health, intents, keys, projects,
-    providers, secrets, spend, stream, system, tenants, usage, users,
+    providers, reviews, secrets, spend, stream, system, tenants, usage, users,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -154,6 +154,21 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(intents::start))
 }
 
+/// The paths of reviews by people.
+fn review_api() -> OpenApiRouter<Shared> {
+    OpenApiRouter::new()
+        .routes(routes!(reviews::list))
+        .routes(routes!(reviews::get))
+        .routes(routes!(reviews::diff))
+        .routes(routes!(reviews::comment))
+        .routes(routes!(reviews::decide, reviews::undo))
+        .routes(routes!(reviews::edit))
+        .routes(routes!(reviews::end::apply))
+        .routes(routes!(reviews::end::approve))
+        .routes(routes!(reviews::end::request_changes))
+        .routes(routes!(reviews::end::patch))
+}
+
 /// The paths that agents ask with their own tokens, which open nothing else.
 fn own_api() -> OpenApiRouter<Shared> {
     OpenApiRouter::new()
@@ -208,6 +223,7 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .merge(queue_api())
         .merge(workflow_api())
         .merge(agent_api())
+        .merge(review_api())
         .routes(routes!(audit::list))
         .routes(routes!(audit::verify))
         .routes(routes!(tenants::list, tenants::create))

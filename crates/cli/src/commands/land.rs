@@ -55,10 +55,7 @@ async fn add(context: &Context, asked: &AddLanding) -> Result<Exit> {
         }
         landing = client.call(Method::GET, &again, NOTHING).await?;
     }
-    let exit = match landing.stage.as_str() {
-        "failed" | "removed" => Exit::Conflict,
-        _ => Exit::Done,
-    };
+    let exit = exit_of(&landing);
     if context.output.is_json() {
         context.output.value(&landing)?;
         return Ok(exit);
@@ -72,8 +69,16 @@ fn goes_on(landing: &Landing) -> bool {
     matches!(landing.stage.as_str(), "waiting" | "checking") && landing.why.is_none()
 }
 
+/// Tells whether somebody has to do something about a landing.
+pub(super) fn exit_of(landing: &Landing) -> Exit {
+    match landing.stage.as_str() {
+        "failed" | "removed" => Exit::Conflict,
+        _ => Exit::Done,
+    }
+}
+
 /// Says how one landing stands.
-fn say(context: &Context, landing: &Landing) -> Result<()> {
+pub(super) fn say(context: &Context, landing: &Landing) -> Result<()> {
     let bead = &landing.bead;
     let target = landing.target.as_deref().map_or_else(|| "its branch".to_owned(), plain);
     let why = landing.why.as_deref().map(plain);

@@ -32,6 +32,7 @@ mod people;
 mod queue;
 mod repo;
 mod repository;
+mod review_by_person;
 mod reviews;
 mod roles;
 mod serving;

@@ -26,13 +26,13 @@ use crate::repo::Repo;
 pub use godel_model::JoinBy as How;
 pub use stack::{Load, Placed, Stack};
 pub use undo::Span;
-use words::written;
+pub(crate) use words::written;
 pub use words::{Author, Message};
 
 /// How many files of a conflict are named.
 const CONFLICTS_MAX: usize = 200;
 /// No signature, and words as they were written.
-const PLAIN: [&str; 3] =
+pub(crate) const PLAIN: [&str; 3] =
     ["commit.gpgSign=false", "i18n.commitEncoding=UTF-8", "log.showSignature=false"];
 
 /// A merge that is ready to land; the branch has not moved.
@@ -180,7 +180,7 @@ impl Landing<'_> {
 
     /// Merges two commits, from where they parted or from another base; the files that conflict
     /// instead, if they do.
-    fn merged(
+    pub(crate) fn merged(
         &self,
         base: Option<&str>,
         [ours, theirs]: [&str; 2],
@@ -243,7 +243,7 @@ impl Landing<'_> {
     }
 
     /// Merge programs of the user's are not run here: a file that needs one is a conflict.
-    fn no_drivers(&self) -> Result<Vec<String>> {
+    pub(crate) fn no_drivers(&self) -> Result<Vec<String>> {
         let asked = ["config", "-z", "--name-only", "--get-regexp", r"^merge\..*\.driver$"];
         let output = self.repo().ask().args(asked).output()?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

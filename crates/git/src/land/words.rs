@@ -36,7 +36,7 @@ pub struct Message {
 }
 
 /// Writes the message of a commit, or refuses it.
-pub(super) fn written(message: &Message) -> Result<String> {
+pub(crate) fn written(message: &Message) -> Result<String> {
     let refuse = |what: &str, hint: String| Err(Error::refused(code::INVALID_FIELD, what, hint));
     let title = title(message);
     if title.is_empty() {

@@ -10,6 +10,8 @@ mod landings;
 mod losses;
 mod policies;
 mod refusals;
+mod review;
+mod review_properties;
 mod spares;
 mod stacks;
 mod survey;

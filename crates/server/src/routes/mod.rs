@@ -16,6 +16,7 @@ pub(crate) mod list;
 pub(crate) mod projects;
 pub(crate) mod providers;
 pub(crate) mod queue;
+pub(crate) mod reviews;
 pub(crate) mod secrets;
 pub(crate) mod spend;
 pub(crate) mod stream;

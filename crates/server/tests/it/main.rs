@@ -19,6 +19,7 @@ mod otlp;
 mod projects;
 mod queue;
 mod redis;
+mod reviews;
 mod roles;
 mod shutdown;
 mod sse;

@@ -82,7 +82,7 @@ impl Mine {
             Some("projects") => &self.project,
             Some("users") => &self.user,
             Some("keys") => &self.key,
-            Some("beads") => &self.bead,
+            Some("beads" | "reviews") => &self.bead,
             Some("convoys") => &self.convoy,
             Some("agents") => &self.agent,
             Some("intents") => &self.intent,
@@ -98,6 +98,9 @@ impl Mine {
 fn body(path: &str) -> Value {
     match path.rsplit('/').next().unwrap_or_default() {
         "rotate" => json!({}),
+        "decisions" => json!({ "verdict": "rejected", "all": true }),
+        "edits" => json!({ "part": { "path": "theirs", "hunk": 1 }, "text": "theirs" }),
+        "apply" | "approve" | "request-changes" => json!({}),
         _ if path.contains("/self") => own(path),
         _ if LED.iter().any(|room| path.contains(room)) => led(path),
         "ours" => json!({ "value": "ours" }),

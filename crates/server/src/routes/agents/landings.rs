@@ -75,7 +75,7 @@ pub(crate) async fn land(
 ) -> ApiResult<impl IntoResponse> {
     let which = (query.project(), name.as_str());
     let entry = landing::land(&shared.fleet, &caller.call, which, query.patience()).await?;
-    Ok(Json(Success::new(shape(alone(entry)))))
+    Ok(Json(Success::new(alone(entry))))
 }
 
 /// Take back what a bead brought
@@ -93,7 +93,7 @@ pub(crate) async fn revert(
     let which = (project.id(), name.as_str());
     let (entry, commit) = landing::revert(&shared.fleet, &caller.call, which).await?;
     let bead = entry.bead.clone();
-    Ok(Json(Success::new(Reverted { bead, commit, landing: shape(alone(entry)) })))
+    Ok(Json(Success::new(Reverted { bead, commit, landing: alone(entry) })))
 }
 
 /// Show the merge queue
@@ -130,7 +130,7 @@ pub(crate) async fn get(
 ) -> ApiResult<impl IntoResponse> {
     let which = (query.project(), name.as_str());
     let entry = landing::get(&shared.fleet, &caller.call, which, query.patience()).await?;
-    Ok(Json(Success::new(shape(alone(entry)))))
+    Ok(Json(Success::new(alone(entry))))
 }
 
 /// Take a bead out of the merge queue
@@ -147,7 +147,7 @@ pub(crate) async fn remove(
 ) -> ApiResult<impl IntoResponse> {
     let which = (project.id(), name.as_str());
     let entry = landing::remove(&shared.fleet, &caller.call, which).await?;
-    Ok(Json(Success::new(shape(alone(entry)))))
+    Ok(Json(Success::new(alone(entry))))
 }
 
 /// Let the merge queue of a project stand still
@@ -188,8 +188,8 @@ fn paused(found: landing::Paused) -> LandingPaused {
 }
 
 /// An entry of which nothing more is known than itself.
-const fn alone(entry: landing::Entry) -> landing::Place {
-    landing::Place { entry, position: None, eta_seconds: None }
+pub(crate) fn alone(entry: landing::Entry) -> Landing {
+    shape(landing::Place { entry, position: None, eta_seconds: None })
 }
 
 fn shape(place: landing::Place) -> Landing {

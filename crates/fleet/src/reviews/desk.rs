@@ -1,0 +1,178 @@
+//! What lies on the desk of a reviewer: the bead, its commits, and the paper.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use godel_agents::gates::Gates;
+use godel_app::{Call, beads};
+use godel_beads::Bead;
+use godel_git::{Changes, Name, Reviewing};
+use godel_model::{ProjectId, code};
+use godel_store::Tx;
+
+use super::doc::Review;
+use crate::fleet::lock;
+use crate::{Error, Fleet, Result, paper, wishes};
+
+/// How many changes are remembered.
+const KEPT_MAX: usize = 4;
+/// Changes with more lines are read each time.
+const KEPT_LINES_MAX: usize = 300_000;
+
+/// Changes that were read last: two commits never differ otherwise than before.
+#[derive(Default)]
+pub(crate) struct Kept(Mutex<VecDeque<(PathBuf, Arc<Changes>)>>);
+
+impl Kept {
+    fn find(&self, folder: &Path, base: &str, head: &str) -> Option<Arc<Changes>> {
+        let kept = lock(&self.0);
+        let is = |(at, one): &&(PathBuf, Arc<Changes>)| {
+            at == folder && one.base == base && one.head == head
+        };
+        kept.iter().find(is).map(|(_, changes)| Arc::clone(changes))
+    }
+
+    fn keep(&self, folder: &Path, changes: &Arc<Changes>) {
+        let hunks = changes.files.iter().flat_map(|file| &file.hunks);
+        if hunks.map(|hunk| hunk.lines.len()).sum::<usize>() > KEPT_LINES_MAX {
+            return;
+        }
+        let mut kept = lock(&self.0);
+        kept.truncate(KEPT_MAX - 1);
+        kept.push_front((folder.to_owned(), Arc::clone(changes)));
+    }
+}
+
+/// What lies on the desk of a reviewer.
+pub(super) struct Desk<'a> {
+    pub(super) fleet: &'a Fleet,
+    pub(super) call: &'a Call,
+    pub(super) project: ProjectId,
+    pub(super) folder: PathBuf,
+    pub(super) bead: Bead,
+    pub(super) wanted: Gates,
+    /// The branch that the work is for.
+    pub(super) target: String,
+    /// Where the work began, and where it is; none if there is no work.
+    pub(super) span: Option<(String, String)>,
+    pub(super) review: Review,
+}
+
+impl<'a> Desk<'a> {
+    /// Finds all that belongs to the review of a bead.
+    pub(super) async fn open(
+        fleet: &'a Fleet,
+        call: &'a Call,
+        (project, bead): (Option<ProjectId>, &str),
+    ) -> Result<Self> {
+        let found = beads::get(fleet.app(), call, project, bead).await?;
+        let (project, bead) = (found.project, found.value.0);
+        Self::of(fleet, call, project, bead).await
+    }
+
+    /// The same, for a bead that was read already.
+    pub(super) async fn of(
+        fleet: &'a Fleet,
+        call: &'a Call,
+        project: ProjectId,
+        bead: Bead,
+    ) -> Result<Self> {
+        let (_, folder) = fleet.project(call, project).await?;
+        let wanted = wishes::read(fleet, folder.clone()).await?;
+        let target = wishes::target(fleet, folder.clone(), &wanted).await?;
+        let target = target.ok_or_else(|| {
+            Error::refused(
+                code::LANDING_REFUSED,
+                "the repository has neither a branch main nor master",
+                "say which branch work lands in: `[project] target` in godel.toml",
+            )
+        })?;
+        let (name, onto): (Name, _) = (bead.id.parse()?, target.clone());
+        let find = move |bench: &godel_git::Workbench| {
+            let Some(head) = bench.head_of(&name.branch())? else { return Ok(None) };
+            let base = bench.reviewing().base(&onto, &head)?;
+            Ok(base.map(|base| (base, head)))
+        };
+        let span = fleet.at_bench(folder.clone(), find).await?;
+        let label = Review::name_of(project, &bead.id);
+        let kept = paper::look(fleet.app(), call.actor.tenant, move |tx| {
+            paper::by_label::<Review>(tx, &label)
+        });
+        let review = kept.await?.unwrap_or_else(|| Review::fresh(fleet, project, &bead.id));
+        Ok(Self { fleet, call, project, folder, bead, wanted, target, span, review })
+    }
+
+    /// Returns where the work began and where it is.
+    pub(super) fn commits(&self) -> Result<(String, String)> {
+        self.span.clone().ok_or_else(|| {
+            Error::refused(
+                code::REVIEW_NOT_FOUND,
+                format!("bead {} has no work to look at", self.bead.id),
+                "an agent commits on its branch; `godel review list` shows what waits",
+            )
+        })
+    }
+
+    /// Refuses if the work is another than the caller has looked at.
+    pub(super) fn refuse_if_moved(&self, seen: Option<&str>) -> Result<()> {
+        let (_, head) = self.commits()?;
+        match seen {
+            Some(seen) if seen != head => Err(refused(
+                format!("bead {} has another commit since you looked: {head}", self.bead.id),
+                format!("look again: godel review diff {}", self.bead.id),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does something with git, for a review.
+    pub(super) async fn at_bench<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(Reviewing<'_>) -> godel_git::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.fleet.at_bench(self.folder.clone(), move |bench| work(bench.reviewing())).await
+    }
+
+    /// Reads what the work changes.
+    pub(super) async fn changes(&self) -> Result<Arc<Changes>> {
+        let (base, head) = self.commits()?;
+        let kept = &self.fleet.own.changes;
+        if let Some(known) = kept.find(&self.folder, &base, &head) {
+            return Ok(known);
+        }
+        let read = self.at_bench(move |reviewing| reviewing.changes(&base, &head)).await?;
+        let changes = Arc::new(read);
+        kept.keep(&self.folder, &changes);
+        Ok(changes)
+    }
+
+    /// Changes the paper, and tells of it in the same transaction.
+    pub(super) async fn note(
+        &self,
+        kind: &'static str,
+        told: serde_json::Value,
+        work: impl Fn(&mut Review) -> Result<()> + Send + Sync + Clone + 'static,
+    ) -> Result<Review> {
+        let (app, call) = (self.fleet.app().clone(), self.call.clone());
+        let (fresh, bead, project) = (self.review.clone(), self.bead.id.clone(), self.project);
+        let write = move |tx: &mut Tx<'_>| {
+            let known = paper::by_label::<Review>(tx, &Review::name_of(project, &bead))?;
+            if known.is_none() {
+                paper::insert(tx, &fresh)?;
+            }
+            let id = known.map_or(fresh.id, |known| known.id);
+            let (review, ()) = paper::change_in::<Review, ()>(tx, id, |_, review| work(review))?;
+            let mut event = call.event(&app, kind, &told, ("beadId", &bead));
+            event.metadata.refs.insert("projectId".into(), project.to_string());
+            call.tell(&app, tx, event)?;
+            Ok(review)
+        };
+        paper::write(self.fleet.app(), self.call.actor.tenant, write).await
+    }
+}
+
+/// Refuses something about a review.
+pub(super) fn refused(why: String, hint: impl Into<String>) -> Error {
+    Error::refused(code::REVIEW_REFUSED, why, hint)
+}

@@ -1,0 +1,154 @@
+//! Reviews over REST: pages, both layouts, decisions that are out of date, and who may what.
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::harness::{Running, data, failure, servers};
+
+/// A bead in review, whose branch changes two files.
+struct Work {
+    id: String,
+    folder: tempfile::TempDir,
+}
+
+impl Work {
+    async fn make(server: &Running) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let work = Self { id: String::new(), folder };
+        let text: String = (1..=40).map(|at| format!("line {at}\n")).collect();
+        work.git(&["init", "-q", "-b", "main"]);
+        work.commit(&[("a.txt", &text), ("b.txt", "one\n")], "first");
+        let project = json!({ "name": "app", "repository": work.folder.path() });
+        data(server.post("/api/v1/projects", project).await, StatusCode::CREATED).await;
+        let bead = server.post("/api/v1/beads", json!({ "title": "Change it" })).await;
+        let bead = data(bead, StatusCode::CREATED).await;
+        let id = bead["id"].as_str().unwrap().to_owned();
+        work.git(&["switch", "-q", "-c", &format!("bead/{id}")]);
+        let changed = text.replace("line 5\n", "five\n").replace("line 30\n", "thirty\nmore\n");
+        work.commit(&[("a.txt", &changed), ("b.txt", "two\n")], "work");
+        work.git(&["switch", "-q", "main"]);
+        let review = json!({ "status": "review", "force": true });
+        let moved = server.post(&format!("/api/v1/beads/{id}/move"), review).await;
+        data(moved, StatusCode::OK).await;
+        Self { id, ..work }
+    }
+
+    fn git(&self, arguments: &[&str]) -> String {
+        let mut git = std::process::Command::new("git");
+        git.arg("-C").arg(self.folder.path());
+        git.args(["-c", "user.name=A", "-c", "user.email=a@b"]).args(arguments);
+        let output = git.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn commit(&self, files: &[(&str, &str)], message: &str) {
+        for (path, text) in files {
+            std::fs::write(self.folder.path().join(path), text).unwrap();
+        }
+        self.git(&["add", "-A"]);
+        self.git(&["commit", "-q", "-m", message]);
+    }
+
+    fn path(&self, rest: &str) -> String {
+        format!("/api/v1/reviews/{}{rest}", self.id)
+    }
+}
+
+async fn get(server: &Running, path: &str) -> Value {
+    data(server.get(path).await, StatusCode::OK).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_is_read_page_by_page_and_side_by_side() {
+    for server in servers().await {
+        let work = Work::make(&server).await;
+        let list = get(&server, "/api/v1/reviews").await;
+        let row = &list["items"][0];
+        assert_eq!(
+            (&row["bead"], &row["files"]),
+            (&json!(work.id), &json!(2)),
+            "{}",
+            server.engine
+        );
+        assert_eq!((&row["added"], &row["removed"]), (&json!(4), &json!(3)));
+        let first = get(&server, &work.path("/diff?limit=1&view=split")).await;
+        assert_eq!((&first["total"], &first["next"]), (&json!(2), &json!(1)));
+        let file = &first["files"][0];
+        assert_eq!((&file["path"], &file["hunks"][1]["number"]), (&json!("a.txt"), &json!(2)));
+        let rows = file["hunks"][1]["rows"].as_array().unwrap();
+        assert_eq!(rows[3], json!({ "old": 3, "new": 4 }), "what went stands beside what came");
+        assert_eq!(rows[4], json!({ "new": 5 }));
+        let second = get(&server, &work.path("/diff?limit=1&from=1")).await;
+        assert_eq!((&second["files"][0]["path"], &second["next"]), (&json!("b.txt"), &Value::Null));
+        assert!(second["files"][0]["hunks"][0].get("rows").is_none());
+        let one = get(&server, &work.path("/diff?path=b.txt")).await;
+        assert_eq!(one["files"].as_array().unwrap().len(), 1);
+        failure(server.get(&work.path("/diff?path=c.txt")).await, 409, "review_refused").await;
+        failure(server.get(&work.path("/diff?limit=0")).await, 400, "invalid_field").await;
+        failure(server.get(&work.path("/diff?view=sideways")).await, 400, "invalid_field").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_about_another_commit_is_refused_and_one_can_be_taken_back() {
+    for server in servers().await {
+        let work = Work::make(&server).await;
+        let decisions = work.path("/decisions");
+        let seen = work.git(&["rev-parse", &format!("bead/{}", work.id)]);
+        let part = json!([{ "path": "a.txt", "hunk": 2, "lines": { "from": 3, "to": 3 } }]);
+        let wanted = json!({ "verdict": "rejected", "parts": part, "commit": seen });
+        let review = data(server.post(&decisions, wanted.clone()).await, StatusCode::OK).await;
+        assert_eq!(review["tally"], json!({ "accepted": 0, "rejected": 1, "undecided": 2 }));
+        let diff = get(&server, &work.path("/diff?path=a.txt")).await;
+        assert_eq!(diff["files"][0]["hunks"][1]["standing"], "mixed");
+        // The patch has all but the line that was rejected.
+        let patch = server.get(&work.path("/patch?undecided=keep")).await;
+        assert_eq!(patch.headers()["content-type"], "application/octet-stream");
+        let patch = patch.text().await.unwrap();
+        assert!(patch.contains("+thirty\n") && !patch.contains("+more\n"), "{patch}");
+        let both = json!({ "verdict": "rejected", "all": true, "parts": part });
+        failure(server.post(&decisions, both).await, 400, "invalid_field").await;
+        let neither = json!({ "verdict": "maybe", "all": true });
+        failure(server.post(&decisions, neither).await, 400, "invalid_field").await;
+        // The agent pushes: what was looked at is not what is there.
+        work.git(&["switch", "-q", &format!("bead/{}", work.id)]);
+        work.commit(&[("b.txt", "three\n")], "again");
+        work.git(&["switch", "-q", "main"]);
+        failure(server.post(&decisions, wanted).await, 409, "review_refused").await;
+        let review = get(&server, &work.path("")).await;
+        assert_eq!(review["decisions"][0]["bound"], "bound", "{}", server.engine);
+        let undo = server.request(Method::DELETE, &decisions).send().await.unwrap();
+        let review = data(undo, StatusCode::OK).await;
+        assert_eq!(review["decisions"], json!([]));
+        let undo = server.request(Method::DELETE, &decisions).send().await.unwrap();
+        failure(undo, 409, "review_refused").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_only_looks_decides_nothing() {
+    for server in servers().await {
+        let work = Work::make(&server).await;
+        let (_, key) = server.user("looks", "viewer").await;
+        for path in ["", "/diff", "/patch"] {
+            let answer = server.ask_as(&key, Method::GET, &work.path(path)).await;
+            assert_eq!(answer.status(), 200, "{path}");
+        }
+        let bodies = [
+            ("/comments", json!({ "text": "mine" })),
+            ("/decisions", json!({ "verdict": "accepted", "all": true })),
+            ("/edits", json!({ "part": { "path": "a.txt", "hunk": 1 }, "text": "mine" })),
+            ("/apply", json!({})),
+            ("/approve", json!({})),
+            ("/request-changes", json!({ "text": "mine" })),
+        ];
+        for (path, body) in bodies {
+            let url = format!("{}{}", server.url, work.path(path));
+            let answer = server.http.post(url).bearer_auth(&key).json(&body).send().await.unwrap();
+            assert_eq!(answer.status(), 403, "{path}");
+        }
+        let review = get(&server, &work.path("")).await;
+        assert_eq!((&review["decisions"], &review["comments"]), (&json!([]), &json!([])));
+    }
+}
