@@ -1,6 +1,6 @@
-//! `cargo xtask demo`: shows the product, act by act, in a temporary folder.
+//! `cargo xtask demo`: builds the product and shows its main job with `godel demo`.
 //!
-//! An act is a file in `demo/` with a function `fn(&mut Stage) -> Result<()>`, and a line in
+//! With `--tour` it shows the rest of the product as well, act by act, in a temporary folder. An act is a file in `demo/` with a function `fn(&mut Stage) -> Result<()>`, and a line in
 //! [`ACTS`]. It uses the product as a person would, and checks what it claims.
 
 mod agents;
@@ -14,7 +14,7 @@ mod people;
 mod server;
 mod tls;
 
-use crate::failure::{Failure, Result};
+use crate::failure::{Failure, Result, Told as _};
 use crate::godel::{Godel, Server};
 use crate::options::Options;
 use crate::shop::{Shop, line_of};
@@ -83,7 +83,7 @@ impl Stage<'_> {
     }
 }
 
-/// Builds the product and plays every act.
+/// Builds the product, and shows its main job or the whole tour.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let shop = Shop::open(options.verbose)?;
     println!("Building godel (the first time takes a few minutes)");
@@ -94,6 +94,14 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("  npm is missing: the dashboard is left out, all else works");
     }
     shop.captured("build", &mut shop.cargo(&["build", "--bin", "godel"]))?;
+    if !options.rest.iter().any(|word| word == "--tour") {
+        let mut show = std::process::Command::new(shop.godel("debug"));
+        let status = show.arg("demo").args(&options.rest).status().told("run godel demo")?;
+        return match status.success() {
+            true => Ok(()),
+            false => Err(Failure::new(format!("godel demo ended with {status}"))),
+        };
+    }
     let data = shop.nursery.folder("demo")?.join("data");
     println!("  all data lives in {} and goes away at the end", data.display());
     println!("  (each command below also gets --data with that folder)");

@@ -40,7 +40,8 @@ Usage: cargo xtask <chore> [options]
 
 Chores:
   test      Check everything: format, lints, tests on every database, dashboard, API fuzz, clients, browser
-  demo      Show the product: a server, a login, beads, agents at work, and kill -9
+  demo      Show the main job: from a sentence to changes in the branch (`--crash`, `--live`, `--keep`);
+            `demo --tour` shows the rest: a login, people, beads, models, agents, TLS
   bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads`, `proxy`, `queue`, `agents` or `landing` (further arguments go to the benchmark)
   torture   Crash the server and its databases again and again; `torture beads`: race and kill writers;
             `torture queue`: simulate the task queue, and kill its servers under load;

@@ -71,6 +71,9 @@ impl Options {
                 {
                     options.rest.push(argument);
                 }
+                "--crash" | "--live" | "--keep" | "--tour" if options.chore == "demo" => {
+                    options.rest.push(argument);
+                }
                 "--verbose" | "-v" => options.verbose = true,
                 other => {
                     let what = format!("cargo xtask {} does not know {other}", options.chore);
@@ -101,6 +104,7 @@ mod tests {
         assert_eq!((beads.rest, beads.rounds), (vec!["beads".to_owned()], 1_000));
         assert_eq!(parse("torture queue").unwrap().rest, ["queue"]);
         assert_eq!(parse("torture agents").unwrap().rest, ["agents"]);
+        assert_eq!(parse("demo --crash --keep").unwrap().rest, ["--crash", "--keep"]);
         assert_eq!(parse("bench server --rounds x").unwrap().rest, ["server", "--rounds", "x"]);
     }
 

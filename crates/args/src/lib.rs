@@ -105,6 +105,18 @@ pub enum Command {
 It runs until Ctrl-C or SIGTERM, then finishes the requests that are under way. A second signal
 ends it at once. The login link works once, within an hour. `godel config show` lists all settings.")]
     Up(SettingFlags),
+    /// Watch Godel at its main job, in a throw-away repository
+    #[command(after_help = "Examples:
+  godel demo
+  godel demo --crash
+  godel demo --live --keep
+
+It needs no server, no key and no settings, and changes nothing of yours. A scripted provider plays the models and says
+so; the server, the agents, their walls, git and the merge queue are real.")]
+    Demo(local::Demo),
+    /// Play the models of a show
+    #[command(hide = true)]
+    DemoProvider,
     /// Show how the server is doing
     #[command(after_help = "Examples:
   godel status

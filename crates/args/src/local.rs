@@ -167,3 +167,20 @@ pub enum Export {
         file: Option<PathBuf>,
     },
 }
+
+/// What the show is to be like.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Demo {
+    /// Kill the server half-way, and show that nothing was lost
+    #[arg(long)]
+    pub crash: bool,
+    /// Let a real model do the work, with the key of a provider in the environment
+    #[arg(long)]
+    pub live: bool,
+    /// With --live: which model
+    #[arg(long, value_name = "MODEL", requires = "live")]
+    pub model: Option<String>,
+    /// Leave the repository and the data for a look
+    #[arg(long)]
+    pub keep: bool,
+}

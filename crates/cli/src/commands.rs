@@ -50,6 +50,8 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         None => next::run(context).await,
         Some(Command::Up(flags)) => up::run(context, &flags).await,
         Some(Command::Status) => status::run(context).await,
+        Some(Command::Demo(asked)) => godel_demo::run(context, &asked).await,
+        Some(Command::DemoProvider) => godel_demo::provide(context).await,
         Some(Command::Local(asked)) => Box::pin(drive::run(context, asked)).await,
         Some(Command::Doctor(flags)) => doctor::run(context, &flags).await,
         Some(Command::Login(asked)) => login::login(context, asked).await,

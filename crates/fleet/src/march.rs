@@ -249,7 +249,8 @@ fn in_status(state: &ConvoyState, status: BeadStatus) -> Vec<String> {
 /// Puts a bead into the merge queue; says what keeps it there.
 async fn land(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<Option<String>> {
     let (asked, convoy) = (Asked::Convoy, Some(march.convoy.clone()));
-    let wish = landing::Wish { project: Some(march.project), bead, asked, convoy };
+    let project = Some(march.project);
+    let wish = landing::Wish { project, bead, asked, convoy, commit: None };
     let entry = landing::enter(fleet, call, wish).await?;
     Ok(entry.why.map(|why| format!("{bead} cannot land: {why}")))
 }

@@ -280,7 +280,8 @@ impl Case<'_> {
                 return self.close(Heard::Passed).await;
             }
             let (asked, convoy) = (Asked::Review, self.hearing.convoy.clone());
-            let wish = landing::Wish { project: Some(*project), bead, asked, convoy };
+            let (project, commit) = (Some(*project), Some(commit.clone()));
+            let wish = landing::Wish { project, bead, asked, convoy, commit };
             return landing::enter(self.fleet, &self.call, wish).await.map(drop);
         };
         let why = entry.why.clone().unwrap_or_default();

@@ -12,6 +12,7 @@ mod clients;
 mod convoys;
 mod crash;
 mod crew;
+mod demo;
 mod earned;
 mod errands;
 mod exchange;

@@ -116,9 +116,9 @@ pub(crate) async fn send_back(
 pub async fn land(
     fleet: &Fleet,
     call: &Call,
-    (project, bead): (Option<ProjectId>, &str),
-    patience: Duration,
+    which: (Option<ProjectId>, &str),
+    (commit, patience): (Option<String>, Duration),
 ) -> Result<Entry> {
-    let entry = add(fleet, call, project, bead).await?;
+    let entry = add(fleet, call, which, commit).await?;
     get(fleet, call, (Some(entry.project), &entry.bead), patience).await
 }

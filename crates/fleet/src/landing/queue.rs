@@ -51,9 +51,11 @@ pub(crate) struct Wish<'a> {
     pub(crate) bead: &'a str,
     pub(crate) asked: Asked,
     pub(crate) convoy: Option<String>,
+    /// The commit that was looked at; whatever came since does not land.
+    pub(crate) commit: Option<String>,
 }
 
-/// Puts a bead into the line, on the wish of a person.
+/// Puts a bead into the line, on the wish of a person; with a commit, only if that is still its last.
 ///
 /// # Errors
 /// If the caller may not, or the bead is not in review.
@@ -61,11 +63,12 @@ pub(crate) struct Wish<'a> {
 pub async fn add(
     fleet: &Fleet,
     call: &Call,
-    project: Option<ProjectId>,
-    bead: &str,
+    (project, bead): (Option<ProjectId>, &str),
+    commit: Option<String>,
 ) -> Result<Entry> {
     call.may("review", "update", Reach::Own)?;
-    enter(fleet, call, Wish { project, bead, asked: Asked::Person, convoy: None }).await
+    let wish = Wish { project, bead, asked: Asked::Person, convoy: None, commit };
+    enter(fleet, call, wish).await
 }
 
 /// Puts a bead into the line, whoever allowed it; one that is in it already stays where it is.
@@ -137,6 +140,13 @@ async fn draft(
             "an agent makes it; `git branch` shows what there is",
         )
     })?;
+    if wish.commit.as_ref().is_some_and(|seen| *seen != source) {
+        return Err(Error::refused(
+            code::LANDING_REFUSED,
+            format!("bead {} has other commits by now than those that were looked at", bead.id),
+            format!("look at them: godel review show {}", bead.id),
+        ));
+    }
     let app = fleet.app();
     Ok(Entry {
         id: app.mint.id::<EventId>().uuid(),

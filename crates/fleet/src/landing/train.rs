@@ -458,7 +458,9 @@ impl Ride {
 
     /// Tries an entry again later that gave no answer; after some times a person is told.
     async fn silent(&self, entry: &Entry, error: &Error) -> Result<()> {
-        let lasting = !error.code().kind().retryable() && !matches!(error, Error::Store(_));
+        // A refusal is an answer; it will be the same the next time.
+        let refused = error.code() == code::LANDING_REFUSED;
+        let lasting = refused || !error.code().kind().retryable();
         if entry.tries + 1 >= SILENT_MAX || lasting {
             let why = Hindrance::Blocked(error.to_string());
             return settle::trouble(self, entry, Trouble::Git, why).await;

@@ -106,7 +106,8 @@ pub async fn approve(
     let landing = match wanted.land {
         true => {
             let which = (Some(desk.project), desk.bead.id.as_str());
-            Some(landing::land(fleet, call, which, landing::WAIT_MAX).await?)
+            let seen = (Some(approval.commit.clone()), landing::WAIT_MAX);
+            Some(landing::land(fleet, call, which, seen).await?)
         }
         false => None,
     };

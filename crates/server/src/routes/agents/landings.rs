@@ -74,7 +74,7 @@ pub(crate) async fn land(
     Query(query): Query<WaitQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let which = (query.project(), name.as_str());
-    let entry = landing::land(&shared.fleet, &caller.call, which, query.patience()).await?;
+    let entry = landing::land(&shared.fleet, &caller.call, which, (None, query.patience())).await?;
     Ok(Json(Success::new(alone(entry))))
 }
 

@@ -1,0 +1,94 @@
+//! What came of the show, looked up and checked: beads, commits, what happened on the way, and what it cost.
+
+use std::time::Duration;
+
+use godel_console::measure::money;
+use godel_console::output::{Output, plain};
+use godel_console::{Error, Exit, Result};
+use serde_json::{Value, json};
+
+use crate::child::Godel;
+use crate::repository::git;
+
+/// Tells what came of a convoy.
+pub(crate) fn tell(
+    output: Output,
+    godel: &Godel,
+    (convoy, live): (&str, bool),
+    took: Duration,
+) -> Result<Exit> {
+    let repository = godel.repository();
+    let status = godel.json(&["convoy", "status", convoy])?;
+    let landings = godel.json(&["land", "status", "--all"])?;
+    let landings = list(&landings["items"][0]["landings"]);
+    let agents = list(&godel.json(&["agent", "list", "--limit", "100"])?["items"]);
+    let refused = agents.iter().filter(|agent| sent_back(agent)).count();
+    let repaired = agents.iter().filter(|agent| agent["role"] == "refinery").count();
+    let cost = godel.json(&["usage"])?["total"]["costMicros"].as_i64().unwrap_or(0);
+    let log = git(&repository, &["log", "--first-parent", "--oneline", "main"])?;
+    judge_each(godel)?;
+    if output.is_json() {
+        output.value(&json!({
+            "convoy": convoy, "landings": landings, "repaired": repaired, "gateCaught": refused,
+            "costMicros": cost, "scripted": !live, "seconds": took.as_secs(),
+            "commits": log.lines().collect::<Vec<_>>(),
+        }))?;
+        return Ok(Exit::Done);
+    }
+    output.line("")?;
+    let rows: Vec<[String; 4]> = landings
+        .iter()
+        .map(|one| {
+            let text = |name: &str| plain(one[name].as_str().unwrap_or_default());
+            let commit = text("commit").chars().take(10).collect();
+            [text("bead"), text("stage"), commit, text("title")]
+        })
+        .collect();
+    output.table(["BEAD", "STAGE", "COMMIT", "TITLE"], rows)?;
+    output.line("")?;
+    for line in log.lines() {
+        output.line(format_args!("  {}", plain(line)))?;
+    }
+    let (done, total) = (&status["progress"]["done"], &status["progress"]["total"]);
+    let whose = if live { "" } else { " (scripted: nobody pays it)" };
+    output.line("")?;
+    output.line(format_args!(
+        "{done} of {total} beads landed in {} s, by {} agents. The gate caught {refused}; conflicts repaired: {repaired}. \
+         Every commit of main passes its tests. Cost {}{whose}.",
+        took.as_secs(),
+        agents.len(),
+        money(cost),
+    ))?;
+    Ok(Exit::Done)
+}
+
+fn list(value: &Value) -> Vec<Value> {
+    value.as_array().cloned().unwrap_or_default()
+}
+
+/// Tells whether an agent said that it was done, and a gate disagreed.
+fn sent_back(agent: &Value) -> bool {
+    agent["sentBack"].as_u64().unwrap_or(0) > 0
+        || list(&agent["history"])
+            .iter()
+            .any(|step| step["why"].as_str().is_some_and(|why| why.starts_with("not done:")))
+}
+
+/// Runs the tests on each commit of main, as somebody does who does not believe it.
+fn judge_each(godel: &Godel) -> Result<()> {
+    let repository = godel.repository();
+    let commits = git(&repository, &["rev-list", "--first-parent", "main"])?;
+    let tree = godel.folder.join("judge");
+    let path = tree.to_string_lossy().into_owned();
+    for commit in commits.lines() {
+        git(&repository, &["worktree", "add", "-q", "--detach", &path, commit])?;
+        let judged = std::process::Command::new("sh").arg("test.sh").current_dir(&tree).output();
+        git(&repository, &["worktree", "remove", "--force", &path])?;
+        let passed = judged.map_err(|cause| Error::file("test.sh", "run", cause))?.status.success();
+        if !passed {
+            let what = format!("the tests fail on {commit} of main");
+            return Err(Error::usage(what, "report this, with the folder of `godel demo --keep`"));
+        }
+    }
+    Ok(())
+}
