@@ -111,8 +111,8 @@ async fn what_is_not_plain_is_one_question_and_what_is_wrong_is_refused() {
         );
         let path = format!("/api/v1/intents/{}", intent["id"].as_str().unwrap());
         failure(server.post(&format!("{path}/start"), json!({})).await, 409, "intent_state").await;
-        let answer =
-            |value: &str| server.post(&format!("{path}/answer"), json!({ "answer": value }));
+        let place = format!("{path}/answer");
+        let answer = |value: &str| server.post(&place, json!({ "answer": value }));
         failure(answer("neither").await, 400, "invalid_field").await;
         let settled = data(answer("internal/mailer").await, StatusCode::OK).await;
         assert_eq!(settled["state"], "planned", "{settled:#}");
