@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_crate_without_a_layer_is_found() {
-        for layer in [Value::Null, json!(8), json!("attic"), json!(-1)] {
+        for layer in [Value::Null, json!(9), json!("attic"), json!(-1)] {
             assert_eq!(house(member("new", layer, &[])).len(), 1);
         }
     }
