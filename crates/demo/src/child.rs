@@ -113,9 +113,13 @@ impl Godel {
         })
     }
 
-    /// Runs a command whose answer is shown to people as it comes.
-    pub(crate) fn show(&self, arguments: &[&str]) -> Result<bool> {
-        let status = self.command(arguments).status();
+    /// Runs a command whose answer is shown to people as it comes, unless a program listens.
+    pub(crate) fn show(&self, arguments: &[&str], to_people: bool) -> Result<bool> {
+        let mut command = self.command(arguments);
+        if !to_people {
+            command.stdout(Stdio::null());
+        }
+        let status = command.status();
         Ok(status.map_err(|cause| Error::file("godel", "run", cause))?.success())
     }
 

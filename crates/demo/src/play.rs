@@ -65,7 +65,8 @@ fn play(output: Output, asked: &Demo, folder: &Path) -> Result<(Exit, bool)> {
     let started = Instant::now();
     let done = godel.json(&wish)?;
     let convoy = done["convoy"].as_str().unwrap_or_default().to_owned();
-    godel.show(&["do", "--show", done["id"].as_str().unwrap_or_default()])?;
+    let people = !output.is_json();
+    godel.show(&["do", "--show", done["id"].as_str().unwrap_or_default()], people)?;
     if asked.crash {
         let landed = until_one_landed(&godel, &convoy)?;
         output
@@ -74,7 +75,7 @@ fn play(output: Output, asked: &Demo, folder: &Path) -> Result<(Exit, bool)> {
         (server, link) = godel.up()?;
         output.note("It is up again, and goes on where it was.\n");
     }
-    if !godel.show(&["watch", &convoy])? {
+    if !godel.show(&["watch", &convoy], people)? {
         let what = "the convoy did not come to its end";
         return Err(Error::usage(what, format!("see {}", folder.join("server.log").display())));
     }

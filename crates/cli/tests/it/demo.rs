@@ -10,10 +10,7 @@ fn play(arguments: &[&str]) -> Value {
     let home = Home::new().with("PATH", path.to_str().unwrap());
     let shown = home.run(&[&["demo", "--json"], arguments].concat()).expect(0);
     assert!(shown.stderr.contains("a scripted provider plays the models"), "{}", shown.stderr);
-    // Before the summary stands what was watched.
-    let from = shown.stdout.find("{\n  \"commits\"").or_else(|| shown.stdout.rfind("\n{"));
-    let json = &shown.stdout[from.unwrap_or(0)..];
-    serde_json::from_str(json).unwrap_or_else(|error| panic!("{error}: {}", shown.stdout))
+    shown.json()
 }
 
 fn is_whole(told: &Value) {

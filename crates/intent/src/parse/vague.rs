@@ -62,14 +62,19 @@ pub(super) fn question(intent: &Intent, scene: &Scene<'_>) -> Option<Question> {
 /// Returns the verb if it is about nothing in particular.
 fn objectless(said: &[Word]) -> Option<&str> {
     let verb = said.iter().find(|word| rules::is_work_verb(&word.low))?;
-    let particular = |word: &&Word| {
+    // `the store` is a thing, though one can store something.
+    let noun = |at: usize| {
+        let before = at.checked_sub(1).and_then(|before| said.get(before));
+        before.is_some_and(|word| matches!(word.low.as_str(), "the" | "a" | "an" | "our" | "my"))
+    };
+    let particular = |(at, word): &(usize, &Word)| {
         !is_empty_word(&word.low)
             && !GENERIC.contains(&word.low.as_str())
-            && !rules::is_work_verb(&word.low)
+            && (!rules::is_work_verb(&word.low) || noun(*at))
             && !rules::stands_alone(&word.low)
     };
     let alone = said.iter().any(|word| rules::stands_alone(&word.low));
-    let found = said.iter().filter(particular).count();
+    let found = said.iter().enumerate().filter(particular).count();
     (found == 0 && !alone).then_some(verb.low.as_str())
 }
 
@@ -131,4 +136,19 @@ fn twins(said: &[Word], survey: &Survey) -> Option<Question> {
         return Some(Question { about: About::Part, ask, choices, free: false });
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thing_that_is_also_a_verb_is_something_in_particular() {
+        for plain in ["Fix the store", "Improve our cache", "Add tests", "Fix the login page"] {
+            assert_eq!(objectless(&words(plain)), None, "{plain}");
+        }
+        for vague in ["Fix it", "Improve the code", "Refactor", "Make it better"] {
+            assert!(objectless(&words(vague)).is_some(), "{vague}");
+        }
+    }
 }

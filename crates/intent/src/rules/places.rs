@@ -97,11 +97,17 @@ pub fn of(survey: &Survey, text: &str) -> Vec<Place> {
             found.push(place(part, named));
         }
     };
+    // Who gives a path has said which of several parts of one name is meant.
+    let pathed = |part: &&Part| said.iter().any(|word| word.low == part.path.to_lowercase());
+    let meant: Vec<&Part> = code.iter().copied().filter(pathed).collect();
+    meant.iter().for_each(|part| add(part, true));
+    let twin =
+        |part: &&Part| meant.iter().any(|one| one.name == part.name && one.path != part.path);
     let mut looked = 0;
     for word in &said {
         exact(survey, &word.low)
             .into_iter()
-            .filter(|part| part.kind == PartKind::Code)
+            .filter(|part| part.kind == PartKind::Code && !twin(part))
             .for_each(|part| add(part, true));
         looked += usize::from(word.low.contains(['.', '/']));
         if looked <= FILES_MAX
@@ -231,4 +237,28 @@ pub fn all(survey: &Survey) -> Vec<Place> {
         .filter(|part| part.kind == PartKind::Code && part.lines >= LINES_MIN)
         .map(|part| place(part, false))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_says_which_of_two_parts_of_one_name_is_meant() {
+        let part = |path: &str| Part {
+            name: "mailer".to_owned(),
+            path: path.to_owned(),
+            lines: 40,
+            ..Part::default()
+        };
+        let survey = Survey {
+            parts: vec![part("cmd/mailer"), part("internal/mailer")],
+            ..Survey::default()
+        };
+        let paths = |text: &str| -> Vec<String> {
+            of(&survey, text).into_iter().map(|place| place.path).collect()
+        };
+        assert_eq!(paths("Fix the mailer"), ["cmd/mailer", "internal/mailer"]);
+        assert_eq!(paths("Fix the mailer in internal/mailer"), ["internal/mailer"]);
+    }
 }

@@ -6,6 +6,9 @@ use godel_console::measure::money;
 use godel_console::output::{Output, STRONG, WARN, plain, styled};
 use godel_console::{Exit, Result};
 
+/// A cent in millionths of a dollar.
+const CENT: u64 = 10_000;
+
 /// Shows what was understood, the plan, who does it and what it costs.
 pub(super) fn present(output: Output, intent: &Intent) -> Result<Exit> {
     if output.is_json() {
@@ -80,7 +83,9 @@ fn beads(output: Output, plan: &IntentPlan) -> Result<()> {
 }
 
 fn price(priced: &IntentEstimate) -> String {
-    let dollars = |micros: u64| money(i64::try_from(micros).unwrap_or(i64::MAX));
+    // An estimate is not more exact than a cent.
+    let dollars =
+        |micros: u64| money(i64::try_from(micros.div_ceil(CENT) * CENT).unwrap_or(i64::MAX));
     let (cost, time) = (&priced.cost, &priced.seconds);
     format!(
         "about {} ({} to {}) and {} ({} to {}), with {:.0} % of such plans in between",
