@@ -1448,6 +1448,211 @@ export interface paths {
         patch: operations["updatePool"];
         trace?: never;
     };
+    "/api/v1/reviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what waits to be reviewed
+         * @description What nobody approved first, and of that the oldest.
+         */
+        get: operations["listReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the review of a bead
+         * @description What was decided and said, whether that is still there after a push, and what keeps it from being approved.
+         */
+        get: operations["getReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply decisions
+         * @description Commits what was accepted on the branch of the bead, as a commit of the caller. Nothing is moved if the branch
+         *     has moved meanwhile.
+         */
+        post: operations["applyReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve the work of a bead
+         * @description As it is now: another commit needs another approval. It lands at once, unless `noLand` is said.
+         */
+        post: operations["approveReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/comments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Comment on a change
+         * @description On a line, a file, or all of it; the agent is told when changes are requested.
+         */
+        post: operations["commentReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/decisions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept or reject parts of a change
+         * @description Hunks, lines of hunks, files, or all. Decisions stay after a push where the hunk is the same.
+         */
+        post: operations["decideReview"];
+        /**
+         * Take decisions back
+         * @description What was decided last, or all about one hunk or file.
+         */
+        delete: operations["undoReview"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what a bead changes
+         * @description File by file, with the words that differ and a key for each hunk that stays the same when it only moves.
+         */
+        get: operations["getReviewDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/edits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write something else into a hunk
+         * @description It becomes a commit of the caller when the decisions are applied.
+         */
+        post: operations["editReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/patch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export what was accepted as a patch
+         * @description `git apply --index` on the commit where the work began gives exactly the accepted files.
+         */
+        get: operations["exportReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/request-changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Request changes
+         * @description All comments that were not sent and all rejected hunks go to the agent as one message; the bead is open again.
+         */
+        post: operations["requestReviewChanges"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/roles": {
         parameters: {
             query?: never;
@@ -3746,6 +3951,22 @@ export interface components {
             /** @description What is said about it. */
             note?: string | null;
         };
+        /** @description How decisions are applied. */
+        ApplyReview: {
+            /** @description What becomes of what is not decided: `keep` or `leave_out`; refused without if there is any. */
+            undecided?: string | null;
+            /** @description The commit that was looked at; refused if the work is another by now. */
+            commit?: string | null;
+        };
+        /** @description A person's word that work may land. */
+        ApproveReview: {
+            /** @description Why, in a sentence. */
+            note?: string | null;
+            /** @description Whether it stays where it is, and does not land at once. */
+            noLand?: boolean;
+            /** @description The commit that was looked at; refused if the work is another by now. */
+            commit?: string | null;
+        };
         /** @description Why everything is to stand still. */
         AskEstop: {
             /** @description Why. */
@@ -4266,6 +4487,17 @@ export interface components {
             /** @description Beads that are named but not there. */
             missing: string[];
         };
+        /** @description What is decided. */
+        DecideReview: {
+            /** @description `accepted` or `rejected`. */
+            verdict: string;
+            /** @description About these parts. */
+            parts?: components["schemas"]["ReviewPart"][];
+            /** @description About all that there is; then no parts are named. */
+            all?: boolean;
+            /** @description The commit that was looked at; refused if the work is another by now. */
+            commit?: string | null;
+        };
         /** @description Health with what only a known caller may see. */
         DetailedHealth: components["schemas"]["Health"] & {
             /** @description The address of the database, without user and password. */
@@ -4351,6 +4583,15 @@ export interface components {
             format: string;
             /** @description The text. */
             text: string;
+        };
+        /** @description What a hunk is to be instead. */
+        EditReview: {
+            /** @description The hunk. */
+            part: components["schemas"]["ReviewPart"];
+            /** @description The text from its first line that differs to its last. */
+            text: string;
+            /** @description The commit that was looked at; refused if the work is another by now. */
+            commit?: string | null;
         };
         /** @description What went wrong, and what to do next. */
         ErrorBody: {
@@ -5391,6 +5632,27 @@ export interface components {
             /** @description The absolute path of its git repository on the server. */
             repository?: string | null;
         };
+        /** @description Something to say in a review. */
+        NewReviewComment: {
+            /** @description What. */
+            text: string;
+            /** @description The file; without one, all of it is meant. */
+            path?: string | null;
+            /**
+             * Format: int32
+             * @description The line; without one, the first that differs.
+             */
+            line?: number | null;
+            /** @description `new`, unless `old` is said. */
+            side?: string | null;
+            /**
+             * Format: uuid
+             * @description The comment that it answers.
+             */
+            replyTo?: string | null;
+            /** @description The commit that was looked at; refused if the work is another by now. */
+            commit?: string | null;
+        };
         /** @description A run of a workflow that is not stored, or of a stored one by its name. */
         NewRun: {
             /** @description The id or the name of a stored workflow. */
@@ -6171,6 +6433,13 @@ export interface components {
              */
             replayed: number;
         };
+        /** @description A person's wish for another round. */
+        RequestReviewChanges: {
+            /** @description What to say besides the comments and what was rejected. */
+            text?: string | null;
+            /** @description Whether no agent begins at once. */
+            noAgent?: boolean;
+        };
         /** @description How an agent is begun anew. */
         RestartAgent: {
             /** @description With another model. */
@@ -6182,6 +6451,386 @@ export interface components {
         RetryRun: {
             /** @description Their ids; none stands for all that failed. */
             steps?: string[];
+        };
+        /** @description The review of a bead. */
+        Review: components["schemas"]["ReviewRow"] & {
+            /** @description Who has to agree: `person`, `agent` or `auto`. */
+            wants: string;
+            /** @description How many parts stand how. */
+            tally: components["schemas"]["ReviewTally"];
+            /** @description What was decided, the oldest first; a later one counts more. */
+            decisions: components["schemas"]["ReviewDecision"][];
+            /** @description What was said, the oldest first. */
+            comments: components["schemas"]["ReviewComment"][];
+            firstPass?: components["schemas"]["ReviewFirstPass"] | null;
+            /** @description Why it cannot be approved now. */
+            blocked: string[];
+        };
+        /** @description What came of applying decisions. */
+        ReviewApplied: {
+            /** @description The new commit of the branch; none if all was accepted as it is. */
+            commit?: string | null;
+            /** @description The id of the accepted files. */
+            tree: string;
+            /** @description The files in which it conflicts with the target. */
+            conflicts: string[];
+        };
+        /** @description That a commit may land. */
+        ReviewApproval: {
+            /** @description The commit; another one needs another word. */
+            commit: string;
+            /** @description Who said so. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description Why, in a sentence. */
+            note?: string | null;
+        };
+        /** @description What came of an approval. */
+        ReviewApproved: {
+            /** @description The approval. */
+            approval: components["schemas"]["ReviewApproval"];
+            landing?: components["schemas"]["Landing"] | null;
+        };
+        /** @description What somebody said in a review. */
+        ReviewComment: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /** @description Who. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description What. */
+            text: string;
+            /** @description The file; none speaks about all of it. */
+            path?: string | null;
+            /** @description `old` or `new`: the side that the line is on. */
+            side?: string | null;
+            /**
+             * Format: int32
+             * @description The line now; none if it is not in the change any more.
+             */
+            line?: number | null;
+            /** @description What the line said. */
+            quote?: string | null;
+            /** @description The commit that was looked at. */
+            commit: string;
+            /**
+             * Format: uuid
+             * @description The comment that it answers.
+             */
+            replyTo?: string | null;
+            /**
+             * Format: int32
+             * @description The round in which the agent was told; none if it was not yet.
+             */
+            sent?: number | null;
+        };
+        /** @description What was decided about one part of a change. */
+        ReviewDecision: {
+            /** @description The file. */
+            path: string;
+            /** @description The key of the hunk or the file. */
+            key: string;
+            lines?: components["schemas"]["ReviewLines"] | null;
+            /** @description `accepted`, `rejected` or `edited`. */
+            verdict: string;
+            /** @description What a person wrote instead. */
+            text?: string | null;
+            /** @description `bound`: it is still there; `changed`: it has changed since; `gone`: it is not there any more. */
+            bound: string;
+            /** @description Who decided. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+        };
+        /** @description Files of a change. */
+        ReviewDiff: {
+            /** @description The commit where the work began. */
+            base: string;
+            /** @description The commit where it is. */
+            head: string;
+            /** @description How many files the change has. */
+            total: number;
+            /** @description The number of the next file, for `from`; none if these are the last. */
+            next?: number | null;
+            /** @description Whether lines of some files are not shown because they are too many. */
+            cut: boolean;
+            /** @description How many parts stand how. */
+            tally: components["schemas"]["ReviewTally"];
+            /** @description The files. */
+            files: components["schemas"]["ReviewFile"][];
+            /** @description What was said about them. */
+            comments: components["schemas"]["ReviewComment"][];
+        };
+        /** @description A file that a change is about. */
+        ReviewFile: {
+            /** @description Its number in the change; 0 is the first. */
+            number: number;
+            /** @description The path. */
+            path: string;
+            /** @description The path before, if it was another. */
+            oldPath?: string | null;
+            /** @description `added`, `deleted`, `modified`, `renamed`, `copied`, `mode_changed` or `type_changed`. */
+            status: string;
+            old?: components["schemas"]["ReviewSide"] | null;
+            new?: components["schemas"]["ReviewSide"] | null;
+            /** @description Whether it has no lines. */
+            binary: boolean;
+            /** @description Whether a program wrote it, such as a lock file. */
+            generated: boolean;
+            /** @description Whether its lines are not shown because they are too many. */
+            cut: boolean;
+            /** @description Whether it can only be decided as a whole. */
+            entire: boolean;
+            /** @description The key of what is decided as a whole: its name, its mode, or all of it. */
+            key?: string | null;
+            /** @description How that stands: `undecided`, `accepted` or `rejected`. */
+            standing?: string | null;
+            /**
+             * Format: int32
+             * @description How many lines are new.
+             */
+            added: number;
+            /**
+             * Format: int32
+             * @description How many lines are gone.
+             */
+            removed: number;
+            /** @description The places that differ. */
+            hunks: components["schemas"]["ReviewHunk"][];
+        };
+        /** @description What an agent said that looked first. */
+        ReviewFirstPass: {
+            /** @description Its name. */
+            agent: string;
+            /** @description Whether it may land, as it thinks; none while it looks. */
+            approves?: boolean | null;
+            /** @description Its reasons. */
+            summary?: string | null;
+        };
+        /** @description A place that differs. */
+        ReviewHunk: {
+            /** @description Its number in the file; 1 is the first. */
+            number: number;
+            /** @description Stays the same when the hunk only moves. */
+            key: string;
+            /** @description `undecided`, `accepted`, `rejected`, `mixed` or `edited`. */
+            standing: string;
+            /** @description What it is part of, such as the line that begins a function. */
+            header: string;
+            /**
+             * Format: int32
+             * @description Its first line before.
+             */
+            oldStart: number;
+            /**
+             * Format: int32
+             * @description How many lines it had.
+             */
+            oldLen: number;
+            /**
+             * Format: int32
+             * @description Its first line now.
+             */
+            newStart: number;
+            /**
+             * Format: int32
+             * @description How many lines it has.
+             */
+            newLen: number;
+            /** @description The lines, one below the other. */
+            lines: components["schemas"]["ReviewLine"][];
+            /** @description The same side by side, if that was asked for. */
+            rows?: components["schemas"]["ReviewPair"][];
+        };
+        /** @description A line of a hunk. */
+        ReviewLine: {
+            /** @description `context`, `removed` or `added`. */
+            kind: string;
+            /** @description What it says, without its end. */
+            text: string;
+            /** @description Whether some of it is no text and shown as replacement characters. */
+            lossy?: boolean;
+            /**
+             * Format: int32
+             * @description Its number before.
+             */
+            old?: number | null;
+            /**
+             * Format: int32
+             * @description Its number now.
+             */
+            new?: number | null;
+            /**
+             * Format: int32
+             * @description Its place in the hunk, from the first line that differs; for decisions about some lines.
+             */
+            at?: number | null;
+            /** @description Whether the file ends with it, without a line break. */
+            noNewline?: boolean;
+            /** @description The parts of the text that differ from the line it stands for. */
+            marks?: components["schemas"]["ReviewMark"][];
+        };
+        /** @description Lines of a hunk, from the first that differs; 1 is the first, and both ends are meant. */
+        ReviewLines: {
+            /**
+             * Format: int32
+             * @description The first.
+             */
+            from: number;
+            /**
+             * Format: int32
+             * @description The last.
+             */
+            to: number;
+        };
+        /** @description What waits to be reviewed. */
+        ReviewList: {
+            /** @description What nobody approved first, and of that the oldest. */
+            items: components["schemas"]["ReviewRow"][];
+        };
+        /** @description A part of a line, in bytes of its UTF-8 text. */
+        ReviewMark: {
+            /**
+             * Format: int32
+             * @description Where it begins.
+             */
+            from: number;
+            /**
+             * Format: int32
+             * @description Where it ends; the byte there is not part of it.
+             */
+            to: number;
+        };
+        /** @description Two lines beside each other, by their places in the hunk's `lines`; 0 is the first. */
+        ReviewPair: {
+            /**
+             * Format: int32
+             * @description On the left.
+             */
+            old?: number | null;
+            /**
+             * Format: int32
+             * @description On the right.
+             */
+            new?: number | null;
+        };
+        /** @description Which part of a change is meant. */
+        ReviewPart: {
+            /** @description The key of a hunk or a file. */
+            key?: string | null;
+            /** @description The file, if no key is given. */
+            path?: string | null;
+            /**
+             * Format: int32
+             * @description The number of the hunk in the file; 1 is the first. Without one, all of the file.
+             */
+            hunk?: number | null;
+            lines?: components["schemas"]["ReviewLines"] | null;
+        };
+        /** @description What came of asking for changes. */
+        ReviewRequested: {
+            /** @description What the agent is told. */
+            message: string;
+            /**
+             * Format: int32
+             * @description The round that begins.
+             */
+            round: number;
+            /** @description The agent that began, if one did. */
+            agent?: string | null;
+        };
+        /** @description A review at a glance. */
+        ReviewRow: {
+            /** @description The bead. */
+            bead: string;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /** @description The title of the bead. */
+            title: string;
+            /** @description The status of the bead; `review` while it waits. */
+            status: string;
+            /** @description The branch that the work is for. */
+            target: string;
+            /** @description The commit where the work began. */
+            base?: string | null;
+            /** @description The commit where the work is. */
+            commit?: string | null;
+            /** @description How many files it changes. */
+            files: number;
+            /**
+             * Format: int64
+             * @description How many lines are new.
+             */
+            added: number;
+            /**
+             * Format: int64
+             * @description How many lines are gone.
+             */
+            removed: number;
+            /** @description What to look at with care, such as `large` or `security`. */
+            risks: string[];
+            /** @description Whether the gates passed, if they were run. */
+            gates?: boolean | null;
+            approval?: components["schemas"]["ReviewApproval"] | null;
+            /** @description How many comments the agent was not told of yet. */
+            pending: number;
+            /**
+             * Format: int32
+             * @description How often changes were asked for.
+             */
+            rounds: number;
+            /**
+             * Format: date-time
+             * @description Since when it waits.
+             */
+            waitingSince: string;
+        };
+        /** @description A file on one side of a change. */
+        ReviewSide: {
+            /** @description The mode, such as `100644`; `120000` is a link and `160000` another repository. */
+            mode: string;
+            /** @description The id of the content. */
+            id: string;
+            /**
+             * Format: int64
+             * @description How many bytes it has; told where the lines are not.
+             */
+            size?: number | null;
+        };
+        /** @description How many parts of a change stand how. */
+        ReviewTally: {
+            /**
+             * Format: int32
+             * @description Accepted, as they are or edited.
+             */
+            accepted: number;
+            /**
+             * Format: int32
+             * @description Rejected, all or some of their lines.
+             */
+            rejected: number;
+            /**
+             * Format: int32
+             * @description Not decided.
+             */
+            undecided: number;
         };
         /** @description How a run stands. */
         Run: components["schemas"]["RunRow"] & {
@@ -7236,6 +7885,82 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Replayed"];
+        };
+        /** @description A successful answer. */
+        Success_Review: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description The review of a bead. */
+            data: components["schemas"]["ReviewRow"] & {
+                /** @description Who has to agree: `person`, `agent` or `auto`. */
+                wants: string;
+                /** @description How many parts stand how. */
+                tally: components["schemas"]["ReviewTally"];
+                /** @description What was decided, the oldest first; a later one counts more. */
+                decisions: components["schemas"]["ReviewDecision"][];
+                /** @description What was said, the oldest first. */
+                comments: components["schemas"]["ReviewComment"][];
+                firstPass?: components["schemas"]["ReviewFirstPass"] | null;
+                /** @description Why it cannot be approved now. */
+                blocked: string[];
+            };
+        };
+        /** @description A successful answer. */
+        Success_ReviewApplied: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewApplied"];
+        };
+        /** @description A successful answer. */
+        Success_ReviewApproved: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewApproved"];
+        };
+        /** @description A successful answer. */
+        Success_ReviewComment: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewComment"];
+        };
+        /** @description A successful answer. */
+        Success_ReviewDiff: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewDiff"];
+        };
+        /** @description A successful answer. */
+        Success_ReviewList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewList"];
+        };
+        /** @description A successful answer. */
+        Success_ReviewRequested: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewRequested"];
         };
         /** @description A successful answer. */
         Success_Run: {
@@ -11598,6 +12323,426 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Pool"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listReviews: {
+        parameters: {
+            query?: {
+                /** @description Of this project only. */
+                projectId?: string;
+                /** @description How many at most: 1 to 100, 50 unless given. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What waits */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The review */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Review"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    applyReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplyReview"];
+            };
+        };
+        responses: {
+            /** @description The commit */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewApplied"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    approveReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApproveReview"];
+            };
+        };
+        responses: {
+            /** @description Whether it landed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewApproved"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    commentReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewReviewComment"];
+            };
+        };
+        responses: {
+            /** @description The comment */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewComment"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    decideReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DecideReview"];
+            };
+        };
+        responses: {
+            /** @description The review */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Review"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    undoReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description All about this hunk or file; without one, what was decided last. */
+                key?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The review */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Review"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getReviewDiff: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description This file only. */
+                path?: string;
+                /** @description From the file of this number; 0 is the first. */
+                from?: number;
+                /** @description How many files at most: 1 to 1000, 500 unless given. */
+                limit?: number;
+                /** @description `split` lays lines out side by side, too; `unified` unless given. */
+                view?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The files */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewDiff"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    editReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EditReview"];
+            };
+        };
+        responses: {
+            /** @description The review */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Review"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    exportReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description What becomes of what is not decided: `leave_out`, unless `keep` is said. */
+                undecided?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The patch */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    requestReviewChanges: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RequestReviewChanges"];
+            };
+        };
+        responses: {
+            /** @description What the agent is told */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewRequested"];
                 };
             };
             /** @description What went wrong, and what to do next */

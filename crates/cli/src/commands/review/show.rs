@@ -23,11 +23,7 @@ pub(super) fn list(context: &Context, list: &ReviewList) -> Result<()> {
     }
     let now = SystemClock.now();
     let rows = list.items.iter().map(|row| {
-        let gates = match row.gates {
-            None => "-",
-            Some(true) => "passed",
-            Some(false) => "failed",
-        };
+        let gates = row.gates.map_or("-", |passed| if passed { "passed" } else { "failed" });
         [
             row.bead.clone(),
             since(row.waiting_since, now),
@@ -70,10 +66,8 @@ pub(super) fn review(context: &Context, review: &Review) -> Result<()> {
         output.line(styled(GOOD, format_args!("approved by {}", plain(&approval.by))))?;
     }
     for decision in review.decisions.iter().filter(|one| one.bound != "bound") {
-        let what = match decision.bound.as_str() {
-            "changed" => "has changed since you decided",
-            _ => "is not there any more",
-        };
+        let changed = decision.bound == "changed";
+        let what = if changed { "has changed since" } else { "is not there any more" };
         let text = format!("{}: what you {} {what}", plain(&decision.path), decision.verdict);
         output.line(styled(WARN, text))?;
     }
@@ -118,8 +112,7 @@ pub(super) fn diff(context: &Context, diff: &ReviewDiff) -> Result<()> {
             title(context, file, hunk)?;
             for line in &hunk.lines {
                 context.output.line(painted(line))?;
-                let at = [("old", line.old), ("new", line.new)];
-                for (side, number) in at {
+                for (side, number) in [("old", line.old), ("new", line.new)] {
                     let Some(number) = number else { continue };
                     // A line that stays is on both sides; it is spoken about on the new one.
                     for comment in comments.remove(&(&file.path, side, number)).unwrap_or_default()
