@@ -543,8 +543,9 @@ export interface paths {
         put?: never;
         /**
          * Land the work of a bead
-         * @description A clean merge into the target branch, with the gates on the result. The branch moves once, or not at
-         *     all.
+         * @description The bead is put into the merge queue of its project: its work is merged with the target branch, judged by
+         *     the gates, and the branch moves once, or not at all. The answer comes when that is over, or when the time to
+         *     wait is; the landing goes on in any case. What failed before is tried again.
          */
         post: operations["landBead"];
         delete?: never;
@@ -642,6 +643,26 @@ export interface paths {
         put?: never;
         /** Give a bead back */
         post: operations["releaseBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take back what a bead brought
+         * @description A commit undoes it, if the gates pass without it, and the bead is open again.
+         */
+        post: operations["revertBead"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1240,6 +1261,84 @@ export interface paths {
          */
         post: operations["rotateKey"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/landings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the merge queue
+         * @description For each project what is in its line, in order, with what is to be expected; then what is over.
+         */
+        get: operations["listLandings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/landings/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the merge queue of a project stand still
+         * @description Beads can be added; none lands until it goes on.
+         */
+        post: operations["pauseLandings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/landings/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let the merge queue of a project go on */
+        post: operations["resumeLandings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/landings/{bead}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tell how the landing of a bead stands */
+        get: operations["getLanding"];
+        put?: never;
+        post?: never;
+        /**
+         * Take a bead out of the merge queue
+         * @description What is being moved into the branch at this moment lands.
+         */
+        delete: operations["removeLanding"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3972,6 +4071,16 @@ export interface components {
             /** @description Why. */
             reason?: string | null;
         };
+        /** @description Which line stands still, or goes on. */
+        AskPause: {
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /** @description Why, for those who come later. */
+            reason?: string | null;
+        };
         /** @description Who should work on a bead. */
         AssignBead: {
             /** @description The agent. */
@@ -4720,6 +4829,20 @@ export interface components {
              */
             copies: number;
         };
+        /** @description What a gate said about what is to land. */
+        GateVerdict: {
+            /** @description The gate. */
+            gate: string;
+            /** @description Whether it passed. */
+            passed: boolean;
+            /**
+             * Format: int64
+             * @description How long it took, in milliseconds.
+             */
+            tookMs: number;
+            /** @description Whether that was known from before. */
+            cached: boolean;
+        };
         /** @description A task that was handed out. */
         GivenTask: {
             /**
@@ -5168,18 +5291,99 @@ export interface components {
              */
             graceSeconds?: number | null;
         };
-        /** @description How a bead's work got into its branch, or why not. */
+        /** @description A bead in the merge queue: how its work gets into its branch, or why not. */
         Landing: {
             /** @description The bead. */
             bead: string;
+            /** @description What the bead is called. */
+            title: string;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /** @description Where it stands: `waiting`, `checking`, `mending`, `pushing`, `landed`, `failed`, `removed` or `reverted`. */
+            stage: string;
             /** @description Whether its work is in the branch now. */
             landed: boolean;
-            /** @description The branch. */
-            target: string;
+            /** @description The branch; nothing before it was first tried. */
+            target?: string | null;
             /** @description The commit in that branch. */
             commit?: string | null;
-            /** @description What keeps it from landing. */
+            /** @description The commit of the bead that was allowed to land. */
+            source: string;
+            /** @description Why it failed: `conflict`, `gate`, `changed`, `after` or `git`. */
+            trouble?: string | null;
+            /** @description What keeps it from landing, in words. */
             why?: string | null;
+            /** @description Files in conflict. */
+            files: string[];
+            /** @description On whose wish it lands: `person`, `convoy` or `review`. */
+            asked: string;
+            /** @description The convoy that it belongs to. */
+            convoy?: string | null;
+            /** @description What the gates said about the merged files. */
+            gates: components["schemas"]["GateVerdict"][];
+            /**
+             * Format: uuid
+             * @description Those that were judged together have the same.
+             */
+            batch?: string | null;
+            /** @description The agent that repairs its conflicts. */
+            mender?: string | null;
+            /**
+             * Format: int32
+             * @description Its place in the line, from 1.
+             */
+            position?: number | null;
+            /**
+             * Format: int64
+             * @description After how many seconds it has probably landed, as far as earlier landings tell.
+             */
+            etaSeconds?: number | null;
+            /**
+             * Format: date-time
+             * @description When it was put into the line.
+             */
+            addedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was first tried.
+             */
+            beganAt?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was over.
+             */
+            endedAt?: string | null;
+        };
+        /** @description The line of a project. */
+        LandingLine: {
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            paused?: components["schemas"]["LandingPaused"] | null;
+            /** @description What is in it, in order, and then what is over, the newest first. */
+            landings: components["schemas"]["Landing"][];
+        };
+        /** @description The lines of projects. */
+        LandingLines: {
+            /** @description One for each project that has something in it. */
+            items: components["schemas"]["LandingLine"][];
+        };
+        /** @description That a line stands still. */
+        LandingPaused: {
+            /** @description Who said so. */
+            by: string;
+            /** @description Why. */
+            reason?: string | null;
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            at: string;
         };
         /** @description That somebody holds a bead. */
         Lease: {
@@ -6452,6 +6656,15 @@ export interface components {
             /** @description Their ids; none stands for all that failed. */
             steps?: string[];
         };
+        /** @description What was taken back. */
+        Reverted: {
+            /** @description The bead. */
+            bead: string;
+            /** @description The commit that takes it back. */
+            commit: string;
+            /** @description How its landing stands now. */
+            landing: components["schemas"]["Landing"];
+        };
         /** @description The review of a bead. */
         Review: components["schemas"]["ReviewRow"] & {
             /** @description Who has to agree: `person`, `agent` or `auto`. */
@@ -7500,6 +7713,24 @@ export interface components {
             data: components["schemas"]["Landing"];
         };
         /** @description A successful answer. */
+        Success_LandingLines: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["LandingLines"];
+        };
+        /** @description A successful answer. */
+        Success_LandingPaused: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["LandingPaused"];
+        };
+        /** @description A successful answer. */
         Success_Letter: {
             /**
              * @description Always `true`.
@@ -7552,6 +7783,25 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Notice"];
+        };
+        /** @description A successful answer. */
+        Success_Option_LandingPaused: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: null | {
+                /** @description Who said so. */
+                by: string;
+                /** @description Why. */
+                reason?: string | null;
+                /**
+                 * Format: date-time
+                 * @description Since when.
+                 */
+                at: string;
+            };
         };
         /** @description A successful answer. */
         Success_OwnAnswer: {
@@ -7885,6 +8135,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Replayed"];
+        };
+        /** @description A successful answer. */
+        Success_Reverted: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Reverted"];
         };
         /** @description A successful answer. */
         Success_Review: {
@@ -10245,6 +10504,8 @@ export interface operations {
             query?: {
                 /** @description The project, if an id alone is not enough. */
                 projectId?: string;
+                /** @description How many seconds the answer may take while the landing goes on: at most 50, and that unless given. */
+                waitSeconds?: number;
             };
             header?: never;
             path: {
@@ -10255,7 +10516,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether it landed */
+            /** @description How it stands */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10453,6 +10714,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    revertBead: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The commit that does so */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Reverted"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -11845,6 +12141,178 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_KeyMade"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listLandings: {
+        parameters: {
+            query?: {
+                /** @description Of this project only. */
+                projectId?: string;
+                /** @description How many that are over are shown, of each project: 0 to 500, 20 unless given. */
+                past?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_LandingLines"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    pauseLandings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskPause"];
+            };
+        };
+        responses: {
+            /** @description That it stands still */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_LandingPaused"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    resumeLandings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskPause"];
+            };
+        };
+        responses: {
+            /** @description Nothing: it goes on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Option_LandingPaused"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getLanding: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description How many seconds the answer may take while the landing goes on: at most 50, and that unless given. */
+                waitSeconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                bead: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Landing"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    removeLanding: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                bead: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How it stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Landing"];
                 };
             };
             /** @description What went wrong, and what to do next */
