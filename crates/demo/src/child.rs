@@ -18,6 +18,17 @@ pub(crate) struct Godel {
     pub(crate) folder: PathBuf,
     /// Variables of the server, such as keys.
     pub(crate) variables: Vec<(String, String)>,
+    /// Whether real providers do the work.
+    live: bool,
+}
+
+/// Takes the variables away that would lead git elsewhere.
+pub(crate) fn forget_git(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        if name.as_encoded_bytes().starts_with(b"GIT_") {
+            command.env_remove(name);
+        }
+    }
 }
 
 /// A process that ends with the show.
@@ -64,10 +75,10 @@ impl Drop for Running {
 }
 
 impl Godel {
-    pub(crate) fn new(folder: &Path) -> Result<Self> {
+    pub(crate) fn new(folder: &Path, live: bool) -> Result<Self> {
         let program = std::env::current_exe();
         let program = program.map_err(|cause| Error::file("this program", "found", cause))?;
-        Ok(Self { program, folder: folder.to_owned(), variables: Vec::new() })
+        Ok(Self { program, folder: folder.to_owned(), variables: Vec::new(), live })
     }
 
     pub(crate) fn repository(&self) -> PathBuf {
@@ -83,9 +94,11 @@ impl Godel {
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         command.args(arguments).current_dir(self.repository()).stdin(Stdio::null());
-        // Nothing of the user's gets in: no login, no settings, no key.
+        // Nothing of the user's gets in: no login, no settings, no repository, and no key unless it is live.
+        forget_git(&mut command);
         for (name, _) in std::env::vars_os() {
-            if name.as_encoded_bytes().starts_with(b"GODEL_") {
+            let bytes = name.as_encoded_bytes();
+            if bytes.starts_with(b"GODEL_") || (!self.live && bytes.ends_with(b"_API_KEY")) {
                 command.env_remove(name);
             }
         }

@@ -39,15 +39,18 @@ pub(crate) async fn run(output: Output, asked: &Demo) -> Result<Exit> {
     let Ok(exit) = played else {
         return Err(Error::usage("the show broke off", "report this"));
     };
-    if exit.as_ref().is_ok_and(|(_, keep)| *keep) {
-        // It stays although the guard of the folder goes.
-        drop(place.keep());
+    if exit.as_ref().map_or(true, |(_, keep)| *keep) {
+        // It stays although the guard of the folder goes: for a look, or to see what went wrong.
+        let kept = place.keep();
+        if exit.is_err() {
+            output.note(format_args!("what is left of the show: {}", kept.display()));
+        }
     }
     exit.map(|(exit, _)| exit)
 }
 
 fn play(output: Output, asked: &Demo, folder: &Path) -> Result<(Exit, bool)> {
-    let mut godel = Godel::new(folder)?;
+    let mut godel = Godel::new(folder, asked.live)?;
     let (model, _provider) = stage(&mut godel, asked)?;
     repository::make(&godel.repository(), &model)?;
     match asked.live {

@@ -71,7 +71,11 @@ pub(crate) fn make(folder: &Path, model: &str) -> Result<()> {
 /// Runs git in the repository.
 pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Result<String> {
     let mut command = Command::new("git");
-    command.current_dir(folder).args(arguments).stdin(Stdio::null());
+    // Whatever repository, hooks and settings the user's shell names, this is about the show's own.
+    crate::child::forget_git(&mut command);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    command.current_dir(folder).args(["-c", "core.hooksPath=/dev/null"]).args(arguments);
+    command.stdin(Stdio::null());
     let output = command.output().map_err(|cause| Error::file("git", "run", cause))?;
     let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
     if output.status.success() {

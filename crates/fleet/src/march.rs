@@ -19,7 +19,7 @@ use crate::{Error, Fleet, NoticeKind, Result, hearing, inbox, paper, stop, wishe
 /// How many agents a march has unless asked otherwise.
 const AGENTS: u32 = 4;
 /// How many agents a march can have.
-const AGENTS_MAX: u32 = 200;
+pub const AGENTS_MAX: u32 = 200;
 /// How often marches are looked at although nothing was heard.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How many agents try one bead before a person is asked.

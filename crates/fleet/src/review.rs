@@ -274,7 +274,7 @@ impl Case<'_> {
     async fn land(&self, judge: &Agent, agents: &[Agent]) -> Result<()> {
         let Hearing { project, bead, commit, .. } = &self.hearing;
         let known = landing::find(self.fleet, self.tenant(), (*project, bead)).await?;
-        let known = known.filter(|entry| entry.source == *commit || entry.stage == Stage::Mending);
+        let known = known.filter(|entry| entry.source == *commit);
         let Some(entry) = known else {
             if self.bead.status != BeadStatus::Done && !self.is_as_it_was().await? {
                 return self.close(Heard::Passed).await;

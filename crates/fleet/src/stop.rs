@@ -45,7 +45,7 @@ pub(crate) async fn standstill(fleet: &Fleet, tenant: TenantId) -> Result<Option
 }
 
 /// Refuses to start anything while everything stands still.
-pub(crate) async fn refuse_if_stopped(fleet: &Fleet, tenant: TenantId) -> Result<()> {
+pub async fn refuse_if_stopped(fleet: &Fleet, tenant: TenantId) -> Result<()> {
     standstill(fleet, tenant).await?.map_or(Ok(()), |one| {
         let why = one.reason.map_or_else(String::new, |why| format!(" ({why})"));
         Err(Error::refused(

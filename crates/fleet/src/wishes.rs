@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use godel_agents::gates::{FILE_MAX_BYTES, FileCache, GateResult, Gates};
+use godel_agents::gates::{Anew, FILE_MAX_BYTES, FileCache, GateResult, Gates};
 use godel_model::code;
 
 use crate::place::Place;
@@ -77,6 +77,17 @@ pub(crate) async fn run(
     }
     let cache = cache(fleet)?;
     Ok(gates.run(place.runtime.as_ref(), place.sandbox.id, &cache, tree).await)
+}
+
+/// The same, although it may be known that they failed.
+pub(crate) async fn run_anew(
+    fleet: &Fleet,
+    place: &Place,
+    gates: &Gates,
+    tree: &str,
+) -> Result<Vec<GateResult>> {
+    let cache = cache(fleet)?;
+    Ok(gates.run(place.runtime.as_ref(), place.sandbox.id, &Anew(&cache), tree).await)
 }
 
 /// Opens the memory of what gates said.

@@ -163,6 +163,9 @@ pub fn read(answer: &str, roles: &[String]) -> Result<Plan, Vec<Problem>> {
             files: bead.files,
         });
     }
+    if plan.title.trim().is_empty() {
+        plan.title = plan.beads.first().map_or_else(String::new, |bead| bead.title.clone());
+    }
     plan.check(roles)?;
     plan.reduce();
     Ok(plan)

@@ -133,11 +133,15 @@ async fn decide(
 }
 
 async fn start(context: &Context, client: &Client, id: &str, asked: &Do) -> Result<Exit> {
-    let go = StartIntent {
-        agents: asked.agents,
-        budget_micros: asked.budget,
-        harness: asked.harness.clone(),
-        model: asked.model.clone(),
+    // What was said with the intent is in its plan, narrowed by its words; only a later start says it anew.
+    let go = match asked.start.is_some() {
+        true => StartIntent {
+            agents: asked.agents,
+            budget_micros: asked.budget,
+            harness: asked.harness.clone(),
+            model: asked.model.clone(),
+        },
+        false => StartIntent::default(),
     };
     let started: Intent = client.call(Method::POST, &one(id, "/start"), Some(&go)).await?;
     let output = context.output;

@@ -90,6 +90,20 @@ async fn what_was_pushed_after_it_was_allowed_does_not_land() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_somebody_wants_changed_while_it_is_judged_does_not_land() {
+    let yard = yard("[gates]\ntest = \"sleep 3; sh check.sh\"\n").await;
+    let before = main_of(&yard);
+    let bead = work(&yard, "Fine", "main", &[("fine", "x\n")]);
+    yard.run(&["land", &bead, "--no-wait"]).expect(0);
+    std::thread::sleep(Duration::from_millis(1_000));
+    yard.run(&["review", "request-changes", &bead, "Not like this"]).expect(0);
+    let all = settled(&yard);
+    assert_ne!(of(&all, &bead)["stage"], "landed", "{all:#?}");
+    assert_eq!(main_of(&yard), before);
+    assert_eq!(yard.json(&["bead", "show", &bead])["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn unrelated_histories_are_refused_and_hold_nobody_up() {
     let yard = yard("[gates]\ntest = \"sh check.sh\"\n").await;
     let (fine, island) = (
@@ -146,6 +160,12 @@ async fn what_fails_after_it_landed_is_taken_back_and_the_others_land_without_it
     assert_eq!(shown["status"], "open", "{shown:#}");
     assert!(shown["comments"].to_string().contains("git revert"), "{shown:#}");
     is_green_everywhere(&yard, &line(&yard, &base)[line(&yard, &base).len() - 1..]);
+    // Git thinks that the branch has its commits; that does not make it landed.
+    let force = ["--force", "--reason", "once more"];
+    yard.run(&[&["bead", "status", &beads[1], "review"], &force[..]].concat()).expect(0);
+    yard.run(&["land", &beads[1]]).expect(4);
+    assert_ne!(yard.json(&["bead", "show", &beads[1]])["status"], "done");
+    assert!(!yard.repo.git(&["ls-tree", "--name-only", "main"]).contains("broken"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -86,18 +86,20 @@ pub(super) async fn failed(
             return Ok(());
         }
     };
-    let [(entry, _)] = entries else {
+    let [(entry, moving)] = entries else {
         for (entry, moving) in entries {
             let part = (moving.from.clone(), moving.to.clone());
             let alone = move |entry: &mut Entry| {
                 (entry.stage, entry.alone, entry.moving) = (Stage::Waiting, true, None);
-                entry.part = Some(part.clone());
+                entry.undone = Some(part.clone());
             };
             ride.change(entry, alone).await?;
         }
         return Ok(());
     };
     let why = Hindrance::After { why: failure.why.clone(), undone: undone.clone() };
+    let part = (moving.from.clone(), moving.to.clone());
+    let entry = &ride.change(entry, move |entry| entry.undone = Some(part.clone())).await?;
     settle::mend_by_another(ride, entry, &refusal(&ride.target, &why)).await?;
     settle::give_up(ride, entry, Trouble::After, &why).await
 }

@@ -194,6 +194,9 @@ pub struct Entry {
     pub moving: Option<Moving>,
     /// What its part of the branch lies on, and the commit that brought it.
     pub part: Option<(String, String)>,
+    /// The same of a landing that was taken back: git thinks that the branch has it, so it is laid anew.
+    #[serde(default)]
+    pub undone: Option<(String, String)>,
     /// What the gates said.
     pub verdicts: Vec<Verdict>,
     /// Those that were tried together have the same.

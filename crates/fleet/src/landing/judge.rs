@@ -25,7 +25,8 @@ pub(super) async fn judge(ride: &Ride, merge: &Merge) -> Result<Vec<GateResult>>
         .gates
         .iter()
         .map(|gate| {
-            let known = cache.get(&key(&merge.tree, &gate.run))?;
+            // What failed may have failed by chance: whoever tries again means it.
+            let known = cache.get(&key(&merge.tree, &gate.run)).filter(|known| known.passed)?;
             let (name, required) = (gate.name.clone(), gate.required);
             Some(GateResult { name, required, cached: true, ..known })
         })
@@ -76,7 +77,7 @@ pub(super) async fn anew(
         fresh: true,
     };
     let tree = if remember { merge.tree.as_str() } else { "" };
-    let results = wishes::run(fleet, &place, wanted, tree).await;
+    let results = wishes::run_anew(fleet, &place, wanted, tree).await;
     drop(runtime.terminate(sandbox.id, Duration::ZERO).await);
     let gone = fleet.at_bench(ride.folder.clone(), move |bench| bench.end_look(&name));
     if let Err(error) = gone.await {

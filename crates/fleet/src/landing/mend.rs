@@ -64,6 +64,10 @@ async fn start(ride: &Ride, entry: &Entry) -> Result<()> {
     let call = ride.call(entry).await?;
     let (fleet, project) = (&ride.fleet, Some(ride.project));
     let bead = beads::get(fleet.app(), &call, project, &entry.bead).await?.value.0;
+    if bead.is_closed() {
+        let why = format!("it is {} and not in review", bead.status);
+        return settle::changed(ride, entry, why).await;
+    }
     if bead.status == BeadStatus::Review {
         let why = format!("it conflicts with {} and is repaired", ride.target);
         send_back(fleet, &call, (ride.project, &entry.bead), &why).await?;
@@ -112,16 +116,19 @@ async fn repaired(ride: &Ride, entry: &Entry) -> Result<()> {
     let app = ride.fleet.app();
     let bead = beads::get(app, &call, Some(ride.project), &entry.bead).await?.value.0;
     if bead.status != BeadStatus::Review {
-        return Ok(());
+        let why = format!("it is {} and not in review", bead.status);
+        return settle::changed(ride, entry, why).await;
     }
     let name: godel_git::Name = entry.bead.parse()?;
     let (old, target) = (entry.source.clone(), ride.target.clone());
     let looked = ride.fleet.at_bench(ride.folder.clone(), move |bench| {
-        let head = bench.head_of(&name.branch())?.unwrap_or_default();
+        let Some(head) = bench.head_of(&name.branch())? else { return Ok(None) };
         let beyond = bench.landing().beyond_repair(&old, &head, &target)?;
-        Ok((head, beyond))
+        Ok(Some((head, beyond)))
     });
-    let (head, beyond) = looked.await?;
+    let Some((head, beyond)) = looked.await? else {
+        return give_up(ride, entry, "its branch is gone".to_owned()).await;
+    };
     if head == entry.source {
         return give_up(ride, entry, "its repair changed nothing".to_owned()).await;
     }

@@ -15,7 +15,7 @@ use super::entry::{Asked, Entry, Line, Paused, Stage};
 use crate::{Error, Fleet, Result, paper};
 
 /// The longest that somebody waits for a landing in one request.
-pub const WAIT_MAX: Duration = Duration::from_secs(50);
+pub const WAIT_MAX: Duration = Duration::from_secs(20);
 /// How many entries are looked at in one go.
 pub(super) const LOOK_MAX: usize = 10_000;
 /// How many landings of the past tell how long one takes.
@@ -90,16 +90,16 @@ pub(crate) async fn enter(fleet: &Fleet, call: &Call, wish: Wish<'_>) -> Result<
             Some(known) if is_same(&known, &fresh) => return Ok(known),
             Some(known) => {
                 let change = |_: &mut Tx<'_>, entry: &mut Entry| {
-                    let (id, mends) = (entry.id, entry.mends);
-                    *entry = Entry { id, mends, ..fresh.clone() };
+                    let (id, mends, alone) = (entry.id, entry.mends, entry.alone);
+                    // Of the same work it stays true that it was taken back; new work says so itself.
+                    let undone = entry.undone.take().filter(|_| entry.source == fresh.source);
+                    *entry = Entry { id, mends, alone, undone, ..fresh.clone() };
                     Ok(())
                 };
                 paper::change_in::<Entry, ()>(tx, known.id, change)?.0
             }
-            None => {
-                paper::insert(tx, &fresh)?;
-                fresh.clone()
-            }
+            None if paper::insert(tx, &fresh)? => fresh.clone(),
+            None => return Err(Error::Raced("merge queue")),
         };
         tell(&app, &call_, tx, "landing:added", &entry)?;
         Ok(entry)
@@ -166,6 +166,7 @@ async fn draft(
         commit: None,
         moving: None,
         part: None,
+        undone: None,
         verdicts: Vec::new(),
         batch: None,
         alone: false,
@@ -316,10 +317,14 @@ pub async fn get(
     loop {
         let moved = fleet.own.moved.notified();
         let entry = find(fleet, call.actor.tenant, which).await?;
-        let entry = entry.ok_or_else(|| Error::NotQueued(which.1.to_owned()))?;
+        let mut entry = entry.ok_or_else(|| Error::NotQueued(which.1.to_owned()))?;
         let waits = matches!(entry.stage, Stage::Waiting | Stage::Checking) && entry.why.is_none();
         let now = tokio::time::Instant::now();
-        if !waits || now >= until || is_paused(fleet, call.actor.tenant, which.0).await? {
+        if !waits || now >= until {
+            return Ok(entry);
+        }
+        if is_paused(fleet, call.actor.tenant, which.0).await? {
+            entry.why = Some("nothing lands here until `godel land resume`".to_owned());
             return Ok(entry);
         }
         // Another server may lead the line.

@@ -17,7 +17,7 @@ use crate::{Error, Fleet, Result, paper, wishes};
 /// How often it begins anew because the branch has moved.
 const TRIES: usize = 10;
 
-/// Takes back what a bead brought; returns the commit that does so.
+/// Takes back what a bead brought; returns the commit that does so. It goes on if nobody waits any more.
 ///
 /// # Errors
 /// If the caller may not, the bead has not landed, others have built on it, or a gate fails without it.
@@ -28,11 +28,28 @@ pub async fn revert(
     (project, bead): (Option<ProjectId>, &str),
 ) -> Result<(Entry, String)> {
     call.may("review", "update", Reach::Own)?;
+    let (fleet_, call_, bead) = (fleet.clone(), call.clone(), bead.to_owned());
+    let (tell, told) = tokio::sync::oneshot::channel();
+    // Gates may take longer than a request; half of it must not be done.
+    fleet.own.crew.spawn(async move {
+        let done = Box::pin(carry_out(&fleet_, &call_, (project, &bead))).await;
+        // Whoever asked may have gone.
+        drop(tell.send(done));
+    });
+    told.await.unwrap_or_else(|_| Err(refused("the server stops".to_owned(), "say it again")))
+}
+
+async fn carry_out(
+    fleet: &Fleet,
+    call: &Call,
+    (project, bead): (Option<ProjectId>, &str),
+) -> Result<(Entry, String)> {
     let found = beads::get(fleet.app(), call, project, bead).await?;
     let (project, bead) = (found.project, found.value.0);
     let entry = find(fleet, call.actor.tenant, (project, &bead.id)).await?;
-    let known =
-        entry.filter(|entry| entry.stage == Stage::Landed && bead.status == BeadStatus::Done);
+    let known = entry.filter(|entry| {
+        matches!(entry.stage, Stage::Landed | Stage::Pushing) && bead.status == BeadStatus::Done
+    });
     let Some((entry, (from, to))) = known.and_then(|entry| Some((entry.clone(), entry.part?)))
     else {
         return Err(refused(
@@ -67,6 +84,7 @@ pub async fn revert(
     let work = move |tx: &mut Tx<'_>, entry: &mut Entry| {
         entry.end(Stage::Reverted, now);
         entry.why = Some(format!("{} took it back by {by}", call_.actor.name));
+        entry.undone = entry.part.take();
         queue::tell(&app, &call_, tx, "landing:reverted", entry)
     };
     let changed = paper::change::<Entry, ()>(fleet.app(), tenant, entry.id, work).await?;

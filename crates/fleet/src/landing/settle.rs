@@ -51,8 +51,9 @@ async fn finish(
     landing: ops::Landing,
     part: Option<(String, String)>,
 ) -> Result<()> {
-    let (call, app) = (ride.call(entry).await?, ride.fleet.app());
-    let project = Some(ride.project);
+    // The branch has the work, whoever allowed it and may be gone by now.
+    let call = ride.call(entry).await.unwrap_or_else(|_| ride.fleet.as_fleet(ride.tenant));
+    let (app, project) = (ride.fleet.app(), Some(ride.project));
     let bead = beads::get(app, &call, project, &entry.bead).await?.value.0;
     // One that is done and says how stays as it is.
     let known = bead.landed.as_ref().and_then(|landed| landed.get("target")?.as_str());
@@ -66,8 +67,11 @@ async fn finish(
     };
     let name: Name = entry.bead.parse()?;
     // With a merge others have all commits of the work; else they are kept where work is rescued to.
-    let branch = if ride.wanted.landing.how == How::Merge { Fate::Auto } else { Fate::Delete };
+    let merged = ride.wanted.landing.how == How::Merge && entry.undone.is_none();
+    let source = entry.source.clone();
     let gone = ride.fleet.at_bench(ride.folder.clone(), move |bench| {
+        let landed = bench.head_of(&name.branch())?.is_some_and(|head| head == source);
+        let branch = if !merged && landed { Fate::Delete } else { Fate::Auto };
         bench.remove(&name, Remove { branch, ..Remove::default() }).map(drop)
     });
     // It is in use, or somebody has changed files in it: then it stays, and nothing is lost.
@@ -80,6 +84,7 @@ async fn finish(
         (entry.trouble, entry.why) = (None, None);
         (entry.target, entry.commit) = (Some(target.clone()), Some(commit.clone()));
         entry.part.clone_from(&part);
+        (entry.undone, entry.alone) = (None, false);
     };
     ended(ride, entry, "landing:landed", end).await.map(drop)
 }
@@ -91,7 +96,9 @@ pub(super) async fn ended(
     kind: &'static str,
     work: impl Fn(&mut Entry) + Send + Sync + Clone + 'static,
 ) -> Result<Entry> {
-    let (app, call) = (ride.fleet.app().clone(), ride.call(entry).await?);
+    // Whoever allowed it may be gone; what happened is told all the same.
+    let call = ride.call(entry).await.unwrap_or_else(|_| ride.fleet.as_fleet(ride.tenant));
+    let app = ride.fleet.app().clone();
     let change = move |tx: &mut Tx<'_>, entry: &mut Entry| {
         if entry.stage.is_over() {
             return Ok(());
@@ -129,6 +136,7 @@ pub(super) async fn trouble(
 ) -> Result<()> {
     if let Hindrance::Conflict(files) = &why
         && mend::may(ride, entry)
+        && entry.undone.is_none()
     {
         return mend::begin(ride, entry, files.clone(), why.to_string()).await;
     }
@@ -202,13 +210,15 @@ pub(super) async fn stall(
     entry: &Entry,
     error: &Error,
 ) -> Result<()> {
-    let (gone, why) = (error.code().kind() == Kind::NotFound, error.to_string());
+    let kind = error.code().kind();
+    let gone = matches!(kind, Kind::NotFound | Kind::Unauthorized | Kind::Forbidden);
+    let why = error.to_string();
     let now = fleet.app().clock.now();
     tracing::warn!(%tenant, bead = %entry.bead, %error, "the merge queue of a project stands still");
     let work = move |_: &mut Tx<'_>, entry: &mut Entry| {
         entry.why = Some(why.clone());
         entry.not_before = Some(now + STALLED);
-        if gone {
+        if gone && matches!(entry.stage, Stage::Waiting | Stage::Mending) {
             entry.end(Stage::Failed, now);
             entry.trouble = Some(Trouble::Changed);
         }

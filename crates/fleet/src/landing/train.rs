@@ -55,13 +55,22 @@ pub(crate) async fn keep_going(fleet: &Fleet, tenant: TenantId) {
             }
             Err(error) => tracing::warn!(%tenant, %error, "the merge queue could not be read"),
         }
-        tokio::select! {
-            () = stopping.cancelled() => return,
-            () = moved => {}
-            () = tokio::time::sleep(LOOK_EVERY) => {}
-            Some(ended) = under_way.join_next_with_id(), if !under_way.is_empty() => {
-                let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
-                busy.remove(&id);
+        let wake = async {
+            tokio::select! {
+                () = moved => {}
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+        };
+        tokio::pin!(wake);
+        // That a line was led is no reason to lead it again: what waits for something would spin.
+        loop {
+            tokio::select! {
+                () = stopping.cancelled() => return,
+                () = &mut wake => break,
+                Some(ended) = under_way.join_next_with_id(), if !under_way.is_empty() => {
+                    let id = ended.as_ref().map_or_else(JoinError::id, |(id, ())| *id);
+                    busy.remove(&id);
+                }
             }
         }
     }
@@ -72,7 +81,8 @@ async fn lead(fleet: &Fleet, tenant: TenantId, project: ProjectId, leader: Uuid)
     let beat = async {
         loop {
             tokio::time::sleep(LEAD_BEAT).await;
-            if !take_lead(fleet, tenant, project, leader).await.unwrap_or(false) {
+            // A database that is away for a moment takes the lead from nobody.
+            if matches!(take_lead(fleet, tenant, project, leader).await, Ok(false)) {
                 return;
             }
         }
@@ -133,14 +143,18 @@ async fn turn(fleet: &Fleet, tenant: TenantId, project: ProjectId) -> Result<()>
         }
         let mut open = paper::look(fleet.app(), tenant, queue::open).await?;
         open.retain(|entry| entry.project == project);
-        let Some(first) = open.first() else { return Ok(()) };
-        let Some(ride) = begin(fleet, tenant, first).await? else { return Ok(()) };
+        if open.is_empty() {
+            return Ok(());
+        }
+        let Some(ride) = begin(fleet, tenant, &open).await? else { return Ok(()) };
         let one_at_a_time =
             Arc::clone(lock(&fleet.own.landings).entry(ride.folder.clone()).or_default());
         let _turn = one_at_a_time.lock().await;
         ride.recover(&open).await?;
         for entry in open.iter().filter(|entry| entry.stage == Stage::Mending) {
-            mend::look(&ride, entry).await?;
+            if let Err(error) = mend::look(&ride, entry).await {
+                ride.silent(entry, &error).await?;
+            }
         }
         if queue::is_paused(fleet, tenant, project).await? {
             return Ok(());
@@ -157,29 +171,30 @@ async fn turn(fleet: &Fleet, tenant: TenantId, project: ProjectId) -> Result<()>
     }
 }
 
-/// Finds out what a project wants; a line that cannot be led says why in its first entry.
-async fn begin(fleet: &Fleet, tenant: TenantId, first: &Entry) -> Result<Option<Ride>> {
-    let found = async {
-        let call = fleet.on_behalf(tenant, first.user).await?;
-        let (_, folder) = fleet.project(&call, first.project).await?;
-        let wanted = wishes::read(fleet, folder.clone()).await?;
-        let target = wishes::target(fleet, folder.clone(), &wanted).await?.ok_or_else(|| {
-            Error::refused(
-                code::LANDING_REFUSED,
-                "the repository has neither a branch main nor master",
-                "say which branch work lands in: `[project] target` in godel.toml",
-            )
-        })?;
-        let (fleet, project) = (fleet.clone(), first.project);
-        Ok(Ride { fleet, tenant, project, folder, wanted, target })
-    };
-    match found.await {
-        Ok(ride) => Ok(Some(ride)),
-        Err(error) => {
-            settle::stall(fleet, tenant, first, &error).await?;
-            Ok(None)
+/// Finds out what a project wants, for the first entry of somebody who may know it; the others say why not.
+async fn begin(fleet: &Fleet, tenant: TenantId, open: &[Entry]) -> Result<Option<Ride>> {
+    for entry in open {
+        match begin_for(fleet, tenant, entry).await {
+            Ok(ride) => return Ok(Some(ride)),
+            Err(error) => settle::stall(fleet, tenant, entry, &error).await?,
         }
     }
+    Ok(None)
+}
+
+async fn begin_for(fleet: &Fleet, tenant: TenantId, first: &Entry) -> Result<Ride> {
+    let call = fleet.on_behalf(tenant, first.user).await?;
+    let (_, folder) = fleet.project(&call, first.project).await?;
+    let wanted = wishes::read(fleet, folder.clone()).await?;
+    let target = wishes::target(fleet, folder.clone(), &wanted).await?.ok_or_else(|| {
+        Error::refused(
+            code::LANDING_REFUSED,
+            "the repository has neither a branch main nor master",
+            "say which branch work lands in: `[project] target` in godel.toml",
+        )
+    })?;
+    let (fleet, project) = (fleet.clone(), first.project);
+    Ok(Ride { fleet, tenant, project, folder, wanted, target })
 }
 
 impl Ride {
@@ -211,7 +226,10 @@ impl Ride {
     /// Goes on with what a killed server left behind.
     async fn recover(&self, open: &[Entry]) -> Result<()> {
         let mut arrived: Vec<(Merge, Vec<(Entry, Moving)>)> = Vec::new();
-        for entry in open.iter().filter(|entry| entry.stage == Stage::Checking) {
+        let now = self.now();
+        let due = |one: &&Entry| one.moving.is_none() || one.not_before.is_none_or(|at| at <= now);
+        let left = open.iter().filter(|entry| entry.stage == Stage::Checking);
+        for entry in left.filter(due) {
             let Some(moving) = entry.moving.clone() else {
                 self.change(entry, |entry| entry.stage = Stage::Waiting).await?;
                 continue;
@@ -220,7 +238,7 @@ impl Ride {
             let there = self.fleet.at_bench(self.folder.clone(), move |bench| {
                 bench.is_ancestor(&commit, &format!("refs/heads/{target}"))
             });
-            if !there.await.unwrap_or(false) {
+            if !there.await? {
                 let back = |entry: &mut Entry| {
                     (entry.stage, entry.moving) = (Stage::Waiting, None);
                 };
@@ -234,7 +252,10 @@ impl Ride {
             }
         }
         for (merge, group) in arrived {
-            self.arrived(group, &merge).await?;
+            let first = group.first().map(|(entry, _)| entry.clone());
+            if let (Err(error), Some(first)) = (self.arrived(group, &merge).await, first) {
+                self.silent(&first, &error).await?;
+            }
         }
         Ok(())
     }
@@ -243,10 +264,13 @@ impl Ride {
     fn group(&self, open: &[Entry]) -> Vec<Entry> {
         let now = self.now();
         let ready =
-            |one: &&Entry| one.stage != Stage::Mending && one.not_before.is_none_or(|at| at <= now);
+            |one: &&Entry| one.stage == Stage::Waiting && one.not_before.is_none_or(|at| at <= now);
         let mut ready = open.iter().filter(ready).peekable();
-        let single =
-            self.wanted.landing.how != How::Merge || ready.peek().is_none_or(|first| first.alone);
+        // Where nothing is judged, there is nothing to save.
+        let unjudged = self.wanted.gates.is_empty() && self.wanted.landing.after.is_none();
+        let single = self.wanted.landing.how != How::Merge
+            || unjudged
+            || ready.peek().is_none_or(|first| first.alone);
         let most = if single { 1 } else { self.wanted.landing.batch as usize };
         ready.filter(|one| single || !one.alone).take(most).cloned().collect()
     }
@@ -300,7 +324,8 @@ impl Ride {
             };
             *entry = self.change(entry, begun).await?;
         }
-        fit.retain(|(entry, _)| !entry.stage.is_over());
+        // Somebody may have taken it out, or allowed other work since.
+        fit.retain(|(entry, load)| !entry.stage.is_over() && entry.source == load.source);
         self.fleet.own.moved.notify_waiters();
         for _ in 0..TRIES {
             if fit.is_empty() {
@@ -355,8 +380,7 @@ impl Ride {
             author: author(),
         };
         // Work that landed with others and was taken back with them is laid anew.
-        let again = entry.part.clone().filter(|_| entry.alone);
-        let again = again.map(|(from, to)| Span { from, to });
+        let again = entry.undone.clone().map(|(from, to)| Span { from, to });
         Ok(Some((entry.clone(), Load { message, source: entry.source.clone(), again })))
     }
 
@@ -399,6 +423,11 @@ impl Ride {
     ) -> Result<Option<Vec<(Entry, Load)>>> {
         let mut ready = Vec::new();
         for (entry, load, moving) in here {
+            // Somebody may have thought otherwise while it was judged.
+            if self.fit(entry).await?.is_none() {
+                let rest = here.iter().filter(|one| one.0.id != entry.id);
+                return Ok(Some(rest.map(|one| (one.0.clone(), one.1.clone())).collect()));
+            }
             let entry = self.judged(entry, results).await?;
             let begun = moving.clone();
             let note = move |entry: &mut Entry| entry.moving = Some(begun.clone());
@@ -461,7 +490,8 @@ impl Ride {
         // A refusal is an answer; it will be the same the next time.
         let refused = error.code() == code::LANDING_REFUSED;
         let lasting = refused || !error.code().kind().retryable();
-        if entry.tries + 1 >= SILENT_MAX || lasting {
+        let moving = self.change(entry, |_| ()).await?.moving.is_some();
+        if (entry.tries + 1 >= SILENT_MAX || lasting) && !moving {
             let why = Hindrance::Blocked(error.to_string());
             return settle::trouble(self, entry, Trouble::Git, why).await;
         }
@@ -469,7 +499,11 @@ impl Ride {
         let pause = SignedDuration::from_secs(5 << tries.min(6));
         let until = self.now() + pause;
         let back = move |entry: &mut Entry| {
-            (entry.stage, entry.moving, entry.tries) = (Stage::Waiting, None, tries);
+            // One whose branch may have moved stays what it is: what is left to do is found out again.
+            if entry.moving.is_none() && entry.stage == Stage::Checking {
+                entry.stage = Stage::Waiting;
+            }
+            entry.tries = tries;
             (entry.why, entry.not_before) = (Some(why.clone()), Some(until));
         };
         self.change(entry, back).await.map(drop)

@@ -158,8 +158,8 @@ impl<'a> Desk<'a> {
         let (fresh, bead, project) = (self.review.clone(), self.bead.id.clone(), self.project);
         let write = move |tx: &mut Tx<'_>| {
             let known = paper::by_label::<Review>(tx, &Review::name_of(project, &bead))?;
-            if known.is_none() {
-                paper::insert(tx, &fresh)?;
+            if known.is_none() && !paper::insert(tx, &fresh)? {
+                return Err(Error::Raced(Review::KIND));
             }
             let id = known.map_or(fresh.id, |known| known.id);
             let (review, ()) = paper::change_in::<Review, ()>(tx, id, |_, review| work(review))?;

@@ -10,7 +10,7 @@ use super::desk::{Desk, refused};
 use super::doc::{Approval, Review};
 use super::message;
 use crate::doc::Agent;
-use crate::landing::{self, Entry};
+use crate::landing::{self, Entry, Stage};
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, NewAgent};
 use crate::{Fleet, Result, mail, march, paper};
@@ -97,8 +97,12 @@ pub async fn approve(
         note: wanted.note,
     };
     let told = json!({ "bead": desk.bead.id, "commit": approval.commit, "by": approval.by });
-    let kept = approval.clone();
+    let (kept, seen) = (approval.clone(), desk.review.clone());
     let work = move |review: &mut Review| {
+        if review.decisions != seen.decisions || review.rounds != seen.rounds {
+            let hint = "look at it again, and then say it again";
+            return Err(refused("somebody else decided in this moment".to_owned(), hint));
+        }
         review.approval = Some(kept.clone());
         Ok(())
     };
@@ -142,9 +146,15 @@ pub async fn request_changes(
     })?;
     // The bead carries the message to whoever goes on; only then it counts as said.
     let last = bead.comments.last().and_then(|one| one.get("text")?.as_str());
-    if last != Some(said.as_str()) {
+    if last != Some(said.text.as_str()) {
         let project = Some(desk.project);
-        beads::comment(fleet.app(), call, project, &bead.id, said.clone()).await?;
+        beads::comment(fleet.app(), call, project, &bead.id, said.text.clone()).await?;
+    }
+    // What is on its way into the branch stops first; what is being moved right now is refused.
+    let entry = landing::find(fleet, call.actor.tenant, (desk.project, &bead.id)).await?;
+    let open = |stage: Stage| !stage.is_over() && stage != Stage::Pushing;
+    if entry.is_some_and(|entry| open(entry.stage)) {
+        landing::remove(fleet, call, (Some(desk.project), &bead.id)).await?;
     }
     if bead.status == BeadStatus::Review {
         let why = "a person asks for changes";
@@ -152,16 +162,26 @@ pub async fn request_changes(
     }
     let round = desk.review.rounds + 1;
     let told = json!({ "bead": bead.id, "round": round, "commit": changes.head });
+    let message::Message { text: said, told: heard } = said;
     let work = move |review: &mut Review| {
-        review.rounds = round;
+        review.rounds = review.rounds.max(round);
         review.approval = None;
-        for comment in review.comments.iter_mut().filter(|one| one.sent.is_none()) {
+        let waiting = review.comments.iter_mut().filter(|one| one.sent.is_none());
+        // What somebody said in the meantime waits for the next message.
+        for comment in waiting.filter(|one| heard.contains(&one.id)) {
             comment.sent = Some(round);
         }
         Ok(())
     };
     desk.note("review:changes-requested", told, work).await?;
-    let agent = if wanted.begin { desk.begin(&said).await? } else { None };
+    // The bead carries the message; who hears it at once is a matter of luck.
+    let agent = match wanted.begin {
+        true => desk.begin(&said).await.unwrap_or_else(|error| {
+            tracing::info!(bead = %bead.id, %error, "nobody goes on with what was asked for yet");
+            None
+        }),
+        false => None,
+    };
     fleet.own.moved.notify_waiters();
     Ok(Requested { message: said, round, agent })
 }
@@ -279,10 +299,13 @@ impl Desk<'_> {
             let marching = marches.iter().any(|march| march.state == MarchState::Running);
             Ok(Some((last, marching)))
         });
-        let Some((last, false)) = found.await? else { return Ok(None) };
+        let Some((last, marching)) = found.await? else { return Ok(None) };
         if !last.life.is_over() {
             mail::send(self.fleet, self.call, &last.label, said.to_owned()).await?;
             return Ok(Some(last.label));
+        }
+        if marching {
+            return Ok(None);
         }
         let app = self.fleet.app();
         let bead = beads::get(app, self.call, Some(project), &self.bead.id).await?.value.0;
@@ -290,17 +313,10 @@ impl Desk<'_> {
             task: march::said_about(&bead),
             bead: Some(bead.id),
             project: Some(project),
-            harness: Some(last.harness.name().to_owned()),
-            command: last.command.clone(),
-            model: last.first_model.clone().filter(|model| !model.is_empty()),
             role: Some(last.role.clone()),
-            runtime: Some(last.runtime.clone()),
             sandbox: Some(last.sandbox.as_str().to_owned()),
-            allow: last.allow.clone(),
-            budget: last.budget,
-            timeout: last.timeout,
             convoy: last.convoy.clone(),
-            ..NewAgent::default()
+            ..NewAgent::like(&last)
         };
         Ok(Some(spawn::spawn(self.fleet, self.call, new).await?.label))
     }

@@ -1,23 +1,46 @@
 //! What an agent is told: one message with all that was said and rejected.
 
+use std::collections::HashSet;
+
 use godel_git::{Changes, FileChange, Hunk, Line, LineKind, Part, Standing};
+
+use uuid::Uuid;
 
 use super::doc::{Comment, Review, Side};
 
 /// How long the message may be; the rest is in the review.
 const MESSAGE_MAX_BYTES: usize = 18_000;
+/// How much of it comments may take.
+const COMMENTS_MAX_BYTES: usize = 12_000;
 /// How many lines of a rejected hunk are quoted.
 const QUOTED_LINES: usize = 12;
 
-/// Writes all that waits to be said as one message; nothing if that is nothing.
-pub(super) fn write(review: &Review, changes: &Changes, words: Option<&str>) -> Option<String> {
+/// A message, and the comments that are in it.
+pub(super) struct Message {
+    pub(super) text: String,
+    pub(super) told: HashSet<Uuid>,
+}
+
+/// Writes all that waits to be said as one message; nothing if that is nothing. Comments for which there is
+/// no room wait for the next one.
+pub(super) fn write(review: &Review, changes: &Changes, words: Option<&str>) -> Option<Message> {
     let standings = changes.standings(&review.decided());
     let parts: Vec<String> = changes
         .parts()
         .filter_map(|part| rejected(&part, standings.get(part.key()).copied()?))
         .collect();
     let threads = review.pending().filter(|one| one.reply_to.is_none_or(|to| is_sent(review, to)));
-    let comments: Vec<String> = threads.map(|one| thread(review, one)).collect();
+    let (mut comments, mut told, mut room) = (Vec::new(), HashSet::new(), COMMENTS_MAX_BYTES);
+    for first in threads {
+        let (text, ids) = thread(review, first);
+        // A single one is always said, cut if need be.
+        if text.len() > room && !comments.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(text.len());
+        comments.push(text);
+        told.extend(ids);
+    }
     let words = words.map(str::trim).filter(|words| !words.is_empty());
     if parts.is_empty() && comments.is_empty() && words.is_none() {
         return None;
@@ -35,7 +58,10 @@ pub(super) fn write(review: &Review, changes: &Changes, words: Option<&str>) -> 
     }
     append(&mut text, "Rejected: change this otherwise, or take it back:", parts);
     text.push_str("\n\nLeave all else as it is, mend this, and commit.");
-    Some(godel_agents::clip(&text, MESSAGE_MAX_BYTES))
+    // Quoted lines may hold what must not be in a bead or in a terminal.
+    let odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    let text: String = text.chars().map(|c| if odd(c) { '\u{fffd}' } else { c }).collect();
+    Some(Message { text: godel_agents::clip(&text, MESSAGE_MAX_BYTES), told })
 }
 
 fn append(text: &mut String, title: &str, list: Vec<String>) {
@@ -54,8 +80,8 @@ fn is_sent(review: &Review, id: uuid::Uuid) -> bool {
     review.comments.iter().any(|one| one.id == id && one.sent.is_some())
 }
 
-/// A comment with the answers to it.
-fn thread(review: &Review, first: &Comment) -> String {
+/// A comment with the answers to it, and the ids of all of them.
+fn thread(review: &Review, first: &Comment) -> (String, Vec<Uuid>) {
     let place = match &first.on {
         None => String::new(),
         Some(on) => {
@@ -64,11 +90,13 @@ fn thread(review: &Review, first: &Comment) -> String {
         }
     };
     let mut text = format!("- {place}{}", indented(&first.text));
+    let mut ids = vec![first.id];
     let answers = review.pending().filter(|one| one.reply_to == Some(first.id));
     for answer in answers {
         text.push_str(&format!("\n  - {}", indented(&answer.text)));
+        ids.push(answer.id);
     }
-    text
+    (text, ids)
 }
 
 fn indented(text: &str) -> String {

@@ -107,7 +107,8 @@ pub async fn comment(
         on,
         commit: head,
         text: new.text,
-        reply_to: new.reply_to,
+        // Threads are one level deep: who answers an answer answers what was said first.
+        reply_to: answered.map(|one| one.reply_to.unwrap_or(one.id)),
         sent: None,
     };
     let told = json!({ "bead": desk.bead.id, "comment": comment.id });

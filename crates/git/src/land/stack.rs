@@ -121,8 +121,12 @@ impl Pile<'_> {
         let source = repo.known(&load.source)?;
         let from = self.tip.0.clone();
         let how = if load.again.is_some() { How::Squash } else { self.how };
-        if load.again.is_none() && repo.is_ancestor(&source, &from)? {
+        if load.again.is_none() && repo.is_ancestor(&source, &self.before)? {
             return Ok(Placed::AlreadyThere);
+        }
+        // What lies below brings it along, but has not landed yet: the next round tells.
+        if load.again.is_none() && from != self.before && repo.is_ancestor(&source, &from)? {
+            return Ok(Placed::Conflict { files: Vec::new(), with_branch: false });
         }
         let (base, theirs) = match &load.again {
             Some(Span { from, to }) => (Some(from.as_str()), to.as_str()),

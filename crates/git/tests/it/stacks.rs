@@ -109,6 +109,35 @@ fn what_conflicts_is_left_out_and_it_is_told_with_whom() {
 }
 
 #[test]
+fn what_comes_along_with_other_work_has_not_landed_before_that_does() {
+    let (world, bench) = world();
+    let first = bead(&world, "first", "main", &[("a.txt", Some("a\n"))]);
+    let more = bead(&world, "more", &first, &[("b.txt", Some("b\n"))]);
+    let stacked = stack(&bench, &[load("more", &more), load("first", &first)], How::Merge);
+    let later = Placed::Conflict { files: Vec::new(), with_branch: false };
+    assert_eq!(stacked.placed[1], later, "{:?}", stacked.placed);
+    land(&bench, &stacked);
+    assert_eq!(stack(&bench, &[load("first", &first)], How::Merge).placed, [Placed::AlreadyThere]);
+}
+
+#[test]
+fn work_that_was_taken_back_is_laid_anew() {
+    let (world, bench) = world();
+    let source = bead(&world, "x", "main", &[("a.txt", Some("x\n"))]);
+    let stacked = stack(&bench, &[load("x", &source)], How::Merge);
+    land(&bench, &stacked);
+    let part = span(&stacked.placed[0]);
+    let undone = bench.landing().undo(&part, "main", &message("x")).unwrap();
+    let Prepared::Ready(undo) = undone else { panic!("{undone:?}") };
+    assert_eq!(bench.landing().finish(&undo).unwrap(), Landed::Done);
+    // Git thinks that the branch has it.
+    assert_eq!(stack(&bench, &[load("x", &source)], How::Merge).placed, [Placed::AlreadyThere]);
+    let again = stack(&bench, &[Load { again: Some(part), ..load("x", &source) }], How::Merge);
+    land(&bench, &again);
+    assert_eq!(read(&world.repo().join("a.txt")), "x\n");
+}
+
+#[test]
 fn a_squash_is_one_commit_and_is_known_when_it_is_there() {
     let (world, bench) = world();
     let source = bead(&world, "x", "main", &[("a.txt", Some("x\n")), ("new.txt", Some("y\n"))]);

@@ -100,7 +100,8 @@ pub(super) fn resolve(
     match (meant.as_slice(), kind) {
         ([one], _) => (None, vec![(*one).clone()]),
         ([], Kind::QueryStatus) if !names_one(said) => (None, Vec::new()),
-        ([], _) if all(said) => (None, Vec::new()),
+        // "all" alone is everything; "all work on the login" that is not there is nothing.
+        ([], _) if everything(said) => (None, Vec::new()),
         ([], _) => unnamed(kind, said, scene, only),
         (many, _) => (Some(ask(kind, many)), Vec::new()),
     }
@@ -148,6 +149,12 @@ fn ask(kind: Kind, many: &[&Candidate]) -> Question {
 
 fn all(said: &[Word]) -> bool {
     said.iter().any(|word| matches!(word.low.as_str(), "all" | "everything" | "everyone" | "every"))
+}
+
+/// Tells whether all there is is meant, and not all of something.
+fn everything(said: &[Word]) -> bool {
+    let alone = |word: &Word| all(std::slice::from_ref(word));
+    all(said) && !said.iter().any(|word| significant(word) && !alone(word))
 }
 
 fn names_one(said: &[Word]) -> bool {

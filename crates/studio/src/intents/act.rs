@@ -64,10 +64,37 @@ fn nothing(wish: &mut Wish, why: &str) -> Result<()> {
 }
 
 fn says_all(wish: &Wish) -> bool {
+    const PLAIN: [&str; 24] = [
+        "stop",
+        "kill",
+        "halt",
+        "pause",
+        "cancel",
+        "abort",
+        "end",
+        "terminate",
+        "please",
+        "now",
+        "the",
+        "of",
+        "it",
+        "them",
+        "at",
+        "once",
+        "agents",
+        "agent",
+        "workers",
+        "work",
+        "tasks",
+        "beads",
+        "running",
+        "right",
+    ];
     let low = wish.text.to_lowercase();
-    ["everything", "all", "everyone"]
-        .iter()
-        .any(|word| low.split_whitespace().any(|one| one.trim_matches(['.', '!']) == *word))
+    let words = || low.split_whitespace().map(|one| one.trim_matches(['.', '!', ',']));
+    let all = |word: &str| matches!(word, "everything" | "all" | "everyone" | "every");
+    // All of something that is not there is not everything.
+    words().any(all) && words().all(|word| all(word) || PLAIN.contains(&word))
 }
 
 /// How many agents a convoy should have: so many, or so many more or fewer.
@@ -149,9 +176,12 @@ async fn end(fleet: &Fleet, call: &Call, wish: &Wish, target: &Candidate) -> Res
         CandidateKind::Bead => filter.bead = Some(target.id.clone()),
         CandidateKind::Convoy => {
             filter.convoy = Some(target.id.clone());
-            if let Err(error) = march::halt(fleet, call, (Some(wish.project), &target.id)).await {
-                // One that was never started has nothing to halt.
-                tracing::debug!(%error, "a convoy was not halted");
+            let halted = march::halt(fleet, call, (Some(wish.project), &target.id)).await;
+            // One that was never started has nothing to halt.
+            if let Err(error) = halted
+                && error.code() != code::CONVOY_NOT_FOUND
+            {
+                return Err(error.into());
             }
         }
     }

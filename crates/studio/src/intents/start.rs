@@ -3,7 +3,7 @@
 use godel_app::{Call, beads};
 use godel_beads::ops::{NewBead, NewConvoy};
 use godel_fleet::march::{self, Orders};
-use godel_fleet::{Fleet, paper};
+use godel_fleet::{Fleet, paper, stop};
 use godel_intent::plan::{Plan, PlannedBead};
 use godel_model::{Reach, code};
 use godel_store::Tx;
@@ -48,6 +48,12 @@ pub async fn start(fleet: &Fleet, call: &Call, name: &str, go: Go) -> Result<Wis
         }
         State::Answered | State::Cancelled => return Err(over(&found)),
         State::Planned | State::Starting => {}
+    }
+    if found.plan.is_some() {
+        // Refused before anything is made, not half-way.
+        call.may("bead", "create", Reach::Own)?;
+        call.may("convoy", "create", Reach::Own)?;
+        stop::refuse_if_stopped(fleet, call.actor.tenant).await?;
     }
     let wish = begin(fleet, call, &found, go).await?;
     let words = match (&wish.plan, &wish.deed) {

@@ -126,14 +126,14 @@ pub async fn answer(fleet: &Fleet, call: &Call, name: &str, value: &str) -> Resu
     let answer = Answer { about: question.about, value: value.to_owned() };
     let text = parse::settled(&wish.text, &answer);
     let parsed = read(&text, &ground, Some(&answer))?;
-    let before = wish.state;
+    let (asked, was) = (wish.question.clone(), wish.text.clone());
     let wish = Wish { text, intent: parsed.intent.clone(), ..wish };
     let fresh = settle(fleet, call, wish, parsed, &ground).await?;
     let (app_, call_) = (fleet.app().clone(), call.clone());
     let id = fresh.id;
     let work = move |tx: &mut Tx<'_>, wish: &mut Wish| {
         // Somebody else may have answered meanwhile.
-        if wish.state != before {
+        if wish.state != State::Asking || wish.question != asked || wish.text != was {
             return Err(over(wish));
         }
         wish.clone_from(&fresh);
@@ -345,11 +345,11 @@ pub(super) fn check(wanted: &Wanted) -> Result<()> {
     if let Some(cap) = wanted.budget {
         Budget::check(cap, budgets::WARN_PERCENT)?;
     }
-    if wanted.agents == Some(0) {
+    if wanted.agents.is_some_and(|agents| !(1..=march::AGENTS_MAX).contains(&agents)) {
         return Err(Error::refused(
             code::INVALID_FIELD,
-            "no agent is too few",
-            "say --agents 1 or more",
+            format!("from 1 to {} agents can work at once", march::AGENTS_MAX),
+            "say --agents 4",
         ));
     }
     Ok(())

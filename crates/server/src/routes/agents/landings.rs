@@ -44,8 +44,8 @@ pub(crate) struct LinesQuery {
 pub(crate) struct WaitQuery {
     /// The project, if an id alone is not enough.
     project_id: Option<Uuid>,
-    /// How many seconds the answer may take while the landing goes on: at most 50, and that unless given.
-    #[param(minimum = 0, maximum = 50, default = 50)]
+    /// How many seconds the answer may take while the landing goes on: at most 20, and that unless given.
+    #[param(minimum = 0, maximum = 20, default = 20)]
     wait_seconds: Option<u8>,
 }
 
