@@ -10504,7 +10504,7 @@ export interface operations {
             query?: {
                 /** @description The project, if an id alone is not enough. */
                 projectId?: string;
-                /** @description How many seconds the answer may take while the landing goes on: at most 50, and that unless given. */
+                /** @description How many seconds the answer may take while the landing goes on: at most 20, and that unless given. */
                 waitSeconds?: number;
             };
             header?: never;
@@ -12259,7 +12259,7 @@ export interface operations {
             query?: {
                 /** @description The project, if an id alone is not enough. */
                 projectId?: string;
-                /** @description How many seconds the answer may take while the landing goes on: at most 50, and that unless given. */
+                /** @description How many seconds the answer may take while the landing goes on: at most 20, and that unless given. */
                 waitSeconds?: number;
             };
             header?: never;

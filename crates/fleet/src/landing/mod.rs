@@ -8,6 +8,7 @@
 mod after;
 mod entry;
 mod judge;
+mod lead;
 mod mend;
 mod push;
 mod queue;
@@ -22,10 +23,10 @@ use godel_model::{BeadStatus, ProjectId};
 use tracing::instrument;
 
 pub use entry::{Asked, Entry, Moving, Paused, Stage, Trouble, Verdict};
+pub(crate) use lead::keep_going;
 pub use queue::{Place, Status, WAIT_MAX, add, get, pause, remove, status};
 pub(crate) use queue::{Wish, enter, find};
 pub use revert::revert;
-pub(crate) use train::keep_going;
 
 use crate::{Fleet, Result};
 

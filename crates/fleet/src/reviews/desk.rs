@@ -159,7 +159,7 @@ impl<'a> Desk<'a> {
         let write = move |tx: &mut Tx<'_>| {
             let known = paper::by_label::<Review>(tx, &Review::name_of(project, &bead))?;
             if known.is_none() && !paper::insert(tx, &fresh)? {
-                return Err(Error::Raced(Review::KIND));
+                return Err(Error::Raced("review"));
             }
             let id = known.map_or(fresh.id, |known| known.id);
             let (review, ()) = paper::change_in::<Review, ()>(tx, id, |_, review| work(review))?;

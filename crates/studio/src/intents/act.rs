@@ -5,7 +5,7 @@ use godel_app::workflows::runs::{self, What};
 use godel_fleet::march::{self, Orders};
 use godel_fleet::{Fleet, MarchState, agents, stop};
 use godel_intent::parse::{Candidate, CandidateKind, Kind};
-use godel_model::code;
+use godel_model::{Report as _, code};
 use serde_json::Map;
 
 use super::doc::{Deed, State, Wish};
@@ -181,7 +181,7 @@ async fn end(fleet: &Fleet, call: &Call, wish: &Wish, target: &Candidate) -> Res
             if let Err(error) = halted
                 && error.code() != code::CONVOY_NOT_FOUND
             {
-                return Err(error.into());
+                return Err(error);
             }
         }
     }

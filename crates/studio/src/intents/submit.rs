@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use godel_agents::gates::{Gates, Review};
 use godel_app::spend::budgets;
 use godel_app::{Call, projects};
-use godel_fleet::{Fleet, paper, wishes};
+use godel_fleet::{Fleet, march, paper, wishes};
 use godel_intent::complexity::complexity;
 use godel_intent::estimate::estimate;
 use godel_intent::parse::{self, Answer, Kind, Parsed, Scene};
