@@ -12,6 +12,10 @@ use crate::{Error, Result};
 /// The most commits that are looked at to find those of a bead.
 const COMMITS_MAX: usize = 2_000;
 
+/// How often a worktree is looked at that cannot be read.
+const LOOKS: usize = 10;
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(50);
+
 /// What git says about the work of a bead.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Evidence {
@@ -218,8 +222,20 @@ impl Shelf {
         if !path.join(".git").exists() {
             return Ok(None);
         }
-        let status = run_git(&path, &["status", "--porcelain", "--untracked-files=normal"])?;
-        Ok((!status.is_empty()).then(|| path.display().to_string()))
+        let ask = || run_git(&path, &["status", "--porcelain", "--untracked-files=normal"]);
+        let mut status = ask();
+        // One that is being made or removed in this moment is not readable; a moment later it is, or it is gone.
+        for _ in 0..LOOKS {
+            if status.is_ok() {
+                break;
+            }
+            std::thread::sleep(LOOK_AGAIN);
+            if !path.join(".git").exists() {
+                return Ok(None);
+            }
+            status = ask();
+        }
+        Ok((!status?.is_empty()).then(|| path.display().to_string()))
     }
 
     /// Checks each commit of a bead against git.

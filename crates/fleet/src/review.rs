@@ -25,6 +25,9 @@ use crate::{Error, Fleet, NoticeKind, Result, inbox, march, paper, stop, wishes}
 const ROUNDS_MAX: usize = 3;
 /// How often hearings are looked at although nothing was heard.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How often the worktree of a reviewer is removed before it is left to the clean-up.
+const REMOVE_TRIES: u32 = 10;
+const REMOVE_AGAIN: Duration = Duration::from_millis(300);
 /// How many hearings are looked at in one go.
 const LOOK_MAX: usize = 1_000;
 /// How much of a change is shown to its reviewer at once.
@@ -376,11 +379,22 @@ impl Case<'_> {
         if let Some(judge) = judge {
             let (_, folder) = self.fleet.project(&self.call, self.hearing.project).await?;
             let name: Name = judge.tree().parse()?;
-            let gone = self.fleet.at_bench(folder, move |bench| {
-                bench.remove(&name, Remove { force: true, ..Remove::default() }).map(drop)
-            });
-            if let Err(error) = gone.await {
-                tracing::info!(bead = %self.hearing.bead, %error, "the worktree of a review stays");
+            // Its sandbox may be about to end, and others may be at the same repository.
+            for round in 1..=REMOVE_TRIES {
+                let (folder, name) = (folder.clone(), name.clone());
+                let gone = self.fleet.at_bench(folder, move |bench| match bench.info(&name) {
+                    Ok(_) => {
+                        bench.remove(&name, Remove { force: true, ..Remove::default() }).map(drop)
+                    }
+                    Err(_) => Ok(()),
+                });
+                match gone.await {
+                    Ok(()) => break,
+                    Err(error) if round == REMOVE_TRIES => {
+                        tracing::info!(bead = %self.hearing.bead, %error, "the worktree of a review stays");
+                    }
+                    Err(_) => tokio::time::sleep(REMOVE_AGAIN).await,
+                }
             }
         }
         self.fleet.own.moved.notify_waiters();
