@@ -115,7 +115,11 @@ It needs no server, no key and no settings, and changes nothing of yours. A scri
 so; the server, the agents, their walls, git and the merge queue are real.")]
     Demo(local::Demo),
     /// Play the models of a show
-    #[command(hide = true)]
+    #[command(
+        hide = true,
+        after_help = "Examples:
+  godel demo"
+    )]
     DemoProvider,
     /// Show how the server is doing
     #[command(after_help = "Examples:

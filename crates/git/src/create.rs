@@ -22,6 +22,10 @@ use crate::trust;
 /// How much of a script's output is told in an error.
 const TOLD_MAX_LINES: usize = 20;
 
+/// How often git is asked again that tripped over a worktree which was being made.
+const ADD_TRIES: u32 = 20;
+const ADD_AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
+
 /// How a worktree shall be.
 #[derive(Debug, Clone, Default)]
 pub struct Create {
@@ -190,17 +194,29 @@ impl Workbench {
                 Err(_) => drop(self.clear_way(record, lock)?),
             }
         }
-        let git = self.repo.git().hold(lock.file());
-        let exists =
-            exists || self.repo.commit(&format!("refs/heads/{}", record.branch))?.is_some();
-        let git = match exists {
-            true => git.args(["worktree", "add", "--"]).args([&tree]).args([&record.branch]),
-            false => git
-                .args(["worktree", "add", "--no-track", "-b", &record.branch, "--"])
-                .args([&tree])
-                .args([&record.base.commit]),
-        };
-        git.run().map_err(|error| self.undo(record, error))
+        for round in 0.. {
+            let git = self.repo.git().hold(lock.file());
+            let exists =
+                exists || self.repo.commit(&format!("refs/heads/{}", record.branch))?.is_some();
+            let git = match exists {
+                true => git.args(["worktree", "add", "--"]).args([&tree]).args([&record.branch]),
+                false => git
+                    .args(["worktree", "add", "--no-track", "-b", &record.branch, "--"])
+                    .args([&tree])
+                    .args([&record.base.commit]),
+            };
+            match git.run() {
+                Ok(()) => break,
+                // Git reads all other worktrees, and trips over one that is being made in this moment.
+                Err(Error::Git { said, .. })
+                    if round < ADD_TRIES && said.contains("/commondir") =>
+                {
+                    std::thread::sleep(ADD_AGAIN);
+                }
+                Err(error) => return Err(self.undo(record, error)),
+            }
+        }
+        Ok(())
     }
 
     /// Removes what an earlier attempt left half done; true if it was done.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 41] = [
+const MODULES: [&str; 42] = [
     "app/src/audit.rs",
     "app/src/auth/device.rs",
     "app/src/auth/login.rs",
@@ -34,7 +34,8 @@ const MODULES: [&str; 41] = [
     "fleet/src/carry/export.rs",
     "fleet/src/carry/import.rs",
     "fleet/src/inbox.rs",
-    "fleet/src/landing.rs",
+    "fleet/src/landing/queue.rs",
+    "fleet/src/landing/revert.rs",
     "fleet/src/look.rs",
     "fleet/src/mail.rs",
     "fleet/src/march.rs",
