@@ -118,7 +118,9 @@ so; the server, the agents, their walls, git and the merge queue are real.")]
     #[command(
         hide = true,
         after_help = "Examples:
-  godel demo"
+  godel demo-provider
+
+Only `godel demo` can run it."
     )]
     DemoProvider,
     /// Show how the server is doing
