@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use godel_console::{Error, Result};
+use godel_model::{Invalid, code};
 use serde_json::Value;
 
 /// How long a server may take to begin.
@@ -20,6 +21,11 @@ pub(crate) struct Godel {
     pub(crate) variables: Vec<(String, String)>,
     /// Whether real providers do the work.
     live: bool,
+}
+
+/// Says that a step of the show failed, which is nobody's wrong usage.
+pub(crate) fn broke(what: impl Into<String>, hint: impl Into<String>) -> Error {
+    Invalid::new(code::INTERNAL_ERROR, what).with_hint(hint).into()
 }
 
 /// Takes the variables away that would lead git elsewhere.
@@ -118,11 +124,11 @@ impl Godel {
             let why = String::from_utf8_lossy(&output.stderr);
             let what =
                 format!("godel {} failed: {}{}", arguments.join(" "), said.trim(), why.trim());
-            return Err(Error::usage(what, "`godel doctor` tells what is missing on this machine"));
+            return Err(broke(what, "`godel doctor` tells what is missing on this machine"));
         }
         serde_json::from_str(&said).map_err(|cause| {
             let what = format!("godel {} answered no JSON: {cause}", arguments.join(" "));
-            Error::usage(what, "report this")
+            broke(what, "report this")
         })
     }
 
@@ -158,7 +164,7 @@ impl Godel {
             if ended.is_some() || Instant::now() > until {
                 let why = std::fs::read_to_string(&log).unwrap_or_default();
                 let what = format!("the server of the show did not begin: {}", why.trim());
-                return Err(Error::usage(what, "`godel doctor` tells what is missing"));
+                return Err(broke(what, "`godel doctor` tells what is missing"));
             }
             std::thread::sleep(POLL);
         }

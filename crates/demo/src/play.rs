@@ -10,7 +10,7 @@ use godel_console::output::Output;
 use godel_console::{Error, Exit, Result};
 use serde_json::Value;
 
-use crate::child::{Godel, Running};
+use crate::child::{Godel, Running, broke};
 use crate::{actor, provider, repository, summary};
 
 /// The model that the scripted provider plays.
@@ -26,7 +26,7 @@ const AGENTS: &str = "3";
 const LIVE: [(&str, &str); 3] = [
     ("ANTHROPIC_API_KEY", "claude-sonnet-5"),
     ("OPENAI_API_KEY", "gpt-5.1"),
-    ("GEMINI_API_KEY", "gemini-3-pro"),
+    ("GEMINI_API_KEY", "gemini-pro-latest"),
 ];
 
 /// Plays the show.
@@ -37,7 +37,7 @@ pub(crate) async fn run(output: Output, asked: &Demo) -> Result<Exit> {
     let asked = asked.clone();
     let played = tokio::task::spawn_blocking(move || play(output, &asked, &folder)).await;
     let Ok(exit) = played else {
-        return Err(Error::usage("the show broke off", "report this"));
+        return Err(broke("the show broke off", "report this"));
     };
     if exit.as_ref().map_or(true, |(_, keep)| *keep) {
         // It stays although the guard of the folder goes: for a look, or to see what went wrong.
@@ -80,7 +80,7 @@ fn play(output: Output, asked: &Demo, folder: &Path) -> Result<(Exit, bool)> {
     }
     if !godel.show(&["watch", &convoy], people)? {
         let what = "the convoy did not come to its end";
-        return Err(Error::usage(what, format!("see {}", folder.join("server.log").display())));
+        return Err(broke(what, format!("see {}", folder.join("server.log").display())));
     }
     let told = summary::tell(output, &godel, (&convoy, asked.live), started.elapsed())?;
     output.note(format_args!("\nThe dashboard: {link}"));
@@ -166,8 +166,21 @@ fn until_one_landed(godel: &Godel, convoy: &str) -> Result<u64> {
             return Ok(landed);
         }
         if Instant::now() > until {
-            return Err(Error::usage("nothing landed", "see server.log in the folder of the show"));
+            return Err(broke("nothing landed", "see server.log in the folder of the show"));
         }
         std::thread::sleep(POLL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_models_of_a_live_show_are_known() {
+        let known = godel_llm::Registry::with(None).unwrap();
+        for (variable, model) in LIVE {
+            assert!(!known.named(model).is_empty(), "{variable}: {model}");
+        }
     }
 }

@@ -82,5 +82,5 @@ pub(crate) fn git(folder: &Path, arguments: &[&str]) -> Result<String> {
         return Ok(said(&output.stdout));
     }
     let what = format!("git {} failed: {}", arguments.join(" "), said(&output.stderr));
-    Err(Error::usage(what, "install git 2.38 or newer"))
+    Err(crate::child::broke(what, "install git 2.38 or newer"))
 }

@@ -7,7 +7,7 @@ use godel_console::output::{Output, plain};
 use godel_console::{Error, Exit, Result};
 use serde_json::{Value, json};
 
-use crate::child::Godel;
+use crate::child::{Godel, broke};
 use crate::repository::git;
 
 /// Tells what came of a convoy.
@@ -87,7 +87,7 @@ fn judge_each(godel: &Godel) -> Result<()> {
         let passed = judged.map_err(|cause| Error::file("test.sh", "run", cause))?.status.success();
         if !passed {
             let what = format!("the tests fail on {commit} of main");
-            return Err(Error::usage(what, "report this, with the folder of `godel demo --keep`"));
+            return Err(broke(what, "report this, with the folder that is left of the show"));
         }
     }
     Ok(())

@@ -24,8 +24,12 @@ impl Workbench {
             ));
         }
         let reference = format!("refs/heads/{branch}:refs/heads/{branch}");
-        let git =
-            self.repo.git().env("GIT_SSH_COMMAND", SSH).settings(&PATIENCE.map(str::to_owned));
+        let mut git = self.repo.git().settings(&PATIENCE.map(str::to_owned));
+        let own = self.repo.ask().args(["config", "--get", "core.sshCommand"]).maybe()?;
+        if own.is_none_or(|command| command.trim().is_empty()) {
+            // Whoever set a command of their own knows best how their key is reached.
+            git = git.env("GIT_SSH_COMMAND", SSH);
+        }
         git.args(["push", "--quiet", "--porcelain", "--", remote, &reference]).run()
     }
 }

@@ -6,7 +6,7 @@ use godel_agents::Harness;
 use godel_agents::gates::{
     Anew, FileCache, GateCache as _, GateResult, Gates, NoCache, Review, key,
 };
-use godel_model::Report as _;
+use godel_model::{JoinBy, Report as _};
 use proptest::prelude::*;
 
 use crate::room::Room;
@@ -45,6 +45,25 @@ fn a_file_is_read_in_its_order_with_defaults() {
 }
 
 #[test]
+fn how_work_lands_is_read_with_defaults() {
+    let read = Gates::read(
+        "[landing]\nhow = 'squash'\nbatch = 9\nrepair = false\nrepairer = 'smith'\n\
+         after = 'sh smoke.sh'\nafter-timeout = '2m'\npush = 'origin'\n",
+    );
+    let landing = read.unwrap().landing;
+    assert_eq!((landing.how, landing.batch, landing.repair), (JoinBy::Squash, 9, false));
+    assert_eq!(
+        (landing.repairer.as_deref(), landing.push.as_deref()),
+        (Some("smith"), Some("origin"))
+    );
+    assert_eq!(landing.after.as_deref(), Some("sh smoke.sh"));
+    assert_eq!(landing.after_timeout, Duration::from_secs(120));
+    let usual = Gates::read("").unwrap().landing;
+    assert_eq!((usual.how, usual.batch, usual.repair), (JoinBy::Merge, 4, true));
+    assert_eq!((usual.after, usual.push), (None, None));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_line_and_column() {
     for (text, wanted) in [
         ("[gates]\n\nx = 3\n", "line 3, column 5: invalid type: integer"),
@@ -61,6 +80,12 @@ fn what_is_wrong_is_named_with_line_and_column() {
         ("[agents]\nmax = 0\n", "line 2, column 7: from 1 to"),
         ("[agents]\nharness = 'emacs'\n", "line 2, column 11: unknown variant `emacs`"),
         ("[agents]\nstronger = ['']\n", "line 2, column 12: a model is named"),
+        ("[landing]\nhow = 'push'\n", "line 2, column 7: unknown variant `push`"),
+        ("[landing]\nbatch = 0\n", "line 2, column 9: from 1 to"),
+        ("[landing]\npush = 'ext::sh -c x'\n", "line 2, column 8: that cannot be the name"),
+        ("[landing]\npush = '--exec=x'\n", "line 2, column 8: that cannot be the name"),
+        ("[landing]\npush = 'https://user:secret@host/x'\n", "line 2, column 8: that cannot"),
+        ("[landing]\nafter = ''\n", "line 2, column 9: a command has"),
         ("[gate]\nx = 'x'\n", "line 1, column 2: unknown field `gate`"),
         ("\nreview = 'auto'\n", "line 2, column 1: unknown field `review`"),
         ("[gates]\nä = 'x'\n", "line 2, column 1: "),

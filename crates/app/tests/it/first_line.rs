@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 42] = [
+const MODULES: [&str; 48] = [
     "app/src/audit.rs",
     "app/src/auth/device.rs",
     "app/src/auth/login.rs",
@@ -39,6 +39,9 @@ const MODULES: [&str; 42] = [
     "fleet/src/look.rs",
     "fleet/src/mail.rs",
     "fleet/src/march.rs",
+    "fleet/src/reviews/end.rs",
+    "fleet/src/reviews/look.rs",
+    "fleet/src/reviews/say.rs",
     "fleet/src/roles.rs",
     "fleet/src/sessions.rs",
     "fleet/src/snapshots.rs",
@@ -46,6 +49,9 @@ const MODULES: [&str; 42] = [
     "fleet/src/spawn.rs",
     "fleet/src/stop.rs",
     "fleet/src/worktrees.rs",
+    "studio/src/intents.rs",
+    "studio/src/intents/start.rs",
+    "studio/src/intents/submit.rs",
 ];
 
 #[test]

@@ -149,9 +149,12 @@ impl Ride {
             }
         }
         for (merge, group) in arrived {
-            let first = group.first().map(|(entry, _)| entry.clone());
-            if let (Err(error), Some(first)) = (self.arrived(group, &merge).await, first) {
-                self.silent(&first, &error).await?;
+            let together: Vec<Entry> = group.iter().map(|(entry, _)| entry.clone()).collect();
+            if let Err(error) = self.arrived(group, &merge).await {
+                // All of them: a part of those that landed together would be judged for the whole.
+                for entry in &together {
+                    self.silent(entry, &error).await?;
+                }
             }
         }
         Ok(())

@@ -13,6 +13,9 @@ mod transaction;
 mod undo;
 mod words;
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
 use godel_model::code;
 use serde::{Deserialize, Serialize};
 
@@ -186,23 +189,33 @@ impl Landing<'_> {
         [ours, theirs]: [&str; 2],
         drivers: &[String],
     ) -> Result<Result<String, Vec<String>>> {
+        let merged = self.merged_anyhow(base, [ours, theirs], drivers)?;
+        if merged.conflicts.is_empty() {
+            return Ok(Ok(merged.tree));
+        }
+        let named = merged.conflicts.iter().map(|path| path.display().to_string());
+        Ok(Err(named.take(CONFLICTS_MAX).collect()))
+    }
+
+    /// Merges two commits, with marks in the files that conflict.
+    fn merged_anyhow(
+        &self,
+        base: Option<&str>,
+        [ours, theirs]: [&str; 2],
+        drivers: &[String],
+    ) -> Result<Merged> {
         let asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
         let git = self.repo().git().env("GIT_ATTR_SOURCE", ours).settings(drivers).args(asked);
         let output = match base {
             None => git.args([ours, theirs]).output()?,
             Some(base) => git.args(self.parted(base, [ours, theirs])?).output()?,
         };
-        let mut parts = output.stdout.split(|byte| *byte == 0);
-        let tree = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
         match output.status.code() {
-            Some(0) => Ok(Ok(tree)),
-            Some(1) => {
-                let named = parts.filter(|part| !part.is_empty()).map(path_of);
-                let mut files: Vec<String> = named.map(|path| path.display().to_string()).collect();
-                files.sort();
-                files.dedup();
-                files.truncate(CONFLICTS_MAX);
-                Ok(Err(files))
+            Some(0 | 1) => {
+                let mut parts = output.stdout.split(|byte| *byte == 0);
+                let tree = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
+                let conflicts = parts.filter(|part| !part.is_empty()).map(path_of).collect();
+                Ok(Merged { tree, conflicts })
             }
             Some(129) => Err(Error::refused(
                 code::GIT_UNAVAILABLE,
@@ -326,6 +339,12 @@ impl Landing<'_> {
             forgotten => forgotten,
         }
     }
+}
+
+/// The files of a merge, and those of them that conflict.
+struct Merged {
+    tree: String,
+    conflicts: BTreeSet<PathBuf>,
 }
 
 /// A commit that is to be written.

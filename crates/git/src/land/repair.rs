@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::Landing;
+use super::{Landing, Merged};
 use crate::error::Result;
 
 impl Landing<'_> {
@@ -24,27 +24,16 @@ impl Landing<'_> {
         let Some(onto) = repo.ask().args(["merge-base", &new, &now]).maybe()? else {
             return Ok(Some("it has nothing in common with the branch".to_owned()));
         };
-        let (tree, conflicts) = self.merged_anyhow([&onto, &old])?;
-        let asked = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", &tree, &new];
-        let differing = repo.ask().args(asked).paths()?;
+        let Merged { tree, conflicts } =
+            self.merged_anyhow(None, [&onto, &old], &self.no_drivers()?)?;
+        // No setting may hide what a repair does to a submodule.
+        let asked =
+            ["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none"];
+        let differing = repo.ask().args(asked).args([&tree, &new]).paths()?;
         let more: BTreeSet<PathBuf> =
             differing.into_iter().filter(|path| !conflicts.contains(path)).collect();
         let named: Vec<String> =
             more.iter().take(5).map(|path| path.display().to_string()).collect();
         Ok((!more.is_empty()).then(|| format!("it changes {}", named.join(", "))))
-    }
-
-    /// Merges two commits, with marks where they conflict; returns the files and which of them conflict.
-    fn merged_anyhow(&self, [ours, theirs]: [&str; 2]) -> Result<(String, BTreeSet<PathBuf>)> {
-        let asked = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
-        let git = self.repo().git().env("GIT_ATTR_SOURCE", ours).settings(&self.no_drivers()?);
-        let output = git.args(asked).args([ours, theirs]).output()?;
-        if !matches!(output.status.code(), Some(0 | 1)) {
-            return Err(crate::git::failed("merge-tree".to_owned(), &output));
-        }
-        let mut parts = output.stdout.split(|byte| *byte == 0);
-        let tree = String::from_utf8_lossy(parts.next().unwrap_or_default()).into_owned();
-        let files = parts.filter(|part| !part.is_empty()).map(crate::git::path_of).collect();
-        Ok((tree, files))
     }
 }

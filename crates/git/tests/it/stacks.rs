@@ -213,3 +213,53 @@ fn what_cannot_be_taken_back_is_told() {
     assert_eq!(undone, Prepared::Conflict { files: vec!["a.txt".to_owned()] });
     assert!(bench.landing().stack(&[], "main", How::Merge).is_err());
 }
+
+/// Repairs a bead that conflicts with main in `a.txt`, as an agent does, and does more if it is told to.
+fn repaired(world: &World, id: &str, more: impl FnOnce(&Path)) -> String {
+    let tree = world.root().join(format!("{id}-repair"));
+    git(&world.repo(), &["worktree", "add", "-q", tree.to_str().unwrap(), &format!("bead/{id}")]);
+    // It ends with a conflict, which is what is repaired.
+    crate::world::attempt(&tree, &["merge", "-q", "main"]);
+    write(&tree.join("a.txt"), "both\n");
+    more(&tree);
+    git(&tree, &["add", "--all"]);
+    git(&tree, &["commit", "-q", "-m", "repaired"]);
+    git(&tree, &["rev-parse", "HEAD"])
+}
+
+#[test]
+fn a_repair_is_honest_if_it_changes_nothing_but_the_conflict() {
+    let (world, bench) = world();
+    let old = git(&world.repo(), &["rev-parse", "main"]);
+    commit(&world, "a.txt", "main\n");
+    commit(&world, "c.txt", "also main\n");
+    let beyond = |id: &str, more: fn(&Path)| {
+        let source = bead(&world, id, &old, &[("a.txt", Some("mine\n")), ("own.txt", Some("x\n"))]);
+        let mended = repaired(&world, id, more);
+        bench.landing().beyond_repair(&source, &mended, "main").unwrap()
+    };
+    assert_eq!(beyond("honest", |_| ()), None);
+    let more = beyond("more", |tree| write(&tree.join("b.txt"), "slipped in\n"));
+    assert_eq!(more.as_deref(), Some("it changes b.txt"));
+    let own = beyond("own", |tree| write(&tree.join("own.txt"), "other than was allowed\n"));
+    assert_eq!(own.as_deref(), Some("it changes own.txt"));
+    let theirs = beyond("theirs", |tree| write(&tree.join("c.txt"), "one\ntwo\nthree\n"));
+    assert_eq!(theirs.as_deref(), Some("it changes c.txt"), "what main has was undone");
+    let mode = beyond("mode", |tree| {
+        let file = tree.join("b.txt");
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .unwrap();
+    });
+    assert_eq!(mode.as_deref(), Some("it changes b.txt"));
+}
+
+#[test]
+fn a_repair_that_replaces_what_was_allowed_is_none() {
+    let (world, bench) = world();
+    let old = git(&world.repo(), &["rev-parse", "main"]);
+    commit(&world, "a.txt", "main\n");
+    let source = bead(&world, "x", &old, &[("a.txt", Some("mine\n"))]);
+    let other = bead(&world, "y", "main", &[("a.txt", Some("both\n"))]);
+    let said = bench.landing().beyond_repair(&source, &other, "main").unwrap();
+    assert_eq!(said.as_deref(), Some("it is not built on the work that was allowed"));
+}
