@@ -22,7 +22,7 @@ pub(crate) fn tell(
     let landings = godel.json(&["land", "status", "--all"])?;
     let landings = list(&landings["items"][0]["landings"]);
     let agents = list(&godel.json(&["agent", "list", "--limit", "100"])?["items"]);
-    let refused = agents.iter().filter(|agent| sent_back(agent)).count();
+    let refused = agents.iter().filter(|agent| caught(agent)).count();
     let repaired = agents.iter().filter(|agent| agent["role"] == "refinery").count();
     let cost = godel.json(&["usage"])?["total"]["costMicros"].as_i64().unwrap_or(0);
     let log = git(&repository, &["log", "--first-parent", "--oneline", "main"])?;
@@ -67,11 +67,11 @@ fn list(value: &Value) -> Vec<Value> {
 }
 
 /// Tells whether an agent said that it was done, and a gate disagreed.
-fn sent_back(agent: &Value) -> bool {
-    agent["sentBack"].as_u64().unwrap_or(0) > 0
-        || list(&agent["history"])
-            .iter()
-            .any(|step| step["why"].as_str().is_some_and(|why| why.starts_with("not done:")))
+///
+/// It may also hear that it is not done because of a file that it has not committed: no gate caught that.
+fn caught(agent: &Value) -> bool {
+    let whys = list(&agent["history"]);
+    whys.iter().any(|step| step["why"].as_str().is_some_and(|why| why.starts_with("not done: gate ")))
 }
 
 /// Runs the tests on each commit of main, as somebody does who does not believe it.
