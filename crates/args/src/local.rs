@@ -18,13 +18,16 @@ pub struct Who {
 /// What to do in a repository.
 #[derive(Debug, Subcommand)]
 pub enum Local {
-    /// Get this repository ready for Godel, and find agents on this machine
+    /// Get this repository ready for Godel, up to its first bead done
     #[command(after_help = "Examples:
+  godel onboard
   godel onboard --yes
   godel -C ~/src/app onboard --yes --json
 
-It makes the folder .godel, which git status does not show, and changes no file of yours. Everything
-else works without it, too.")]
+It looks for agent programs, keys and what walls are made of, finds the tests and tries them once in a
+copy, and writes a short godel.toml with comments. That file is the first bead: it is committed by itself, under your
+name, to the branch that is checked out. A godel.toml that is there stays as it is. Everything else works without
+this, too. Killed half-way, the next run goes on.")]
     Onboard {
         /// Do not ask
         #[arg(long)]

@@ -71,7 +71,8 @@ fn list(value: &Value) -> Vec<Value> {
 /// It may also hear that it is not done because of a file that it has not committed: no gate caught that.
 fn caught(agent: &Value) -> bool {
     let whys = list(&agent["history"]);
-    whys.iter().any(|step| step["why"].as_str().is_some_and(|why| why.starts_with("not done: gate ")))
+    whys.iter()
+        .any(|step| step["why"].as_str().is_some_and(|why| why.starts_with("not done: gate ")))
 }
 
 /// Runs the tests on each commit of main, as somebody does who does not believe it.

@@ -35,4 +35,5 @@ pub(crate) use owner::remove_all;
 
 pub use enter::{NO_WALL, NOT_STARTED, Stop, enter};
 pub use gvisor::Gvisor;
+pub use machine::can_wall;
 pub use worktree::{Helper, Settings, Worktrees};

@@ -100,7 +100,8 @@ fn print(context: &Context, finding: &Finding) -> Result<()> {
 }
 
 async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
-    let mut findings = vec![machine::clock(&context.data), machine::git(), machine::dashboard()];
+    let mut findings = vec![machine::clock(&context.data), machine::git(), machine::walls()];
+    findings.push(machine::dashboard());
     findings.extend([data::directory(&context.data), data::space(&context.data)]);
     findings.push(data::owner_key(&context.data));
     findings.push(machine::variables(&context.environment));

@@ -15,7 +15,7 @@ fn program(path: &Path) {
 }
 
 #[test]
-fn a_repository_is_onboarded_without_a_trace_in_git_status() {
+fn agents_are_found_and_a_repository_is_got_ready() {
     let repo = Repo::new();
     let bin = repo.home.path().join("bin");
     program(&bin.join("claude"));
@@ -33,7 +33,7 @@ fn a_repository_is_onboarded_without_a_trace_in_git_status() {
     assert!(repo.path.join(".godel").is_dir());
     assert_eq!(repo.git(&["status", "--porcelain"]), "");
     let said = run(&["onboard", "--yes", "--json"]).expect(0).json();
-    assert_eq!((&said["beads"], &said["agents"][0]["name"]), (&json!(0), &json!("claude")));
+    assert_eq!((&said["beads"], &said["agents"][0]["name"]), (&json!(1), &json!("claude")));
     assert!(!said["agents"].to_string().contains("gemini"));
     repo.create("x");
     let checks = |said: &Value, name: &str| {
@@ -41,7 +41,8 @@ fn a_repository_is_onboarded_without_a_trace_in_git_status() {
         checks.into_iter().find(|check| check["name"] == name).unwrap()
     };
     let said = run(&["doctor", "--json"]).expect(0).json();
-    assert_eq!(checks(&said, "beads")["message"], "1 in this repository, all readable");
+    assert_eq!(checks(&said, "beads")["message"], "2 in this repository, all readable");
+    assert_eq!(checks(&said, "walls")["status"], "ok");
     assert!(checks(&said, "agents")["message"].as_str().unwrap().starts_with("claude, codex"));
     // Those that are there say no version; one that says it is named with it.
     let led = checks(&said, "harnesses");

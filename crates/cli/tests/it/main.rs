@@ -28,6 +28,7 @@ mod landing_faults;
 mod leaks;
 mod machine;
 mod models;
+mod onboard;
 mod pages;
 mod people;
 mod queue;

@@ -90,6 +90,14 @@ impl Machine {
     }
 }
 
+/// Sees whether this machine can put walls around an agent, by trying it.
+///
+/// # Errors
+/// If it cannot; the error says what to install.
+pub fn can_wall(bubblewrap: Option<&Path>) -> Result<()> {
+    Machine::look(bubblewrap).bubblewrap().map(drop)
+}
+
 pub(super) fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::UNIX_EPOCH;
 
-use godel_model::{Clock as _, SystemClock};
+use godel_model::{Clock as _, Report as _, SystemClock};
 use godel_settings::{Environment, Key, Loaded, Settings, nearest};
 use jiff::{SignedDuration, Timestamp};
 
@@ -74,6 +74,17 @@ pub(super) fn git() -> Finding {
             Finding::warn("git", format!("`git --version` fails ({})", output.status), hint)
         }
         Err(_) => Finding::warn("git", "it is not on the PATH", hint),
+    }
+}
+
+/// Checks that agents can be walled off, by trying it.
+pub(super) fn walls() -> Finding {
+    match godel_runtime::can_wall(None) {
+        Ok(()) => Finding::ok("walls", "agents are walled off with bubblewrap"),
+        Err(error) => {
+            let hint = error.hint().unwrap_or_default();
+            Finding::warn("walls", error.to_string(), hint)
+        }
     }
 }
 
