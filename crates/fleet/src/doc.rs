@@ -92,6 +92,9 @@ pub struct Agent {
     /// The model that it was asked for with.
     #[serde(default)]
     pub first_model: Option<String>,
+    /// Whether it was told to find out why the sessions before it failed.
+    #[serde(default)]
+    pub debugging: bool,
     /// How often it was begun anew after trouble, in all.
     #[serde(default)]
     pub retries: u32,
@@ -190,6 +193,7 @@ impl Agent {
         self.attempts.clear();
         self.stumbles = 0;
         self.sent_back = 0;
+        self.debugging = false;
         self.summary = None;
         self.began_at = None;
     }

@@ -160,7 +160,6 @@ pub(crate) async fn spawn_with(
     let (app, (project, bead, task)) = (fleet.app(), settle_bead(fleet, call, &new).await?);
     let chosen = choose(fleet, call, project, &new).await?;
     let (now, first_model) = (app.clock.now(), Some(chosen.model.clone()));
-    let talk = app.mint.id::<EventId>().uuid();
     let own_bead = new.bead.is_none() || matches!(new.aim, Aim::Errand(..));
     let (id, errand, judges) = new.aim.taken_apart(|| app.mint.id());
     let (life, why) = (Life::Initializing, "asked for".to_owned());
@@ -187,12 +186,13 @@ pub(crate) async fn spawn_with(
         budget: new.budget,
         timeout: new.timeout,
         began_at: None,
-        talk,
+        talk: app.mint.id::<EventId>().uuid(),
         run: 1,
         queued: None,
         attempts: Vec::new(),
         stumbles: 0,
         first_model,
+        debugging: false,
         retries: 0,
         sent_back: 0,
         last_error: None,

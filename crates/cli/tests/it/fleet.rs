@@ -288,7 +288,10 @@ async fn an_agent_that_fails_is_tried_again_then_by_a_stronger_model_and_then_on
     let yard = Yard::open(nobody).await;
     let name = yard.spawn("[[work x.txt fine]]");
     let agent = yard.until(&name, "failed");
-    assert_eq!((&agent["model"], &agent["retryCount"]), (&"missing-2".into(), &3.into()));
+    assert_eq!((&agent["model"], &agent["retryCount"]), (&"missing-2".into(), &4.into()));
+    let steps = agent["history"].as_array().unwrap();
+    let found = |step: &&Value| step["why"].as_str().unwrap().contains("anew to find the cause:");
+    assert_eq!(steps.iter().filter(found).count(), 1, "{agent:#}");
     let inbox = yard.json(&["inbox"]);
     let items = inbox["items"].as_array().unwrap();
     assert_eq!((items.len(), &items[0]["kind"]), (1, &"stuck".into()), "{inbox:#}");
@@ -296,6 +299,22 @@ async fn an_agent_that_fails_is_tried_again_then_by_a_stronger_model_and_then_on
     yard.run(&["agent", "restart", &name, "--model", "claude-opus-4-8"]).expect(0);
     yard.until(&name, "completed");
     assert_eq!(yard.json(&["inbox"])["items"].as_array().unwrap().len(), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn before_a_person_is_asked_a_fresh_session_is_told_to_find_the_cause() {
+    let yard = Yard::open(PERSON).await;
+    let script = "cat > told.txt; grep -q 'First find the cause' told.txt || exit 7; \
+                  grep -c 'begins anew' told.txt > anew.txt; rm told.txt; git add -A; \
+                  git commit -qm found; godel self done 'the cause is mended'";
+    let how = ["agent", "spawn", "fix it", "--harness", "command", "--json"];
+    let spawned = yard.run(&[&how[..], &["--", "sh", "-c", script]].concat()).expect(0).json();
+    let name = spawned["label"].as_str().unwrap().to_owned();
+    let agent = yard.until(&name, "completed");
+    assert_eq!(agent["retryCount"], 2, "{agent:#}");
+    let bead = agent["bead"].as_str().unwrap();
+    let told = yard.repo.git(&["show", &format!("bead/{bead}:anew.txt")]);
+    assert_eq!(told.trim(), "1", "it hears how the one before it began");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! What is tried when an agent did not manage: again, with a stronger model, or a person.
+//! What is tried when an agent did not manage: again, with a stronger model, to find the cause, or a person.
 
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,9 @@ pub struct Attempt {
     pub ended: Ended,
     /// Whether it left commits that were not there before.
     pub progressed: bool,
+    /// Whether it was told to find out why the others before it failed.
+    #[serde(default)]
+    pub debugging: bool,
 }
 
 /// What is tried next.
@@ -78,6 +81,11 @@ pub enum Next {
         model: String,
         /// Whether a fresh session gets a note of the one before.
         handoff: bool,
+    },
+    /// A fresh session that first finds out why all others failed.
+    Debug {
+        /// By which model.
+        model: String,
     },
     /// Nothing more: a person must look.
     NeedsPerson {
@@ -124,6 +132,11 @@ impl Ladder {
         let tried = |model: &String| counted.iter().any(|one| one.model == *model);
         match rest.iter().find(|model| !tried(model)) {
             Some(model) => Next::Stronger { model: model.clone(), handoff: true },
+            // One that has seen every failure may see what they have in common.
+            None if !counted.iter().any(|one| one.debugging) => {
+                let strongest = models.last().filter(|_| at.is_some()).unwrap_or(&last.model);
+                Next::Debug { model: strongest.clone() }
+            }
             None => self.give_up(&counted, last),
         }
     }
@@ -150,7 +163,7 @@ mod tests {
     }
 
     fn attempt(model: &str, ended: Ended) -> Attempt {
-        Attempt { model: model.to_owned(), ended, progressed: false }
+        Attempt { model: model.to_owned(), ended, progressed: false, debugging: false }
     }
 
     fn again(model: &str, handoff: bool) -> Next {
@@ -175,9 +188,11 @@ mod tests {
             told,
             [again("small", false), again("small", false), stronger, again("large", true)]
         );
+        assert_eq!(ladder.next(&history, &models), Next::Debug { model: "large".to_owned() });
+        history.push(Attempt { debugging: true, ..attempt("large", Ended::Crashed) });
         let Next::NeedsPerson { why } = ladder.next(&history, &models) else { panic!("no person") };
         assert!(
-            why.contains("4 attempts") && why.contains("large") && why.contains("crashed"),
+            why.contains("5 attempts") && why.contains("large") && why.contains("crashed"),
             "{why}"
         );
         history.push(attempt("large", Ended::Restarted));
@@ -195,7 +210,7 @@ mod tests {
         let stronger = Next::Stronger { model: "large".to_owned(), handoff: true };
         assert_eq!(ladder.next(&history, &models), stronger);
         assert!(matches!(ladder.next(&[], &[]), Next::NeedsPerson { .. }));
-        assert!(matches!(ladder.next(&history, &[]), Next::NeedsPerson { .. }));
+        assert_eq!(ladder.next(&history, &[]), Next::Debug { model: "own".to_owned() });
     }
 
     fn ended() -> impl Strategy<Value = (Ended, bool)> {
@@ -216,11 +231,22 @@ mod tests {
             let ladder = Ladder::default();
             let models: Vec<String> = (0..count).map(|at| format!("m{at}")).collect();
             let (mut history, mut blameless, mut at) = (Vec::new(), Vec::new(), 0);
+            let mut debugging = false;
             for (ended, progressed) in ends {
                 let model = match ladder.next(&history, &models) {
-                    Next::Again { model, .. } => model,
+                    Next::Again { model, handoff } => {
+                        // What was cut off goes on as what it was.
+                        debugging &= !handoff;
+                        model
+                    }
+                    Next::Debug { model } => {
+                        prop_assert!(!history.iter().any(|one: &Attempt| one.debugging && one.ended.counts()), "once");
+                        debugging = true;
+                        model
+                    }
                     Next::Stronger { model, handoff } => {
                         prop_assert!(handoff);
+                        debugging = false;
                         let now = models.iter().position(|one| *one == model).unwrap();
                         prop_assert!(now > at, "never weaker");
                         at = now;
@@ -228,7 +254,7 @@ mod tests {
                     }
                     Next::NeedsPerson { .. } => break,
                 };
-                let one = Attempt { model, ended, progressed };
+                let one = Attempt { model, ended, progressed, debugging };
                 if ended.counts() {
                     blameless.push(one.clone());
                 }
@@ -240,7 +266,7 @@ mod tests {
             }
             prop_assert!(blameless.len() <= 12);
             let wasted = blameless.iter().rev().take_while(|one| !one.progressed).count();
-            prop_assert!(wasted <= count * 2);
+            prop_assert!(wasted <= count * 2 + 1);
         }
     }
 }

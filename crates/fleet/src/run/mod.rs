@@ -1,6 +1,7 @@
 //! One run of an agent: from the queue to a checked commit, or to a person.
 
 mod converse;
+mod debugging;
 mod letters;
 mod log;
 mod orders;
@@ -289,15 +290,15 @@ impl Run {
             let head = self.head(place).await;
             let before = agent.commit.clone().or_else(|| agent.base.clone());
             let progressed = head.is_some() && head != before;
-            let attempt = Attempt { model: agent.model.clone(), ended, progressed };
-            let history = [agent.attempts.clone(), vec![attempt.clone()]].concat();
-            let mut models = vec![agent.first_model.clone().unwrap_or_else(|| agent.model.clone())];
-            let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
-            models.extend(wanted.agents.stronger);
-            let (model, handoff) = match Ladder::default().next(&history, &models) {
+            let debugging = agent.debugging;
+            let attempt = Attempt { model: agent.model.clone(), ended, progressed, debugging };
+            let next = self.next_rung(&agent, place, &attempt).await?;
+            let debugs = matches!(next, Next::Debug { .. });
+            let (model, handoff) = match next {
                 Next::Again { model, handoff } | Next::Stronger { model, handoff } => {
-                    (model, handoff)
+                    (model, handoff.then_some(note))
                 }
+                Next::Debug { model } => (model, Some(debugging::brief(&agent, &note))),
                 Next::NeedsPerson { why: tried } => {
                     let why = format!("{why} ({tried})");
                     self.give_up(&why).await?;
@@ -312,17 +313,25 @@ impl Run {
                     agent.retries += 1;
                     agent.sent_back = 0;
                     agent.commit = head.clone().or_else(|| agent.commit.clone());
-                    agent.handoff = handoff.then(|| note.clone());
-                    let words = if agent.model == model {
-                        format!("begins anew: {why}")
-                    } else {
-                        format!("begins anew with {model}: {why}")
-                    };
+                    if handoff.is_some() {
+                        agent.debugging = debugs;
+                    }
+                    agent.handoff.clone_from(&handoff);
+                    let words = debugging::words(agent, (&model, debugs), &why);
                     agent.model.clone_from(&model);
                     agent.step(LifeMove::Retry, &words, now)
                 })
                 .await?;
         }
+    }
+
+    /// Decides what is tried after an attempt that failed.
+    async fn next_rung(&self, agent: &Agent, place: &Place, last: &Attempt) -> Result<Next> {
+        let history = [agent.attempts.clone(), vec![last.clone()]].concat();
+        let mut models = vec![agent.first_model.clone().unwrap_or_else(|| agent.model.clone())];
+        let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
+        models.extend(wanted.agents.stronger);
+        Ok(Ladder::default().next(&history, &models))
     }
 
     /// Says that the agent is at work; its time runs from the first time on.

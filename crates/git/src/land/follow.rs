@@ -9,23 +9,20 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::transaction::{Change, Transaction};
-use super::{Landed, Landing, Merge, reason};
+use super::{Landed, Landing, Merge, reason, way};
 use crate::disk::{self, Lock};
 use crate::error::{Error, Result, at};
-use crate::git::{Git, path_of};
+use crate::git::{Git, failed, path_of};
 
 /// What our lock of an index says, so that after a crash it is known for ours.
 const MARK: &[u8] = b"godel landing\n";
 /// The index that is worked on until it becomes the real one.
 pub(super) const DRAFT: &str = "index.godel";
-/// How many files in the way are named.
-const NAMED_MAX: usize = 20;
 /// How long one waits for another git in the same checkout.
 const INDEX_WAIT_MAX: Duration = Duration::from_secs(3);
 const INDEX_LOOK_EVERY: Duration = Duration::from_millis(20);
-/// What a person may be in the middle of, and how to end it.
-const UNDER_WAY: [(&str, &str); 3] =
-    [("MERGE_HEAD", "a merge"), ("CHERRY_PICK_HEAD", "a cherry-pick"), ("REVERT_HEAD", "a revert")];
+/// How git ends if it does not do what it was told; killed, it ends otherwise.
+const REFUSED: i32 = 128;
 
 /// Where a branch is checked out.
 pub(super) enum Found {
@@ -62,6 +59,10 @@ pub(super) struct Touched {
 impl Touched {
     pub(super) fn contains(&self, path: &Path) -> bool {
         [&self.added, &self.changed, &self.removed].iter().any(|set| set.contains(path))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.added.len() + self.changed.len() + self.removed.len()
     }
 }
 
@@ -114,15 +115,25 @@ impl Checkout {
 
     /// Makes a draft of the index that knows which files are as they were.
     pub(super) fn draft(&self) -> Result<()> {
+        self.copy_index()?;
+        self.refresh_all()
+    }
+
+    /// Makes the draft know of each file whether it is as it was.
+    pub(super) fn refresh_all(&self) -> Result<()> {
+        // It fails if a file was changed, which is looked at afterwards.
+        self.on_draft().args(["update-index", "-q", "--refresh"]).output().map(drop)
+    }
+
+    /// Makes a draft of the index.
+    pub(super) fn copy_index(&self) -> Result<()> {
         let (index, draft) = (self.dir.join("index"), self.dir.join(DRAFT));
         disk::remove(&self.dir.join(format!("{DRAFT}.lock")))?;
-        match fs::copy(&index, &draft) {
-            Ok(_) => {}
+        match fs::copy(&index, &draft).and_then(|_| same_age(&index, &draft)) {
+            Ok(()) => {}
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => disk::remove(&draft)?,
             Err(cause) => return Err(Error::file(&index, "read", cause)),
         }
-        // It fails if a file was changed, which is looked at afterwards.
-        self.on_draft().args(["update-index", "-q", "--refresh"]).output()?;
         Ok(())
     }
 
@@ -223,8 +234,9 @@ impl Landing<'_> {
         merge: &Merge,
         lock: &Lock,
     ) -> Result<Landed> {
-        checkout.draft()?;
-        if let Some(why) = self.in_the_way(checkout, merge)? {
+        checkout.copy_index()?;
+        let touched = self.touched(&merge.before, &merge.commit)?;
+        if let Some(why) = way::blocked(checkout, merge, &touched)? {
             return Ok(Landed::Blocked { why });
         }
         self.announce(Some(checkout), reference, merge)?;
@@ -236,7 +248,16 @@ impl Landing<'_> {
             Err(error) => return self.lost(reference, before, error),
         };
         self.step("land:held");
-        checkout.read_tree(&[], before, after).hold(lock.file()).run()?;
+        let files = checkout.read_tree(&[], before, after).hold(lock.file()).output()?;
+        if !files.status.success() {
+            let failed = failed("read-tree".to_owned(), &files);
+            if files.status.code() != Some(REFUSED) {
+                return Err(failed);
+            }
+            // Git looks before it touches anything; what it saw is worth more than that it failed.
+            let why = way::refused(checkout, merge, &touched)?;
+            return why.map_or(Err(failed), |why| Ok(Landed::Blocked { why }));
+        }
         self.step("land:files");
         checkout.adopt()?;
         self.step("land:index");
@@ -245,42 +266,6 @@ impl Landing<'_> {
         checkout.release()?;
         disk::remove(&self.journal_path())?;
         Ok(Landed::Done)
-    }
-
-    /// Says what of a person's stands in the way of the files, if anything does.
-    fn in_the_way(&self, checkout: &Checkout, merge: &Merge) -> Result<Option<String>> {
-        let place = checkout.tree.display();
-        for (file, what) in UNDER_WAY {
-            if checkout.dir.join(file).exists() {
-                return Ok(Some(format!(
-                    "{what} is under way in {place}. Finish it, or end it with --abort"
-                )));
-            }
-        }
-        let touched = self.touched(&merge.before, &merge.commit)?;
-        let mut files = untracked_in_the_way(checkout, &touched)?;
-        let check = checkout.read_tree(&["-n"], &merge.before, &merge.commit).output()?;
-        if check.status.success() && files.is_empty() {
-            return Ok(None);
-        }
-        if !check.status.success() {
-            let asked = ["diff-index", "--name-only", "-z", &merge.before];
-            let local = checkout.on_draft().reading().args(asked).paths()?;
-            files.extend(local.into_iter().filter(|path| touched.contains(path)));
-        }
-        let said = String::from_utf8_lossy(&check.stderr);
-        let named: Vec<String> =
-            files.iter().take(NAMED_MAX).map(|path| path.display().to_string()).collect();
-        let more = files.len().saturating_sub(NAMED_MAX);
-        let what = match (named.is_empty(), more) {
-            (true, _) => said.trim().chars().take(500).collect(),
-            (false, 0) => named.join(", "),
-            (false, more) => format!("{} and {more} more", named.join(", ")),
-        };
-        Ok(Some(format!(
-            "files in {place} that are not committed are in the way: {what}. Commit them, put them \
-             aside with `git stash -u`, or move them; then land again"
-        )))
     }
 
     /// Lists what a merge does to files.
@@ -321,6 +306,12 @@ impl Landing<'_> {
     }
 }
 
+/// Lets a copy of an index be as old as that is: git asks its age to know which files to look into.
+fn same_age(index: &Path, copy: &Path) -> std::io::Result<()> {
+    let age = fs::metadata(index)?.modified()?;
+    fs::OpenOptions::new().write(true).open(copy)?.set_modified(age)
+}
+
 /// Says that a branch is about to be rewritten in a checkout whose HEAD is on none.
 fn rewriting(checkout: &Checkout, reference: &str) -> Option<String> {
     let named = |file: &str| fs::read_to_string(checkout.dir.join(file)).unwrap_or_default();
@@ -356,51 +347,5 @@ fn chosen(mut found: Vec<Checkout>, reference: &str) -> Found {
              one of them",
             one.tree.display()
         )),
-    }
-}
-
-/// Finds files that git does not track and a merge would write over; ignored ones too.
-fn untracked_in_the_way(checkout: &Checkout, touched: &Touched) -> Result<BTreeSet<PathBuf>> {
-    let mut found = BTreeSet::new();
-    if touched.added.is_empty() {
-        return Ok(found);
-    }
-    let tracked = checkout.on_draft().reading().args(["ls-files", "-z"]).paths()?;
-    let tracked: BTreeSet<PathBuf> = tracked.into_iter().collect();
-    for path in touched.added.iter().filter(|path| !tracked.contains(*path)) {
-        // Something on the way that is no directory, unless the merge takes it away.
-        let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
-        for above in above {
-            let there = fs::symlink_metadata(checkout.tree.join(above));
-            if there.is_ok_and(|there| !there.is_dir()) && !tracked.contains(above) {
-                found.insert(above.to_owned());
-            }
-        }
-        strangers(&checkout.tree, path, &tracked, &mut found);
-    }
-    Ok(found)
-}
-
-/// Adds a path, or what is below it, as far as git does not track it.
-fn strangers(root: &Path, path: &Path, tracked: &BTreeSet<PathBuf>, found: &mut BTreeSet<PathBuf>) {
-    let Ok(there) = fs::symlink_metadata(root.join(path)) else {
-        return;
-    };
-    if !there.is_dir() {
-        if !tracked.contains(path) {
-            found.insert(path.to_owned());
-        }
-        return;
-    }
-    let Ok(entries) = fs::read_dir(root.join(path)) else {
-        found.insert(path.to_owned());
-        return;
-    };
-    for entry in entries.flatten() {
-        // Enough is known to refuse.
-        if found.len() > NAMED_MAX {
-            return;
-        }
-        strangers(root, &path.join(entry.file_name()), tracked, found);
     }
 }

@@ -11,6 +11,7 @@ mod repair;
 mod stack;
 mod transaction;
 mod undo;
+mod way;
 mod words;
 
 use std::collections::BTreeSet;
@@ -131,7 +132,10 @@ impl Landing<'_> {
         let lock = self.lock()?;
         self.recover(&lock)?;
         let (reference, now) = self.branch(&merge.target)?;
-        if self.repo().is_ancestor(&merge.commit, &now)? {
+        // A branch at the place from which it is to move cannot have what comes after that.
+        let there = now == merge.commit
+            || (now != merge.before && self.repo().is_ancestor(&merge.commit, &now)?);
+        if there {
             self.forget(&merge.bead)?;
             return Ok(Landed::Done);
         }
@@ -167,6 +171,9 @@ impl Landing<'_> {
     /// Returns the reference of a branch, and where it is.
     fn branch(&self, name: &str) -> Result<(String, String)> {
         let reference = format!("refs/heads/{name}");
+        if let Some(commit) = self.repo().loose(&reference) {
+            return Ok((reference, commit));
+        }
         // A branch may be another name for a branch.
         let real = self.repo().ask().args(["symbolic-ref", "-q", &reference]).maybe()?;
         let reference = real.unwrap_or(reference);

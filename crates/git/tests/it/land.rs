@@ -390,6 +390,32 @@ fn git_that_dies_in_the_middle_of_writing_files_leaves_the_checkout_as_it_was() 
 }
 
 #[test]
+fn a_conflict_that_somebody_has_not_solved_yet_is_in_the_way() {
+    let world = World::new();
+    let (bench, repo) = (world.bench(), world.repo());
+    let source = bead(&world, "x", "main", &[("a.txt", Some("landed\n"))]);
+    let merge = ready(&bench, &source, "x");
+    // As `git stash pop` leaves it: no merge is under way, and a path has three versions.
+    let blob = git(&repo, &["rev-parse", "HEAD:dir/b.txt"]);
+    let stages: String =
+        (1..=3).map(|stage| format!("100644 {blob} {stage}\tdir/b.txt\n")).collect();
+    let stages = format!("0 {} 0\tdir/b.txt\n{stages}", "0".repeat(40));
+    write(&world.root().join("stages"), &stages);
+    let stages = std::fs::File::open(world.root().join("stages")).unwrap();
+    let mut index = std::process::Command::new("git");
+    index.args(["update-index", "--index-info"]).current_dir(&repo).stdin(stages);
+    assert!(index.status().unwrap().success());
+    let before = git(&repo, &["status", "--porcelain"]);
+    let why = blocked(bench.landing().finish(&merge).unwrap());
+    assert!(why.contains("in the way"), "{why}");
+    assert_eq!(git(&repo, &["status", "--porcelain"]), before);
+    assert_eq!(git(&repo, &["rev-parse", "main"]), merge.before);
+    git(&repo, &["reset", "-q"]);
+    assert_eq!(bench.landing().finish(&merge).unwrap(), Landed::Done);
+    is_landed(&world, &source, "x");
+}
+
+#[test]
 fn after_a_power_cut_half_written_files_are_put_back_and_edits_stay() {
     let world = World::new();
     let (bench, repo) = (world.bench(), world.repo());
