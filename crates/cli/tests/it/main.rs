@@ -23,6 +23,7 @@ mod fleet_copies;
 mod fleet_crash;
 mod home;
 mod intents;
+mod journey;
 mod landing;
 mod landing_faults;
 mod leaks;
