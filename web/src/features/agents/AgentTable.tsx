@@ -4,7 +4,6 @@ import { Menu } from "../../ui/Menu";
 import { ShortId } from "../../ui/ShortId";
 import { Time } from "../../ui/Time";
 import { BulkBar } from "../../ui/table/BulkBar";
-import { useColumns } from "../../ui/table/ColumnChooser";
 import { type Column, DataTable } from "../../ui/table/DataTable";
 import { useAgentKeys } from "./AgentCards";
 import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
@@ -13,7 +12,7 @@ import { AGENT } from "./actions";
 import { cliOf, useAgentActs } from "./useAgentActs";
 import { VIEWS, viewOf } from "./views";
 
-const COLUMNS: readonly Column<Agent>[] = [
+export const COLUMNS: readonly Column<Agent>[] = [
   {
     id: "name",
     title: "Name",
@@ -76,12 +75,13 @@ interface AgentTableProps {
   agents: readonly Agent[];
   peeked: string | undefined;
   onPeek: (agent: Agent) => void;
+  /** Which columns are shown. */
+  shown: ReadonlySet<string>;
 }
 
 /** Agents as rows, to compare and to change many at once. */
-export function AgentTable({ agents, peeked, onPeek }: AgentTableProps) {
+export function AgentTable({ agents, peeked, onPeek, shown }: AgentTableProps) {
   const { act, menuOf } = useAgentActs();
-  const { shown, chooser } = useColumns("agents", COLUMNS);
   useAgentKeys(
     agents.find((agent) => agent.id === peeked),
     act,
@@ -99,36 +99,33 @@ export function AgentTable({ agents, peeked, onPeek }: AgentTableProps) {
     },
   ];
   return (
-    <>
-      <div className={styles.tools}>{chooser}</div>
-      <DataTable
-        label="Agents"
-        noun="agent"
-        columns={columns}
-        shown={shown}
-        rows={agents}
-        keyOf={(agent) => agent.id}
-        onPeek={onPeek}
-        onOpen={onPeek}
-        peeked={peeked}
-        bulk={(selection, clear) => (
-          <BulkBar count={selection.length} noun="agent" onClear={clear}>
-            {(["pause", "resume", "kill"] as const).map((verb) => (
-              <Guarded
-                key={verb}
-                size="small"
-                look={verb === "kill" ? "bad" : "line"}
-                can={AGENT[verb].can}
-                destructive={AGENT[verb].destructive}
-                cli={cliOf(verb, selection)}
-                onClick={() => act(verb, selection)}
-              >
-                {AGENT[verb].title}
-              </Guarded>
-            ))}
-          </BulkBar>
-        )}
-      />
-    </>
+    <DataTable
+      label="Agents"
+      noun="agent"
+      columns={columns}
+      shown={shown}
+      rows={agents}
+      keyOf={(agent) => agent.id}
+      onPeek={onPeek}
+      onOpen={onPeek}
+      peeked={peeked}
+      bulk={(selection, clear) => (
+        <BulkBar count={selection.length} noun="agent" onClear={clear}>
+          {(["pause", "resume", "kill"] as const).map((verb) => (
+            <Guarded
+              key={verb}
+              size="small"
+              look={verb === "kill" ? "bad" : "line"}
+              can={AGENT[verb].can}
+              destructive={AGENT[verb].destructive}
+              cli={cliOf(verb, selection)}
+              onClick={() => act(verb, selection)}
+            >
+              {AGENT[verb].title}
+            </Guarded>
+          ))}
+        </BulkBar>
+      )}
+    />
   );
 }

@@ -4,7 +4,7 @@ import { useAction } from "../../actions/actions";
 import { FILTER } from "../../actions/common";
 import type { Agent } from "../../api/types";
 import type { PageProps } from "../../pages";
-import { setParams, useChoice, useParam } from "../../router/router";
+import { currentPlace, navigate, setParams, useChoice, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
 import { Empty, EmptyFilter } from "../../ui/Empty";
 import { plural } from "../../ui/format";
@@ -13,11 +13,12 @@ import { FilterBox, PageHead, Select } from "../../ui/PageHead";
 import { SkeletonCards } from "../../ui/Skeleton";
 import { PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
+import { useColumns } from "../../ui/table/ColumnChooser";
 import { useProject } from "../projects/queries";
 import { AgentCards } from "./AgentCards";
 import { AgentPeek } from "./AgentPeek";
 import styles from "./AgentsPage.module.css";
-import { AgentTable } from "./AgentTable";
+import { AgentTable, COLUMNS } from "./AgentTable";
 import { AGENT } from "./actions";
 import { agentQueries } from "./queries";
 import { byAttention, LOOKS, matches, VIEWS } from "./views";
@@ -31,6 +32,7 @@ export function Page({ rest }: PageProps) {
   const query = useQuery(agentQueries.all(projectId));
   const [shape, setShape] = useChoice("view", SHAPES, "cards");
   useAction(AGENT.look, () => setShape(shape === "cards" ? "table" : "cards"));
+  const { shown, chooser } = useColumns("agents", COLUMNS);
   const { filter, tools, isSet } = useFilter(query.data?.items ?? []);
   const agents = useMemo(
     () => byAttention(query.data?.items ?? []).filter((agent) => matches(agent, filter)),
@@ -38,8 +40,16 @@ export function Page({ rest }: PageProps) {
   );
   const [param, setPeek] = useParam("peek");
   const peek = rest[0] ?? param;
+  const openPeek = (agent: Agent) => {
+    if (rest[0] !== undefined) navigate(`/agents${currentPlace().search}`, { replace: true });
+    setPeek(agent.id);
+  };
+  const closePeek = () => {
+    if (rest[0] === undefined) setPeek(undefined);
+    else navigate(`/agents${currentPlace().search}`);
+  };
   const peeked = query.data?.items.find((agent) => agent.id === peek || agent.label === peek);
-  const shared = { agents, peeked: peeked?.id, onPeek: (agent: Agent) => setPeek(agent.id) };
+  const shared = { agents, peeked: peeked?.id, onPeek: openPeek };
   return (
     <>
       <PageHead
@@ -56,15 +66,18 @@ export function Page({ rest }: PageProps) {
         }
         tools={tools}
         acts={
-          <Segmented
-            label="Show as"
-            options={[
-              { id: "cards", title: "Cards" },
-              { id: "table", title: "Table" },
-            ]}
-            value={shape}
-            onChange={setShape}
-          />
+          <>
+            {shape === "table" && chooser}
+            <Segmented
+              label="Show as"
+              options={[
+                { id: "cards", title: "Cards" },
+                { id: "table", title: "Table" },
+              ]}
+              value={shape}
+              onChange={setShape}
+            />
+          </>
         }
       />
       <div className={styles.body}>
@@ -76,14 +89,15 @@ export function Page({ rest }: PageProps) {
                 if (agents.length === 0 && isSet) {
                   return <EmptyFilter what="agents" onClear={clearFilter} />;
                 }
-                return shape === "cards" ? <AgentCards {...shared} /> : <AgentTable {...shared} />;
+                if (shape === "cards") return <AgentCards {...shared} />;
+                return <AgentTable {...shared} shown={shown} />;
               }}
             </Loaded>
           </div>
         </Boundary>
         {peeked && (
           <Boundary key={peeked.id} what="The agent">
-            <AgentPeek agent={peeked} onClose={() => setPeek(undefined)} />
+            <AgentPeek agent={peeked} onClose={closePeek} />
           </Boundary>
         )}
       </div>

@@ -84,7 +84,13 @@ export function DataTable<T>(props: DataTableProps<T>) {
           aria-label={props.label}
           aria-rowcount={calm.rows.length + 1}
           aria-multiselectable={bulk ? true : undefined}
-          style={{ "--columns": template, "--row": `${rowHeight}px` } as React.CSSProperties}
+          style={
+            {
+              "--columns": template,
+              "--row": `${rowHeight}px`,
+              minWidth: leastWidth(template),
+            } as React.CSSProperties
+          }
         >
           <Head columns={visible} sort={sort} onSort={sortTo} list={bulk && list} />
           <NewRows waiting={calm.waiting} noun={props.noun} onShow={calm.show} />
@@ -109,6 +115,12 @@ export function DataTable<T>(props: DataTableProps<T>) {
       </div>
     </div>
   );
+}
+
+/** Narrower than this, the table scrolls sideways. */
+function leastWidth(template: string): number {
+  const tracks = template.match(/\d+(?=px)/g) ?? [];
+  return tracks.reduce((sum, track) => sum + Number(track), 2 * 16);
 }
 
 function Head<T>({
