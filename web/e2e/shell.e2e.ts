@@ -62,6 +62,13 @@ describe("the shell", () => {
     expect(page.url()).toContain(`q=${seed.busy}`);
     await picture(page, "agents-table");
     await page.getByRole("button", { name: "Clear the filter" }).click();
+    await page.getByRole("row").nth(2).waitFor();
+    await page.mouse.move(5, 5);
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.getByText("1 agent selected").waitFor();
+    await picture(page, "bulk");
+    await page.keyboard.press("x");
   });
 
   it("G15 the palette opens by key, finds an agent by its name and goes there", async () => {
@@ -153,11 +160,12 @@ describe("the shell", () => {
       expect(width).toBeLessThanOrEqual(320);
       await own.getByRole("button", { name: "Pages" }).click();
       await own.getByRole("link", { name: "Home" }).waitFor();
+      await own.waitForTimeout(250);
       await picture(own, `nav-${theme}`);
       await own.getByRole("link", { name: "Home" }).click();
       await own.getByRole("region", { name: "Server health" }).waitFor();
       await own.setViewportSize({ width: 1280, height: 800 });
-      await picture(own, `home-${theme}`);
+      await picture(own, `home-page-${theme}`);
       expect(await barriers(own), `home ${theme}`).toEqual([]);
       await own.context().close();
     }

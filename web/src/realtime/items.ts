@@ -26,8 +26,7 @@ const MOST_SINGLE = 20;
 
 /** The id that an event says it belongs to. */
 export function refOf(event: GodelEvent, name: string): string | undefined {
-  const value = (event.metadata as Record<string, unknown>)[name];
-  return typeof value === "string" ? value : undefined;
+  return event.metadata[name];
 }
 
 /**

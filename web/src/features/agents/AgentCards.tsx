@@ -60,7 +60,12 @@ export function AgentCards({ agents, peeked, onPeek }: AgentCardsProps) {
                     items={menuOf(agent)}
                   />
                 </div>
-                <p className={styles.task}>{agent.note ?? agent.task}</p>
+                <div className={styles.words}>
+                  <p className={styles.task} title={agent.task}>
+                    {agent.task}
+                  </p>
+                  <p className={styles.note}>{agent.note}</p>
+                </div>
                 <div className={styles.facts}>
                   <AgentWalls agent={agent} />
                   <ShortId id={agent.bead} />

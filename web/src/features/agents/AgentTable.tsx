@@ -1,3 +1,4 @@
+import { useState } from "react";
 import type { Agent } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Menu } from "../../ui/Menu";
@@ -16,7 +17,7 @@ export const COLUMNS: readonly Column<Agent>[] = [
   {
     id: "name",
     title: "Name",
-    width: "minmax(130px, 1fr)",
+    width: "minmax(104px, 1fr)",
     cell: (agent) => <strong className={styles.name}>{agent.label}</strong>,
     sortBy: (agent) => agent.label,
     always: true,
@@ -24,48 +25,48 @@ export const COLUMNS: readonly Column<Agent>[] = [
   {
     id: "status",
     title: "Status",
-    width: "140px",
+    width: "134px",
     cell: (agent) => <AgentStatus agent={agent} />,
     sortBy: (agent) => VIEWS.indexOf(viewOf(agent)),
   },
   {
     id: "doing",
     title: "Doing",
-    width: "minmax(200px, 3fr)",
+    width: "minmax(140px, 3fr)",
     cell: (agent) => <span title={agent.task}>{agent.note ?? agent.task}</span>,
   },
   {
     id: "bead",
     title: "Bead",
-    width: "120px",
+    width: "108px",
     cell: (agent) => <ShortId id={agent.bead} />,
     sortBy: (agent) => agent.bead,
   },
   {
     id: "walls",
     title: "Runtime",
-    width: "170px",
+    width: "152px",
     cell: (agent) => <AgentWalls agent={agent} />,
     sortBy: (agent) => agent.runtime,
   },
   {
     id: "model",
     title: "Model",
-    width: "150px",
+    width: "128px",
     cell: (agent) => agent.model,
     sortBy: (agent) => agent.model,
   },
   {
     id: "cost",
     title: "Cost",
-    width: "130px",
+    width: "104px",
     cell: (agent) => <AgentSpend agent={agent} />,
     sortBy: (agent) => agent.spentMicros,
   },
   {
     id: "updated",
     title: "Updated",
-    width: "90px",
+    width: "84px",
     cell: (agent) => <Time at={agent.updatedAt} />,
     sortBy: (agent) => agent.updatedAt,
   },
@@ -82,8 +83,10 @@ interface AgentTableProps {
 /** Agents as rows, to compare and to change many at once. */
 export function AgentTable({ agents, peeked, onPeek, shown }: AgentTableProps) {
   const { act, menuOf } = useAgentActs();
+  const [cursor, setCursor] = useState<string>();
+  const at = cursor ?? peeked;
   useAgentKeys(
-    agents.find((agent) => agent.id === peeked),
+    agents.find((agent) => agent.id === at),
     act,
   );
   const columns: readonly Column<Agent>[] = [
@@ -109,6 +112,7 @@ export function AgentTable({ agents, peeked, onPeek, shown }: AgentTableProps) {
       onPeek={onPeek}
       onOpen={onPeek}
       peeked={peeked}
+      onCursor={setCursor}
       bulk={(selection, clear) => (
         <BulkBar count={selection.length} noun="agent" onClear={clear}>
           {(["pause", "resume", "kill"] as const).map((verb) => (

@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useMemo, useRef } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
 import { useParam } from "../../router/router";
 import { useCalm } from "../calm";
 import { classes } from "../classes";
@@ -39,6 +39,8 @@ interface DataTableProps<T> {
   onPeek?: (row: T) => void;
   /** The row that is peeked at. */
   peeked?: string | undefined;
+  /** Told the key of the row under the cursor, for the keys of the page. */
+  onCursor?: (key: string | undefined) => void;
   /** The name of the field of the address that holds the sorting. */
   sortParam?: string;
   /** What is shown above the table for the rows that are selected; see `BulkBar`. */
@@ -66,6 +68,8 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const view = useVirtual(box, calm.rows.length, rowHeight);
   const at = list.cursor ? calm.rows.findIndex((row) => keyOf(row) === list.cursor) : -1;
   useKeepInView(box, at, rowHeight);
+  const { onCursor } = props;
+  useEffect(() => onCursor?.(list.cursor), [onCursor, list.cursor]);
   const template = [...(bulk ? ["34px"] : []), ...visible.map((column) => column.width)].join(" ");
   const sortTo = useCallback(
     (column: string) => {
