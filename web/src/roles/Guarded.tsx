@@ -13,6 +13,8 @@ interface GuardedProps extends ComponentProps<typeof Button> {
   refused?: string | undefined;
   /** The same on the command line, told in the hint. */
   cli?: string | undefined;
+  /** On which side there is room for the hint. */
+  side?: "below" | "above";
 }
 
 /**
@@ -24,13 +26,14 @@ export function Guarded({
   destructive = false,
   refused,
   cli,
+  side = "below",
   onClick,
   ...rest
 }: GuardedProps) {
   const denied = useRefusal(can, { destructive });
   const why = denied ?? refused;
   return (
-    <Hint text={why ?? (cli && <code>{cli}</code>)}>
+    <Hint side={side} text={why ?? (cli && <code>{cli}</code>)}>
       {(describedBy) => (
         <Button
           {...rest}

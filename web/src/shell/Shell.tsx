@@ -85,6 +85,7 @@ function CurrentPage() {
   const title = page?.title;
   useEffect(() => {
     document.title = title ? `${title} · Godel` : "Godel";
+    document.getElementById("main")?.scrollTo?.({ top: 0 });
   }, [title]);
   if (!page) {
     return (

@@ -1,8 +1,16 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useEffectEvent,
+  useRef,
+  useState,
+} from "react";
+import { createPortal } from "react-dom";
 import type { Need } from "../roles/permissions";
 import { useRefusal } from "../roles/session";
 import { Button } from "./Button";
-import { classes } from "./classes";
 import { copyText } from "./clipboard";
 import { Icon, type IconName } from "./Icon";
 import { KeyCaps } from "./KeyCaps";
@@ -41,7 +49,8 @@ export function Menu({ label, button, look = "quiet", size, align = "right", ite
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   const toggle = useRef<HTMLButtonElement>(null);
-  useDismiss(box, toggle, isOpen, () => setOpen(false));
+  const list = useRef<HTMLDivElement>(null);
+  useDismiss(box, toggle, isOpen, () => setOpen(false), list);
   const close = () => {
     setOpen(false);
     toggle.current?.focus();
@@ -63,21 +72,70 @@ export function Menu({ label, button, look = "quiet", size, align = "right", ite
       >
         {button ?? <Icon name="dots" size={16} />}
       </Button>
-      {isOpen && <MenuList label={label} align={align} items={items} onClose={close} />}
+      {isOpen &&
+        createPortal(
+          <MenuList
+            ref={list}
+            label={label}
+            items={items}
+            place={() => placeOf(toggle.current, align)}
+            onClose={close}
+          />,
+          toggle.current?.closest("dialog") ?? document.body,
+        )}
     </div>
   );
 }
 
-function MenuList({
-  label,
-  align,
-  items,
-  onClose,
-}: Pick<MenuProps, "label" | "items"> & { align: "left" | "right"; onClose: () => void }) {
-  const list = useRef<HTMLDivElement>(null);
+interface Placement {
+  top?: number;
+  bottom?: number;
+  left?: number;
+  right?: number;
+}
+
+/** Below the button, or above it if there is more room; the edge that is aligned stays put. */
+function placeOf(toggle: HTMLElement | null, align: "left" | "right"): Placement {
+  const rect = toggle?.getBoundingClientRect();
+  if (!rect) return {};
+  const below = window.innerHeight - rect.bottom;
+  return {
+    ...(below > MIN_ROOM || below > rect.top
+      ? { top: rect.bottom + GAP }
+      : { bottom: window.innerHeight - rect.top + GAP }),
+    ...(align === "right"
+      ? { right: Math.max(GAP, document.documentElement.clientWidth - rect.right) }
+      : { left: Math.max(GAP, rect.left) }),
+  };
+}
+
+const GAP = 6;
+/** A menu is seldom higher than this. */
+const MIN_ROOM = 220;
+
+interface MenuListProps extends Pick<MenuProps, "label" | "items"> {
+  ref: RefObject<HTMLDivElement | null>;
+  place: () => Placement;
+  onClose: () => void;
+}
+
+/** The list lies over everything: a table that scrolls must not cut it off. */
+function MenuList({ ref: list, label, items, place, onClose }: MenuListProps) {
+  const [at] = useState(place);
+  const close = useEffectEvent(onClose);
   useEffect(() => {
     list.current?.querySelector<HTMLElement>("[role^='menuitem']")?.focus();
-  }, []);
+    const onScroll = (event: Event) => {
+      if (event.target instanceof Node && !list.current?.contains(event.target)) close();
+    };
+    const onResize = () => close();
+    document.addEventListener("scroll", onScroll, true);
+    window.addEventListener("resize", onResize);
+    return () => {
+      document.removeEventListener("scroll", onScroll, true);
+      window.removeEventListener("resize", onResize);
+    };
+  }, [list]);
   const onKeyDown = (event: KeyboardEvent) => {
     event.stopPropagation();
     const all = [...(list.current?.querySelectorAll<HTMLElement>("[role^='menuitem']") ?? [])];
@@ -96,7 +154,8 @@ function MenuList({
   return (
     <div
       ref={list}
-      className={classes(styles.list, align === "right" ? styles.right : styles.left)}
+      className={styles.list}
+      style={at}
       role="menu"
       aria-label={label}
       tabIndex={-1}

@@ -1,4 +1,5 @@
 import { useRef, useState } from "react";
+import { usePlace } from "../router/router";
 
 /** What a reader sees of a list that changes while it is read. */
 export interface Calm<T> {
@@ -24,20 +25,36 @@ export function heldRows<T>(
   return { rows: held, waiting: rows.filter((row) => !known.has(keyOf(row))).length };
 }
 
-/** Keeps a list still while `isBusy`: new rows wait behind "12 new", nothing changes places. */
+/** What is in the address but does not change which rows are shown. */
+const BESIDE = ["peek", "tab"];
+
+/**
+ * Keeps a list still while `isBusy`: new rows wait behind "12 new", nothing changes places. Another
+ * filter or sorting, as the address says it, is another list and shows at once.
+ */
 export function useCalm<T>(
   rows: readonly T[],
   keyOf: (row: T) => string,
   isBusy: boolean,
 ): Calm<T> {
   const seen = useRef(rows);
+  const view = useViewName();
+  const viewed = useRef(view);
   const [, redraw] = useState(0);
   const show = () => {
     seen.current = rows;
     redraw((times) => times + 1);
   };
-  // A list that was empty has no reader, and one whose filter changed is another list.
-  if (!isBusy || seen.current.length === 0) seen.current = rows;
+  // A list that was empty has no reader.
+  if (!isBusy || viewed.current !== view || seen.current.length === 0) seen.current = rows;
+  viewed.current = view;
   if (seen.current === rows) return { rows, waiting: 0, show };
   return { ...heldRows(seen.current, rows, keyOf), show };
+}
+
+function useViewName(): string {
+  const { search } = usePlace();
+  const fields = new URLSearchParams(search);
+  for (const name of BESIDE) fields.delete(name);
+  return fields.toString();
 }

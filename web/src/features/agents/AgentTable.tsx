@@ -17,7 +17,7 @@ export const COLUMNS: readonly Column<Agent>[] = [
   {
     id: "name",
     title: "Name",
-    width: "minmax(104px, 1fr)",
+    width: "minmax(96px, 1fr)",
     cell: (agent) => <strong className={styles.name}>{agent.label}</strong>,
     sortBy: (agent) => agent.label,
     always: true,
@@ -38,14 +38,14 @@ export const COLUMNS: readonly Column<Agent>[] = [
   {
     id: "bead",
     title: "Bead",
-    width: "108px",
+    width: "100px",
     cell: (agent) => <ShortId id={agent.bead} />,
     sortBy: (agent) => agent.bead,
   },
   {
     id: "walls",
     title: "Runtime",
-    width: "152px",
+    width: "168px",
     cell: (agent) => <AgentWalls agent={agent} />,
     sortBy: (agent) => agent.runtime,
   },
