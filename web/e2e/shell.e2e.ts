@@ -7,6 +7,7 @@ import {
   openBrowser,
   picture,
   publish,
+  rows,
   signIn,
   visitor,
   type World,
@@ -144,6 +145,29 @@ describe("the shell", () => {
     await badge(page, "Live").waitFor();
     await page.getByText(/^Back online/).waitFor({ state: "detached" });
   }, 60_000);
+
+  it("G4 where no WebSocket gets through, events come another way", async () => {
+    const { page: own } = await visitor(browser);
+    await own.routeWebSocket(/\/events$/, (socket) => socket.close());
+    await signIn(own, here, "/");
+    // A list under the mouse would keep still.
+    await own.mouse.move(5, 5);
+    await badge(own, "Live").waitFor();
+    await publish(here, "demo:other", { mark: "another-way" });
+    await rows(own, "another-way").waitFor();
+    await own.context().close();
+  });
+
+  it("G15 the palette asks for the project in a step of its own", async () => {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("switch");
+    await page.keyboard.press("Enter");
+    await page.getByRole("option", { name: seed.project }).waitFor();
+    await page.keyboard.type(seed.project);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: `Project: ${seed.project}` }).waitFor();
+    expect(page.url()).toContain("project=");
+  });
 
   it("G18 nothing keeps people out, in either theme, and it fits 320 px", async () => {
     for (const theme of ["light", "dark"] as const) {

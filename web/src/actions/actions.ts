@@ -1,4 +1,5 @@
 import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
+import type { PaletteItem } from "../palette/sources";
 import type { Need } from "../roles/permissions";
 import type { IconName } from "../ui/Icon";
 
@@ -33,6 +34,8 @@ export interface Binding {
   cli?: string | undefined;
   /** Why it cannot be done now. */
   disabled?: string | undefined;
+  /** What the palette asks next, instead of doing something. */
+  steps?: (() => readonly PaletteItem[]) | undefined;
 }
 
 const defined: ActionSpec[] = [];
@@ -55,19 +58,28 @@ export function definedActions(): readonly ActionSpec[] {
 export function useAction(
   spec: ActionSpec,
   run: () => void,
-  { title, cli, disabled, when = true }: Omit<Binding, "spec" | "run"> & { when?: boolean } = {},
+  {
+    title,
+    cli,
+    disabled,
+    steps,
+    when = true,
+  }: Omit<Binding, "spec" | "run"> & { when?: boolean } = {},
 ): void {
   const start = useEffectEvent(run);
+  const ask = useEffectEvent(() => steps?.() ?? []);
+  const hasSteps = steps !== undefined;
   useEffect(() => {
     if (!when) return;
-    const place = { current: { spec, run: () => start(), title, cli, disabled } };
+    const next = hasSteps ? () => ask() : undefined;
+    const place = { current: { spec, run: () => start(), title, cli, disabled, steps: next } };
     bound.add(place);
     changed();
     return () => {
       bound.delete(place);
       changed();
     };
-  }, [spec, title, cli, disabled, when]);
+  }, [spec, title, cli, disabled, hasSteps, when]);
 }
 
 /** What can be done now; of two bindings of one action the later one counts. */

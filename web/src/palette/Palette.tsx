@@ -202,6 +202,7 @@ function useActionItems(): PaletteItem[] {
         keys: keysOf(binding.spec)[0],
         disabled: denied(binding),
         run: binding.run,
+        ...(binding.steps && { steps: binding.steps }),
       }));
   }, [bound, session, isOnline]);
 }

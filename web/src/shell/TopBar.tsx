@@ -1,3 +1,4 @@
+import { useAction } from "../actions/actions";
 import { AccountMenu } from "../features/account/AccountMenu";
 import { useProject } from "../features/projects/queries";
 import { useSession } from "../roles/session";
@@ -6,6 +7,7 @@ import { Button } from "../ui/Button";
 import { Icon } from "../ui/Icon";
 import { KeyCaps } from "../ui/KeyCaps";
 import { Menu } from "../ui/Menu";
+import { PROJECT } from "./actions";
 import { ConnectionBadge } from "./ConnectionBadge";
 import styles from "./TopBar.module.css";
 
@@ -49,6 +51,15 @@ export function TopBar({ isNavOpen, onNav, onPalette, onKeys }: TopBarProps) {
 
 function ProjectSwitcher() {
   const { projects, project, select } = useProject();
+  const choices = [undefined, ...projects].map((one) => ({
+    id: one?.id ?? "all",
+    title: one?.name ?? "All projects",
+    isChosen: one?.id === project?.id,
+    run: () => select(one?.id),
+  }));
+  useAction(PROJECT, () => {}, {
+    steps: () => choices.map((choice) => ({ ...choice, group: "Projects", icon: "branch" })),
+  });
   return (
     <Menu
       label={`Project: ${project?.name ?? "all"}`}
@@ -60,20 +71,7 @@ function ProjectSwitcher() {
           <Icon name="down" size={13} />
         </>
       }
-      items={[
-        {
-          id: "all",
-          title: "All projects",
-          isChosen: project === undefined,
-          run: () => select(undefined),
-        },
-        ...projects.map((one) => ({
-          id: one.id,
-          title: one.name,
-          isChosen: one.id === project?.id,
-          run: () => select(one.id),
-        })),
-      ]}
+      items={choices}
     />
   );
 }

@@ -18,6 +18,13 @@ export const KEYS = defineAction({
   icon: "table",
 });
 
+export const PROJECT = defineAction({
+  id: "shell.project",
+  scope: "global",
+  title: "Switch the project",
+  icon: "branch",
+});
+
 const theme = (name: Theme, title: string, icon: ActionSpec["icon"]) =>
   defineAction({
     id: `shell.theme-${name}`,
