@@ -1,4 +1,5 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import { CodeGone } from "./ui/Boundary";
 import type { IconName } from "./ui/Icon";
 
 /** What a page is given: the words of the address behind its path. */
@@ -25,7 +26,15 @@ export interface Page {
 type Module = { Page: ComponentType<PageProps> };
 
 function page(entry: Omit<Page, "View" | "load"> & { load: () => Promise<Module> }): Page {
-  return { ...entry, View: lazy(async () => ({ default: (await entry.load()).Page })) };
+  return {
+    ...entry,
+    View: lazy(() => entry.load().then(({ Page }) => ({ default: Page }), codeIsGone)),
+  };
+}
+
+/** A newer server has other files; only a reload finds them. */
+function codeIsGone(): never {
+  throw new CodeGone("the code of this page could not be loaded; a reload may bring it");
 }
 
 /** Every page there is, in the order of the navigation. */

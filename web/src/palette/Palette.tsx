@@ -16,20 +16,27 @@ import { type PaletteItem, useFoundThings } from "./sources";
 const MOST_SHOWN = 40;
 const MOST_RECENT = 6;
 
+/** A question that was answered on the way, and what it asks next. */
+interface Step {
+  id: string;
+  title: string;
+  items: readonly PaletteItem[];
+}
+
 /** Everything that can be done and found, by typing. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const dialog = useModal();
   const [typed, setTyped] = useState("");
-  const [path, setPath] = useState<PaletteItem[]>([]);
+  const [path, setPath] = useState<Step[]>([]);
   const [at, setAt] = useState(0);
   const [recent, setRecent] = useStored<readonly string[]>("palette.recent", []);
   const id = useId();
-  const items = useItems(typed, path.at(-1), recent);
+  const items = useItems(typed, path.at(-1)?.items, recent);
 
   const choose = (item: PaletteItem) => {
     if (item.disabled !== undefined) return;
     if (item.steps) {
-      setPath([...path, item]);
+      setPath([...path, { id: item.id, title: item.title, items: item.steps() }]);
       setTyped("");
       setAt(0);
       return;
@@ -155,13 +162,13 @@ function Line({ id, item, head, isAt, onPoint, onChoose }: LineProps) {
 /** What is listed: the context first, then all actions, then what was found. */
 function useItems(
   typed: string,
-  step: PaletteItem | undefined,
+  step: readonly PaletteItem[] | undefined,
   recent: readonly string[],
 ): PaletteItem[] {
   const actions = useActionItems();
   const things = useFoundThings(step ? "" : typed);
   return useMemo(() => {
-    const pool = step?.steps ? step.steps() : [...actions, ...things];
+    const pool = step ?? [...actions, ...things];
     if (typed.trim() === "") {
       const used = recent.flatMap((id) => pool.filter((item) => item.id === id));
       const first = used.map((item) => ({ ...item, group: "Recent" }));

@@ -1,6 +1,11 @@
 import { Component, type ReactNode } from "react";
 import { ErrorPanel } from "./ErrorPanel";
 
+/** The code of something could not be fetched; trying again means to reload the page. */
+export class CodeGone extends Error {
+  override name = "CodeGone";
+}
+
 interface BoundaryProps {
   /** What is inside, for the message: "the list of agents". */
   what: string;
@@ -22,7 +27,10 @@ export class Boundary extends Component<BoundaryProps, { error: Error | undefine
       <ErrorPanel
         what={`${this.props.what} could not be shown; what you have written is kept`}
         error={error}
-        onRetry={() => this.setState({ error: undefined })}
+        onRetry={() => {
+          if (error instanceof CodeGone) window.location.reload();
+          else this.setState({ error: undefined });
+        }}
       />
     );
   }
