@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import type { NewEvent } from "../src/api/types";
+import { serveDist } from "./dist";
 
 /** What the journeys need to know about a server. */
 export interface World {
@@ -38,6 +41,8 @@ export async function openBrowser(): Promise<Browser> {
       "--disable-component-update",
       "--disable-dev-shm-usage",
       "--disable-gpu",
+      // A page from a folder has no address of its own, and a browser would not let it call us.
+      ...(process.env.GODEL_TEST_DIST ? ["--disable-features=LocalNetworkAccessChecks"] : []),
       "--disable-sync",
       "--no-first-run",
     ],
@@ -57,6 +62,7 @@ export async function visitor(
   options: BrowserContextOptions = {},
 ): Promise<{ page: Page; problems: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  await serveDist(context);
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
   const problems: string[] = [];
@@ -94,6 +100,36 @@ export async function signInWithKey(page: Page, key: string): Promise<void> {
   await field.fill(key);
   await page.getByRole("button", { name: "Sign in with the key" }).click();
 }
+
+/** Signs in with the owner's key, at a place below `/dashboard`. */
+export async function signIn(page: Page, { url, key }: World, place = "/"): Promise<void> {
+  await page.goto(`${url}/dashboard${place}`);
+  await signInWithKey(page, key);
+  await account(page).waitFor();
+}
+
+/** Chooses a theme as a person did on an earlier visit. */
+export async function chooseTheme(page: Page, theme: "light" | "dark"): Promise<void> {
+  await page.addInitScript((name) => localStorage.setItem("godel.theme", name), theme);
+}
+
+/** What axe finds on the page that keeps people out; empty is good. */
+export async function barriers(page: Page): Promise<string[]> {
+  // The page's policy lets no foreign script in, but a test may bring its own.
+  await page.evaluate(await axeSource());
+  const found = await page.evaluate(() =>
+    axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] }),
+  );
+  return found.violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+}
+
+async function axeSource(): Promise<string> {
+  return readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+}
+
+declare const axe: typeof import("axe-core");
 
 /** Lines of the event list that contain a text. */
 export function rows(page: Page, text = "") {

@@ -6,7 +6,8 @@ import { isDevicePath } from "./features/device/deviceLink";
 import { LoginPage } from "./features/session/LoginPage";
 import { takeLoginToken } from "./features/session/loginLink";
 import { offerLoginToken, sessionQuery } from "./features/session/queries";
-import { HomePage } from "./routes/HomePage";
+import { Shell } from "./shell/Shell";
+import { Boundary } from "./ui/Boundary";
 import { Button } from "./ui/Button";
 import { Logo } from "./ui/Logo";
 import { ErrorNotice } from "./ui/Notice";
@@ -23,7 +24,11 @@ export function App() {
     const { session } = door;
     if (isDevice) return <DevicePage session={session} />;
     // What one person has seen must not stay for the next one.
-    return <HomePage key={`${session.tenant.id} ${session.userId}`} session={session} />;
+    return (
+      <Boundary key={`${session.tenant.id} ${session.userId}`} what="The dashboard">
+        <Shell session={session} />
+      </Boundary>
+    );
   }
   if (door) return <LoginPage door={door} purpose={isDevice ? DEVICE_PURPOSE : undefined} />;
   return (

@@ -5,8 +5,18 @@ import { sessionQuery } from "./features/session/queries";
 /** What the whole page shares: answers of the server, and what a lost session means. */
 export function newQueryClient(): QueryClient {
   const client: QueryClient = new QueryClient({
-    // A server on this machine is reachable without any network.
-    defaultOptions: { queries: { networkMode: "always" }, mutations: { networkMode: "always" } },
+    defaultOptions: {
+      queries: {
+        // A server on this machine is reachable without any network.
+        networkMode: "always",
+        // Events keep answers fresh; nothing is asked again only because time went by.
+        staleTime: Number.POSITIVE_INFINITY,
+        refetchOnWindowFocus: false,
+        refetchOnReconnect: false,
+        retry: (failures, error) => failures < 2 && !isRefusal(error),
+      },
+      mutations: { networkMode: "always" },
+    },
     mutationCache: new MutationCache({
       onError: (error) => {
         if (!(error instanceof ApiError) || !error.isStaleSession) return;
@@ -19,4 +29,9 @@ export function newQueryClient(): QueryClient {
     }),
   });
   return client;
+}
+
+/** What the server refused for a reason it refuses again. */
+function isRefusal(error: Error): boolean {
+  return error instanceof ApiError && error.status >= 400 && error.status < 500;
 }

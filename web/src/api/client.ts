@@ -52,6 +52,16 @@ export function put<T>(path: string, body: object): Promise<T> {
   return change<T>("PUT", path, body);
 }
 
+/** Changes some fields of one thing. */
+export function patch<T>(path: string, body: object): Promise<T> {
+  return change<T>("PATCH", path, body);
+}
+
+/** Takes one thing away. */
+export function remove<T = void>(path: string): Promise<T> {
+  return change<T>("DELETE", path);
+}
+
 /** Calls the server and reports a dead connection like any other error. */
 export async function call(path: string, init: RequestInit): Promise<Response> {
   try {

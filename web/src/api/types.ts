@@ -27,3 +27,11 @@ export type HealthStatus = Schemas["HealthStatus"];
 export type GodelEvent = Schemas["Event"];
 export type EventMetadata = Schemas["EventMetadata"];
 export type NewEvent = Schemas["NewEvent"];
+
+export type Project = Schemas["Project"];
+export type Agent = Schemas["Agent"];
+export type Bead = Schemas["Bead"];
+export type Convoy = Schemas["Convoy"];
+export type Notice = Schemas["Notice"];
+export type ReviewRow = Schemas["ReviewRow"];
+export type Landing = Schemas["Landing"];

@@ -91,6 +91,11 @@ export class EventSocket {
     this.#pattern = options.pattern;
   }
 
+  /** Up to this sequence events were there before this page; they are for reading, not for acting. */
+  get historyEnd(): number {
+    return this.#historyEnd;
+  }
+
   start(): void {
     if (!this.#stopped) return;
     this.#stopped = false;

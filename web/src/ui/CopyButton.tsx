@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { Button } from "./Button";
+import { copyText } from "./clipboard";
 import { Icon } from "./Icon";
 
 const CONFIRM_MS = 1_500;
@@ -8,7 +9,7 @@ const CONFIRM_MS = 1_500;
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [outcome, setOutcome] = useState<"copied" | "failed">();
   const copy = async () => {
-    setOutcome((await writeClipboard(text)) ? "copied" : "failed");
+    setOutcome((await copyText(text)) ? "copied" : "failed");
     setTimeout(() => setOutcome(undefined), CONFIRM_MS);
   };
   return (
@@ -17,14 +18,4 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       {outcome === "copied" ? "Copied" : outcome === "failed" ? "Could not copy" : label}
     </Button>
   );
-}
-
-/** The clipboard exists only on https and localhost. */
-async function writeClipboard(text: string): Promise<boolean> {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
 }

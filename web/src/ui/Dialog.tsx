@@ -1,21 +1,27 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId } from "react";
+import { classes } from "./classes";
 import styles from "./Dialog.module.css";
+import { useModal } from "./useModal";
 
 interface DialogProps {
   title: string;
   onClose: () => void;
   children: ReactNode;
+  /** For what needs two columns. */
+  isWide?: boolean;
 }
 
 /** A question in front of the page; the browser keeps the focus inside and knows Escape. */
-export function Dialog({ title, onClose, children }: DialogProps) {
-  const dialog = useRef<HTMLDialogElement>(null);
+export function Dialog({ title, onClose, children, isWide = false }: DialogProps) {
+  const dialog = useModal();
   const id = useId();
-  useEffect(() => {
-    if (dialog.current?.open === false) dialog.current.showModal();
-  }, []);
   return (
-    <dialog ref={dialog} className={styles.dialog} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      className={classes(styles.dialog, isWide && styles.wide)}
+      aria-labelledby={id}
+      onClose={onClose}
+    >
       <h2 id={id} className={styles.title}>
         {title}
       </h2>

@@ -1,5 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { bytes, count, latency, plural, waiting, words } from "./format";
+import {
+  bytes,
+  count,
+  duration,
+  latency,
+  money,
+  plural,
+  relativeTime,
+  shortId,
+  waiting,
+  words,
+} from "./format";
 import { asSentence } from "./Sentence";
 
 describe("formats", () => {
@@ -56,5 +67,37 @@ describe("formats", () => {
     expect(asSentence("Why?")).toBe("Why?");
     expect(asSentence("`godel up` is not running")).toBe("`godel up` is not running.");
     expect(asSentence(" ")).toBe("");
+  });
+
+  it("writes money to four places below a dollar", () => {
+    expect([0, 42, 4_200, 999_999, 1_000_000, 12_400_000, -500].map(money)).toEqual([
+      "$0.00",
+      "$0.0000",
+      "$0.0042",
+      "$1.0000",
+      "$1.00",
+      "$12.40",
+      "-$0.0005",
+    ]);
+  });
+
+  it("writes how long ago something was, in one unit", () => {
+    const now = Date.parse("2026-11-15T12:00:00Z");
+    const ago = (seconds: number) => new Date(now - seconds * 1000).toISOString();
+    expect([0, 42, 300, 7_200, 86_400 * 12, -300].map((s) => relativeTime(ago(s), now))).toEqual([
+      "now",
+      "42s ago",
+      "5m ago",
+      "2h ago",
+      "12d ago",
+      "in 5m",
+    ]);
+    expect(relativeTime("never", now)).toBe("no time");
+    expect(duration(59)).toBe("59s");
+  });
+
+  it("shortens ids to what tells them apart", () => {
+    expect(shortId("0198f2aa-1111-7222-8333-0123456789ab")).toBe("456789ab");
+    expect(shortId("godel-4k2hm")).toBe("godel-4k2hm");
   });
 });

@@ -61,3 +61,49 @@ export function words(name: string): string {
   const text = name.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/[_-]/g, " ");
   return (text[0] ?? "").toUpperCase() + text.slice(1).toLowerCase();
 }
+
+const AGES: readonly (readonly [number, string])[] = [
+  [86_400 * 365, "y"],
+  [86_400 * 30, "mo"],
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "m"],
+];
+
+/** How long ago, or in how long: `now`, `42s ago`, `3h ago`, `in 5m`. */
+export function relativeTime(timestamp: string, now: number): string {
+  const at = Date.parse(timestamp);
+  if (Number.isNaN(at)) return "no time";
+  const seconds = Math.round((now - at) / 1000);
+  if (Math.abs(seconds) < 5) return "now";
+  const text = duration(Math.abs(seconds));
+  return seconds > 0 ? `${text} ago` : `in ${text}`;
+}
+
+/** A length of time in one unit: `42s`, `5m`, `3h`, `12d`. */
+export function duration(seconds: number): string {
+  const [length, unit] = AGES.find(([size]) => seconds >= size) ?? [1, "s"];
+  return `${Math.floor(seconds / length)}${unit}`;
+}
+
+/** Money from millionths of a dollar: `$12.40`, below a dollar `$0.0042`. */
+export function money(micros: number): string {
+  const dollars = micros / 1_000_000;
+  const digits = Math.abs(dollars) < 1 && micros !== 0 ? 4 : 2;
+  const amount = Math.abs(dollars).toLocaleString("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return `${dollars < 0 ? "-" : ""}$${amount}`;
+}
+
+/** The part of an id that people tell apart: `4k2hm` of `godel-4k2hm`, the end of a uuid. */
+export function shortId(id: string): string {
+  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id)) return id.slice(-8);
+  return id.length > 24 ? `${id.slice(0, 10)}…${id.slice(-8)}` : id;
+}
+
+/** `14:02:11`, in the reader's time zone. */
+export function wallClock(at: number): string {
+  return clockTime(new Date(at).toISOString()).slice(0, 8);
+}

@@ -9,12 +9,16 @@ export function useDismiss(
   button: RefObject<HTMLElement | null>,
   isOpen: boolean,
   onClose: () => void,
+  /** What belongs to the box but is drawn elsewhere. */
+  portal?: RefObject<HTMLElement | null>,
 ): void {
   const close = useEffectEvent(onClose);
   useEffect(() => {
     if (!isOpen) return;
     const onElsewhere = (event: Event) => {
-      if (event.target instanceof Node && !box.current?.contains(event.target)) close();
+      const { target } = event;
+      if (!(target instanceof Node)) return;
+      if (!box.current?.contains(target) && !portal?.current?.contains(target)) close();
     };
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
@@ -29,5 +33,5 @@ export function useDismiss(
       document.removeEventListener("focusin", onElsewhere);
       document.removeEventListener("keydown", onKey);
     };
-  }, [isOpen, box, button]);
+  }, [isOpen, box, button, portal]);
 }

@@ -41,7 +41,7 @@ describe("the account menu", () => {
     expect(isOpen()).toBe(false);
     expect(document.activeElement).toBe(toggle);
     await user.click(toggle);
-    await user.click(screen.getByText("Events"));
+    await user.click(await screen.findByText("Events"));
     expect(isOpen()).toBe(false);
     await user.click(toggle);
     await user.tab();

@@ -7,10 +7,11 @@ import {
   useState,
 } from "react";
 import { count } from "../../ui/format";
+import { usePresence } from "../../ui/usePresence";
+import { windowOf } from "../../ui/window";
 import { EventRow } from "./EventRow";
 import styles from "./EventRows.module.css";
 import { MAX_ROWS, type Row } from "./eventList";
-import { windowOf } from "./window";
 
 const ROW_HEIGHT = 37;
 const ROW_HEIGHT_NARROW = 54;
@@ -102,27 +103,6 @@ function neighbour(rows: readonly Row[], from: string, step: number): Row | unde
   let index = rows.findIndex((row) => row.key === from) + step;
   while (rows[index]?.kind === "gap") index += step;
   return rows[index];
-}
-
-/** True while a mouse is over the element or the keyboard is in it. */
-function usePresence(box: React.RefObject<HTMLElement | null>): boolean {
-  const [hasPointer, setPointer] = useState(false);
-  const [hasFocus, setFocus] = useState(false);
-  useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const listening = new AbortController();
-    const listen = <K extends keyof HTMLElementEventMap>(
-      name: K,
-      act: (event: HTMLElementEventMap[K]) => void,
-    ) => element.addEventListener(name, act, { signal: listening.signal });
-    listen("pointerenter", (event) => setPointer(event.pointerType === "mouse"));
-    listen("pointerleave", () => setPointer(false));
-    listen("focusin", (event) => setFocus((event.target as Element).matches(":focus-visible")));
-    listen("focusout", () => setFocus(false));
-    return () => listening.abort();
-  }, [box]);
-  return hasPointer || hasFocus;
 }
 
 interface View {

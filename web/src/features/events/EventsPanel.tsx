@@ -1,4 +1,6 @@
-import { useCallback, useEffect, useId, useRef, useState } from "react";
+import { useEffect, useId, useRef, useState } from "react";
+import { useAction } from "../../actions/actions";
+import { FILTER } from "../../actions/common";
 import { patternFromInput } from "../../realtime/pattern";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
@@ -109,7 +111,7 @@ function PatternBox({
     return () => clearTimeout(timer);
   }, [wanted, pattern, onPattern]);
 
-  useSlashKey(useCallback(() => input.current?.focus(), []));
+  useAction(FILTER, () => input.current?.focus());
 
   return (
     <div className={styles.filter} data-invalid={wanted === undefined || undefined}>
@@ -185,18 +187,4 @@ function Nothing({
       </div>
     </div>
   );
-}
-
-/** `/` jumps to the filter from anywhere but a text field. */
-function useSlashKey(act: () => void): void {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const target = event.target as HTMLElement | null;
-      if (event.key !== "/" || target?.closest?.("input, textarea, [contenteditable]")) return;
-      event.preventDefault();
-      act();
-    };
-    document.addEventListener("keydown", onKey);
-    return () => document.removeEventListener("keydown", onKey);
-  }, [act]);
 }

@@ -1,0 +1,215 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  badge,
+  barriers,
+  chooseTheme,
+  openBrowser,
+  picture,
+  publish,
+  rows,
+  signIn,
+  visitor,
+  type World,
+} from "./browser";
+import { type Seed, SeededServer } from "./seed";
+
+describe("the shell", () => {
+  let seeded: SeededServer;
+  let seed: Seed;
+  let here: World;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    ({ seeded, seed, here } = await SeededServer.start());
+    browser = await openBrowser();
+    ({ page, problems } = await visitor(browser));
+    await signIn(page, here, "/agents");
+    await badge(page, "Live").waitFor();
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await seeded?.remove();
+  });
+
+  const card = (name: string) => page.locator(`[data-agent="${name}"]`);
+
+  it("A1 shows who needs a person first, then who is busy", async () => {
+    await card(seed.busy).waitFor();
+    const names = await page
+      .locator("[data-agent]")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("data-agent")));
+    expect(names.indexOf(seed.waiting)).toBe(0);
+    expect(names.indexOf(seed.busy)).toBe(1);
+    await picture(page, "agents");
+  });
+
+  it("G3 a change by somebody else shows without a reload", async () => {
+    await seeded.godel("agent", "pause", seed.busy);
+    await card(seed.busy).getByText("Paused", { exact: true }).waitFor();
+    await seeded.godel("agent", "resume", seed.busy);
+    await card(seed.busy).getByText("Busy", { exact: true }).waitFor();
+  });
+
+  it("G2 the address holds the view and the filter, and a reload restores them", async () => {
+    await page.getByRole("button", { name: "Table" }).click();
+    await page.getByLabel("Filter the agents").fill(seed.busy);
+    await page.getByRole("row").nth(2).waitFor({ state: "detached" });
+    await page.reload();
+    await page.getByRole("grid", { name: "Agents" }).waitFor();
+    expect(await page.getByRole("row").count()).toBe(2);
+    expect(page.url()).toContain(`q=${seed.busy}`);
+    await picture(page, "agents-table");
+    await page.getByRole("button", { name: "Clear the filter" }).click();
+    await page.getByRole("row").nth(2).waitFor();
+    await page.mouse.move(5, 5);
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.getByText("1 agent selected").waitFor();
+    await picture(page, "bulk");
+    await page.keyboard.press("x");
+  });
+
+  it("G15 the palette opens by key, finds an agent by its name and goes there", async () => {
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Command palette" });
+    await palette.waitFor();
+    await picture(page, "palette");
+    await page.keyboard.type(seed.inReview.agent);
+    await palette
+      .getByRole("option", { name: new RegExp(seed.inReview.agent) })
+      .first()
+      .waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("complementary", { name: `Agent ${seed.inReview.agent}` }).waitFor();
+    await picture(page, "peek");
+    await page.keyboard.press("Escape");
+    await page.getByRole("complementary").waitFor({ state: "detached" });
+  });
+
+  it("G16 two keys go to a page, the first one says what can follow", async () => {
+    await page.keyboard.press("g");
+    await page.getByRole("status", { name: "g, then" }).waitFor();
+    await picture(page, "pending");
+    await page.keyboard.press("h");
+    await page.getByRole("heading", { name: "Home" }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("g a");
+    expect(page.url()).not.toContain("/agents");
+    await page.keyboard.press("Escape");
+    await page.getByLabel("Filter by type pattern").blur();
+    await page.keyboard.press("g");
+    await page.keyboard.press("a");
+    await page.getByRole("heading", { name: "Agents" }).waitFor();
+  });
+
+  it("G16 the sheet lists each action once", async () => {
+    await page.keyboard.press("?");
+    const sheet = page.getByRole("dialog", { name: "Keys" });
+    await sheet.waitFor();
+    const ids = await sheet
+      .locator("[data-action]")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("data-action")));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids).toContain("go.agents");
+    await picture(page, "keys");
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+  });
+
+  it("G5 a verb shows at once, and G6 can be taken back", async () => {
+    await page.getByRole("button", { name: `Do something with ${seed.busy}` }).click();
+    await page.getByRole("menuitem", { name: /^Pause/ }).waitFor();
+    await picture(page, "menu");
+    await page.getByRole("menuitem", { name: /^Pause/ }).click();
+    await card(seed.busy).getByText("Paused", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await card(seed.busy).getByText("Busy", { exact: true }).waitFor();
+  });
+
+  it("G4 a lost server is said, with the age of the data, and so is its return", async () => {
+    await seeded.server.kill();
+    const banner = page.getByText(/^Reconnecting, data as of \d\d:\d\d:\d\d$/);
+    await banner.waitFor();
+    await page.getByRole("button", { name: "Retry now" }).waitFor();
+    await picture(page, "reconnecting");
+    await page.getByRole("button", { name: `Do something with ${seed.busy}` }).click();
+    const end = page.getByRole("menuitem", { name: /^End/ });
+    expect(await end.getAttribute("aria-disabled")).toBe("true");
+    await page.keyboard.press("Escape");
+    here = await seeded.server.start();
+    await publish(here, "demo:back", {});
+    await page.getByText(/^Back online, \d+ updates?$/).waitFor({ timeout: 25_000 });
+    await badge(page, "Live").waitFor();
+    await page.getByText(/^Back online/).waitFor({ state: "detached" });
+  }, 60_000);
+
+  it("G4 where no WebSocket gets through, events come another way", async () => {
+    const { page: own } = await visitor(browser);
+    await own.routeWebSocket(/\/events$/, (socket) => socket.close());
+    await signIn(own, here, "/");
+    // A list under the mouse would keep still.
+    await own.mouse.move(5, 5);
+    await badge(own, "Live").waitFor();
+    await publish(here, "demo:other", { mark: "another-way" });
+    await rows(own, "another-way").waitFor();
+    await own.context().close();
+  });
+
+  it("G15 the palette asks for the project in a step of its own", async () => {
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("switch");
+    await page.keyboard.press("Enter");
+    await page.getByRole("option", { name: seed.project }).waitFor();
+    await page.keyboard.type(seed.project);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: `Project: ${seed.project}` }).waitFor();
+    expect(page.url()).toContain("project=");
+  });
+
+  it("G18 nothing keeps people out, in either theme, and it fits 320 px", async () => {
+    for (const theme of ["light", "dark"] as const) {
+      const { page: own } = await visitor(browser);
+      await chooseTheme(own, theme);
+      await signIn(own, here, "/agents");
+      await own.locator("[data-agent]").first().waitFor();
+      await picture(own, `agents-${theme}`);
+      expect(await barriers(own), theme).toEqual([]);
+      await own.setViewportSize({ width: 390, height: 800 });
+      await picture(own, `narrow-${theme}`);
+      await own.setViewportSize({ width: 320, height: 700 });
+      const width = await own.evaluate(() => document.documentElement.scrollWidth);
+      expect(width).toBeLessThanOrEqual(320);
+      await own.getByRole("button", { name: "Pages" }).click();
+      await own.getByRole("link", { name: "Home" }).waitFor();
+      await own.waitForTimeout(250);
+      await picture(own, `nav-${theme}`);
+      await own.getByRole("link", { name: "Home" }).click();
+      await own.getByRole("region", { name: "Server health" }).waitFor();
+      await own.setViewportSize({ width: 1280, height: 800 });
+      await picture(own, `home-page-${theme}`);
+      expect(await barriers(own), `home ${theme}`).toEqual([]);
+      await own.context().close();
+    }
+  }, 60_000);
+
+  it("G17 a chosen theme is there before the first paint", async () => {
+    const { page: own } = await visitor(browser, { colorScheme: "light" });
+    await chooseTheme(own, "dark");
+    // The page itself never starts: what is seen is what comes before it.
+    await own.route(/\/assets\/.*\.js$/, (route) => route.abort());
+    await own.goto(`${here.url}/dashboard/`, { waitUntil: "load" });
+    const seen = await own.evaluate(() => ({
+      theme: document.documentElement.className,
+      background: getComputedStyle(document.documentElement).backgroundColor,
+    }));
+    expect(seen).toEqual({ theme: "dark", background: "rgb(16, 17, 19)" });
+    await own.context().close();
+  });
+
+  it("nothing on the way broke a script or the content policy", () => {
+    expect(problems).toEqual([]);
+  });
+});

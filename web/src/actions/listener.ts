@@ -1,0 +1,74 @@
+import { useEffect, useSyncExternalStore } from "react";
+import { type Binding, boundActions } from "./actions";
+import { keysOf } from "./keymap";
+import { chordOf, isEditable, isPressable } from "./keys";
+
+/** How long the second key of a sequence is waited for. */
+export const PENDING_MS = 1_000;
+
+let pending: string | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+const listeners = new Set<() => void>();
+
+/** Hears all keys of the page and starts what they stand for. Used once, by the shell. */
+export function useKeys(): void {
+  useEffect(() => {
+    document.addEventListener("keydown", onKey);
+    return () => {
+      document.removeEventListener("keydown", onKey);
+      wait(undefined);
+    };
+  }, []);
+}
+
+/** The first key of a sequence, while the second one is waited for. */
+export function usePendingKey(): string | undefined {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => pending,
+  );
+}
+
+function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  const chord = chordOf(event);
+  if (chord === undefined || !counts(chord, event.target)) return;
+  const first = pending;
+  wait(undefined);
+  const whole = first ? `${first} ${chord}` : chord;
+  const found = find(whole) ?? (first ? find(chord) : undefined);
+  if (found) {
+    event.preventDefault();
+    if (found.disabled === undefined) found.run();
+    return;
+  }
+  if (boundActions().some(({ spec }) => keysOf(spec).some((key) => key.startsWith(`${chord} `)))) {
+    event.preventDefault();
+    wait(chord);
+  }
+}
+
+/** A letter that is being written is no key, nor is one in front of a dialog. */
+function counts(chord: string, target: EventTarget | null): boolean {
+  if (document.querySelector("dialog[open]")) return false;
+  if (chord.startsWith("mod+")) return true;
+  if (isEditable(target)) return false;
+  return !((chord === "enter" || chord === "space") && isPressable(target));
+}
+
+/** The latest binding wins: a page is in front of the shell. */
+function find(keys: string): Binding | undefined {
+  return boundActions().findLast(({ spec }) => keysOf(spec).includes(keys));
+}
+
+function wait(chord: string | undefined): void {
+  clearTimeout(timer);
+  if (pending !== chord) {
+    pending = chord;
+    for (const tell of listeners) tell();
+  }
+  if (chord !== undefined) timer = setTimeout(() => wait(undefined), PENDING_MS);
+}

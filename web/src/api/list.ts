@@ -1,0 +1,46 @@
+import { get } from "./client";
+
+/** One page of a list, as the server gives it. */
+interface Page<T> {
+  items: T[];
+  pagination: { cursor?: string | null; hasMore: boolean };
+}
+
+/** A whole list, and whether there is more than was asked for. */
+export interface Listing<T> {
+  items: T[];
+  isCut: boolean;
+}
+
+interface ListOptions {
+  /** Fields that items must have. */
+  filter?: Readonly<Record<string, string | undefined>>;
+  sort?: string;
+  /** How many are enough. */
+  most?: number;
+}
+
+/** The most that the server puts on one page. */
+const PAGE = 100;
+/** The most that a page of the dashboard works with. */
+const MOST = 10_000;
+
+/** Reads a list to its end, or until there are enough. */
+export async function list<T>(
+  path: string,
+  { filter = {}, sort, most = MOST }: ListOptions = {},
+): Promise<Listing<T>> {
+  const fields = new URLSearchParams({ limit: String(Math.min(PAGE, most)) });
+  const wanted = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
+  if (wanted.length > 0) fields.set("filter", JSON.stringify(Object.fromEntries(wanted)));
+  if (sort) fields.set("sort", sort);
+  const items: T[] = [];
+  for (;;) {
+    const page = await get<Page<T>>(`${path}?${fields}`);
+    items.push(...page.items);
+    const { cursor, hasMore } = page.pagination;
+    if (!hasMore || !cursor) return { items, isCut: false };
+    if (items.length >= most) return { items: items.slice(0, most), isCut: true };
+    fields.set("cursor", cursor);
+  }
+}

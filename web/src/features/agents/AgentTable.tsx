@@ -1,0 +1,135 @@
+import { useState } from "react";
+import type { Agent } from "../../api/types";
+import { Guarded } from "../../roles/Guarded";
+import { Menu } from "../../ui/Menu";
+import { ShortId } from "../../ui/ShortId";
+import { Time } from "../../ui/Time";
+import { BulkBar } from "../../ui/table/BulkBar";
+import { type Column, DataTable } from "../../ui/table/DataTable";
+import { useAgentKeys } from "./AgentCards";
+import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
+import styles from "./AgentTable.module.css";
+import { AGENT } from "./actions";
+import { cliOf, useAgentActs } from "./useAgentActs";
+import { VIEWS, viewOf } from "./views";
+
+export const COLUMNS: readonly Column<Agent>[] = [
+  {
+    id: "name",
+    title: "Name",
+    width: "minmax(96px, 1fr)",
+    cell: (agent) => <strong className={styles.name}>{agent.label}</strong>,
+    sortBy: (agent) => agent.label,
+    always: true,
+  },
+  {
+    id: "status",
+    title: "Status",
+    width: "134px",
+    cell: (agent) => <AgentStatus agent={agent} />,
+    sortBy: (agent) => VIEWS.indexOf(viewOf(agent)),
+  },
+  {
+    id: "doing",
+    title: "Doing",
+    width: "minmax(140px, 3fr)",
+    cell: (agent) => <span title={agent.task}>{agent.note ?? agent.task}</span>,
+  },
+  {
+    id: "bead",
+    title: "Bead",
+    width: "100px",
+    cell: (agent) => <ShortId id={agent.bead} />,
+    sortBy: (agent) => agent.bead,
+  },
+  {
+    id: "walls",
+    title: "Runtime",
+    width: "168px",
+    cell: (agent) => <AgentWalls agent={agent} />,
+    sortBy: (agent) => agent.runtime,
+  },
+  {
+    id: "model",
+    title: "Model",
+    width: "128px",
+    cell: (agent) => agent.model,
+    sortBy: (agent) => agent.model,
+  },
+  {
+    id: "cost",
+    title: "Cost",
+    width: "104px",
+    cell: (agent) => <AgentSpend agent={agent} />,
+    sortBy: (agent) => agent.spentMicros,
+  },
+  {
+    id: "updated",
+    title: "Updated",
+    width: "84px",
+    cell: (agent) => <Time at={agent.updatedAt} />,
+    sortBy: (agent) => agent.updatedAt,
+  },
+];
+
+interface AgentTableProps {
+  agents: readonly Agent[];
+  peeked: string | undefined;
+  onPeek: (agent: Agent) => void;
+  /** Which columns are shown. */
+  shown: ReadonlySet<string>;
+}
+
+/** Agents as rows, to compare and to change many at once. */
+export function AgentTable({ agents, peeked, onPeek, shown }: AgentTableProps) {
+  const { act, menuOf } = useAgentActs();
+  const [cursor, setCursor] = useState<string>();
+  const at = cursor ?? peeked;
+  useAgentKeys(
+    agents.find((agent) => agent.id === at),
+    act,
+  );
+  const columns: readonly Column<Agent>[] = [
+    ...COLUMNS,
+    {
+      id: "acts",
+      title: "",
+      width: "44px",
+      always: true,
+      cell: (agent) => (
+        <Menu label={`Do something with ${agent.label}`} size="small" items={menuOf(agent)} />
+      ),
+    },
+  ];
+  return (
+    <DataTable
+      label="Agents"
+      noun="agent"
+      columns={columns}
+      shown={shown}
+      rows={agents}
+      keyOf={(agent) => agent.id}
+      onPeek={onPeek}
+      onOpen={onPeek}
+      peeked={peeked}
+      onCursor={setCursor}
+      bulk={(selection, clear) => (
+        <BulkBar count={selection.length} noun="agent" onClear={clear}>
+          {(["pause", "resume", "kill"] as const).map((verb) => (
+            <Guarded
+              key={verb}
+              size="small"
+              look={verb === "kill" ? "bad" : "line"}
+              can={AGENT[verb].can}
+              destructive={AGENT[verb].destructive}
+              cli={cliOf(verb, selection)}
+              onClick={() => act(verb, selection)}
+            >
+              {AGENT[verb].title}
+            </Guarded>
+          ))}
+        </BulkBar>
+      )}
+    />
+  );
+}

@@ -1,0 +1,62 @@
+import type { Agent } from "../../api/types";
+import type { IconName } from "../../ui/Icon";
+import type { Tone } from "../../ui/Status";
+
+/** What an agent is doing, as people ask for it. */
+export const VIEWS = ["waiting", "error", "busy", "starting", "paused", "idle", "offline"] as const;
+export type View = (typeof VIEWS)[number];
+
+interface Look {
+  title: string;
+  tone: Tone;
+  icon: IconName;
+}
+
+export const LOOKS: Record<View, Look> = {
+  waiting: { title: "Waiting for you", tone: "warn", icon: "hand" },
+  error: { title: "Error", tone: "bad", icon: "alert" },
+  busy: { title: "Busy", tone: "info", icon: "play" },
+  starting: { title: "Starting", tone: "info", icon: "refresh" },
+  paused: { title: "Paused", tone: "plain", icon: "pause" },
+  idle: { title: "Idle", tone: "plain", icon: "circle" },
+  offline: { title: "Ended", tone: "plain", icon: "check" },
+};
+
+const STARTING = ["initializing", "spawning"];
+
+/** The view of an agent; one that begins is starting, whatever else it is. */
+export function viewOf(agent: Pick<Agent, "view" | "lifecycleState">): View {
+  if (STARTING.includes(agent.lifecycleState)) return "starting";
+  return VIEWS.find((view) => view === agent.view) ?? "idle";
+}
+
+/** Who needs a person first, then who works, then the rest; in each the newest first. */
+export function byAttention(agents: readonly Agent[]): Agent[] {
+  return agents.toSorted(
+    (a, b) =>
+      VIEWS.indexOf(viewOf(a)) - VIEWS.indexOf(viewOf(b)) || b.spawnedAt.localeCompare(a.spawnedAt),
+  );
+}
+
+/** What a person can narrow the agents by. */
+export interface AgentFilter {
+  text: string;
+  view: string;
+  runtime: string;
+  model: string;
+}
+
+/** Whether an agent is one of those that are asked for. */
+export function matches(agent: Agent, { text, view, runtime, model }: AgentFilter): boolean {
+  if (view !== "" && viewOf(agent) !== view) return false;
+  if (runtime !== "" && agent.runtime !== runtime) return false;
+  if (model !== "" && agent.model !== model) return false;
+  if (text === "") return true;
+  const words = [agent.label, agent.bead, agent.task, agent.role, agent.model, agent.note ?? ""];
+  return words.some((word) => word.toLowerCase().includes(text.toLowerCase()));
+}
+
+/** Whether it still runs, so that it can be paused or ended. */
+export function isAlive(agent: Agent): boolean {
+  return !["completed", "failed", "killed"].includes(agent.status);
+}

@@ -1,0 +1,25 @@
+import { useCallback } from "react";
+import { patternFromInput } from "../../realtime/pattern";
+import { useParam } from "../../router/router";
+import { EventsPanel } from "../events/EventsPanel";
+import { useEventStream } from "../events/useEventStream";
+import { HealthPanel } from "../health/HealthPanel";
+import styles from "./HomePage.module.css";
+
+/** The first page: is the server well, and what is happening. */
+export function Page() {
+  const [param, setParam] = useParam("events");
+  const pattern = patternFromInput(param ?? "") ?? "*";
+  const setPattern = useCallback(
+    (next: string) => setParam(next === "*" ? undefined : next),
+    [setParam],
+  );
+  const stream = useEventStream(pattern);
+  return (
+    <div className={styles.page}>
+      <h1 className="visually-hidden">Home</h1>
+      <HealthPanel />
+      <EventsPanel stream={stream} pattern={pattern} onPattern={setPattern} />
+    </div>
+  );
+}

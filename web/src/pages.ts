@@ -1,0 +1,58 @@
+import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import { CodeGone } from "./ui/Boundary";
+import type { IconName } from "./ui/Icon";
+
+/** What a page is given: the words of the address behind its path. */
+export interface PageProps {
+  rest: string[];
+}
+
+/** A page of the dashboard. It is in the navigation, the palette and the keys by being listed here. */
+export interface Page {
+  id: string;
+  /** Its place below `/dashboard`; everything below it is its own. */
+  path: string;
+  title: string;
+  icon: IconName;
+  /** The key after `g`. */
+  key: string;
+  View: LazyExoticComponent<ComponentType<PageProps>>;
+  /** Fetches its code; called when the browser has time, so that it is there without a network. */
+  load: () => Promise<unknown>;
+  /** A hook: how many things wait there for a person. */
+  useCount?: () => number | undefined;
+}
+
+type Module = { Page: ComponentType<PageProps> };
+
+function page(entry: Omit<Page, "View" | "load"> & { load: () => Promise<Module> }): Page {
+  return {
+    ...entry,
+    View: lazy(() => entry.load().then(({ Page }) => ({ default: Page }), codeIsGone)),
+  };
+}
+
+/** A newer server has other files; only a reload finds them. */
+function codeIsGone(): never {
+  throw new CodeGone("the code of this page could not be loaded; a reload may bring it");
+}
+
+/** Every page there is, in the order of the navigation. */
+export const PAGES: readonly Page[] = [
+  page({
+    id: "home",
+    path: "/",
+    title: "Home",
+    icon: "home",
+    key: "h",
+    load: () => import("./features/home/HomePage"),
+  }),
+  page({
+    id: "agents",
+    path: "/agents",
+    title: "Agents",
+    icon: "agents",
+    key: "a",
+    load: () => import("./features/agents/AgentsPage"),
+  }),
+];

@@ -1,0 +1,225 @@
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
+import { type Binding, useBoundActions } from "../actions/actions";
+import { keysOf } from "../actions/keymap";
+import { useIsOnline } from "../realtime/live";
+import { refusal } from "../roles/permissions";
+import { useSession } from "../roles/session";
+import { Icon } from "../ui/Icon";
+import { KeyCaps } from "../ui/KeyCaps";
+import { useModal } from "../ui/useModal";
+import { useStored } from "../ui/useStored";
+import { score } from "./fuzzy";
+import styles from "./Palette.module.css";
+import { type PaletteItem, useFoundThings } from "./sources";
+
+/** So many lines are drawn; who needs more types more. */
+const MOST_SHOWN = 40;
+const MOST_RECENT = 6;
+
+/** A question that was answered on the way, and what it asks next. */
+interface Step {
+  id: string;
+  title: string;
+  items: readonly PaletteItem[];
+}
+
+/** Everything that can be done and found, by typing. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const dialog = useModal();
+  const [typed, setTyped] = useState("");
+  const [path, setPath] = useState<Step[]>([]);
+  const [at, setAt] = useState(0);
+  const [recent, setRecent] = useStored<readonly string[]>("palette.recent", []);
+  const id = useId();
+  const items = useItems(typed, path.at(-1)?.items, recent);
+
+  const choose = (item: PaletteItem) => {
+    if (item.disabled !== undefined) return;
+    if (item.steps) {
+      setPath([...path, { id: item.id, title: item.title, items: item.steps() }]);
+      setTyped("");
+      setAt(0);
+      return;
+    }
+    setRecent([item.id, ...recent.filter((one) => one !== item.id)].slice(0, MOST_RECENT));
+    onClose();
+    item.run?.();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const last = items.length - 1;
+    const to = { ArrowDown: at >= last ? 0 : at + 1, ArrowUp: at <= 0 ? last : at - 1 }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      setAt(to);
+    } else if (event.key === "Enter") {
+      event.preventDefault();
+      const item = items[at];
+      if (item) choose(item);
+    } else if (event.key === "Backspace" && typed === "" && path.length > 0) {
+      setPath(path.slice(0, -1));
+    }
+  };
+  return (
+    <dialog
+      ref={dialog}
+      className={styles.palette}
+      aria-label="Command palette"
+      onClose={onClose}
+      onPointerDown={(event) => event.target === dialog.current && onClose()}
+    >
+      <div className={styles.inner}>
+        <div className={styles.search}>
+          <Icon name="search" size={16} />
+          {path.map((step) => (
+            <span key={step.id} className={styles.step}>
+              {step.title}
+            </span>
+          ))}
+          <input
+            role="combobox"
+            aria-label="What do you want to do?"
+            aria-expanded="true"
+            aria-controls={id}
+            aria-activedescendant={items[at] ? `${id}-${at}` : undefined}
+            placeholder="What do you want to do?"
+            autoComplete="off"
+            spellCheck={false}
+            autoFocus
+            value={typed}
+            onKeyDown={onKeyDown}
+            onChange={(event) => {
+              setTyped(event.target.value);
+              setAt(0);
+            }}
+          />
+        </div>
+        <div id={id} role="listbox" aria-label="Results" className={styles.list}>
+          {items.map((item, index) => (
+            <Line
+              key={item.id}
+              id={`${id}-${index}`}
+              item={item}
+              head={item.group === items[index - 1]?.group ? undefined : item.group}
+              isAt={index === at}
+              onPoint={() => setAt(index)}
+              onChoose={() => choose(item)}
+            />
+          ))}
+        </div>
+        {items.length === 0 && (
+          <p className={styles.nothing} role="status">
+            Nothing matches.
+          </p>
+        )}
+      </div>
+    </dialog>
+  );
+}
+
+interface LineProps {
+  id: string;
+  item: PaletteItem;
+  head: string | undefined;
+  isAt: boolean;
+  onPoint: () => void;
+  onChoose: () => void;
+}
+
+function Line({ id, item, head, isAt, onPoint, onChoose }: LineProps) {
+  const line = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (isAt) line.current?.scrollIntoView?.({ block: "nearest" });
+  }, [isAt]);
+  return (
+    <>
+      {head && (
+        <p className={styles.head} role="presentation">
+          {head}
+        </p>
+      )}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the input above has the keys */}
+      {/* biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the input above */}
+      <div
+        ref={line}
+        id={id}
+        role="option"
+        aria-selected={isAt}
+        aria-disabled={item.disabled !== undefined || undefined}
+        className={styles.line}
+        onPointerMove={onPoint}
+        onClick={onChoose}
+      >
+        <span className={styles.sign}>{item.icon && <Icon name={item.icon} size={15} />}</span>
+        <span className={styles.title}>{item.title}</span>
+        <span className={styles.note}>{item.disabled ?? item.note}</span>
+        {item.keys && <KeyCaps keys={item.keys} />}
+        {item.steps && <Icon name="chevron" size={13} />}
+      </div>
+    </>
+  );
+}
+
+/** What is listed: the context first, then all actions, then what was found. */
+function useItems(
+  typed: string,
+  step: readonly PaletteItem[] | undefined,
+  recent: readonly string[],
+): PaletteItem[] {
+  const actions = useActionItems();
+  const things = useFoundThings(step ? "" : typed);
+  return useMemo(() => {
+    const pool = step ?? [...actions, ...things];
+    if (typed.trim() === "") {
+      const used = recent.flatMap((id) => pool.filter((item) => item.id === id));
+      const first = used.map((item) => ({ ...item, group: "Recent" }));
+      return [...first, ...pool.filter((item) => !used.includes(item))].slice(0, MOST_SHOWN);
+    }
+    const ranked = pool.flatMap((item) => {
+      const points = score(typed, `${item.title} ${item.note ?? ""}`);
+      return points === undefined ? [] : [{ item, points }];
+    });
+    ranked.sort((a, b) => b.points - a.points);
+    return byGroup(ranked.slice(0, MOST_SHOWN).map(({ item }) => item));
+  }, [typed, step, actions, things, recent]);
+}
+
+/** Keeps groups together, in the order of their best line. */
+function byGroup(items: PaletteItem[]): PaletteItem[] {
+  const groups = [...new Set(items.map((item) => item.group))];
+  return groups.flatMap((group) => items.filter((item) => item.group === group));
+}
+
+function useActionItems(): PaletteItem[] {
+  const bound = useBoundActions();
+  const session = useSession();
+  const isOnline = useIsOnline();
+  return useMemo(() => {
+    const denied = ({ spec, disabled }: Binding) =>
+      (spec.can && refusal(session, spec.can)) ??
+      (spec.destructive && !isOnline ? "Waits for the connection" : disabled);
+    return bound
+      .filter(({ spec }) => !spec.hidden)
+      .toSorted((a, b) => rank(a) - rank(b))
+      .map((binding) => ({
+        id: binding.spec.id,
+        group: groupOf(binding),
+        title: binding.title ?? binding.spec.title,
+        note: binding.cli,
+        icon: binding.spec.icon,
+        keys: keysOf(binding.spec)[0],
+        disabled: denied(binding),
+        run: binding.run,
+        ...(binding.steps && { steps: binding.steps }),
+      }));
+  }, [bound, session, isOnline]);
+}
+
+function rank({ spec }: Binding): number {
+  if (spec.scope !== "global") return 0;
+  return spec.id.startsWith("go.") ? 2 : 1;
+}
+
+function groupOf({ spec }: Binding): string {
+  if (spec.scope !== "global") return "This page";
+  return spec.id.startsWith("go.") ? "Go to" : "Actions";
+}

@@ -1,0 +1,117 @@
+import { QueryClient } from "@tanstack/react-query";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeWire, makeEvent } from "../../tests/fakeWire";
+import type { EventMetadata } from "../api/types";
+import { LiveHub, type Told } from "./hub";
+import { onLiveItems } from "./items";
+import { onLive, RuleRunner } from "./rules";
+
+const leave: (() => void)[] = [];
+afterEach(() => {
+  for (const act of leave.splice(0)) act();
+});
+beforeEach(() => {
+  vi.useFakeTimers();
+  FakeWire.all = [];
+});
+
+describe("rules", () => {
+  it("ask a query again at once, then at most once a second", async () => {
+    const client = new QueryClient();
+    const asked = vi.spyOn(client, "invalidateQueries").mockResolvedValue();
+    leave.push(onLive({ on: "bead:*", invalidate: () => [["beads"]] }));
+    const runner = new RuleRunner(client);
+    for (let at = 1; at <= 50; at += 1) runner.apply([makeEvent(at, "bead:moved")]);
+    expect(asked).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(1_000);
+    expect(asked).toHaveBeenCalledTimes(2);
+    vi.advanceTimersByTime(5_000);
+    expect(asked).toHaveBeenCalledTimes(2);
+    runner.apply([makeEvent(51, "task:queued")]);
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+
+  it("read an item once for many events about it", async () => {
+    const client = new QueryClient();
+    client.setQueryData(["things"], { items: [{ id: "a", n: 1 }], isCut: false });
+    const read = vi.fn(async (id: string) => ({ id, n: 2 }));
+    leave.push(
+      onLiveItems({ on: ["thing:*"], ref: "thingId", idOf: (t) => t.id, read, lists: ["things"] }),
+    );
+    const runner = new RuleRunner(client);
+    const about = (sequence: number, thingId: string) => ({
+      ...makeEvent(sequence, "thing:moved"),
+      metadata: { thingId } as EventMetadata,
+    });
+    for (let at = 1; at <= 20; at += 1) runner.apply([about(at, at % 2 ? "a" : "b")]);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(read).toHaveBeenCalledTimes(2);
+    const { items } = client.getQueryData(["things"]) as { items: object[] };
+    expect(items).toEqual([
+      { id: "b", n: 2 },
+      { id: "a", n: 2 },
+    ]);
+  });
+});
+
+describe("the live connection", () => {
+  function live(head: number) {
+    const fresh: number[] = [];
+    const told: Told[] = [];
+    const onDoubt = vi.fn();
+    const hub = new LiveHub({
+      url: "ws://here/events",
+      connect: (url, protocol) => new FakeWire(url, protocol),
+      onEvents: (events) => fresh.push(...events.map((event) => event.sequence)),
+      onDoubt,
+    });
+    leave.push(() => hub.stop());
+    hub.read((one) => told.push(one));
+    hub.start();
+    const begin = (at: number) => {
+      FakeWire.last.open();
+      const first = FakeWire.last.accept(at);
+      return FakeWire.last.frames("subscribe").length > 1 ? FakeWire.last.accept(at) : first;
+    };
+    const subscription = begin(head);
+    onDoubt.mockClear();
+    return { hub, fresh, told, onDoubt, subscription, begin };
+  }
+
+  it("shows history but acts on what is new only", () => {
+    const { hub, fresh, subscription } = live(20);
+    FakeWire.last.events(subscription, [1, 2, 3]);
+    vi.advanceTimersByTime(300);
+    expect(hub.recent.map((event) => event.sequence)).toEqual([1, 2, 3]);
+    expect(fresh).toEqual([]);
+  });
+
+  it("G3 event 17 is dropped: it is asked for again, and if it never comes all is read anew", () => {
+    const { fresh, onDoubt, subscription } = live(0);
+    const upTo16 = Array.from({ length: 16 }, (_, at) => at + 1);
+    FakeWire.last.events(subscription, upTo16);
+    FakeWire.last.events(subscription, [18]);
+    expect(FakeWire.last.subscribe.payload.after).toBe(16);
+    const again = FakeWire.last.accept(18);
+    FakeWire.last.events(again, [18, 19]);
+    vi.advanceTimersByTime(300);
+    expect(fresh).toEqual([...upTo16, 18, 19]);
+    expect(onDoubt).toHaveBeenCalledTimes(1);
+  });
+
+  it("G4 knows since when it is down, and how much a comeback brought", () => {
+    const { hub, subscription, begin } = live(0);
+    FakeWire.last.events(subscription, [1]);
+    vi.advanceTimersByTime(300);
+    const before = hub.state.dataAsOf;
+    FakeWire.last.drop();
+    expect(hub.state.downSince).toBeDefined();
+    expect(hub.state.dataAsOf).toBe(before);
+    vi.advanceTimersByTime(15_000);
+    const again = begin(4);
+    FakeWire.last.events(again, [2, 3, 4]);
+    vi.advanceTimersByTime(300);
+    expect(hub.state.downSince).toBeUndefined();
+    expect(hub.state.comeback?.updates).toBe(3);
+  });
+});

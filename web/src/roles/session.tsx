@@ -1,0 +1,33 @@
+import { createContext, useContext } from "react";
+import type { Session } from "../api/types";
+import { useIsOnline } from "../realtime/live";
+import { type Need, refusal } from "./permissions";
+
+const Current = createContext<Session | undefined>(undefined);
+
+/** Tells everything inside who is logged in. */
+export const SessionProvider = Current;
+
+/** Who is logged in. */
+export function useSession(): Session {
+  const session = useContext(Current);
+  if (!session) throw new Error("nobody is logged in around this component");
+  return session;
+}
+
+/** Why something cannot be done now, as a sentence; undefined if it can. */
+export function useRefusal(need?: Need, { destructive = false } = {}): string | undefined {
+  const session = useContext(Current);
+  const isOnline = useIsOnline();
+  if (need !== undefined && session) {
+    const why = refusal(session, need);
+    if (why !== undefined) return why;
+  }
+  if (destructive && !isOnline) return "The connection is lost; this waits until it is back.";
+  return undefined;
+}
+
+/** Whether the person may do something. */
+export function useCan(need: Need): boolean {
+  return useRefusal(need) === undefined;
+}

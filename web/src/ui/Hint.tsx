@@ -1,0 +1,24 @@
+import { type ReactNode, useId } from "react";
+import styles from "./Hint.module.css";
+
+interface HintProps {
+  /** What is told on hover and on focus; nothing means no hint. */
+  text: ReactNode;
+  children: (describedBy: string | undefined) => ReactNode;
+  /** On which side there is room. */
+  side?: "below" | "above";
+}
+
+/** A sentence that belongs to a control: seen on hover and focus, read by a screen reader. */
+export function Hint({ text, side = "below", children }: HintProps) {
+  const id = useId();
+  if (text === undefined || text === null || text === false) return children(undefined);
+  return (
+    <span className={styles.box}>
+      {children(id)}
+      <span id={id} role="tooltip" className={styles.hint} data-side={side}>
+        {text}
+      </span>
+    </span>
+  );
+}

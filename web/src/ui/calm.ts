@@ -1,0 +1,60 @@
+import { useRef, useState } from "react";
+import { usePlace } from "../router/router";
+
+/** What a reader sees of a list that changes while it is read. */
+export interface Calm<T> {
+  rows: readonly T[];
+  /** How many new rows wait. */
+  waiting: number;
+  /** Lets in what waits. */
+  show: () => void;
+}
+
+/**
+ * Rows in the order in which the reader last saw them: each with its newest content, none that is
+ * new, and those that are gone as they were.
+ */
+export function heldRows<T>(
+  seen: readonly T[],
+  rows: readonly T[],
+  keyOf: (row: T) => string,
+): { rows: T[]; waiting: number } {
+  const newest = new Map(rows.map((row) => [keyOf(row), row]));
+  const held = seen.map((row) => newest.get(keyOf(row)) ?? row);
+  const known = new Set(seen.map(keyOf));
+  return { rows: held, waiting: rows.filter((row) => !known.has(keyOf(row))).length };
+}
+
+/** What is in the address but does not change which rows are shown. */
+const BESIDE = ["peek", "tab"];
+
+/**
+ * Keeps a list still while `isBusy`: new rows wait behind "12 new", nothing changes places. Another
+ * filter or sorting, as the address says it, is another list and shows at once.
+ */
+export function useCalm<T>(
+  rows: readonly T[],
+  keyOf: (row: T) => string,
+  isBusy: boolean,
+): Calm<T> {
+  const seen = useRef(rows);
+  const view = useViewName();
+  const viewed = useRef(view);
+  const [, redraw] = useState(0);
+  const show = () => {
+    seen.current = rows;
+    redraw((times) => times + 1);
+  };
+  // A list that was empty has no reader.
+  if (!isBusy || viewed.current !== view || seen.current.length === 0) seen.current = rows;
+  viewed.current = view;
+  if (seen.current === rows) return { rows, waiting: 0, show };
+  return { ...heldRows(seen.current, rows, keyOf), show };
+}
+
+function useViewName(): string {
+  const { search } = usePlace();
+  const fields = new URLSearchParams(search);
+  for (const name of BESIDE) fields.delete(name);
+  return fields.toString();
+}

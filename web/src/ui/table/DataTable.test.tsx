@@ -1,0 +1,91 @@
+import { fireEvent, render, screen } from "@testing-library/react";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { useKeys } from "../../actions/listener";
+import { BulkBar } from "./BulkBar";
+import { type Column, DataTable } from "./DataTable";
+
+interface Thing {
+  id: string;
+  size: number;
+}
+
+const COLUMNS: Column<Thing>[] = [
+  { id: "id", title: "Name", width: "100px", cell: (row) => row.id, always: true },
+  {
+    id: "size",
+    title: "Size",
+    width: "80px",
+    cell: (row) => row.size,
+    sortBy: (row) => row.size,
+    isNumber: true,
+  },
+];
+const THINGS = Array.from({ length: 10_000 }, (_, at) => ({ id: `t${at}`, size: 10_000 - at }));
+
+function Page({
+  onPeek,
+  onOpen,
+}: {
+  onPeek?: (row: Thing) => void;
+  onOpen?: (row: Thing) => void;
+}) {
+  useKeys();
+  return (
+    <DataTable
+      label="Things"
+      noun="thing"
+      columns={COLUMNS}
+      rows={THINGS}
+      keyOf={(row) => row.id}
+      {...(onPeek && { onPeek })}
+      {...(onOpen && { onOpen })}
+      bulk={(selection, clear) => (
+        <BulkBar count={selection.length} noun="thing" onClear={clear}>
+          <span />
+        </BulkBar>
+      )}
+    />
+  );
+}
+
+const press = (key: string) => fireEvent.keyDown(document.body, { key });
+const names = () => screen.getAllByRole("row").map((row) => row.getAttribute("data-row"));
+
+beforeEach(() => window.history.replaceState(null, "", "/dashboard/things"));
+
+describe("a table", () => {
+  it("G1 draws few of ten thousand rows, and says how many there are", () => {
+    render(<Page />);
+    expect(screen.getAllByRole("row").length).toBeLessThan(200);
+    expect(screen.getByRole("grid").getAttribute("aria-rowcount")).toBe("10001");
+  });
+
+  it("G2 sorts by a column, and the address knows", () => {
+    render(<Page />);
+    fireEvent.click(screen.getByRole("button", { name: "Size" }));
+    expect(window.location.search).toBe("?sort=size");
+    expect(names()[1]).toBe("t9999");
+    expect(screen.getByRole("columnheader", { name: "Size" }).getAttribute("aria-sort")).toBe(
+      "ascending",
+    );
+    fireEvent.click(screen.getByRole("button", { name: "Size" }));
+    expect(window.location.search).toBe("?sort=-size");
+    expect(names()[1]).toBe("t0");
+  });
+
+  it("G16 is used by keys: j and k move, x selects, Space peeks, Enter opens", () => {
+    const onPeek = vi.fn();
+    const onOpen = vi.fn();
+    render(<Page onPeek={onPeek} onOpen={onOpen} />);
+    press("j");
+    press("j");
+    press("k");
+    press("x");
+    expect(screen.getByText("1 thing selected")).toBeTruthy();
+    press("j");
+    press(" ");
+    press("Enter");
+    expect(onPeek.mock.calls.flat()).toEqual([THINGS[1]]);
+    expect(onOpen.mock.calls.flat()).toEqual([THINGS[1]]);
+  });
+});

@@ -1,0 +1,40 @@
+import { useCallback, useState } from "react";
+
+const PREFIX = "godel.draft.";
+
+/**
+ * A text that somebody is writing. It survives a reload, a step back, a lost connection and a
+ * crash of the page; `clear` it when it was sent.
+ */
+export function useDraft(name: string, initial = ""): [string, (text: string) => void, () => void] {
+  const [text, setText] = useState(() => read(name) ?? initial);
+  const change = useCallback(
+    (next: string) => {
+      setText(next);
+      write(name, next);
+    },
+    [name],
+  );
+  const clear = useCallback(() => {
+    setText("");
+    write(name, "");
+  }, [name]);
+  return [text, change, clear];
+}
+
+function read(name: string): string | undefined {
+  try {
+    return sessionStorage.getItem(PREFIX + name) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function write(name: string, text: string): void {
+  try {
+    if (text === "") sessionStorage.removeItem(PREFIX + name);
+    else sessionStorage.setItem(PREFIX + name, text);
+  } catch {
+    // Without storage the draft lasts as long as the page.
+  }
+}
