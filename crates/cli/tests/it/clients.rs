@@ -6,11 +6,12 @@
 //! godel --test it -- --ignored real`.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::fleet::{PROVIDER_KEY, Yard, path};
+use crate::fleet::{PATIENCE, PROVIDER_KEY, Yard, path};
 
 const GPT: &str = "gpt-5";
 const CLAUDE: &str = "claude-opus-4-8";
@@ -262,8 +263,65 @@ async fn held(harness: &str, model: &str, (has, lacks): (&[&str], &[&str])) {
     assert!(seen > 0, "{harness} was not offered {has:?}");
 }
 
+/// Lets an agent program carry out a sentence: planned, worked on, sent back with a comment, approved, landed.
+async fn takes_a_sentence_to_main(harness: &str, model: &str) {
+    let programs = Programs::find();
+    let yard = yard(&programs.path, "off").await;
+    let bead = |key: &str, needs: &[&str], work: &str| {
+        json!({ "key": key, "title": format!("Write {key}"), "description": work, "type": "task",
+            "needs": needs, "role": "worker", "size": "small" })
+    };
+    let beads = [
+        bead("first", &[], "[[work notes/first.txt it's a beginning]]"),
+        bead("then", &["first"], "[[work notes/then.txt it goes on]]"),
+    ];
+    let plan = json!({ "title": "Two notes", "beads": beads });
+    let wish = format!("Write two notes [[json {plan}]]");
+    let how = ["do", &wish, "--yes", "--budget", "5", "--harness", harness, "--model", model];
+    let started = yard.json(&how);
+    let ids: Vec<&str> = started["plan"]["beads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|bead| bead["bead"].as_str().unwrap())
+        .collect();
+    let in_review = |id: &str, file: &str, text: &str| {
+        let begun = Instant::now();
+        while yard.json(&["bead", "show", id])["status"] != "review"
+            || yard.at(&format!("bead/{id}"), file) != text
+        {
+            assert!(begun.elapsed() < PATIENCE, "{}", yard.repo.home.log());
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    };
+    in_review(ids[0], "notes/first.txt", "it's a beginning");
+    let words = "Say more [[work notes/first.txt it's a good beginning]]";
+    yard.run(&["review", "comment", ids[0], words, "--on", "notes/first.txt:1"]).expect(0);
+    yard.run(&["review", "request-changes", ids[0]]).expect(0);
+    in_review(ids[0], "notes/first.txt", "it's a good beginning");
+    assert_eq!(yard.json(&["review", "approve", ids[0]])["landing"]["landed"], true);
+    in_review(ids[1], "notes/then.txt", "it goes on");
+    assert_eq!(yard.json(&["review", "approve", ids[1]])["landing"]["landed"], true);
+    assert_eq!(yard.in_main("notes/first.txt"), "it's a good beginning");
+    assert_eq!(yard.in_main("notes/then.txt"), "it goes on");
+    let agents = yard.json(&["agent", "list", "--limit", "100"]);
+    for agent in agents["items"].as_array().unwrap() {
+        assert_eq!(agent["harness"], harness, "{agent:#}");
+        no_key_is_left(&yard, agent["label"].as_str().unwrap());
+    }
+    let convoy = started["convoy"].as_str().unwrap();
+    let total = yard.json(&["usage"])["total"]["costMicros"].clone();
+    assert_eq!(yard.json(&["usage", "--convoy", convoy])["total"]["costMicros"], total);
+}
+
 mod real {
     use super::*;
+
+    #[tokio::test(flavor = "multi_thread")]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
+    async fn claude_takes_a_sentence_to_main() {
+        takes_a_sentence_to_main("claude", CLAUDE).await;
+    }
 
     #[tokio::test(flavor = "multi_thread")]
     #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
