@@ -104,13 +104,15 @@ impl Repo {
         self.ask().args(["rev-parse", "--quiet", "--verify", &wanted]).maybe()
     }
 
-    /// Reads a branch that has a file of its own, which is much faster than to start git.
+    /// Reads a branch, or a mark of ours, that has a file of its own, which is much faster than to start git.
     ///
     /// Nothing for whatever else there is: packed ones, other names for a branch, other ways to keep them.
     pub(crate) fn loose(&self, reference: &str) -> Option<String> {
-        let branch = reference.strip_prefix("refs/heads/")?;
+        // What has these names is always a commit.
+        let known = ["refs/heads/", "refs/godel/landing/"];
+        let rest = known.iter().find_map(|start| reference.strip_prefix(start))?;
         let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\0');
-        if !branch.split('/').all(plain) {
+        if !rest.split('/').all(plain) {
             return None;
         }
         let mut text = String::new();

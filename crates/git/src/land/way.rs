@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::Merge;
@@ -32,9 +33,9 @@ pub(super) fn blocked(
         }
     }
     let clear = touched.len() <= FEW
-        && untracked_in_the_way(checkout, touched)?.is_empty()
+        && !touched.added.iter().any(|path| is_taken(&checkout.tree, path))
         && changed(checkout, merge, touched)?.is_empty();
-    // What differs may be just what the branch will have.
+    // What is there, or differs, may be just what the branch will have.
     if clear { Ok(None) } else { refused(checkout, merge, touched) }
 }
 
@@ -58,19 +59,26 @@ pub(super) fn refused(
     Ok(Some(words(checkout, &files, &String::from_utf8_lossy(&check.stderr))))
 }
 
-/// Finds those of a few files that a person has changed or staged.
+/// Tells whether something lies where a new file is to be, or a file where its directory is to be.
+fn is_taken(root: &Path, path: &Path) -> bool {
+    match fs::symlink_metadata(root.join(path)) {
+        Ok(_) => true,
+        Err(cause) => cause.kind() != ErrorKind::NotFound,
+    }
+}
+
+/// Finds those of a few files that a person has changed, staged or removed.
 fn changed(checkout: &Checkout, merge: &Merge, touched: &Touched) -> Result<Vec<PathBuf>> {
     let there: Vec<&OsStr> =
         touched.changed.iter().chain(&touched.removed).map(|path| path.as_os_str()).collect();
-    let literally = || checkout.on_draft().env("GIT_LITERAL_PATHSPECS", "1");
-    if !there.is_empty() {
-        // It fails if one of them is not there any more, which is seen right away.
-        literally().args(["add", "--refresh", "--"]).args(&there).output()?;
+    if there.is_empty() {
+        return Ok(Vec::new());
     }
+    let literally = || checkout.on_draft().env("GIT_LITERAL_PATHSPECS", "1");
+    // It fails if one of them is not there any more, which is seen right away.
+    literally().args(["add", "--refresh", "--"]).args(&there).output()?;
     let asked = ["diff-index", "--name-only", "-z", "--no-renames", &merge.before, "--"];
-    let added = touched.added.iter().map(|path| path.as_os_str());
-    let all: Vec<&OsStr> = there.iter().copied().chain(added).collect();
-    literally().reading().args(asked).args(all).paths()
+    literally().reading().args(asked).args(&there).paths()
 }
 
 fn words(checkout: &Checkout, files: &BTreeSet<PathBuf>, said: &str) -> String {
