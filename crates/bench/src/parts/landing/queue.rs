@@ -1,46 +1,29 @@
-//! `landing`: what the merge queue adds to the gates of a project.
+//! What the merge queue adds to the gates of a project.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::agents::repository::git;
-use super::agents::yard::Yard;
+use super::super::agents::repository::git;
+use super::super::agents::yard::Yard;
 use crate::error::{Error, Result, Told as _};
 use crate::stats::median;
-use crate::table::{Bar, Row, Table};
+use crate::table::{Bar, Row};
 
-const FILES: usize = 10_000;
 const BEADS: usize = 20;
 const ROUNDS: usize = 3;
 /// What the queue may add for each bead.
 const EACH_MAX_MS: f64 = 150.0;
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Measures it.
-pub(crate) async fn measure() -> Result<Table> {
-    super::note("queue:");
-    let rows = queue().await?;
-    for row in &rows {
-        super::note(&format!("  {row}"));
-    }
-    let mut table = Table::default();
-    table.add("queue".to_owned(), rows);
-    Ok(table)
-}
-
 /// Lands beads one after the other in a large repository, by the queue and by git alone.
-async fn queue() -> Result<Vec<Row>> {
-    let yard = Yard::open(FILES).await?;
-    yard.keep_ready(0)?;
+pub(super) async fn measure(yard: &Yard) -> Result<Vec<Row>> {
     let repo = yard.repo();
-    git(&repo, &["add", "godel.toml"])?;
-    git(&repo, &["commit", "-qm", "how work lands"])?;
     let (mut bare, mut queued) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         bare.push(by_git(&repo, round)?);
-        queued.push(by_queue(&yard, round).await?);
+        queued.push(by_queue(yard, round).await?);
     }
     let (bare, queued) = (median(bare), median(queued));
     Ok(vec![
