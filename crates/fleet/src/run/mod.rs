@@ -293,7 +293,10 @@ impl Run {
             let history = [agent.attempts.clone(), vec![attempt.clone()]].concat();
             let mut models = vec![agent.first_model.clone().unwrap_or_else(|| agent.model.clone())];
             let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
-            models.extend(wanted.agents.stronger);
+            // What one model can do is the question of an attempt.
+            if agent.trial.is_none() {
+                models.extend(wanted.agents.stronger);
+            }
             let (model, handoff) = match Ladder::default().next(&history, &models) {
                 Next::Again { model, handoff } | Next::Stronger { model, handoff } => {
                     (model, handoff)
@@ -417,6 +420,10 @@ impl Run {
                 "agent": agent.label, "state": agent.life.as_str(), "why": why,
             });
             fleet.record(tx, agent, "agent:state", &told)?;
+            if agent.trial.is_some() {
+                // A person is told once, when all attempts are at their end.
+                return Ok(());
+            }
             let text = format!(
                 "{} cannot go on with {}: {why}. Look at it: godel agent show {}; then: godel agent \
                  restart {}",
