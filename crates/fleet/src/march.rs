@@ -304,7 +304,11 @@ async fn begin(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<
         paper::of::<Agent>(tx, &owner, None, 100)
     });
     let mut tried = tried.await?;
-    tried.retain(|one| one.spawned_at >= march.created_at && one.judges.is_none());
+    // Those that try a bead of an intent are there before its convoy runs.
+    let of_march = |one: &Agent| {
+        one.spawned_at >= march.created_at || one.convoy.as_ref() == Some(&march.convoy)
+    };
+    tried.retain(|one| of_march(one) && one.judges.is_none());
     // Whoever dropped all attempts decides what comes next.
     let dropped = |one: &Agent| one.trial.as_ref().is_some_and(|part| part.fate == Fate::Dropped);
     if tried.first().is_some_and(dropped) {

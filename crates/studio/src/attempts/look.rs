@@ -58,6 +58,8 @@ pub struct View {
 /// What differs between two commits.
 #[derive(Debug, Clone)]
 pub struct Compared {
+    /// The bead.
+    pub bead: String,
     /// The one.
     pub from: String,
     /// The other.
@@ -157,6 +159,7 @@ pub async fn diff(
         None => (view.trial.base.clone(), commit(number)?),
     };
     let (_, folder) = fleet.project(call, view.trial.project).await?;
+    let bead = view.trial.bead.clone();
     let compare = move |bench: &Workbench| {
         let stat = bench.diff_stat(&from, &to)?;
         let patch = bench.compare(&from, &to)?;
@@ -166,7 +169,7 @@ pub async fn diff(
             end -= 1;
         }
         let patch = patch.get(..end).unwrap_or_default().to_owned();
-        Ok(Compared { from, to, stat, patch, cut })
+        Ok(Compared { bead, from, to, stat, patch, cut })
     };
     fleet.at_bench(folder, compare).await
 }
