@@ -8,6 +8,8 @@ pub const ATTEMPTS_MIN: u32 = 2;
 pub const ATTEMPTS_MAX: u32 = 8;
 /// How many attempts there are if nobody says.
 pub const ATTEMPTS_USUAL: u32 = 3;
+/// How long the name of a model may be.
+const MODEL_MAX_BYTES: usize = 200;
 
 /// How an attempt stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +74,9 @@ pub fn line_up(attempts: Option<u32>, models: &[String]) -> Result<Vec<Option<St
         )
         .with_hint("say --attempts 3; one alone is `godel agent spawn --bead BEAD`"));
     }
-    if models.iter().any(|model| model.trim().is_empty()) {
-        return Err(Invalid::new(code::INVALID_FIELD, "a model has an empty name")
+    let bad = |model: &String| model.trim().is_empty() || model.len() > MODEL_MAX_BYTES;
+    if models.iter().any(bad) {
+        return Err(Invalid::new(code::INVALID_FIELD, "a model has an empty or endless name")
             .with_hint("name them with commas between: --models a,b,c"));
     }
     if named > number {

@@ -252,7 +252,7 @@ impl Fleet {
     }
 
     /// Acts as the fleet itself.
-    pub(crate) fn as_fleet(&self, tenant: TenantId) -> Call {
+    pub fn as_fleet(&self, tenant: TenantId) -> Call {
         let actor = Actor {
             tenant,
             home: false,

@@ -299,7 +299,7 @@ async fn finish(case: &mut Case<'_>, stage: Stage) -> Result<()> {
 }
 
 /// Gives the bead back, if it is still held by the trial.
-async fn give_back(case: &Case<'_>) -> Result<()> {
+pub(super) async fn give_back(case: &Case<'_>) -> Result<()> {
     let (app, trial) = (case.fleet.app(), &case.trial);
     let project = Some(trial.project);
     let bead = beads::get(app, &case.call, project, &trial.bead).await?.value.0;

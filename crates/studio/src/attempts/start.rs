@@ -73,7 +73,7 @@ pub async fn start(
     fleet.enlist(call.actor.tenant);
     let begun = turn::turn(fleet, call.actor.tenant, trial.id).await;
     if let Err(error) = begun {
-        turn::give_up_unbegun(fleet, call.actor.tenant, trial.id).await?;
+        turn::give_up_unbegun(fleet, call, trial.id).await?;
         return Err(error);
     }
     look::one(fleet, call, trial.id).await
@@ -199,7 +199,6 @@ async fn file(
         if !paper::insert(tx, &trial)? {
             return Err(Error::Raced("bead"));
         }
-        tell(&app, &call_, tx, "attempt:started", &trial)?;
         Ok(trial)
     };
     paper::write(fleet.app(), call.actor.tenant, work).await

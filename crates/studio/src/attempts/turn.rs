@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use godel_app::spend::budgets;
 use godel_app::{Call, beads};
 use godel_decide::attempts::Standing;
 use godel_fleet::paper::Filed;
@@ -81,12 +82,18 @@ async fn look_at_all(fleet: &Fleet) -> Result<()> {
 
 /// Notes what keeps a trial from going on; one whose bead, project or person is gone ends.
 async fn note(fleet: &Fleet, tenant: TenantId, trial: &Trial, error: &Error) {
-    let gone = error.code().kind() == Kind::NotFound;
+    let kind = error.code().kind();
+    let gone = matches!(kind, Kind::NotFound | Kind::Unauthorized | Kind::Forbidden);
     let (why, now) = (error.to_string(), fleet.app().clock.now());
     let work = move |_: &mut Tx<'_>, trial: &mut Trial| {
         trial.note = Some(why.clone());
-        if gone && !trial.stage.is_over() {
-            (trial.stage, trial.ended_at) = (Stage::Dropped, Some(now));
+        match trial.stage {
+            Stage::Running | Stage::Picking if gone => trial.stage = Stage::Dropping,
+            // There is nothing left that could be put away.
+            Stage::Dropping if gone => {
+                (trial.stage, trial.ended_at) = (Stage::Dropped, Some(now));
+            }
+            _ => {}
         }
         Ok(())
     };
@@ -112,7 +119,10 @@ pub(super) async fn turn(fleet: &Fleet, tenant: TenantId, id: Uuid) -> Result<()
         fleet.end_turns(id);
         return Ok(());
     }
-    let call = fleet.on_behalf(tenant, trial.user).await?;
+    let call = match fleet.on_behalf(tenant, trial.user).await {
+        Err(_) if trial.stage == Stage::Dropping => fleet.as_fleet(tenant),
+        call => call?,
+    };
     let mut case = Case { fleet, call, trial };
     match case.trial.stage {
         Stage::Picking => end::take_over(&mut case).await,
@@ -121,20 +131,39 @@ pub(super) async fn turn(fleet: &Fleet, tenant: TenantId, id: Uuid) -> Result<()
     }
 }
 
-/// Ends a trial that could not begin; nothing was done for it yet.
-pub(super) async fn give_up_unbegun(fleet: &Fleet, tenant: TenantId, id: Uuid) -> Result<()> {
+/// Ends a trial that could not begin: nothing is left of it, unless one of its agents is there already.
+pub(super) async fn give_up_unbegun(fleet: &Fleet, call: &Call, id: Uuid) -> Result<()> {
+    let own = fleet.turn_of(id);
+    let _alone = own.lock().await;
     let find = move |tx: &mut Tx<'_>| paper::by_id::<Trial>(tx, id);
-    let Some(trial) = paper::look(fleet.app(), tenant, find).await? else { return Ok(()) };
-    let call = fleet.on_behalf(tenant, trial.user).await?;
-    let case = Case { fleet, call, trial };
-    case.change(None, |_, trial| {
-        if trial.stage == Stage::Running {
-            trial.stage = Stage::Dropping;
+    let Some(trial) = paper::look(fleet.app(), call.actor.tenant, find).await? else {
+        return Ok(());
+    };
+    let mut case = Case { fleet, call: call.clone(), trial };
+    if case.agents().await?.iter().any(|(one, agent)| one.begun || agent.is_some()) {
+        case.trial = case.change(Some("attempt:dropped"), drop_it).await?;
+        return end::let_go(&mut case).await;
+    }
+    if case.trial.claim.is_some() {
+        end::give_back(&case).await?;
+    }
+    let (app, call_, trial) = (fleet.app().clone(), call.clone(), case.trial.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        if let Some(cap) = &trial.cap {
+            budgets::uncap_bead(&app, &call_, tx, (&trial.bead, cap.before))?;
         }
+        tx.papers(<Trial as Filed>::KIND).delete(trial.id)?;
         Ok(())
-    })
-    .await?;
-    turn(fleet, tenant, id).await
+    };
+    paper::write(fleet.app(), call.actor.tenant, work).await?;
+    fleet.end_turns(id);
+    Ok(())
+}
+
+/// Lets a trial end without a choice.
+fn drop_it(_: &mut Tx<'_>, trial: &mut Trial) -> Result<()> {
+    trial.stage = Stage::Dropping;
+    Ok(())
 }
 
 impl Case<'_> {
@@ -172,12 +201,7 @@ impl Case<'_> {
         let (app, project) = (self.fleet.app(), Some(self.trial.project));
         let bead = beads::get(app, &self.call, project, &self.trial.bead).await?.value.0;
         if bead.is_closed() {
-            let drop = |_: &mut Tx<'_>, trial: &mut Trial| {
-                trial.stage = Stage::Dropping;
-                trial.note = Some("its bead was closed".to_owned());
-                Ok(())
-            };
-            self.trial = self.change(None, drop).await?;
+            self.trial = self.change(Some("attempt:dropped"), drop_it).await?;
             return end::let_go(self).await;
         }
         self.hold(&bead).await?;
@@ -214,7 +238,9 @@ impl Case<'_> {
             trial.claim = Some(token.clone());
             Ok(())
         };
-        self.trial = self.change(None, note).await?;
+        // What nobody could hold was never begun.
+        let first = self.trial.claim.is_none().then_some("attempt:started");
+        self.trial = self.change(first, note).await?;
         Ok(())
     }
 
