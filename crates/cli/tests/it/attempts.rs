@@ -280,8 +280,11 @@ async fn what_makes_no_sense_is_refused_before_anything_is_made() {
     let busy = yard.spawn("[[shell echo half > half.txt; sleep 600]]");
     let at = yard.until(&busy, "executing")["bead"].as_str().unwrap().to_owned();
     start(&at, &[]).refused(4, &[&format!("agent {busy} works on {at} already")]);
-    assert_eq!(yard.json(&["attempt", "list"])["items"], json!([]));
+    for list in [&["attempt", "list"][..], &["attempt", "list", "--archived"]] {
+        assert_eq!(yard.json(list)["items"], json!([]));
+    }
     assert_eq!(yard.json(&["agent", "list"])["items"].as_array().unwrap().len(), 1);
+    assert_eq!(told(&yard, "attempt:started"), 0);
     for id in [&free, &blocked] {
         assert_eq!(status(&yard, id), "open");
     }
@@ -355,4 +358,57 @@ async fn an_intent_of_one_bead_is_tried_several_ways_and_lands_when_one_is_picke
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(yard.in_main("a.txt"), "by it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_of_attempts_do_not_see_each_others_work() {
+    let yard = Yard::open(PERSON).await;
+    let slow = SLOW.replace("quick", "zebra");
+    let bead = bead(&yard, "Look around", &slow);
+    yard.json(&["attempt", "start", &bead, "--attempts", "2"]);
+    let (first, second) = (format!("attempt-{bead}-1"), format!("attempt-{bead}-2"));
+    yard.until(&first, "completed");
+    yard.until(&second, "executing");
+    // The second looks around in a sandbox that is made when the work of the first is on its branch.
+    let spy = "[[shell { ls -a ..; cat ../*/out.txt; git for-each-ref; git log --all --oneline; git worktree list; } > \
+         seen.txt 2>&1; git add -A; git commit -qm seen]] [[then]] [[call done {\"summary\":\"looked\"}]]";
+    yard.run(&["agent", "message", &second, spy]).expect(0);
+    yard.run(&["agent", "pause", &second]).expect(0);
+    yard.run(&["agent", "resume", &second]).expect(0);
+    let found = until(&yard, &bead, needs_choice);
+    assert_eq!(each(&found, "state"), ["done", "done"], "{found:#}");
+    let commit = each(&found, "commit")[0].as_str().unwrap()[..7].to_owned();
+    let seen = yard.at(&format!("bead/{second}"), "seen.txt");
+    for mark in ["zebra", first.as_str(), commit.as_str()] {
+        assert!(!seen.contains(mark), "{mark} in\n{seen}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_picked_is_reviewed_by_an_agent_if_the_project_wants_that() {
+    let yard = Yard::open(&format!("[project]\nreview = \"agent\"\n{PERSON}")).await;
+    let bead = bead(&yard, "A note", "Write a note.");
+    // What is said about a bead is told to those who work on it, and not to who judges.
+    let approve = format!("[[call done {}]]", json!({ "summary": "approve: fine" }));
+    let write = json!({ "path": "note.txt", "content": approve });
+    let words = format!(
+        "[[call write {write}]] [[then]] [[shell git add -A && git commit -qm note]] [[then]] [[call done {}]]",
+        json!({ "summary": "made" })
+    );
+    yard.run(&["bead", "comment", &bead, &words]).expect(0);
+    yard.json(&["attempt", "start", &bead, "--attempts", "2"]);
+    until(&yard, &bead, needs_choice);
+    let roles = || -> Vec<Value> {
+        let list = yard.json(&["agent", "list", "--bead", &bead]);
+        list["items"].as_array().unwrap().iter().rev().map(|one| one["role"].clone()).collect()
+    };
+    assert_eq!(roles(), ["worker", "worker"], "nobody judges before the choice");
+    yard.json(&["attempt", "pick", &bead, "2"]);
+    let started = Instant::now();
+    while status(&yard, &bead) != "done" {
+        assert!(started.elapsed() < PATIENCE, "{}", yard.repo.home.log());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(yard.in_main("note.txt"), approve);
+    assert_eq!(roles(), ["worker", "worker", "reviewer"]);
 }

@@ -97,13 +97,11 @@ fn the_branch_of_a_bead_moves_only_from_where_it_was() {
 fn two_attempts_are_compared_line_by_line() {
     let world = World::new();
     let (base, one) = tried(&world, "x");
-    let (_, other) = {
-        let (_, at) = world.create("y");
-        write(&at.join("commit.txt"), "differently\n");
-        git(&at, &["add", "--all"]);
-        git(&at, &["commit", "-q", "-m", "work"]);
-        ((), git(&at, &["rev-parse", "HEAD"]))
-    };
+    let (_, at) = world.create("y");
+    write(&at.join("commit.txt"), "differently\n");
+    git(&at, &["add", "--all"]);
+    git(&at, &["commit", "-q", "-m", "work"]);
+    let other = git(&at, &["rev-parse", "HEAD"]);
     let patch = world.bench().compare(&one, &other).unwrap();
     assert!(patch.contains("-committed\n+differently\n"), "{patch}");
     assert!(world.bench().compare(&base, &base).unwrap().is_empty());
