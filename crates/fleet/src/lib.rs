@@ -10,6 +10,7 @@
 //! - Work is never thrown away: a worktree goes only after its work is in the target branch.
 
 pub mod agents;
+mod aim;
 pub mod attach;
 mod benches;
 pub mod carry;

@@ -7,8 +7,7 @@ use godel_app::spend::budgets;
 use godel_app::{Call, beads, events};
 use godel_beads::ops::NewBead;
 use godel_model::{
-    AgentId, EventId, Life, NewTask, Payload, PoolName, ProjectId, Reach, RetryPolicy, TaskId,
-    TenantId, code,
+    EventId, Life, NewTask, Payload, PoolName, ProjectId, Reach, RetryPolicy, TenantId, code,
 };
 use godel_runtime::{Profile, SnapshotId};
 use godel_store::Tx;
@@ -16,8 +15,10 @@ use tracing::instrument;
 use uuid::Uuid;
 
 use crate::agents::told;
+pub use crate::aim::Aim;
+use crate::aim::Aimed;
 use crate::doc::{Agent, Talk};
-use crate::part::{Fate, Part};
+use crate::part::Fate;
 use crate::{Error, Fleet, Result, paper, roles, stop, wishes};
 
 /// The pool of the queue from which agents are run.
@@ -91,41 +92,6 @@ impl NewAgent {
     }
 }
 
-/// What an agent is there for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Aim {
-    /// To bring a bead to a commit.
-    #[default]
-    Work,
-    /// The same, because a task of the queue waits for it; the agent has this id.
-    Errand(AgentId, TaskId),
-    /// To judge a commit of a bead.
-    Judge(String),
-    /// To try a bead, as one of several; the agent has this id.
-    Attempt(AgentId, Part),
-}
-
-/// What an aim comes to.
-struct Aimed {
-    id: AgentId,
-    errand: Option<TaskId>,
-    judges: Option<String>,
-    trial: Option<Part>,
-}
-
-impl Aim {
-    /// Returns the id of the agent, who waits for it, what it judges, and what it is one of.
-    fn taken_apart(self, mint: impl FnOnce() -> AgentId) -> Aimed {
-        let (errand, judges, trial) = (None, None, None);
-        match self {
-            Self::Work => Aimed { id: mint(), errand, judges, trial },
-            Self::Errand(id, task) => Aimed { id, errand: Some(task), judges, trial },
-            Self::Judge(commit) => Aimed { id: mint(), errand, judges: Some(commit), trial },
-            Self::Attempt(id, part) => Aimed { id, errand, judges, trial: Some(part) },
-        }
-    }
-}
-
 /// What an agent goes on from.
 #[derive(Default)]
 pub(crate) struct Before {
@@ -181,16 +147,15 @@ pub(crate) async fn spawn_with(
     let (app, (project, bead, task)) = (fleet.app(), settle_bead(fleet, call, &new).await?);
     let chosen = choose(fleet, call, project, &new).await?;
     let (now, first_model) = (app.clock.now(), Some(chosen.model.clone()));
-    let talk = app.mint.id::<EventId>().uuid();
+    let (life, talk) = (Life::Initializing, app.mint.id::<EventId>().uuid());
     let own_bead = new.bead.is_none() || matches!(new.aim, Aim::Errand(..));
     let Aimed { id, errand, judges, trial } = new.aim.taken_apart(|| app.mint.id());
-    let (life, why) = (Life::Initializing, "asked for".to_owned());
     let Before { tree, begin_at, files, todos } = before.unwrap_or_default();
     let agent = Agent {
         id,
         label: new.label.clone().unwrap_or_default(),
         life,
-        history: vec![crate::Step { at: now, life, why }],
+        history: vec![crate::Step { at: now, life, why: "asked for".to_owned() }],
         note: Some("waits for its turn".to_owned()),
         user: call.actor.user,
         project,

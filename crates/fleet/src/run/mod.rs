@@ -89,7 +89,8 @@ pub(crate) struct Run {
 impl Run {
     /// Runs the agent; returns what the queue is told, if it is to be told anything.
     pub(crate) async fn run(mut self) -> Option<Say> {
-        let ended = self.work().await;
+        // It is large, and most of its life is waiting.
+        let ended = Box::pin(self.work()).await;
         let agent = self.agent().await.ok();
         match ended {
             Ok(End::Completed) => Some(Say::Done(agent.map(|agent| result(&agent)))),
@@ -291,12 +292,7 @@ impl Run {
             let progressed = head.is_some() && head != before;
             let attempt = Attempt { model: agent.model.clone(), ended, progressed };
             let history = [agent.attempts.clone(), vec![attempt.clone()]].concat();
-            let mut models = vec![agent.first_model.clone().unwrap_or_else(|| agent.model.clone())];
-            let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
-            // What one model can do is the question of an attempt.
-            if agent.trial.is_none() {
-                models.extend(wanted.agents.stronger);
-            }
+            let models = self.models(&agent, place).await?;
             let (model, handoff) = match Ladder::default().next(&history, &models) {
                 Next::Again { model, handoff } | Next::Stronger { model, handoff } => {
                     (model, handoff)
@@ -326,6 +322,16 @@ impl Run {
                 })
                 .await?;
         }
+    }
+
+    /// Lists the models that may work on: its own, and stronger ones unless what its own can do is the question.
+    async fn models(&self, agent: &Agent, place: &Place) -> Result<Vec<String>> {
+        let mut models = vec![agent.first_model.clone().unwrap_or_else(|| agent.model.clone())];
+        if agent.trial.is_none() {
+            let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
+            models.extend(wanted.agents.stronger);
+        }
+        Ok(models)
     }
 
     /// Says that the agent is at work; its time runs from the first time on.

@@ -179,7 +179,7 @@ async fn move_branch(case: &Case<'_>, pick: &Pick) -> Result<()> {
     let take =
         move |bench: &godel_git::Workbench| bench.take_over(&bead, &commit, before.as_deref());
     let Taken::Moved(found) = case.fleet.at_bench(folder, take).await? else { return Ok(()) };
-    let found = found.map_or_else(|| "nowhere".to_owned(), |found| found);
+    let found = found.unwrap_or_else(|| "nowhere".to_owned());
     let why = format!("the branch bead/{} was moved to {found} meanwhile", case.trial.bead);
     let (bead, said) = (case.trial.bead.clone(), why.clone());
     let back = move |tx: &mut Tx<'_>, trial: &mut Trial| {
