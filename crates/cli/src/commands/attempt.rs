@@ -88,9 +88,12 @@ fn tell(context: &Context, found: Attempts) -> Result<Exit> {
     if let Some(note) = &found.note {
         output.note(format_args!("it does not go on: {}", plain(note)));
     }
-    if found.needs_choice {
+    if let [one, other, ..] = found.attempts.as_slice()
+        && found.needs_choice
+    {
+        let (one, other) = (one.number, other.number);
         output.remark(format_args!(
-            "`godel attempt diff {bead} 1 2` compares two; `godel attempt pick {bead} N` picks one"
+            "`godel attempt diff {bead} {one} {other}` compares two; `godel attempt pick {bead} {one}` picks one"
         ));
     }
     Ok(Exit::Done)

@@ -152,7 +152,7 @@ async fn run(fleet: &Fleet, call: &Call, wish: &Wish, plan: &Plan) -> Result<Vec
     if let Some(ways) = wish.wanted.ways()?
         && let Some(bead) = order.iter().find_map(of_key)
     {
-        try_bead(fleet, call, wish, (&bead, &convoy, &orders)).await?;
+        Box::pin(try_bead(fleet, call, wish, (&bead, &convoy, &orders))).await?;
         words.push(format!("{ways} agents try {bead}: godel attempt show {bead}"));
     }
     let march = march::start(fleet, call, (project, &convoy), orders).await?;
