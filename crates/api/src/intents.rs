@@ -68,6 +68,14 @@ pub struct StartIntent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 200)]
     pub model: Option<String>,
+    /// In how many ways the one bead of the plan is tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 2, maximum = 8)]
+    pub attempts: Option<u32>,
+    /// The models by which it is tried, in turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schema(max_items = 8)]
+    pub models: Vec<String>,
 }
 
 /// What somebody wants, what was understood, and what comes of it.

@@ -7,6 +7,7 @@
 
 mod agents;
 mod attach;
+mod attempts;
 mod audit;
 mod auth;
 mod beads;
@@ -41,6 +42,9 @@ pub use agents::{
 pub use attach::{
     ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, read_terminal_frame,
     terminal_frame,
+};
+pub use attempts::{
+    Attempt, AttemptDiff, AttemptGate, Attempts, AttemptsList, NewAttempts, PickAttempt,
 };
 pub use audit::{AuditEntry, AuditVerdict};
 pub use auth::{

@@ -83,6 +83,19 @@ Every worktree stays as it is, and nothing new begins until `godel resume`.")]
     #[command(after_help = "Examples:
   godel resume")]
     Resume,
+    /// Try a bead several ways at once, compare what comes of it, and pick one
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel attempt start 4k2hm --models claude-opus-4-8,gpt-5.2,gemini-3-pro
+  godel attempt show 4k2hm
+  godel attempt diff 4k2hm 1 2
+  godel attempt pick 4k2hm 2
+
+Each attempt is an agent of its own, in a worktree of its own, and none sees the others. The bead waits until one
+is picked or all are dropped; nothing of the others is lost."
+    )]
+    Attempt(crate::attempt::Attempt),
     /// Review what agents have done, and decide what of it may land
     #[command(
         subcommand,

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::attempt::Ways;
 use super::units;
 
 /// Saying what is wanted, and watching it.
@@ -17,9 +18,11 @@ pub enum Intents {
   godel do \"What is agent 3 doing?\"
   godel do \"Stop the auth work\"
   godel do --start 0199f2 --budget 5
+  godel do \"Fix the typo in the README\" --attempts 3 --yes
 
 Nothing runs before you say yes, or --yes. Without a terminal and without --yes the plan is kept, and
-`godel do --start ID` starts it. Planning by a model costs a little itself; --rules asks none."
+`godel do --start ID` starts it. Planning by a model costs a little itself; --rules asks none. With --attempts or
+--models a plan of one bead is tried several ways, and you pick one: see `godel attempt`."
     )]
     Do(Box<Do>),
     /// Watch a convoy: every bead with its state and cost, and what needs you
@@ -54,6 +57,8 @@ pub struct Do {
     /// Plan and work with this model
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
+    #[command(flatten)]
+    pub ways: Ways,
     /// Plan by rules, without asking a model
     #[arg(long)]
     pub rules: bool,

@@ -10,6 +10,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod attempt;
 pub mod bead;
 pub mod convoy;
 mod flags;

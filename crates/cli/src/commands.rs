@@ -1,6 +1,7 @@
 //! One file for each command.
 
 mod agent;
+mod attempt;
 mod audit;
 mod backup;
 mod completions;

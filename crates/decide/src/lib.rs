@@ -7,6 +7,7 @@
 mod admission;
 pub mod agent;
 mod alarm;
+pub mod attempts;
 mod backlog;
 mod backup;
 mod breaker;

@@ -11,6 +11,7 @@ use godel_store::Tx;
 use tokio::io::AsyncReadExt as _;
 
 use crate::doc::Agent;
+use crate::part::Said;
 use crate::place::Place;
 use crate::slips::NoticeKind;
 use crate::{Fleet, Result, hearing, inbox, paper, review, wishes};
@@ -113,21 +114,43 @@ async fn gates(
 ) -> Result<Vec<String>> {
     let at = commit.to_owned();
     let tree = fleet.at_bench(place.folder.clone(), move |bench| bench.tree_of(&at)).await?;
-    let mut failed = Vec::new();
+    let (mut failed, mut said) = (Vec::new(), Vec::new());
     for result in wishes::run(fleet, place, wanted, &tree).await? {
-        let verdict = godel_beads::ops::Verdict {
+        said.push(Said {
             gate: result.name.clone(),
             passed: result.passed,
             commit: commit.to_owned(),
             detail: (!result.passed).then(|| godel_agents::clip(&result.output_tail, 2_000)),
-        };
-        let project = Some(agent.project);
-        beads::judge(fleet.app(), call, project, &agent.bead, verdict).await?;
+        });
         if result.stops() {
             failed.push(format!("{}\n{}", result.summary(), result.output_tail));
         }
     }
+    if agent.trial.is_none() {
+        judge(fleet, call, agent, said).await?;
+        return Ok(failed);
+    }
+    let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
+        if let Some(part) = &mut agent.trial {
+            part.verdicts.clone_from(&said);
+        }
+        Ok(())
+    };
+    paper::change::<Agent, ()>(fleet.app(), call.actor.tenant, agent.id.uuid(), note).await?;
     Ok(failed)
+}
+
+/// Records on the bead of an agent what gates said about its work.
+///
+/// # Errors
+/// If the bead is gone, or the caller may not.
+pub async fn judge(fleet: &Fleet, call: &Call, agent: &Agent, said: Vec<Said>) -> Result<()> {
+    for Said { gate, passed, commit, detail } in said {
+        let verdict = godel_beads::ops::Verdict { gate, passed, commit, detail };
+        let project = Some(agent.project);
+        beads::judge(fleet.app(), call, project, &agent.bead, verdict).await?;
+    }
+    Ok(())
 }
 
 /// Commits what was left over, as a commit of its own.
@@ -190,7 +213,7 @@ pub(crate) async fn complete(
     paper::change::<Agent, ()>(app, call.actor.tenant, agent.id.uuid(), note).await?;
     if agent.only_looks() {
         conclude(fleet, call, agent, said).await?;
-    } else {
+    } else if agent.trial.is_none() {
         let wanted = beads::Move {
             status: Some(BeadStatus::Review),
             token: agent.claim.clone(),
@@ -231,19 +254,27 @@ pub(crate) async fn complete_late(
     if !said || agent.judges.is_some() {
         return Ok(false);
     }
-    let found = beads::get(fleet.app(), call, Some(agent.project), &agent.bead).await?.value.0;
-    if !matches!(found.status, BeadStatus::Review | BeadStatus::Done) {
-        return Ok(false);
+    // What one of several says moves no bead: it was written down when all had agreed.
+    if agent.trial.is_none() {
+        let found = beads::get(fleet.app(), call, Some(agent.project), &agent.bead).await?.value.0;
+        if !matches!(found.status, BeadStatus::Review | BeadStatus::Done) {
+            return Ok(false);
+        }
     }
     finish(fleet, call, (agent, number)).await?;
     Ok(true)
 }
 
-/// Ends an agent whose bead is in review.
+/// Ends an agent whose bead is in review, or waits for a choice.
 async fn finish(fleet: &Fleet, call: &Call, (agent, number): (&Agent, u32)) -> Result<()> {
     let app = fleet.app();
-    let judged = !agent.only_looks() && hearing::is_wanted(fleet, call, agent).await?;
-    let why = if agent.only_looks() { "it has said what came of it" } else { WAITS };
+    let alone = agent.trial.is_none() && !agent.only_looks();
+    let judged = alone && hearing::is_wanted(fleet, call, agent).await?;
+    let why = match (&agent.trial, agent.only_looks()) {
+        (Some(_), _) => "its attempt is done and waits for a choice",
+        (None, true) => "it has said what came of it",
+        (None, false) => WAITS,
+    };
     let (fleet_, id, now) = (fleet.clone(), agent.id.uuid(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
         paper::change_in::<Agent, ()>(tx, id, |tx, agent| {

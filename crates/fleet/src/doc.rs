@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::paper::Filed;
+use crate::part::{Fate, Part, tree_of};
 use crate::{Error, Result};
 
 /// How many steps of a life are remembered.
@@ -148,6 +149,9 @@ pub struct Agent {
     /// Whether that commit may land, as it found.
     #[serde(default)]
     pub approves: Option<bool>,
+    /// Which attempt at its bead it is, if it is one of several.
+    #[serde(default)]
+    pub trial: Option<Part>,
     /// Where the log of events stood when it was asked for.
     #[serde(default)]
     pub log_from: i64,
@@ -209,16 +213,33 @@ impl Agent {
         self.todos.iter().filter(|todo| todo.state != TodoState::Completed)
     }
 
-    /// Returns the name of its worktree: that of its bead, or one of its own for who only looks.
+    /// Returns the name of its worktree: that of its bead, or one of its own for who only looks or is one
+    /// of several.
     pub(crate) fn tree(&self) -> String {
-        match &self.judges {
-            Some(commit) => format!("review-{}-{}", self.bead, commit.get(..8).unwrap_or(commit)),
-            None => self.bead.clone(),
+        match (&self.judges, &self.trial) {
+            (Some(commit), _) => {
+                format!("review-{}-{}", self.bead, commit.get(..8).unwrap_or(commit))
+            }
+            (None, Some(part)) => tree_of(&self.bead, part.number),
+            (None, None) => self.bead.clone(),
         }
     }
 
+    /// Tells whether its work is that of its bead: it did not judge, and was not one of several that nobody
+    /// picked.
+    pub(crate) fn did_the_work(&self) -> bool {
+        let picked = self.trial.as_ref().is_none_or(|part| part.fate == Fate::Picked);
+        self.judges.is_none() && picked
+    }
+
+    /// Tells whether another one is an attempt at the same bead: neither learns of the other.
+    pub(crate) fn is_rival_of(&self, other: &Self) -> bool {
+        let same = |(one, two): (&Part, &Part)| one.trial == two.trial;
+        self.id != other.id && self.trial.as_ref().zip(other.trial.as_ref()).is_some_and(same)
+    }
+
     /// Returns the address under which papers of a bead are found.
-    pub(crate) fn owner_of(project: ProjectId, bead: &str) -> String {
+    pub fn owner_of(project: ProjectId, bead: &str) -> String {
         format!("{project}/{bead}")
     }
 }

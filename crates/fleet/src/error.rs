@@ -29,6 +29,9 @@ pub enum Error {
     /// A bead is not in the merge queue.
     #[error("{0} is not in the merge queue")]
     NotQueued(String),
+    /// There are no such attempts.
+    #[error("there is no attempt {0}")]
+    NoAttempt(String),
     /// A use case failed.
     #[error(transparent)]
     App(#[from] godel_app::Error),
@@ -65,6 +68,7 @@ impl Report for Error {
             Self::NoSnapshot(_) => code::SNAPSHOT_NOT_FOUND,
             Self::NoRole(_) => code::ROLE_NOT_FOUND,
             Self::NotQueued(_) => code::LANDING_NOT_FOUND,
+            Self::NoAttempt(_) => code::ATTEMPT_NOT_FOUND,
             Self::App(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Git(error) => error.code(),
@@ -85,6 +89,7 @@ impl Report for Error {
             Self::NoSnapshot(_) => Some("`godel agent snapshot AGENT` makes one".to_owned()),
             Self::NoRole(_) => Some("`godel role list` shows all of them".to_owned()),
             Self::NotQueued(_) => Some("`godel land status` shows what is in it".to_owned()),
+            Self::NoAttempt(_) => Some("`godel attempt list` shows all of them".to_owned()),
             Self::App(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Git(error) => error.hint(),

@@ -74,6 +74,8 @@ pub(crate) struct Own {
     pub(crate) stocking: Mutex<HashMap<PathBuf, bool>>,
     /// How many errands are carried out here.
     pub(crate) errands: AtomicUsize,
+    /// What is moved on by one at a time, by its id.
+    turns: Mutex<HashMap<Uuid, Arc<tokio::sync::Mutex<()>>>>,
     /// Something happened that a march may wait for.
     pub(crate) moved: Notify,
     /// Somebody answered a question.
@@ -149,6 +151,7 @@ impl Fleet {
                 foremen: Mutex::default(),
                 rooms: Mutex::default(),
                 errands: AtomicUsize::new(0),
+                turns: Mutex::default(),
                 moved: Notify::new(),
                 answered: Notify::new(),
                 attached: Attached::default(),
@@ -161,6 +164,31 @@ impl Fleet {
     /// Returns the application.
     pub fn app(&self) -> &App {
         &self.own.app
+    }
+
+    /// Returns the tasks of this server, which it waits for when it stops.
+    pub fn crew(&self) -> &Crew {
+        &self.own.crew
+    }
+
+    /// Waits until something happens that others may wait for: an agent that moves, or work that lands.
+    pub fn moved(&self) -> impl Future<Output = ()> {
+        self.own.moved.notified()
+    }
+
+    /// Says that such a thing has happened.
+    pub fn has_moved(&self) {
+        self.own.moved.notify_waiters();
+    }
+
+    /// Returns what is held by whoever moves something on here, so that there is one at a time.
+    pub fn turn_of(&self, id: Uuid) -> Arc<tokio::sync::Mutex<()>> {
+        Arc::clone(lock(&self.own.turns).entry(id).or_default())
+    }
+
+    /// Forgets what is over, and has no turns any more.
+    pub fn end_turns(&self, id: Uuid) {
+        lock(&self.own.turns).remove(&id);
     }
 
     /// Returns how many agents run here, and how many can.
@@ -179,7 +207,7 @@ impl Fleet {
     }
 
     /// Tells whether an agent runs here.
-    pub(crate) fn leads(&self, agent: AgentId) -> bool {
+    pub fn leads(&self, agent: AgentId) -> bool {
         lock(&self.own.live).contains_key(&agent)
     }
 
@@ -215,13 +243,16 @@ impl Fleet {
     }
 
     /// Acts for the person who asked for an agent: with what that person may do now, not then.
-    pub(crate) async fn on_behalf(&self, tenant: TenantId, user: UserId) -> Result<Call> {
+    ///
+    /// # Errors
+    /// If that person is gone, or may not any more.
+    pub async fn on_behalf(&self, tenant: TenantId, user: UserId) -> Result<Call> {
         let actor = auth::on_behalf(&self.own.app, tenant, user).await?;
         Ok(Call { actor: actor.into(), trace_id: None, once: None, origin: Origin::default() })
     }
 
     /// Acts as the fleet itself.
-    pub(crate) fn as_fleet(&self, tenant: TenantId) -> Call {
+    pub fn as_fleet(&self, tenant: TenantId) -> Call {
         let actor = Actor {
             tenant,
             home: false,
@@ -306,7 +337,10 @@ impl Fleet {
     }
 
     /// Does something at the workbench of a repository, on a thread that may wait.
-    pub(crate) async fn at_bench<T: Send + 'static>(
+    ///
+    /// # Errors
+    /// If the repository cannot be opened, or the work fails.
+    pub async fn at_bench<T: Send + 'static>(
         &self,
         folder: PathBuf,
         work: impl FnOnce(&Workbench) -> godel_git::Result<T> + Send + 'static,

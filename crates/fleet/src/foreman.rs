@@ -142,7 +142,7 @@ impl Fleet {
     }
 
     /// Makes sure that a tenant has a foreman here.
-    pub(crate) fn enlist(&self, tenant: TenantId) {
+    pub fn enlist(&self, tenant: TenantId) {
         if lock(&self.own.foremen).insert(tenant, ()).is_some() {
             return;
         }

@@ -84,13 +84,19 @@ impl Filed for Hearing {
 }
 
 /// Tells whether an agent is to judge what another has done.
-pub(crate) async fn is_wanted(fleet: &Fleet, call: &Call, agent: &Agent) -> Result<bool> {
+///
+/// # Errors
+/// If the project is gone, or its file cannot be read.
+pub async fn is_wanted(fleet: &Fleet, call: &Call, agent: &Agent) -> Result<bool> {
     let (_, folder) = fleet.project(call, agent.project).await?;
     Ok(wishes::read(fleet, folder).await?.review == Review::Agent)
 }
 
 /// Asks for the work of an agent to be judged; once for each commit.
-pub(crate) fn ask(fleet: &Fleet, tx: &mut Tx<'_>, agent: &Agent) -> Result<()> {
+///
+/// # Errors
+/// If the database fails.
+pub fn ask(fleet: &Fleet, tx: &mut Tx<'_>, agent: &Agent) -> Result<()> {
     let Some(commit) = agent.commit.clone() else { return Ok(()) };
     let hearing = Hearing {
         id: fleet.app().mint.id::<EventId>().uuid(),
@@ -116,7 +122,7 @@ pub(crate) async fn ask_for(
     let fleet_ = fleet.clone();
     let work = move |tx: &mut Tx<'_>| {
         let tried = paper::of::<Agent>(tx, &owner, None, LOOK_MAX)?;
-        let last = tried.iter().find(|one| one.judges.is_none() && one.life == Life::Completed);
+        let last = tried.iter().find(|one| one.did_the_work() && one.life == Life::Completed);
         last.map_or(Ok(()), |last| ask(&fleet_, tx, last))
     };
     paper::write(fleet.app(), tenant, work).await

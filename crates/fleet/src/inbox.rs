@@ -21,7 +21,10 @@ const CHOICES_MAX: usize = 20;
 const OPEN_MAX: usize = 20;
 
 /// Says that a person is needed.
-pub(crate) fn raise(
+///
+/// # Errors
+/// If the database fails.
+pub fn raise(
     fleet: &Fleet,
     tx: &mut Tx<'_>,
     agent: &Agent,
@@ -59,7 +62,10 @@ pub(crate) fn raise(
 }
 
 /// Closes all notices of an agent, because they are of no use any more.
-pub(crate) fn close_all(tx: &mut Tx<'_>, agent: &Agent, kinds: &[NoticeKind]) -> Result<()> {
+///
+/// # Errors
+/// If the database fails.
+pub fn close_all(tx: &mut Tx<'_>, agent: &Agent, kinds: &[NoticeKind]) -> Result<()> {
     for notice in paper::of::<Notice>(tx, &agent.id.to_string(), None, 100)? {
         if notice.open && kinds.contains(&notice.kind) {
             paper::change_in::<Notice, ()>(tx, notice.id, |_, notice| {

@@ -10,10 +10,11 @@
 //! - Work is never thrown away: a worktree goes only after its work is in the target branch.
 
 pub mod agents;
+mod aim;
 pub mod attach;
 mod benches;
 pub mod carry;
-mod check;
+pub mod check;
 mod conversation;
 mod doc;
 mod errands;
@@ -21,7 +22,7 @@ mod error;
 mod events;
 mod fleet;
 mod foreman;
-mod hearing;
+pub mod hearing;
 pub mod inbox;
 pub mod landing;
 pub mod look;
@@ -29,6 +30,7 @@ pub mod mail;
 pub mod march;
 pub mod own;
 pub mod paper;
+pub mod part;
 mod place;
 mod review;
 pub mod reviews;

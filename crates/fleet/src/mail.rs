@@ -47,15 +47,15 @@ pub async fn send(fleet: &Fleet, call: &Call, to: &str, text: String) -> Result<
     deliver(fleet, call.actor.tenant, (&call.actor.name, known), (to, text)).await
 }
 
-/// Sends a letter of an agent; it knows the agents of its own project.
+/// Sends a letter of an agent; it knows the agents of its own project, but not those that try the same.
 pub(crate) async fn send_for(
     fleet: &Fleet,
     tenant: TenantId,
     agent: &Agent,
     letter: (&str, String),
 ) -> Result<Letter> {
-    let (from, project) = (format!("agent:{}", agent.label), agent.project);
-    let known = move |other: &Agent| Ok(other.project == project);
+    let (from, own) = (format!("agent:{}", agent.label), agent.clone());
+    let known = move |other: &Agent| Ok(other.project == own.project && !own.is_rival_of(other));
     deliver(fleet, tenant, (&from, known), letter).await
 }
 

@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::doc::Agent;
 use crate::landing::{self, Asked, Stage};
+use crate::part::Fate;
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, NewAgent};
 use crate::{Error, Fleet, NoticeKind, Result, hearing, inbox, paper, stop, wishes};
@@ -302,8 +303,18 @@ async fn begin(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<
     let tried = paper::look(fleet.app(), call.actor.tenant, move |tx| {
         paper::of::<Agent>(tx, &owner, None, 100)
     });
-    let works = |one: &Agent| one.spawned_at >= march.created_at && one.judges.is_none();
-    let tried: Vec<Agent> = tried.await?.into_iter().filter(works).collect();
+    let mut tried = tried.await?;
+    // Those that try a bead of an intent are there before its convoy runs.
+    let of_march = |one: &Agent| {
+        one.spawned_at >= march.created_at || one.convoy.as_ref() == Some(&march.convoy)
+    };
+    tried.retain(|one| of_march(one) && one.judges.is_none());
+    // Whoever dropped all attempts decides what comes next.
+    let dropped = |one: &Agent| one.trial.as_ref().is_some_and(|part| part.fate == Fate::Dropped);
+    if tried.first().is_some_and(dropped) {
+        return Ok(false);
+    }
+    tried.retain(Agent::did_the_work);
     let last = tried.first();
     if tried.len() >= TRIES || last.is_some_and(|last| last.life == Life::Killed) {
         if let Some(last) = last {
@@ -330,7 +341,7 @@ async fn begin(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<
 }
 
 /// Tells the next agent what was said last about a bead.
-pub(crate) fn said_about(bead: &godel_beads::Bead) -> Option<String> {
+pub fn said_about(bead: &godel_beads::Bead) -> Option<String> {
     let last = bead.comments.iter().rev().take(3).rev();
     let said: Vec<&str> = last.filter_map(|one| one.get("text")?.as_str()).collect();
     (!said.is_empty()).then(|| format!("What was said about it:\n{}", said.join("\n")))

@@ -136,8 +136,8 @@ async fn worktree(fleet: &Fleet, folder: PathBuf, agent: &Agent) -> Result<Found
 
 /// Takes hold of the bead, unless the agent has it; returns the sign of that.
 async fn hold(fleet: &Fleet, call: &Call, agent: &Agent) -> Result<Option<String>> {
-    // Who only judges takes the bead from nobody.
-    if agent.judges.is_some() {
+    // Who only judges takes the bead from nobody; one of several has it by all of them together.
+    if agent.judges.is_some() || agent.trial.is_some() {
         return Ok(agent.claim.clone());
     }
     let (app, project) = (fleet.app(), Some(agent.project));

@@ -224,7 +224,7 @@ impl Case<'_> {
             ..NewAgent::default()
         };
         let begun = spawn::spawn(self.fleet, &self.call, new).await;
-        let Some(worker) = agents.iter().find(|one| one.judges.is_none()) else {
+        let Some(worker) = agents.iter().find(|one| one.did_the_work()) else {
             return begun.map(drop);
         };
         match begun {
@@ -343,7 +343,7 @@ impl Case<'_> {
 
     /// Lets an agent like the last one mend the work, unless one does.
     async fn begin_next(&self, agents: &[Agent]) -> Result<()> {
-        let Some(last) = agents.iter().find(|one| one.judges.is_none()) else { return Ok(()) };
+        let Some(last) = agents.iter().find(|one| one.did_the_work()) else { return Ok(()) };
         if !last.life.is_over() {
             return Ok(());
         }

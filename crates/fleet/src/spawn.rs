@@ -7,8 +7,7 @@ use godel_app::spend::budgets;
 use godel_app::{Call, beads, events};
 use godel_beads::ops::NewBead;
 use godel_model::{
-    AgentId, EventId, Life, NewTask, Payload, PoolName, ProjectId, Reach, RetryPolicy, TaskId,
-    TenantId, code,
+    EventId, Life, NewTask, Payload, PoolName, ProjectId, Reach, RetryPolicy, TenantId, code,
 };
 use godel_runtime::{Profile, SnapshotId};
 use godel_store::Tx;
@@ -16,7 +15,10 @@ use tracing::instrument;
 use uuid::Uuid;
 
 use crate::agents::told;
+pub use crate::aim::Aim;
+use crate::aim::Aimed;
 use crate::doc::{Agent, Talk};
+use crate::part::Fate;
 use crate::{Error, Fleet, Result, paper, roles, stop, wishes};
 
 /// The pool of the queue from which agents are run.
@@ -90,32 +92,6 @@ impl NewAgent {
     }
 }
 
-/// What an agent is there for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Aim {
-    /// To bring a bead to a commit.
-    #[default]
-    Work,
-    /// The same, because a task of the queue waits for it; the agent has this id.
-    Errand(AgentId, TaskId),
-    /// To judge a commit of a bead.
-    Judge(String),
-}
-
-impl Aim {
-    /// Returns the id of the agent, who waits for it, and what it judges.
-    fn taken_apart(
-        self,
-        mint: impl FnOnce() -> AgentId,
-    ) -> (AgentId, Option<TaskId>, Option<String>) {
-        match self {
-            Self::Work => (mint(), None, None),
-            Self::Errand(id, task) => (id, Some(task), None),
-            Self::Judge(commit) => (mint(), None, Some(commit)),
-        }
-    }
-}
-
 /// What an agent goes on from.
 #[derive(Default)]
 pub(crate) struct Before {
@@ -148,6 +124,17 @@ pub async fn spawn(fleet: &Fleet, call: &Call, new: NewAgent) -> Result<Agent> {
     spawn_with(fleet, call, new, None).await
 }
 
+/// Asks for the agent of an attempt, whose work begins at a commit.
+///
+/// # Errors
+/// As [`spawn`].
+#[instrument(level = "debug", name = "fleet.spawn.attempt", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn attempt(fleet: &Fleet, call: &Call, new: NewAgent, base: String) -> Result<Agent> {
+    call.may("agent", "create", Reach::Own)?;
+    let before = Before { begin_at: Some(base), ..Before::default() };
+    spawn_with(fleet, call, new, Some(before)).await
+}
+
 /// Asks for an agent that may go on with a conversation, from a commit.
 pub(crate) async fn spawn_with(
     fleet: &Fleet,
@@ -160,15 +147,15 @@ pub(crate) async fn spawn_with(
     let (app, (project, bead, task)) = (fleet.app(), settle_bead(fleet, call, &new).await?);
     let chosen = choose(fleet, call, project, &new).await?;
     let (now, first_model) = (app.clock.now(), Some(chosen.model.clone()));
+    let (life, talk) = (Life::Initializing, app.mint.id::<EventId>().uuid());
     let own_bead = new.bead.is_none() || matches!(new.aim, Aim::Errand(..));
-    let (id, errand, judges) = new.aim.taken_apart(|| app.mint.id());
-    let (life, why) = (Life::Initializing, "asked for".to_owned());
+    let Aimed { id, errand, judges, trial } = new.aim.taken_apart(|| app.mint.id());
     let Before { tree, begin_at, files, todos } = before.unwrap_or_default();
     let agent = Agent {
         id,
         label: new.label.clone().unwrap_or_default(),
         life,
-        history: vec![crate::Step { at: now, life, why }],
+        history: vec![crate::Step { at: now, life, why: "asked for".to_owned() }],
         note: Some("waits for its turn".to_owned()),
         user: call.actor.user,
         project,
@@ -186,7 +173,7 @@ pub(crate) async fn spawn_with(
         budget: new.budget,
         timeout: new.timeout,
         began_at: None,
-        talk: app.mint.id::<EventId>().uuid(),
+        talk,
         run: 1,
         queued: None,
         attempts: Vec::new(),
@@ -212,6 +199,7 @@ pub(crate) async fn spawn_with(
         errand,
         judges,
         approves: None,
+        trial,
         log_from: events::bounds(app, call).await?.1.0,
         spawned_at: now,
         updated_at: now,
@@ -281,7 +269,9 @@ async fn settle_bead(
                 format!("open it again: godel bead reopen {}", bead.id),
             ));
         }
-        refuse_second(fleet, call.actor.tenant, project, &bead.id).await?;
+        if !matches!(new.aim, Aim::Attempt(..)) {
+            refuse_second(fleet, call.actor.tenant, project, &bead.id).await?;
+        }
         let mut task = bead.title.clone();
         for more in [&bead.description, &bead.acceptance, &new.task].into_iter().flatten() {
             task.push_str("\n\n");
@@ -297,8 +287,11 @@ async fn settle_bead(
     Ok((made.project, made.value.id, task))
 }
 
-/// Refuses a second agent on a bead.
-async fn refuse_second(
+/// Refuses a second agent on a bead, and any while a choice between several is open.
+///
+/// # Errors
+/// If there is one.
+pub async fn refuse_second(
     fleet: &Fleet,
     tenant: TenantId,
     project: ProjectId,
@@ -307,7 +300,16 @@ async fn refuse_second(
     let owner = Agent::owner_of(project, bead);
     let found =
         paper::look(fleet.app(), tenant, move |tx| paper::of::<Agent>(tx, &owner, None, 100));
-    let busy = found.await?.into_iter().find(|agent| !agent.life.is_over());
+    let found = found.await?;
+    let open = |agent: &Agent| agent.trial.as_ref().is_some_and(|part| part.fate == Fate::Open);
+    if found.iter().any(open) {
+        return Err(Error::refused(
+            code::ATTEMPT_REFUSED,
+            format!("attempts at {bead} are at work or wait for a choice"),
+            format!("look at them: godel attempt show {bead}; then pick one, or drop all"),
+        ));
+    }
+    let busy = found.into_iter().find(|agent| !agent.life.is_over());
     busy.map_or(Ok(()), |agent| {
         Err(Error::refused(
             code::AGENT_STATE,
@@ -315,6 +317,19 @@ async fn refuse_second(
             format!("look at it: godel agent show {}; or end it: godel agent kill", agent.label),
         ))
     })
+}
+
+/// Sees whether an agent could be what is asked for.
+///
+/// # Errors
+/// If a role, a harness or a model is not there.
+pub async fn check_choice(
+    fleet: &Fleet,
+    call: &Call,
+    project: ProjectId,
+    new: &NewAgent,
+) -> Result<()> {
+    choose(fleet, call, project, new).await.map(drop)
 }
 
 async fn choose(fleet: &Fleet, call: &Call, project: ProjectId, new: &NewAgent) -> Result<Chosen> {

@@ -107,6 +107,7 @@ impl Workbench {
             ["--branches", "--tags", "--remotes", "--glob=refs/godel/rescue", "--glob=refs/stash"]
                 .map(str::to_owned),
         );
+        arguments.push(format!("--glob={}", crate::attempt::REFS));
         arguments
     }
 }

@@ -10,12 +10,13 @@
 //!   written is `info/exclude`, so that `git status` stays clean. Only a [`Landing`] moves a branch, by
 //!   compare and swap, and the files of its checkout as a fast-forward does.
 //! - Nothing is deleted before it is saved: by a branch or remote that has it, or by a reference
-//!   under `refs/godel/rescue/`.
+//!   under `refs/godel/rescue/` or `refs/godel/attempts/`.
 //! - What is going to be done is recorded first. Killed anywhere, the same call finishes the work.
 //! - What a repository asks for (run, copy, share) is done only after somebody on this machine
 //!   agreed to exactly that.
 //! - No path that is deleted comes out of a file; it follows from the repository and a [`Name`].
 
+mod attempt;
 mod bench;
 mod bundle;
 mod busy;
@@ -47,6 +48,7 @@ mod spare;
 mod survey;
 mod trust;
 
+pub use attempt::{PutAway, Taken};
 pub use bench::{Host, Workbench};
 pub use cleanup::{Cleaned, Cleaning, Due, Refusal};
 pub use create::Create;

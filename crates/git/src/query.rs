@@ -48,6 +48,14 @@ impl Workbench {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
+    /// Returns the whole id of a commit.
+    ///
+    /// # Errors
+    /// If there is none, or git fails.
+    pub fn whole_id(&self, revision: &str) -> Result<String> {
+        self.repo.known(revision)
+    }
+
     /// Tells whether a commit leads to another or is the same.
     ///
     /// # Errors

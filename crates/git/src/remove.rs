@@ -269,7 +269,7 @@ impl Workbench {
     }
 
     /// Tells whether another worktree has a branch checked out.
-    fn used_elsewhere(&self, full: &str, own: &Path) -> Result<bool> {
+    pub(crate) fn used_elsewhere(&self, full: &str, own: &Path) -> Result<bool> {
         let listed = self.repo.ask().args(["worktree", "list", "--porcelain", "-z"]).bytes()?;
         let mut tree = PathBuf::new();
         for line in listed.split(|byte| *byte == 0) {

@@ -151,6 +151,10 @@ codes! {
     INTENT_STATE = "intent_state", Conflict;
     /// The budget would not last for the plan.
     BUDGET_TOO_SMALL = "budget_too_small", Conflict;
+    /// There are no attempts at a bead, or not so many.
+    ATTEMPT_NOT_FOUND = "attempt_not_found", NotFound;
+    /// Attempts cannot begin, or one cannot be picked, as things are.
+    ATTEMPT_REFUSED = "attempt_refused", Conflict;
     /// There is no such role.
     ROLE_NOT_FOUND = "role_not_found", NotFound;
     /// Nobody of this name gets mail, or the box is full.

@@ -173,6 +173,11 @@ impl Switchboard {
         }
     }
 
+    /// Tells whether some provider would be asked for a model of this name.
+    pub fn knows_model(&self, name: &str) -> bool {
+        crate::route::knows(&self.board.config(), name)
+    }
+
     /// Returns why an agent was last refused because of a budget, since this was last asked.
     pub fn take_budget_refusal(&self, agent: &str) -> Option<String> {
         self.board.broke.take(agent)

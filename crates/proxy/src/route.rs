@@ -235,6 +235,13 @@ fn look(config: &Config, keys: &Keys, question: &Question<'_>) -> Result<Vec<Arc
     Ok(routes.into_iter().map(Arc::new).collect())
 }
 
+/// Tells whether any provider knows a model, or one of those that an alias stands for.
+pub(crate) fn knows(config: &Config, asked: &str) -> bool {
+    let own = [asked.to_owned()];
+    let names = config.aliases.get(asked).map_or(own.as_slice(), Vec::as_slice);
+    names.iter().any(|name| !homes(config, name, None).is_empty())
+}
+
 /// Returns the providers that know a model, each with its own name for it.
 fn homes<'c>(config: &'c Config, name: &'c str, only: Option<&str>) -> Vec<(&'c str, &'c str)> {
     let named =

@@ -21,6 +21,13 @@ const EVENTS_MAX: usize = 4_096;
 /// How many bytes of files that git ignores a snapshot keeps.
 const IGNORED_MAX_BYTES: u64 = 512 << 20;
 
+/// Begins to run agents, and to keep going what brings several of them together.
+pub(crate) async fn start(fleet: &Fleet) -> godel_fleet::Result<()> {
+    fleet.start().await?;
+    godel_studio::attempts::keep_going(fleet);
+    Ok(())
+}
+
 /// Puts the fleet together; nothing runs yet.
 pub(crate) fn fleet(
     app: &App,

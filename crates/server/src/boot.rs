@@ -213,7 +213,7 @@ impl Server {
         anchors::keep(&app, &crew, config.data_dir.clone());
         let rooms = listen::Rooms::new(routes, &shared);
         open_doors((listener, keeper.as_ref().map(Keeper::acceptor)), door, &rooms, &crew);
-        fleet.start().await?;
+        agents::start(&fleet).await?;
         tenants::record_server(&app, tenant, "server:start").await?;
         let url = url(&config.tls, near(address));
         let login_link = login_link(&app, &url, tenant).await?;

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::agents::{
-    attach, carry, convoys as marches, landings, lead, mail, own, places, sessions,
+    attach, attempts, carry, convoys as marches, landings, lead, mail, own, places, sessions,
 };
 use crate::routes::beads::moves;
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
@@ -142,6 +142,10 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(marches::start))
         .routes(routes!(marches::stop))
         .routes(routes!(marches::run))
+        .routes(routes!(attempts::list))
+        .routes(routes!(attempts::get, attempts::start, attempts::drop_all))
+        .routes(routes!(attempts::diff))
+        .routes(routes!(attempts::pick))
         .routes(routes!(landings::land))
         .routes(routes!(landings::revert))
         .routes(routes!(landings::list))

@@ -1,4 +1,5 @@
-//! The studio: a sentence becomes a plan with a price, and a plan becomes a convoy that runs.
+//! The studio: a sentence becomes a plan with a price, and a plan becomes a convoy that runs; one bead is tried
+//! several ways.
 //!
 //! # Invariants
 //! - Nothing runs before somebody says yes: [`intents::submit`] looks, thinks and writes down, and only
@@ -7,7 +8,10 @@
 //!   started and wherever it is killed.
 //! - A model that plans is asked through the proxy, with a token of the caller's that ends with the planning.
 //!   What it answers can narrow what the caller allows, and never widen it.
+//! - An attempt moves no bead: only a person's choice does. Its commits are under a reference before its worktree
+//!   and its branch go.
 
+pub mod attempts;
 pub mod intents;
 
 pub use godel_fleet::{Error, Result};

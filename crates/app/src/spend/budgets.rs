@@ -73,6 +73,55 @@ pub async fn cap_convoy(app: &App, call: &Call, convoy: &str, cap: i64) -> Resul
     cap_total(app, call, BudgetScope::Convoy(convoy.to_owned()), cap).await
 }
 
+/// Sets what may be spent on a bead from now on, unless less is allowed already; returns the limit that it had.
+///
+/// # Errors
+/// If the caller may not, or the limit makes no sense.
+pub fn cap_bead(
+    app: &App,
+    call: &Call,
+    tx: &mut Tx<'_>,
+    (bead, more): (&str, i64),
+) -> Result<Option<i64>> {
+    call.may("agent", "create", Reach::Own)?;
+    Budget::check(more, WARN_PERCENT)?;
+    let (scope, now) = (BudgetScope::Bead(bead.to_owned()), app.clock.now());
+    let before = tx.budgets().by_scope(&scope, Period::Total)?;
+    let spent = match &before {
+        Some(before) => before.spent.saturating_add(before.held),
+        None => spent_since(tx, &scope, Period::Total.starts(now), now)?,
+    };
+    let cap = spent.saturating_add(more);
+    let cap = before.as_ref().map_or(cap, |before| cap.min(before.cap));
+    let warn = before.as_ref().map_or(WARN_PERCENT, |before| before.warn_percent);
+    let budget = put(app, tx, scope, (Period::Total, cap, warn), now)?;
+    let event = call.event(app, "budget:set", &told(&budget), ("budgetId", budget.id));
+    call.tell(app, tx, event)?;
+    app.askers.forget_all();
+    Ok(before.map(|before| before.cap))
+}
+
+/// Lets the limit of a bead be what it was before [`cap_bead`].
+///
+/// # Errors
+/// If the caller may not, or the database fails.
+pub fn uncap_bead(
+    app: &App,
+    call: &Call,
+    tx: &mut Tx<'_>,
+    (bead, before): (&str, Option<i64>),
+) -> Result<()> {
+    call.may("agent", "create", Reach::Own)?;
+    let scope = BudgetScope::Bead(bead.to_owned());
+    let Some(found) = tx.budgets().by_scope(&scope, Period::Total)? else { return Ok(()) };
+    match before {
+        Some(cap) => tx.budgets().put(&Budget { cap, ..found })?,
+        None => drop(tx.budgets().delete_scope(&scope, Period::Total)?),
+    }
+    app.askers.forget_all();
+    Ok(())
+}
+
 async fn cap_total(app: &App, call: &Call, scope: BudgetScope, cap: i64) -> Result<()> {
     Budget::check(cap, WARN_PERCENT)?;
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 pub(super) use self::spawn::warn_without_walls;
-use super::{estop, inbox, land, mail, review, role, session};
+use super::{attempt, estop, inbox, land, mail, review, role, session};
 
 /// Where agents are.
 pub(super) const PATH: &str = "/api/v1/agents";
@@ -44,6 +44,7 @@ pub(crate) async fn run(context: &Context, asked: Agents) -> Result<Exit> {
         Agents::Estop { show: true, .. } => estop::show(context).await,
         Agents::Estop { reason, show: false } => estop::stop(context, reason).await,
         Agents::Resume => estop::resume(context).await,
+        Agents::Attempt(asked) => Box::pin(attempt::run(context, asked)).await,
         Agents::Review(asked) => Box::pin(review::run(context, asked)).await,
         Agents::Land(asked) => land::run(context, asked).await,
     }

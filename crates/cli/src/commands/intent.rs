@@ -134,14 +134,17 @@ async fn decide(
 
 async fn start(context: &Context, client: &Client, id: &str, asked: &Do) -> Result<Exit> {
     // What was said with the intent is in its plan, narrowed by its words; only a later start says it anew.
+    let (attempts, models) = (asked.ways.attempts, asked.ways.models.clone());
     let go = match asked.start.is_some() {
         true => StartIntent {
             agents: asked.agents,
             budget_micros: asked.budget,
             harness: asked.harness.clone(),
             model: asked.model.clone(),
+            attempts,
+            models,
         },
-        false => StartIntent::default(),
+        false => StartIntent { attempts, models, ..StartIntent::default() },
     };
     let started: Intent = client.call(Method::POST, &one(id, "/start"), Some(&go)).await?;
     let output = context.output;

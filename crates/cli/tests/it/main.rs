@@ -4,6 +4,7 @@
 mod accounts;
 mod agents;
 mod attach;
+mod attempts;
 mod backup;
 mod bead_input;
 mod bead_worktree;

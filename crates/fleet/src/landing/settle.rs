@@ -181,7 +181,7 @@ pub(super) async fn last_agent(ride: &Ride, entry: &Entry) -> Result<Option<Agen
     let owner = Agent::owner_of(ride.project, &entry.bead);
     let find = move |tx: &mut Tx<'_>| paper::of::<Agent>(tx, &owner, None, LOOK_MAX);
     let found = paper::look(ride.fleet.app(), ride.tenant, find).await?;
-    Ok(found.into_iter().find(|agent| agent.judges.is_none()))
+    Ok(found.into_iter().find(Agent::did_the_work))
 }
 
 /// Tells a person that work does not land; one notice for one bead.

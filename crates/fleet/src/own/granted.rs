@@ -213,6 +213,13 @@ impl Desk<'_> {
     }
 
     async fn bead_update(&self, asked: BeadUpdate) -> Result<String> {
+        if self.agent.trial.is_some() && self.means_own_bead(&asked.id).await? {
+            return Err(Error::refused(
+                code::FORBIDDEN,
+                "several agents try your bead at once, so that it stays as it is",
+                "say what you found when you are done",
+            ));
+        }
         let (app, project) = (self.fleet.app(), Some(self.agent.project));
         let changes = Changes {
             title: asked.title,
@@ -267,7 +274,7 @@ impl Desk<'_> {
         let found = agents::list(self.fleet, &self.call, filter, (None, LIST_MAX)).await?;
         let lines: Vec<String> = found
             .iter()
-            .filter(|agent| !agent.life.is_over())
+            .filter(|agent| !agent.life.is_over() && !self.agent.is_rival_of(agent))
             .map(|agent| {
                 let note = agent.note.as_deref().unwrap_or_default();
                 let (name, role, state) = (&agent.label, &agent.role, agent.life.as_str());
@@ -290,6 +297,7 @@ impl Desk<'_> {
         let lines: Vec<String> = page
             .events
             .iter()
+            .filter(|event| !self.is_of_rival(event))
             .rev()
             .map(|event| {
                 let what = clip(event.payload.as_str());
@@ -297,6 +305,20 @@ impl Desk<'_> {
             })
             .collect();
         Ok(listed(&lines, lines.len() as u64, "events"))
+    }
+
+    async fn means_own_bead(&self, name: &str) -> Result<bool> {
+        let project = Some(self.agent.project);
+        let found = beads::get(self.fleet.app(), &self.call, project, name).await?;
+        Ok(found.value.0.id == self.agent.bead)
+    }
+
+    /// Tells whether an event is about another attempt at the agent's bead.
+    fn is_of_rival(&self, event: &godel_model::Event) -> bool {
+        let about = |name: &str| event.metadata.refs.get(name).map(String::as_str);
+        self.agent.trial.is_some()
+            && about("beadId") == Some(self.agent.bead.as_str())
+            && about("agentId") != Some(self.agent.id.to_string().as_str())
     }
 
     /// Counts what the agent makes, so that one that has lost its way does not fill the project.

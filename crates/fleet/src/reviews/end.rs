@@ -289,7 +289,7 @@ impl Desk<'_> {
         let (tenant, project) = (self.call.actor.tenant, self.project);
         let found = paper::look(self.fleet.app(), tenant, move |tx| {
             let agents = paper::of::<Agent>(tx, &owner, None, AGENTS_MAX)?;
-            let Some(last) = agents.into_iter().find(|one| one.judges.is_none()) else {
+            let Some(last) = agents.into_iter().find(Agent::did_the_work) else {
                 return Ok(None);
             };
             let marches = match &last.convoy {

@@ -90,7 +90,8 @@ pub(crate) struct Run {
 impl Run {
     /// Runs the agent; returns what the queue is told, if it is to be told anything.
     pub(crate) async fn run(mut self) -> Option<Say> {
-        let ended = self.work().await;
+        // It is large, and most of its life is waiting.
+        let ended = Box::pin(self.work()).await;
         let agent = self.agent().await.ok();
         match ended {
             Ok(End::Completed) => Some(Say::Done(agent.map(|agent| result(&agent)))),
@@ -328,10 +329,18 @@ impl Run {
     /// Decides what is tried after an attempt that failed.
     async fn next_rung(&self, agent: &Agent, place: &Place, last: &Attempt) -> Result<Next> {
         let history = [agent.attempts.clone(), vec![last.clone()]].concat();
-        let mut models = vec![agent.first_model.clone().unwrap_or_else(|| agent.model.clone())];
-        let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
-        models.extend(wanted.agents.stronger);
+        let models = self.models(agent, place).await?;
         Ok(Ladder::default().next(&history, &models))
+    }
+
+    /// Lists the models that may work on: its own, and stronger ones unless what its own can do is the question.
+    async fn models(&self, agent: &Agent, place: &Place) -> Result<Vec<String>> {
+        let mut models = vec![agent.first_model.clone().unwrap_or_else(|| agent.model.clone())];
+        if agent.trial.is_none() {
+            let wanted = crate::wishes::read(&self.fleet, place.folder.clone()).await?;
+            models.extend(wanted.agents.stronger);
+        }
+        Ok(models)
     }
 
     /// Says that the agent is at work; its time runs from the first time on.
@@ -426,6 +435,10 @@ impl Run {
                 "agent": agent.label, "state": agent.life.as_str(), "why": why,
             });
             fleet.record(tx, agent, "agent:state", &told)?;
+            if agent.trial.is_some() {
+                // A person is told once, when all attempts are at their end.
+                return Ok(());
+            }
             let text = format!(
                 "{} cannot go on with {}: {why}. Look at it: godel agent show {}; then: godel agent \
                  restart {}",

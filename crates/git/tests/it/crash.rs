@@ -56,6 +56,10 @@ fn child() {
     match std::env::var("GODEL_TEST_ACT").unwrap().as_str() {
         "stock" => drop(bench.stock(1, None).unwrap()),
         "create" => drop(bench.create(&name("x"), &Create::default()).unwrap()),
+        "put-away" => {
+            let base = std::env::var("GODEL_TEST_BASE").unwrap();
+            bench.put_away((&name("bead"), 1), &name("x"), &base).unwrap();
+        }
         _ => {
             let how = Remove { branch: Fate::Delete, ..Remove::default() };
             bench.remove(&name("x"), how).unwrap();
@@ -64,13 +68,14 @@ fn child() {
 }
 
 /// Runs an act in a process that is killed at a step; tells whether it came that far.
-fn killed(world: &World, act: &str, step: &str) -> bool {
+pub(crate) fn killed(world: &World, act: &str, step: &str) -> bool {
     let status = Command::new(std::env::current_exe().unwrap())
         .args(["crash::child", "--exact"])
         .env("GODEL_TEST_REPO", world.repo())
         .env("GODEL_TEST_STATE", world.root().join("state"))
         .env("GODEL_TEST_ACT", act)
         .env("GODEL_TEST_STEP", step)
+        .env("GODEL_TEST_BASE", git(&world.repo(), &["rev-parse", "HEAD"]))
         // A variable that would lead git astray, if it got through.
         .env("GIT_DIR", "/nowhere")
         .env("GIT_INDEX_FILE", "/nowhere/index")

@@ -1,6 +1,7 @@
 //! Real git in temporary directories.
 #![cfg(test)]
 
+mod attempts;
 mod bundles;
 mod crash;
 mod furnish;

@@ -157,13 +157,15 @@ impl Repository {
         Ok(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
     }
 
-    /// The references as they are now, without those that are Godel's own.
+    /// The references as they are now, without those that are Godel's own, and without the branches of attempts:
+    /// those who try the same learn nothing from each other.
     fn references(&self) -> Result<String> {
         let format = "--format=%(objectname) %(refname)";
         let listed = ["for-each-ref", format, "refs/heads", "refs/remotes", "refs/tags"];
         let bytes = self.git().args(&listed).bytes(b"")?;
         let text = String::from_utf8_lossy(&bytes);
-        let shown = text.lines().filter(|line| !line.contains(" refs/heads/godel/"));
+        let hidden = [" refs/heads/godel/", " refs/heads/bead/attempt-"];
+        let shown = text.lines().filter(|line| !hidden.iter().any(|part| line.contains(part)));
         Ok(shown.fold(String::new(), |all, line| all + line + "\n"))
     }
 

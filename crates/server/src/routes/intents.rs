@@ -30,7 +30,14 @@ pub(crate) async fn create(
     body: JsonBody<NewIntent>,
 ) -> ApiResult<impl IntoResponse> {
     let NewIntent { text, project_id, agents, budget_micros, harness, model, rules } = body.value;
-    let wanted = intents::Wanted { agents, budget: budget_micros, harness, model, rules };
+    let wanted = intents::Wanted {
+        agents,
+        budget: budget_micros,
+        harness,
+        model,
+        rules,
+        ..intents::Wanted::default()
+    };
     let new = intents::New { project: project_id.map(ProjectId::from_uuid), text, wanted };
     let made = intents::submit(&shared.fleet, &caller.call, new).await?;
     let place = [(header::LOCATION, format!("/api/v1/intents/{}", made.id))];
@@ -89,7 +96,8 @@ pub(crate) async fn answer(
 
 /// Start an intent
 ///
-/// Its plan becomes beads and a convoy that runs. Started again, it is not done twice.
+/// Its plan becomes beads and a convoy that runs. Started again, it is not done twice. A plan with one bead can
+/// be tried several ways.
 #[utoipa::path(post, path = "/intents/{id}/start", tag = "intents", operation_id = "startIntent",
     params(("id" = String, Path, description = "The id of the intent", max_length = 200)), request_body = StartIntent,
     responses((status = 200, description = "The intent, started", body = Success<Intent>)))]
@@ -99,8 +107,9 @@ pub(crate) async fn start(
     Word(name): Word,
     body: JsonBody<StartIntent>,
 ) -> ApiResult<impl IntoResponse> {
-    let StartIntent { agents, budget_micros, harness, model } = body.value;
-    let go = intents::Go { agents, budget: budget_micros, harness, model };
+    let StartIntent { agents, budget_micros, harness, model, attempts, models } = body.value;
+    let budget = budget_micros;
+    let go = intents::Go { agents, budget, harness, model, attempts, models };
     let found = intents::start(&shared.fleet, &caller.call, &name, go).await?;
     Ok(Json(Success::new(shape::intent(&found)?)))
 }

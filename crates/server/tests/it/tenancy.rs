@@ -90,7 +90,7 @@ impl Mine {
             _ => &self.event,
         };
         let path = path.replace("{id}", id).replace("{name}", "ours");
-        path.replace("{type}", "any").replace("{target}", &self.bead)
+        path.replace("{type}", "any").replace("{target}", &self.bead).replace("{number}", "1")
     }
 }
 
@@ -100,7 +100,7 @@ fn body(path: &str) -> Value {
         "rotate" => json!({}),
         "decisions" => json!({ "verdict": "rejected", "all": true }),
         "edits" => json!({ "part": { "path": "theirs", "hunk": 1 }, "text": "theirs" }),
-        "apply" | "approve" | "request-changes" => json!({}),
+        "apply" | "approve" | "request-changes" | "attempts" | "pick" => json!({}),
         _ if path.contains("/self") => own(path),
         _ if LED.iter().any(|room| path.contains(room)) => led(path),
         "ours" => json!({ "value": "ours" }),

@@ -65,6 +65,21 @@ pub struct Wanted {
     pub model: Option<String>,
     /// Whether no model is asked for the plan.
     pub rules: bool,
+    /// In how many ways the one bead of the plan is tried.
+    pub attempts: Option<u32>,
+    /// The models by which it is tried, in turn.
+    pub models: Vec<String>,
+}
+
+impl Wanted {
+    /// Returns in how many ways the one bead is tried; nothing if it is done once, as usual.
+    pub(super) fn ways(&self) -> Result<Option<u32>, Invalid> {
+        if self.attempts.is_none() && self.models.is_empty() {
+            return Ok(None);
+        }
+        let line = godel_decide::attempts::line_up(self.attempts, &self.models)?;
+        Ok(u32::try_from(line.len()).ok())
+    }
 }
 
 /// Who made a plan.

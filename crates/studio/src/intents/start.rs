@@ -12,7 +12,7 @@ use tracing::instrument;
 
 use super::doc::{State, Wanted, Wish};
 use super::{act, find, may_lead, over, submit};
-use crate::{Error, Result};
+use crate::{Error, Result, attempts};
 
 /// What is said with a yes; what is left out stays as it was.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +25,10 @@ pub struct Go {
     pub harness: Option<String>,
     /// The model.
     pub model: Option<String>,
+    /// In how many ways the one bead of the plan is tried.
+    pub attempts: Option<u32>,
+    /// The models by which it is tried, in turn.
+    pub models: Vec<String>,
 }
 
 /// Does what was planned. Asked twice, or killed in between and asked again, it is done once.
@@ -73,12 +77,17 @@ async fn begin(fleet: &Fleet, call: &Call, found: &Wish, go: Go) -> Result<Wish>
         harness: go.harness.or(old.harness.clone()),
         model: go.model.or(old.model.clone()),
         rules: old.rules,
+        attempts: go.attempts.or(old.attempts),
+        models: if go.models.is_empty() { old.models.clone() } else { go.models },
     };
     submit::check(&wanted)?;
+    let ways = wanted.ways()?;
+    refuse_several_beads(found, ways)?;
+    let times = u64::from(ways.unwrap_or(1));
     if let (Some(cap), Some(estimate)) = (wanted.budget, &found.estimate)
-        && u64::try_from(cap).unwrap_or(0) < estimate.cost.low
+        && u64::try_from(cap).unwrap_or(0) < estimate.cost.low.saturating_mul(times)
     {
-        let dollars = |micros: u64| format!("${:.2}", micros as f64 / 1e6);
+        let dollars = |micros: u64| format!("${:.2}", micros as f64 * times as f64 / 1e6);
         let (low, high) = (dollars(estimate.cost.low), dollars(estimate.cost.high));
         return Err(Error::refused(
             code::BUDGET_TOO_SMALL,
@@ -94,6 +103,23 @@ async fn begin(fleet: &Fleet, call: &Call, found: &Wish, go: Go) -> Result<Wish>
         Ok(())
     };
     Ok(paper::change::<Wish, ()>(fleet.app(), call.actor.tenant, found.id, work).await?.0)
+}
+
+/// Refuses to try a plan several ways that has not exactly one bead.
+fn refuse_several_beads(found: &Wish, ways: Option<u32>) -> Result<()> {
+    let count = found.plan.as_ref().map_or(0, |plan| plan.beads.len());
+    if ways.is_none() || count == 1 {
+        return Ok(());
+    }
+    Err(Error::refused(
+        code::ATTEMPT_REFUSED,
+        format!("a plan of one bead can be tried several ways; this one has {count}"),
+        format!(
+            "start it without --attempts and --models: godel do --start {}; or make its beads yourself and try one \
+             of them: godel attempt start BEAD",
+            found.id
+        ),
+    ))
 }
 
 /// Makes the beads and the convoy under the ids that they were given, and runs it.
@@ -122,8 +148,47 @@ async fn run(fleet: &Fleet, call: &Call, wish: &Wish, plan: &Plan) -> Result<Vec
         model: wish.wanted.model.clone().or(worker.and_then(|one| one.model.clone())),
         ..Orders::default()
     };
+    let mut words = Vec::new();
+    if let Some(ways) = wish.wanted.ways()?
+        && let Some(bead) = order.iter().find_map(of_key)
+    {
+        Box::pin(try_bead(fleet, call, wish, (&bead, &convoy, &orders))).await?;
+        words.push(format!("{ways} agents try {bead}: godel attempt show {bead}"));
+    }
     let march = march::start(fleet, call, (project, &convoy), orders).await?;
-    Ok(vec![format!("convoy {convoy} runs with {} agent(s) at once", march.agents)])
+    words.push(format!("convoy {convoy} runs with {} agent(s) at once", march.agents));
+    Ok(words)
+}
+
+/// Lets several agents try the one bead; the convoy has its budget, and lands what is picked.
+async fn try_bead(
+    fleet: &Fleet,
+    call: &Call,
+    wish: &Wish,
+    (bead, convoy, march): (&str, &str, &Orders),
+) -> Result<()> {
+    let which = (Some(wish.project), bead);
+    match attempts::show(fleet, call, which).await {
+        // A start that was interrupted has begun them.
+        Ok(_) => return Ok(()),
+        Err(Error::NoAttempt(_)) => {}
+        Err(error) => return Err(error),
+    }
+    if let Some(cap) = march.budget {
+        godel_app::spend::budgets::cap_convoy(fleet.app(), call, convoy, cap).await?;
+    }
+    let models = match wish.wanted.models.is_empty() {
+        true => march.model.iter().cloned().collect(),
+        false => wish.wanted.models.clone(),
+    };
+    let orders = attempts::Orders {
+        attempts: wish.wanted.ways()?,
+        models,
+        harness: march.harness.clone(),
+        budget: None,
+        convoy: Some(convoy.to_owned()),
+    };
+    attempts::start(fleet, call, which, orders).await.map(drop)
 }
 
 fn new_bead(wish: &Wish, bead: &PlannedBead) -> NewBead {

@@ -1,6 +1,7 @@
 //! Agents, their conversations and their mail.
 
 pub(crate) mod attach;
+pub(crate) mod attempts;
 pub(crate) mod carry;
 pub(crate) mod convoys;
 pub(crate) mod landings;
