@@ -27,7 +27,7 @@ const ANSWER_MAX_BYTES: usize = 4 << 20;
 const RETRIES: u32 = 2;
 /// The pause before the first of them; the next is twice as long.
 const PAUSE: Duration = Duration::from_millis(250);
-/// The longest that is waited in the middle of a request; what takes longer is for the caller.
+/// After this time nothing is asked again by itself; what takes longer is for the caller.
 const WAIT_MAX: Duration = Duration::from_secs(3);
 /// How many answers are remembered, to be asked for only if they changed.
 const KNOWN_MAX: usize = 200;
@@ -119,6 +119,7 @@ impl Client {
     /// Asks until there is an answer; only a question is asked twice.
     async fn answer(&self, ask: &Ask<'_>) -> Result<Value> {
         let mut tries = 0;
+        let begun = tokio::time::Instant::now();
         loop {
             let error = match self.once(ask).await {
                 Ok(answer) => return Ok(answer),
@@ -131,7 +132,9 @@ impl Client {
                 _ => false,
             };
             let pause = error.after().unwrap_or(PAUSE * 2_u32.pow(tries));
-            if !again || tries >= RETRIES || pause > WAIT_MAX {
+            // One that is slow is not asked again while others wait.
+            let slow = begun.elapsed() + pause > WAIT_MAX;
+            if !again || tries >= RETRIES || slow {
                 return Err(error);
             }
             tries += 1;
@@ -197,7 +200,7 @@ impl Client {
 
     /// Says why there is no answer, without the address: it may say more than people should see.
     fn lost(&self, error: &reqwest::Error) -> Error {
-        let refusal = error.source().and_then(|cause| godel_tls::refusal(cause));
+        let refusal = error.source().and_then(godel_tls::refusal);
         let why = match (refusal, error.is_timeout()) {
             (Some(why), _) => why,
             (None, true) => format!("it took more than {} seconds", PATIENCE.as_secs()),

@@ -39,15 +39,12 @@ impl Place {
     /// # Errors
     /// If it is not clear which forge it is, or the address is none that a token may be sent to.
     pub fn of(remote: &Remote, wish: &Wish) -> Result<Self> {
-        let kind = match wish.kind.or_else(|| guess(remote.host())) {
-            Some(kind) => kind,
-            None => {
-                return Err(Error::Unclear(format!(
-                    "it is not clear whether {} is a GitHub or a GitLab: say \
-                     `forge = \"github\"` or `forge = \"gitlab\"` in [landing]",
-                    remote.host()
-                )));
-            }
+        let Some(kind) = wish.kind.or_else(|| guess(remote.host())) else {
+            return Err(Error::Unclear(format!(
+                "it is not clear whether {} is a GitHub or a GitLab: say \
+                 `forge = \"github\"` or `forge = \"gitlab\"` in [landing]",
+                remote.host()
+            )));
         };
         let api = match &wish.url {
             Some(url) => said(kind, url)?,

@@ -30,6 +30,7 @@ mod machine;
 mod models;
 mod pages;
 mod people;
+mod pull_requests;
 mod queue;
 mod repo;
 mod repository;

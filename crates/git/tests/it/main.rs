@@ -15,4 +15,5 @@ mod review_properties;
 mod spares;
 mod stacks;
 mod survey;
+mod upstream;
 mod world;
