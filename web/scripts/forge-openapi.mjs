@@ -14,7 +14,15 @@ const WANTED = {
   "/repos/{owner}/{repo}/issues/{issue_number}/comments": ["post"],
 };
 /** Words for people; a property may have one of these names, so they go only where keywords stand. */
-const PROSE = new Set(["description", "summary", "title", "example", "examples", "externalDocs", "tags"]);
+const PROSE = new Set([
+  "description",
+  "summary",
+  "title",
+  "example",
+  "examples",
+  "externalDocs",
+  "tags",
+]);
 
 const [, , from, to] = process.argv;
 const whole = JSON.parse(readFileSync(from, "utf8"));
@@ -46,8 +54,17 @@ for (const [path, methods] of Object.entries(WANTED)) {
   paths[path] = {};
   for (const method of methods) paths[path][method] = copy(whole.paths[path][method]);
 }
-const info = { title: whole.info.title, version: whole.info.version, source: "npm @octokit/openapi" };
+const info = {
+  title: whole.info.title,
+  version: whole.info.version,
+  source: "npm @octokit/openapi",
+};
 for (const kind of Object.keys(components)) {
-  components[kind] = Object.fromEntries(Object.entries(components[kind]).sort(([a], [b]) => (a < b ? -1 : 1)));
+  components[kind] = Object.fromEntries(
+    Object.entries(components[kind]).sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 }
-writeFileSync(to, `${JSON.stringify({ openapi: whole.openapi, info, paths, components }, null, 1)}\n`);
+writeFileSync(
+  to,
+  `${JSON.stringify({ openapi: whole.openapi, info, paths, components }, null, 1)}\n`,
+);

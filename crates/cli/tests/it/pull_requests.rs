@@ -279,6 +279,56 @@ async fn new_commits_are_pushed_to_the_same_pull_request_even_if_they_were_laid_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_on_the_forge_is_repaired_by_an_agent_and_pushed_to_the_same_pull_request() {
+    let place = Place::open(Kind::GitHub, "", PERSON).await;
+    let done = json!({ "summary": "both are there" });
+    let title = format!(
+        "New readme [[shell git merge -q main; printf both > README.md; git add -A; git commit -qm both]] \
+         [[then]] [[call done {done}]]"
+    );
+    let bead = work(&place.yard, &title, "main", &[("README.md", "mine\n")]);
+    place.yard.run(&["land", &bead]).expect(0);
+    place.until_proposed(&bead);
+    // Somebody else changes the same on the forge.
+    let (clone, behind) = (place.yard.repo.home.path().join("clone"), place.smithy.git());
+    place.yard.repo.git(&["clone", "-q", behind.to_str().unwrap(), clone.to_str().unwrap()]);
+    std::fs::write(clone.join("README.md"), "theirs\n").unwrap();
+    let who = ["-c", "user.name=Bob", "-c", "user.email=bob@example.com"];
+    git(&clone, &[&who[..], &["commit", "-q", "-a", "-m", "theirs"]].concat());
+    git(&clone, &["push", "-q", "origin", "main"]);
+    place.until_stage(&bead, "mending");
+    let source = place.head(&bead);
+    let repaired = |landing: &Value| landing["stage"] == "proposed" && landing["source"] != *source;
+    place.until(&bead, repaired);
+    let head = place.head(&bead);
+    place.until(&bead, |_| place.on_forge(&format!("bead/{bead}")) == head);
+    place.until_proposed(&bead);
+    assert_eq!(place.numbers(), [7]);
+    place.smithy.merge(7, How::Merge).unwrap();
+    place.until_stage(&bead, "landed");
+    place.is_done(&bead, &head);
+    assert_eq!(place.yard.in_main("README.md"), "both");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bead_that_is_taken_out_has_its_pull_request_closed() {
+    let place = Place::open(Kind::GitLab, "", PERSON).await;
+    let bead = work(&place.yard, "Fine", "main", &[("fine", "x\n")]);
+    place.yard.run(&["land", &bead]).expect(0);
+    place.until_proposed(&bead);
+    place.yard.run(&["land", "remove", &bead]).expect(0);
+    let started = Instant::now();
+    while place.smithy.pulls()[0].2 != Standing::Closed {
+        assert!(started.elapsed() < PATIENCE, "{}", place.yard.repo.home.log());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(place.landing(&bead)["stage"], "removed");
+    assert!(place.smithy.comments(7)[0].contains("took it out"));
+    assert_eq!(place.yard.json(&["bead", "show", &bead])["status"], "review");
+    assert_eq!(place.smithy.wrong(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn green_pull_requests_are_merged_without_a_person_if_the_project_says_so() {
     for (kind, how, parents) in [(Kind::GitHub, "squash", 1), (Kind::GitLab, "merge", 2)] {
         let landing = format!("merge = true\nhow = \"{how}\"\n");

@@ -29,7 +29,7 @@ pub use entry::{Asked, Entry, Moving, Paused, PullRequest, Stage, Trouble, Verdi
 pub(crate) use forges::Forges;
 pub(crate) use lead::keep_going;
 pub use queue::{Place, Status, WAIT_MAX, add, get, pause, remove, status};
-pub(crate) use queue::{Wish, enter, find};
+pub(crate) use queue::{Wish, enter, find, take_out};
 pub use revert::revert;
 
 use crate::{Fleet, Result};

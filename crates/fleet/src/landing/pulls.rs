@@ -9,13 +9,13 @@ use godel_forge::{
     Checks, Error as No, Forge, Head, Look, Mergeable, Merging, NewPull, Pull, Standing, Verdict,
 };
 use godel_git::{Landed, Load, Name, Workbench};
-use godel_model::{BeadStatus, Report as _, code};
+use godel_model::{BeadStatus, Report as _, TenantId, code};
 use jiff::SignedDuration;
 
 use super::entry::{Asked, Entry, Moving, PullRequest, Stage, Trouble};
-use super::train::Ride;
+use super::train::{Ride, begin_for};
 use super::{Hindrance, forges, refusal, settle, words};
-use crate::{Error, Result};
+use crate::{Error, Fleet, Result};
 
 /// The longest time between two tries of what fails.
 const PAUSE_MAX_SECS: i64 = 300;
@@ -255,14 +255,18 @@ async fn look(
             if !ready || paused {
                 return Ok(());
             }
-            if fetch(ride, None).await?
-                != entry.pull.clone().unwrap_or_default().judged_on.unwrap_or_default()
-            {
-                return judge_again(ride, &entry).await;
+            match is_newer(ride, &entry).await? {
+                true => judge_again(ride, &entry).await,
+                false => merge(ride, forge, (&entry, number)).await,
             }
-            merge(ride, forge, (&entry, number)).await
         }
     }
+}
+
+/// Tells whether the branch has moved on the forge since the work was judged.
+async fn is_newer(ride: &Ride, entry: &Entry) -> Result<bool> {
+    let judged_on = entry.pull.as_ref().and_then(|pull| pull.judged_on.clone());
+    Ok(Some(fetch(ride, None).await?) != judged_on)
 }
 
 /// Lets the work be judged together with what the branch is by now.
@@ -296,9 +300,7 @@ async fn note(ride: &Ride, entry: &Entry, seen: &Look) -> Result<(Option<Entry>,
         settle::trouble(ride, entry, Trouble::Gate, why).await?;
         return Ok((None, false));
     }
-    if seen.mergeable == Mergeable::Conflict
-        && fetch(ride, None).await? != pull.judged_on.clone().unwrap_or_default()
-    {
+    if seen.mergeable == Mergeable::Conflict && is_newer(ride, entry).await? {
         judge_again(ride, entry).await?;
         return Ok((None, false));
     }
@@ -327,7 +329,9 @@ async fn note(ride: &Ride, entry: &Entry, seen: &Look) -> Result<(Option<Entry>,
     };
     let ready = merges && green && why.is_none() && seen.mergeable == Mergeable::Yes;
     let gone = entry.stage != Stage::Proposed;
-    ride.fleet.own.moved.notify_waiters();
+    if !same {
+        ride.fleet.own.moved.notify_waiters();
+    }
     Ok((Some(entry).filter(|_| !gone), ready))
 }
 
@@ -381,6 +385,21 @@ async fn closed(ride: &Ride, entry: &Entry, pull: &Pull) -> Result<()> {
     let entry = ride.change(entry, known).await?;
     let entry = settle::fail(ride, &entry, Trouble::Closed, &why.to_string()).await?;
     settle::tell_person(ride, &entry).await
+}
+
+/// Closes the pull request of a bead that somebody took out of the line.
+pub(super) async fn withdraw(fleet: &Fleet, tenant: TenantId, entry: &Entry) {
+    let Some(number) = entry.pull.as_ref().and_then(|pull| pull.number) else { return };
+    let work = async {
+        let ride = begin_for(fleet, tenant, entry).await?;
+        let forge = forges::of(&ride).await?;
+        let why = entry.why.as_deref().unwrap_or("somebody took it out");
+        forge.comment(number, &format!("This does not land now: {why}.")).await?;
+        Ok::<_, Error>(forge.close(number).await?)
+    };
+    if let Err(error) = work.await {
+        tracing::warn!(bead = %entry.bead, %error, "a pull request stays open");
+    }
 }
 
 /// Tries again later what did not work; what does not pass by itself is told to a person once.

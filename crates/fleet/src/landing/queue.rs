@@ -12,6 +12,7 @@ use tracing::instrument;
 use uuid::Uuid;
 
 use super::entry::{Asked, Entry, Line, Paused, PullRequest, Stage};
+use super::pulls;
 use crate::{Error, Fleet, Result, paper};
 
 /// The longest that somebody waits for a landing in one request.
@@ -361,12 +362,27 @@ pub async fn get(
     }
 }
 
-/// Takes a bead out of the line; what is being moved already lands.
+/// Takes a bead out of the line; what is being moved already lands, and a pull request is closed.
 ///
 /// # Errors
 /// If the caller may not, or it is not in the line.
 #[instrument(level = "debug", name = "fleet.landing.remove", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn remove(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)) -> Result<Entry> {
+    let entry = take_out(fleet, call, which).await?;
+    if entry.pull.as_ref().is_some_and(|pull| pull.number.is_some()) {
+        let (fleet_, tenant, entry) = (fleet.clone(), call.actor.tenant, entry.clone());
+        // A forge may take its time; whether it hears of it changes nothing here.
+        fleet.own.crew.spawn(async move { pulls::withdraw(&fleet_, tenant, &entry).await });
+    }
+    Ok(entry)
+}
+
+/// The same, while a pull request stays open for what comes next.
+pub(crate) async fn take_out(
+    fleet: &Fleet,
+    call: &Call,
+    which: (Option<ProjectId>, &str),
+) -> Result<Entry> {
     call.may("review", "update", Reach::Own)?;
     let entry = get(fleet, call, which, Duration::ZERO).await?;
     let (app, call_, now) = (fleet.app().clone(), call.clone(), fleet.app().clock.now());

@@ -83,7 +83,7 @@ async fn begin(fleet: &Fleet, tenant: TenantId, open: &[Entry]) -> Result<Option
     Ok(None)
 }
 
-async fn begin_for(fleet: &Fleet, tenant: TenantId, first: &Entry) -> Result<Ride> {
+pub(super) async fn begin_for(fleet: &Fleet, tenant: TenantId, first: &Entry) -> Result<Ride> {
     let call = fleet.on_behalf(tenant, first.user).await?;
     let (_, folder) = fleet.project(&call, first.project).await?;
     let wanted = wishes::read(fleet, folder.clone()).await?;
