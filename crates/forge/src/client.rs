@@ -108,7 +108,7 @@ impl Client {
         serde_json::from_value(body).map_err(|error| self.garbled(error.to_string()))
     }
 
-    fn garbled(&self, why: String) -> Error {
+    pub(crate) fn garbled(&self, why: String) -> Error {
         Error::Garbled { host: self.place.host.clone(), why }
     }
 

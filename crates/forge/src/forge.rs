@@ -10,6 +10,12 @@ pub(crate) const TITLE_MAX_CHARS: usize = 250;
 /// The most characters of a body or a comment.
 pub(crate) const BODY_MAX_CHARS: usize = 60_000;
 
+/// The most characters of an address that is believed.
+pub(crate) const URL_MAX_CHARS: usize = 2_000;
+/// The most characters of the name of a check, and the most checks that are named.
+pub(crate) const CHECK_MAX_CHARS: usize = 100;
+pub(crate) const CHECKS_MAX: usize = 10;
+
 /// What became of a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
@@ -148,6 +154,11 @@ pub trait Forge: Send + Sync {
 
     /// Closes a pull request without merging it.
     async fn close(&self, number: u64) -> Result<()>;
+}
+
+/// Tells whether a text can be the id of a commit; it becomes part of an address, and of a command of git.
+pub(crate) fn is_commit(text: &str) -> bool {
+    (7..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Cuts a text to so many characters.

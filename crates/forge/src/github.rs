@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::error::Result;
 use crate::forge::{
-    BODY_MAX_CHARS, Checks, Forge, Head, Look, Mergeable, Merging, NewPull, Pull, Standing,
-    TITLE_MAX_CHARS, Verdict, cut,
+    BODY_MAX_CHARS, CHECK_MAX_CHARS, CHECKS_MAX, Checks, Forge, Head, Look, Mergeable, Merging,
+    NewPull, Pull, Standing, TITLE_MAX_CHARS, URL_MAX_CHARS, Verdict, cut, is_commit,
 };
 
 /// How many are asked for at once; more than that of one branch are not looked at.
@@ -86,10 +86,11 @@ impl Found {
             _ => Standing::Open,
         };
         // Before that it names a trial merge that no branch has.
-        let merged_as = self.merge_commit_sha.clone().filter(|_| standing == Standing::Merged);
+        let merged = |commit: &String| standing == Standing::Merged && is_commit(commit);
+        let merged_as = self.merge_commit_sha.clone().filter(merged);
         Pull {
             number: self.number,
-            url: self.html_url.clone(),
+            url: cut(&self.html_url, URL_MAX_CHARS).to_owned(),
             standing,
             draft: self.draft.unwrap_or(false),
             head: self.head.sha.clone(),
@@ -133,16 +134,17 @@ impl GitHub {
             match run.conclusion.as_deref().filter(|_| run.status == "completed") {
                 None => pending = true,
                 Some(ended) if fine.contains(&ended) => {}
-                Some(_) => failed.push(run.name.clone()),
+                Some(_) => failed.push(cut(&run.name, CHECK_MAX_CHARS).to_owned()),
             }
         }
         for status in &statuses.statuses {
             match status.state.as_str() {
                 "pending" => pending = true,
                 "success" => {}
-                _ => failed.push(status.context.clone()),
+                _ => failed.push(cut(&status.context, CHECK_MAX_CHARS).to_owned()),
             }
         }
+        failed.truncate(CHECKS_MAX);
         let none = runs.check_runs.is_empty() && statuses.statuses.is_empty();
         Ok(match (failed.is_empty(), pending, none) {
             (false, ..) => Checks::Failed(failed),
@@ -217,6 +219,9 @@ impl Forge for GitHub {
         if pull.standing != Standing::Open {
             // Nobody asks any more.
             return Ok(Look { pull, mergeable, checks: Checks::None, verdict: Verdict::None });
+        }
+        if !is_commit(&pull.head) {
+            return Err(self.client.garbled("its last commit is none".to_owned()));
         }
         let checks = self.checks(&pull.head).await?;
         let verdict = self.verdict(number).await?;

@@ -11,7 +11,7 @@ use crate::client::Client;
 use crate::error::Result;
 use crate::forge::{
     BODY_MAX_CHARS, Checks, Forge, Head, Look, Mergeable, Merging, NewPull, Pull, Standing,
-    TITLE_MAX_CHARS, Verdict, cut,
+    TITLE_MAX_CHARS, URL_MAX_CHARS, Verdict, cut, is_commit,
 };
 
 /// How many are asked for at once; more than that of one branch are not looked at.
@@ -67,13 +67,13 @@ impl Found {
         let merged = merged.unwrap_or_else(|| head.clone());
         Pull {
             number: self.iid,
-            url: self.web_url.clone(),
+            url: cut(&self.web_url, URL_MAX_CHARS).to_owned(),
             standing,
             draft: self.draft,
             head,
             title: self.title.clone(),
             body: self.description.clone().unwrap_or_default(),
-            merged_as: (standing == Standing::Merged).then_some(merged),
+            merged_as: (standing == Standing::Merged && is_commit(&merged)).then_some(merged),
         }
     }
 

@@ -311,6 +311,56 @@ async fn a_conflict_on_the_forge_is_repaired_by_an_agent_and_pushed_to_the_same_
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_open_pull_request_is_asked_for_news_only() {
+    let place = Place::open(Kind::GitHub, "", PERSON).await;
+    let bead = work(&place.yard, "Fine", "main", &[("fine", "x\n")]);
+    // Without a token nothing goes to the forge, and it is said which one is missing.
+    place.yard.run(&["secret", "remove", "127.0.0.1", "--yes"]).expect(0);
+    let said = place.yard.run(&["land", &bead]).expect(0).stdout;
+    assert!(said.contains("no token for 127.0.0.1") && said.contains("godel secret set"), "{said}");
+    assert_eq!(place.smithy.asked(), []);
+    piped(&place.yard.repo.home, &["secret", "set", "127.0.0.1"], TOKEN).expect(0);
+    place.yard.run(&["land", "retry", &bead]).expect(0);
+    place.until_proposed(&bead);
+    let looks = || {
+        let all = place.smithy.asked();
+        let looks = all.iter().filter(|one| one.path.ends_with("/pulls/7"));
+        looks.map(|one| one.status).collect::<Vec<u16>>()
+    };
+    place.until(&bead, |_| looks().len() >= 3);
+    let all: Vec<u16> = looks();
+    assert!(all[0] == 200 && all[1..].iter().all(|status| *status == 304), "{all:?}");
+    let writes = place.smithy.asked().iter().filter(|one| one.method != "GET").count();
+    assert_eq!(writes, 1, "it was opened, and nothing else was changed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_convoy_lands_by_pull_requests_and_work_whose_checks_fail_goes_back() {
+    let place = Place::open(Kind::GitHub, "merge = true\n", AUTO).await;
+    place.smithy.checks(&[("build", "failure")]);
+    let bead = place.yard.repo.create("First [[work one.txt one]]");
+    let made = place.yard.json(&["convoy", "create", "Sprint", &bead]);
+    let convoy = made["id"].as_str().unwrap().to_owned();
+    place.yard.run(&["convoy", "start", &convoy, "--agents", "1"]).expect(0);
+    place.until(&bead, |landing| landing["trouble"] == "gate");
+    let shown = place.yard.json(&["bead", "show", &bead]);
+    assert!(shown["comments"].to_string().contains("the forge's checks fail: build"), "{shown:#}");
+    assert_ne!(shown["status"], "done");
+    place.smithy.checks(&[("build", "success")]);
+    let other = place.yard.repo.create("Second [[work two.txt two]]");
+    let made = place.yard.json(&["convoy", "create", "Another sprint", &other]);
+    let convoy = made["id"].as_str().unwrap().to_owned();
+    place.yard.run(&["convoy", "start", &convoy, "--agents", "1"]).expect(0);
+    place.until_stage(&other, "landed");
+    place.until(&other, |_| {
+        place.yard.json(&["convoy", "status", &convoy])["status"] == "completed"
+    });
+    let shown = place.yard.json(&["bead", "show", &other]);
+    assert_eq!(shown["landed"]["target"], json!(place.on_forge("main")), "{shown:#}");
+    assert_eq!(place.smithy.wrong(), Vec::<String>::new());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_bead_that_is_taken_out_has_its_pull_request_closed() {
     let place = Place::open(Kind::GitLab, "", PERSON).await;
     let bead = work(&place.yard, "Fine", "main", &[("fine", "x\n")]);

@@ -28,7 +28,7 @@ async fn a_pull_request_is_opened_once_changed_commented_and_closed() {
             "{}",
             pull.url
         );
-        assert_eq!(yard.forge.find(HEAD).await.unwrap(), [pull.clone()]);
+        assert_eq!(yard.forge.find(HEAD).await.unwrap(), std::slice::from_ref(&pull));
         let twice = yard.forge.open(new()).await.unwrap_err();
         assert!(
             matches!(&twice, Error::Refused { said, .. } if said.contains("already exists")),

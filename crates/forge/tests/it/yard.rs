@@ -63,7 +63,7 @@ impl Yard {
 
     /// Makes a commit on a branch, and returns it.
     pub(crate) fn commit(&self, branch: &str, file: &str, text: &str) -> String {
-        let known = git(&self.work, &["branch", "--list", branch]) != "";
+        let known = !git(&self.work, &["branch", "--list", branch]).is_empty();
         let first = git(&self.work, &["rev-list", "-n", "1", "--all"]).is_empty();
         match (first, known) {
             (true, _) => {}
