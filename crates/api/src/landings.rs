@@ -15,7 +15,8 @@ pub struct Landing {
     pub title: String,
     /// The project.
     pub project_id: Uuid,
-    /// Where it stands: `waiting`, `checking`, `mending`, `pushing`, `landed`, `failed`, `removed` or `reverted`.
+    /// Where it stands: `waiting`, `checking`, `mending`, `proposed`, `pushing`, `landed`, `failed`, `removed` or
+    /// `reverted`.
     pub stage: String,
     /// Whether its work is in the branch now.
     pub landed: bool,
@@ -25,7 +26,7 @@ pub struct Landing {
     pub commit: Option<String>,
     /// The commit of the bead that was allowed to land.
     pub source: String,
-    /// Why it failed: `conflict`, `gate`, `changed`, `after` or `git`.
+    /// Why it failed: `conflict`, `gate`, `changed`, `after`, `closed` or `git`.
     pub trouble: Option<String>,
     /// What keeps it from landing, in words.
     pub why: Option<String>,
@@ -35,6 +36,9 @@ pub struct Landing {
     pub asked: String,
     /// The convoy that it belongs to.
     pub convoy: Option<String>,
+    /// Its pull request, if it lands by one.
+    #[serde(default)]
+    pub pull_request: Option<LandingPull>,
     /// What the gates said about the merged files.
     pub gates: Vec<GateVerdict>,
     /// Those that were judged together have the same.
@@ -54,6 +58,22 @@ pub struct Landing {
     /// When it was over.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub ended_at: Option<Timestamp>,
+}
+
+/// The pull request by which a bead lands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LandingPull {
+    /// Its number; nothing before it was opened.
+    pub number: Option<u64>,
+    /// Where people look at it.
+    pub url: Option<String>,
+    /// What became of it: `open`, `merged` or `closed`.
+    pub state: Option<String>,
+    /// What the forge's checks say: `none`, `pending`, `passed` or `failed`.
+    pub checks: Option<String>,
+    /// What people say on the forge: `none`, `approved` or `changes_requested`.
+    pub review: Option<String>,
 }
 
 /// What a gate said about what is to land.

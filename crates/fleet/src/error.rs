@@ -41,6 +41,9 @@ pub enum Error {
     /// Something is wrong with a worktree.
     #[error(transparent)]
     Git(#[from] godel_git::Error),
+    /// Something is wrong with a forge.
+    #[error(transparent)]
+    Forge(#[from] godel_forge::Error),
     /// Something is wrong with a sandbox.
     #[error(transparent)]
     Runtime(#[from] godel_runtime::Error),
@@ -72,6 +75,7 @@ impl Report for Error {
             Self::App(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Git(error) => error.code(),
+            Self::Forge(error) => error.code(),
             Self::Runtime(error) => error.code(),
             Self::Agent(error) => error.code(),
             Self::Tree(error) => error.code(),
@@ -93,6 +97,7 @@ impl Report for Error {
             Self::App(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Git(error) => error.hint(),
+            Self::Forge(error) => error.hint(),
             Self::Runtime(error) => error.hint(),
             Self::Agent(error) => error.hint(),
             Self::Tree(error) => error.hint(),

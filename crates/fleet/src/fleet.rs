@@ -22,6 +22,7 @@ use uuid::Uuid;
 use crate::attach::Attached;
 use crate::benches::Benches;
 use crate::doc::Agent;
+use crate::landing::Forges;
 use crate::reviews::Kept;
 use crate::run::Order;
 use crate::{Error, Result, carry};
@@ -66,6 +67,8 @@ pub(crate) struct Own {
     rooms: Mutex<HashMap<ProjectId, (u32, Arc<Semaphore>)>>,
     /// Repositories in which something is landing.
     pub(crate) landings: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
+    /// Forges that are spoken to.
+    pub(crate) forges: Forges,
     /// Repositories that were opened.
     benches: Benches,
     /// Changes that people look at.
@@ -145,6 +148,7 @@ impl Fleet {
                 live: Mutex::default(),
                 tickets: Mutex::default(),
                 landings: Mutex::default(),
+                forges: Forges::default(),
                 benches: Benches::default(),
                 changes: Kept::default(),
                 stocking: Mutex::default(),

@@ -290,6 +290,8 @@ impl Case<'_> {
         let why = entry.why.clone().unwrap_or_default();
         match (entry.stage, entry.trouble) {
             (Stage::Waiting | Stage::Checking, _) if entry.why.is_none() => Ok(()),
+            // Whoever merges it on the forge is asked there.
+            (Stage::Proposed, _) => Ok(()),
             (Stage::Waiting | Stage::Checking, _) | (Stage::Failed, Some(Trouble::Git)) => {
                 let text = format!("{bead} was approved by {} and cannot land: {why}", judge.label);
                 self.tell_person(judge, text).await
@@ -297,7 +299,9 @@ impl Case<'_> {
             (Stage::Pushing | Stage::Landed, _) => self.close(Heard::Landed).await,
             // What the repair comes to is heard anew.
             (Stage::Mending | Stage::Removed | Stage::Reverted, _)
-            | (Stage::Failed, Some(Trouble::Changed)) => self.close(Heard::Passed).await,
+            | (Stage::Failed, Some(Trouble::Changed | Trouble::Closed)) => {
+                self.close(Heard::Passed).await
+            }
             (Stage::Failed, _) => {
                 let target = entry.target.unwrap_or_default();
                 let words = landing::refusal(&target, &Hindrance::Blocked(why));

@@ -309,6 +309,10 @@ codes! {
     NO_REPOSITORY = "no_repository", NotFound;
     /// A git remote cannot be reached, or refuses.
     REMOTE_UNREACHABLE = "remote_unreachable", ServiceUnavailable;
+    /// A forge such as GitHub or GitLab does not answer, or wants to be asked less often.
+    FORGE_UNAVAILABLE = "forge_unavailable", ServiceUnavailable;
+    /// A forge such as GitHub or GitLab says no.
+    FORGE_REFUSED = "forge_refused", Conflict;
     /// The repository has no remote to sync with.
     NO_REMOTE = "no_remote", InvalidRequest;
     /// A git repository cannot be read.

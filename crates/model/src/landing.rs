@@ -25,3 +25,23 @@ impl JoinBy {
         }
     }
 }
+
+/// A forge: where people look at work and merge it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ForgeKind {
+    /// GitHub, or GitHub Enterprise.
+    GitHub,
+    /// GitLab, wherever it runs.
+    GitLab,
+}
+
+impl ForgeKind {
+    /// Returns it as in `godel.toml`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::GitHub => "github",
+            Self::GitLab => "gitlab",
+        }
+    }
+}

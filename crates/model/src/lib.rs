@@ -48,7 +48,7 @@ pub use id::{
     TeamId, TenantId, TokenId, UserId, WorkerId, WorkflowId,
 };
 pub use key::{AgentToken, ApiKey, KeyHash, LoginToken};
-pub use landing::JoinBy;
+pub use landing::{ForgeKind, JoinBy};
 pub use limits::Limits;
 pub use mint::Mint;
 pub use name::{KeyName, Name, ProjectName, SecretName, TenantName, UserName};

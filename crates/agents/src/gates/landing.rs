@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use godel_model::JoinBy;
+use godel_model::{ForgeKind, JoinBy};
 use serde::{Deserialize, Serialize};
 
 use super::settings::{RoleName, Run, Span, TIMEOUT};
@@ -26,8 +26,21 @@ pub struct Landings {
     pub after: Option<String>,
     /// How long that may take.
     pub after_timeout: Duration,
-    /// Where the branch is pushed to after each landing.
+    /// Where the branch is pushed to after each landing; with pull requests, where they are.
     pub push: Option<String>,
+    /// How work lands by pull requests, if it does.
+    pub pulls: Option<Pulls>,
+}
+
+/// How work lands by pull requests on a forge.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Pulls {
+    /// Which forge it is; told by the remote if it is not said.
+    pub forge: Option<ForgeKind>,
+    /// Its address; that of the remote if it is not said.
+    pub url: Option<String>,
+    /// Whether they are merged without a person, when the forge's checks are green.
+    pub merge: bool,
 }
 
 impl Default for Landings {
@@ -40,14 +53,35 @@ impl Default for Landings {
             after: None,
             after_timeout: TIMEOUT,
             push: None,
+            pulls: None,
         }
     }
+}
+
+/// The section, understood.
+#[derive(Default, Deserialize)]
+#[serde(try_from = "Written")]
+pub(super) struct Section(Landings);
+
+impl From<Section> for Landings {
+    fn from(section: Section) -> Self {
+        section.0
+    }
+}
+
+/// How finished work gets into its branch.
+#[derive(Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Via {
+    #[default]
+    Branch,
+    PullRequest,
 }
 
 /// The section as it is written.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct Section {
+struct Written {
     how: JoinBy,
     batch: Option<Batch>,
     repair: Option<bool>,
@@ -56,12 +90,45 @@ pub(super) struct Section {
     #[serde(alias = "after_timeout")]
     after_timeout: Option<Span>,
     push: Option<Remote>,
+    via: Via,
+    forge: Option<ForgeKind>,
+    #[serde(alias = "forge_url")]
+    forge_url: Option<Address>,
+    merge: Option<bool>,
 }
 
-impl From<Section> for Landings {
-    fn from(said: Section) -> Self {
-        let usual = Self::default();
-        Self {
+impl Written {
+    /// Puts together what is said about pull requests.
+    fn pulls(&self) -> Result<Option<Pulls>, String> {
+        let alone = self.forge.is_some() || self.forge_url.is_some() || self.merge.is_some();
+        match self.via {
+            Via::Branch if alone => Err("`forge`, `forge-url` and `merge` are for \
+                `via = \"pull-request\"`"
+                .to_owned()),
+            Via::Branch => Ok(None),
+            Via::PullRequest if self.push.is_none() => {
+                Err("pull requests need a remote: `push = \"origin\"`".to_owned())
+            }
+            Via::PullRequest if self.after.is_some() => {
+                Err("`after` does not go with pull requests: what is merged on a forge cannot be \
+                     taken back here, so let a check of the forge do it"
+                    .to_owned())
+            }
+            Via::PullRequest => Ok(Some(Pulls {
+                forge: self.forge,
+                url: self.forge_url.as_ref().map(|address| address.0.clone()),
+                merge: self.merge.unwrap_or(false),
+            })),
+        }
+    }
+}
+
+impl TryFrom<Written> for Section {
+    type Error = String;
+
+    fn try_from(said: Written) -> Result<Self, String> {
+        let (usual, pulls) = (Landings::default(), said.pulls()?);
+        Ok(Self(Landings {
             how: said.how,
             batch: said.batch.map_or(usual.batch, |batch| batch.0),
             repair: said.repair.unwrap_or(usual.repair),
@@ -69,7 +136,24 @@ impl From<Section> for Landings {
             after: said.after.map(|run| run.0),
             after_timeout: said.after_timeout.map_or(usual.after_timeout, |span| span.0),
             push: said.push.map(|remote| remote.0),
+            pulls,
+        }))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Address(String);
+
+impl TryFrom<String> for Address {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let plain = text.len() <= 500 && text.chars().all(|c| c.is_ascii_graphic());
+        if plain && (text.starts_with("https://") || text.starts_with("http://")) {
+            return Ok(Self(text));
         }
+        Err("that cannot be the address of a forge, such as \"https://git.example.com\"".to_owned())
     }
 }
 

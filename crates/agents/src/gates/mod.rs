@@ -10,7 +10,7 @@ use godel_runtime::{Command, Exit, Limit, RuntimeProvider, SandboxId};
 use serde::{Deserialize, Serialize};
 
 pub use cache::{Anew, FileCache, GateCache, NoCache, key};
-pub use landing::{BATCH_MAX, Landings};
+pub use landing::{BATCH_MAX, Landings, Pulls};
 pub use settings::{
     AGENTS_MAX, Agents, FILE_MAX_BYTES, GATES_MAX, Gate, Gates, Review, STRONGER_MAX,
 };

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use godel_agents::Harness;
 use godel_agents::gates::{
-    Anew, FileCache, GateCache as _, GateResult, Gates, NoCache, Review, key,
+    Anew, FileCache, GateCache as _, GateResult, Gates, NoCache, Pulls, Review, key,
 };
-use godel_model::{JoinBy, Report as _};
+use godel_model::{ForgeKind, JoinBy, Report as _};
 use proptest::prelude::*;
 
 use crate::room::Room;
@@ -61,6 +61,34 @@ fn how_work_lands_is_read_with_defaults() {
     let usual = Gates::read("").unwrap().landing;
     assert_eq!((usual.how, usual.batch, usual.repair), (JoinBy::Merge, 4, true));
     assert_eq!((usual.after, usual.push), (None, None));
+}
+
+#[test]
+fn pull_requests_are_wanted_by_a_word_and_need_a_remote() {
+    let read = |text: &str| Gates::read(&format!("[landing]\n{text}\n"));
+    let plain = read("via = 'pull-request'\npush = 'origin'").unwrap().landing;
+    assert_eq!(plain.pulls, Some(Pulls::default()));
+    let more = "via = 'pull-request'\npush = 'hub'\nforge = 'gitlab'\n\
+                forge-url = 'https://git.example.com'\nmerge = true";
+    let pulls = read(more).unwrap().landing.pulls.unwrap();
+    assert_eq!((pulls.forge, pulls.merge), (Some(ForgeKind::GitLab), true));
+    assert_eq!(pulls.url.as_deref(), Some("https://git.example.com"));
+    assert_eq!(read("via = 'branch'\npush = 'origin'").unwrap().landing.pulls, None);
+    for (text, says) in [
+        ("via = 'pull-request'", "pull requests need a remote"),
+        ("via = 'pull-request'\npush = 'origin'\nafter = 'x'", "`after` does not go with"),
+        ("merge = true", "are for `via = \"pull-request\"`"),
+        ("forge = 'github'", "are for `via = \"pull-request\"`"),
+        ("via = 'mail'", "unknown variant `mail`"),
+        ("via = 'pull-request'\npush = 'o'\nforge = 'sourcehut'", "unknown variant `sourcehut`"),
+        (
+            "via = 'pull-request'\npush = 'o'\nforge-url = 'git.example.com'",
+            "cannot be the address",
+        ),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(says), "{text}: {error}");
+    }
 }
 
 #[test]

@@ -66,7 +66,23 @@ async fn add(context: &Context, asked: &AddLanding) -> Result<Exit> {
 
 /// Tells whether waiting may help; what is in the way of a person is for the person to move.
 fn goes_on(landing: &Landing) -> bool {
-    matches!(landing.stage.as_str(), "waiting" | "checking") && landing.why.is_none()
+    let opening = landing.stage == "proposed" && link(landing).is_none();
+    (opening || matches!(landing.stage.as_str(), "waiting" | "checking")) && landing.why.is_none()
+}
+
+/// Returns where the pull request of a landing is.
+fn link(landing: &Landing) -> Option<String> {
+    landing.pull_request.as_ref().and_then(|pull| pull.url.as_deref()).map(plain)
+}
+
+/// Says in few words how a pull request stands.
+fn standing(landing: &Landing) -> Option<String> {
+    let pull = landing.pull_request.as_ref()?;
+    let word = |text: &Option<String>| text.as_deref().filter(|text| *text != "none").map(plain);
+    let checks = word(&pull.checks).map(|checks| format!("checks {checks}"));
+    let review = word(&pull.review).map(|review| review.replace('_', " "));
+    let all = [link(landing), word(&pull.state), checks, review];
+    Some(all.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
 /// Tells whether somebody has to do something about a landing.
@@ -96,6 +112,13 @@ pub(super) fn say(context: &Context, landing: &Landing) -> Result<()> {
         "mending" => {
             let mender = landing.mender.as_deref().map_or_else(String::new, plain);
             output.line(format_args!("{bead} is repaired by {mender} and lands then{because}"))?;
+        }
+        "proposed" => {
+            let at = link(landing).map_or_else(String::new, |url| format!(" {url}"));
+            output.line(format_args!("{bead} waits for its pull request{at}{because}"))?;
+            output.note(
+                "  hint: it is done when that is merged; `godel land status` shows how it stands",
+            );
         }
         "waiting" | "checking" => {
             output.line(format_args!("{bead} is in the merge queue{because}"))?;
@@ -149,7 +172,11 @@ fn show(context: &Context, line: LandingLine) -> Result<()> {
         };
         let what = landing.why.as_deref().and_then(|why| why.lines().next()).map(plain);
         let commit = landing.commit.as_deref().and_then(|id| id.get(..SHORT_ID));
-        let what = what.or(commit.map(str::to_owned)).unwrap_or_default();
+        let pull = standing(&landing).filter(|_| landing.commit.is_none());
+        let what = match (pull, what) {
+            (Some(pull), Some(what)) => format!("{what} ({pull})"),
+            (pull, what) => what.or(pull).or(commit.map(str::to_owned)).unwrap_or_default(),
+        };
         [position, landing.bead, landing.stage, when, plain(&landing.title), what]
     };
     let rows = line.landings.into_iter().map(row).collect();

@@ -33,6 +33,7 @@ mod models;
 mod onboard;
 mod pages;
 mod people;
+mod pull_requests;
 mod queue;
 mod repo;
 mod repository;

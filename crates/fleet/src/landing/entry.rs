@@ -21,6 +21,8 @@ pub enum Stage {
     Checking,
     /// An agent repairs its conflicts.
     Mending,
+    /// A pull request for it waits on the forge, or is being opened.
+    Proposed,
     /// The branch has it, and is still to be pushed.
     Pushing,
     /// The branch has it.
@@ -35,10 +37,11 @@ pub enum Stage {
 
 impl Stage {
     /// All stages.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Waiting,
         Self::Checking,
         Self::Mending,
+        Self::Proposed,
         Self::Pushing,
         Self::Landed,
         Self::Failed,
@@ -46,7 +49,8 @@ impl Stage {
         Self::Reverted,
     ];
     /// Those in which something is still to happen.
-    pub const OPEN: [Self; 4] = [Self::Waiting, Self::Checking, Self::Mending, Self::Pushing];
+    pub const OPEN: [Self; 5] =
+        [Self::Waiting, Self::Checking, Self::Mending, Self::Proposed, Self::Pushing];
 
     /// Returns the stage as text.
     pub const fn as_str(self) -> &'static str {
@@ -54,6 +58,7 @@ impl Stage {
             Self::Waiting => "waiting",
             Self::Checking => "checking",
             Self::Mending => "mending",
+            Self::Proposed => "proposed",
             Self::Pushing => "pushing",
             Self::Landed => "landed",
             Self::Failed => "failed",
@@ -80,6 +85,8 @@ pub enum Trouble {
     Changed,
     /// What must pass after the landing did not; it was taken back.
     After,
+    /// Its pull request was closed without being merged.
+    Closed,
     /// Git refuses it.
     Git,
 }
@@ -92,6 +99,7 @@ impl Trouble {
             Self::Gate => "gate",
             Self::Changed => "changed",
             Self::After => "after",
+            Self::Closed => "closed",
             Self::Git => "git",
         }
     }
@@ -156,6 +164,28 @@ pub struct Moving {
     pub to: String,
 }
 
+/// What is known of the pull request of a bead.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PullRequest {
+    /// Its number, once it is known that there is one.
+    pub number: Option<u64>,
+    /// Where people look at it.
+    pub url: Option<String>,
+    /// What became of it: `open`, `merged` or `closed`.
+    pub state: Option<String>,
+    /// What the forge's checks say: `none`, `pending`, `passed` or `failed`.
+    pub checks: Option<String>,
+    /// What people say on the forge: `none`, `approved` or `changes_requested`.
+    pub review: Option<String>,
+    /// The commit that Godel pushed last to its branch on the forge.
+    pub(crate) pushed: Option<String>,
+    /// The commit of the target branch together with which the gates passed.
+    pub(crate) judged_on: Option<String>,
+    /// How often it was looked at since something about it changed.
+    pub(crate) looks: u32,
+}
+
 /// A bead that is to land, or has landed; one for each bead.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -197,6 +227,9 @@ pub struct Entry {
     /// The same of a landing that was taken back: git thinks that the branch has it, so it is laid anew.
     #[serde(default)]
     pub undone: Option<(String, String)>,
+    /// Its pull request, if it lands by one.
+    #[serde(default)]
+    pub pull: Option<PullRequest>,
     /// What the gates said.
     pub verdicts: Vec<Verdict>,
     /// Those that were tried together have the same.
@@ -228,6 +261,11 @@ impl Entry {
     /// Tells where it stands in the line, among others.
     pub(crate) fn place(&self) -> (Timestamp, Uuid) {
         (self.added_at, self.id)
+    }
+
+    /// Tells whether something may be done about it now.
+    pub(crate) fn is_due(&self, now: Timestamp) -> bool {
+        self.not_before.is_none_or(|at| at <= now)
     }
 
     /// Ends it.

@@ -31,7 +31,10 @@ pub(crate) async fn keep_going(fleet: &Fleet, tenant: TenantId) {
         let moved = fleet.own.moved.notified();
         match paper::look(fleet.app(), tenant, queue::open).await {
             Ok(open) => {
-                let mut projects: Vec<ProjectId> = open.iter().map(|one| one.project).collect();
+                // A line in which all wait for a time is not led until then.
+                let now = fleet.app().clock.now();
+                let due = open.iter().filter(|one| one.is_due(now));
+                let mut projects: Vec<ProjectId> = due.map(|one| one.project).collect();
                 projects.sort_unstable();
                 projects.dedup();
                 projects.retain(|project| !busy.values().any(|one| one == project));

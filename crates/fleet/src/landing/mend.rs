@@ -73,7 +73,10 @@ async fn start(ride: &Ride, entry: &Entry) -> Result<()> {
         send_back(fleet, &call, (ride.project, &entry.bead), &why).await?;
     }
     let target = ride.target.clone();
-    let onto = fleet.at_bench(ride.folder.clone(), move |bench| bench.head_of(&target)).await?;
+    let onto = match &ride.upstream {
+        Some(upstream) => Some(upstream.clone()),
+        None => fleet.at_bench(ride.folder.clone(), move |bench| bench.head_of(&target)).await?,
+    };
     let like = match settle::last_agent(ride, entry).await? {
         Some(last) => NewAgent::like(&last),
         None => NewAgent::default(),

@@ -3,18 +3,21 @@
 //! Each bead that is to land is an entry of the merge queue of its project. One server at a time leads a line. It
 //! lays work on the branch without any working tree, judges the result, and moves the branch by compare and
 //! swap. Where an entry stands is on disk before anything is moved, so that a server which is killed at any
-//! moment lands each bead once.
+//! moment lands each bead once. If a project wants pull requests, the branch is the forge's, and moves there.
 
 mod after;
 mod entry;
+mod forges;
 mod judge;
 mod lead;
 mod mend;
+mod pulls;
 mod push;
 mod queue;
 mod revert;
 mod settle;
 mod train;
+mod words;
 
 use std::time::Duration;
 
@@ -22,10 +25,11 @@ use godel_app::{Call, beads};
 use godel_model::{BeadStatus, ProjectId};
 use tracing::instrument;
 
-pub use entry::{Asked, Entry, Moving, Paused, Stage, Trouble, Verdict};
+pub use entry::{Asked, Entry, Moving, Paused, PullRequest, Stage, Trouble, Verdict};
+pub(crate) use forges::Forges;
 pub(crate) use lead::keep_going;
 pub use queue::{Place, Status, WAIT_MAX, add, get, pause, remove, status};
-pub(crate) use queue::{Wish, enter, find};
+pub(crate) use queue::{Wish, enter, find, take_out};
 pub use revert::revert;
 
 use crate::{Fleet, Result};
@@ -51,6 +55,8 @@ pub enum Hindrance {
         /// The commit that took it back.
         undone: String,
     },
+    /// Its pull request was closed without being merged.
+    Closed(String),
     /// Something of a person's is in the way, or git fails.
     Blocked(String),
 }
@@ -68,6 +74,7 @@ impl std::fmt::Display for Hindrance {
             Self::After { why, undone } => {
                 write!(f, "it had landed and was taken back by {undone}, since {why}")
             }
+            Self::Closed(url) => write!(f, "its pull request {url} was closed without a merge"),
             Self::Blocked(why) => f.write_str(why),
         }
     }
@@ -78,6 +85,9 @@ pub(crate) fn refusal(target: &str, why: &Hindrance) -> String {
     let how = match why {
         Hindrance::After { undone, .. } => format!(
             "Merge {target} into the work, bring the work back with `git revert {undone}`, correct it, and commit."
+        ),
+        Hindrance::Closed(url) => format!(
+            "What was said about it is there. Make the work such that it can be merged, and commit: {url}"
         ),
         _ => format!(
             "Merge {target} into the work (`git merge` with the commit that the branch is at), make both right, \

@@ -13,8 +13,7 @@ const PAUSE_MAX_SECS: i64 = 300;
 /// Pushes the branch if something landed that the other side lacks.
 pub(super) async fn all(ride: &Ride, open: &[Entry]) -> Result<()> {
     let now = ride.now();
-    let due =
-        |one: &&Entry| one.stage == Stage::Pushing && one.not_before.is_none_or(|at| at <= now);
+    let due = |one: &&Entry| one.stage == Stage::Pushing && one.is_due(now);
     let waiting: Vec<&Entry> = open.iter().filter(due).collect();
     if waiting.is_empty() {
         return Ok(());

@@ -11,7 +11,8 @@ use serde_json::json;
 use tracing::instrument;
 use uuid::Uuid;
 
-use super::entry::{Asked, Entry, Line, Paused, Stage};
+use super::entry::{Asked, Entry, Line, Paused, PullRequest, Stage};
+use super::pulls;
 use crate::{Error, Fleet, Result, paper};
 
 /// The longest that somebody waits for a landing in one request.
@@ -87,13 +88,19 @@ pub(crate) async fn enter(fleet: &Fleet, call: &Call, wish: Wish<'_>) -> Result<
     let work = move |tx: &mut Tx<'_>| {
         let known = paper::by_label::<Entry>(tx, &fresh.name)?;
         let entry = match known {
-            Some(known) if is_same(&known, &fresh) => return Ok(known),
+            Some(known) if is_same(&known, &fresh) => return look_now(tx, known, &fresh),
             Some(known) => {
                 let change = |_: &mut Tx<'_>, entry: &mut Entry| {
                     let (id, mends, alone) = (entry.id, entry.mends, entry.alone);
                     // Of the same work it stays true that it was taken back; new work says so itself.
                     let undone = entry.undone.take().filter(|_| entry.source == fresh.source);
-                    *entry = Entry { id, mends, alone, undone, ..fresh.clone() };
+                    // Its pull request is found again by its branch, which is still what was pushed.
+                    let pushed = entry.pull.take().and_then(|pull| pull.pushed);
+                    let pull = pushed.map(|pushed| PullRequest {
+                        pushed: Some(pushed),
+                        ..PullRequest::default()
+                    });
+                    *entry = Entry { id, mends, alone, undone, pull, ..fresh.clone() };
                     Ok(())
                 };
                 paper::change_in::<Entry, ()>(tx, known.id, change)?.0
@@ -110,11 +117,23 @@ pub(crate) async fn enter(fleet: &Fleet, call: &Call, wish: Wish<'_>) -> Result<
     Ok(entry)
 }
 
+/// Whoever asks about a pull request wants it looked at now.
+fn look_now(tx: &mut Tx<'_>, known: Entry, fresh: &Entry) -> Result<Entry> {
+    if known.stage != Stage::Proposed || fresh.asked != Asked::Person {
+        return Ok(known);
+    }
+    let change = |_: &mut Tx<'_>, entry: &mut Entry| {
+        entry.not_before = None;
+        Ok(())
+    };
+    Ok(paper::change_in::<Entry, ()>(tx, known.id, change)?.0)
+}
+
 /// Tells whether nothing is to be done for a wish: it is in the line, or has landed.
 fn is_same(known: &Entry, fresh: &Entry) -> bool {
     let same = known.source == fresh.source;
     match known.stage {
-        Stage::Waiting => same,
+        Stage::Waiting | Stage::Proposed => same,
         Stage::Checking | Stage::Mending => true,
         Stage::Pushing | Stage::Landed => same && known.commit.is_some(),
         // What a person says again is tried again; nobody else asks twice for the same.
@@ -167,6 +186,7 @@ async fn draft(
         moving: None,
         part: None,
         undone: None,
+        pull: None,
         verdicts: Vec::new(),
         batch: None,
         alone: false,
@@ -192,6 +212,7 @@ pub(super) fn tell(
         "bead": entry.bead, "stage": entry.stage, "asked": entry.asked, "source": entry.source,
         "target": entry.target, "commit": entry.commit, "trouble": entry.trouble, "why": entry.why,
         "mender": entry.mender, "batch": entry.batch,
+        "pullRequest": entry.pull.as_ref().and_then(|pull| pull.url.as_ref()),
     });
     let mut event = call.event(app, kind, &told, ("beadId", &entry.bead));
     event.metadata.refs.insert("projectId".into(), entry.project.to_string());
@@ -290,7 +311,8 @@ fn places(open: Vec<Entry>, over: Vec<Entry>, past: usize) -> Vec<Place> {
 fn usual_seconds(over: &[Entry]) -> Option<u64> {
     let took = |entry: &Entry| -> Option<i64> {
         let (began, ended) = (entry.began_at?, entry.ended_at?);
-        (entry.stage == Stage::Landed)
+        // How long people look at a pull request says nothing about the next one.
+        (entry.stage == Stage::Landed && entry.pull.is_none())
             .then(|| (ended.as_millisecond() - began.as_millisecond()).max(0))
     };
     let mut all: Vec<i64> = over.iter().filter_map(took).take(HISTORY).collect();
@@ -318,7 +340,14 @@ pub async fn get(
         let moved = fleet.own.moved.notified();
         let entry = find(fleet, call.actor.tenant, which).await?;
         let mut entry = entry.ok_or_else(|| Error::NotQueued(which.1.to_owned()))?;
-        let waits = matches!(entry.stage, Stage::Waiting | Stage::Checking) && entry.why.is_none();
+        let opening = entry.pull.as_ref().is_none_or(|pull| pull.url.is_none());
+        let goes_on = match entry.stage {
+            Stage::Waiting | Stage::Checking => true,
+            // People may take days.
+            Stage::Proposed => opening,
+            _ => false,
+        };
+        let waits = goes_on && entry.why.is_none();
         let now = tokio::time::Instant::now();
         if !waits || now >= until {
             return Ok(entry);
@@ -333,12 +362,27 @@ pub async fn get(
     }
 }
 
-/// Takes a bead out of the line; what is being moved already lands.
+/// Takes a bead out of the line; what is being moved already lands, and a pull request is closed.
 ///
 /// # Errors
 /// If the caller may not, or it is not in the line.
 #[instrument(level = "debug", name = "fleet.landing.remove", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn remove(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)) -> Result<Entry> {
+    let entry = take_out(fleet, call, which).await?;
+    if entry.pull.as_ref().is_some_and(|pull| pull.number.is_some()) {
+        let (fleet_, tenant, entry) = (fleet.clone(), call.actor.tenant, entry.clone());
+        // A forge may take its time; whether it hears of it changes nothing here.
+        fleet.own.crew.spawn(async move { pulls::withdraw(&fleet_, tenant, &entry).await });
+    }
+    Ok(entry)
+}
+
+/// The same, while a pull request stays open for what comes next.
+pub(crate) async fn take_out(
+    fleet: &Fleet,
+    call: &Call,
+    which: (Option<ProjectId>, &str),
+) -> Result<Entry> {
     call.may("review", "update", Reach::Own)?;
     let entry = get(fleet, call, which, Duration::ZERO).await?;
     let (app, call_, now) = (fleet.app().clone(), call.clone(), fleet.app().clock.now());

@@ -47,6 +47,12 @@ async fn carry_out(
     let found = beads::get(fleet.app(), call, project, bead).await?;
     let (project, bead) = (found.project, found.value.0);
     let entry = find(fleet, call.actor.tenant, (project, &bead.id)).await?;
+    if let Some(url) = entry.as_ref().and_then(|entry| entry.pull.as_ref()?.url.clone()) {
+        return Err(refused(
+            format!("bead {} landed by a pull request, and its branch is the forge's", bead.id),
+            &format!("revert it there: {url}; then `godel bead reopen {}`", bead.id),
+        ));
+    }
     let known = entry.filter(|entry| {
         matches!(entry.stage, Stage::Landed | Stage::Pushing) && bead.status == BeadStatus::Done
     });
@@ -61,7 +67,7 @@ async fn carry_out(
     let wanted = wishes::read(fleet, folder.clone()).await?;
     let target = entry.target.clone().unwrap_or_default();
     let (fleet_, tenant) = (fleet.clone(), call.actor.tenant);
-    let ride = Ride { fleet: fleet_, tenant, project, folder, wanted, target };
+    let ride = Ride { fleet: fleet_, tenant, project, folder, wanted, target, upstream: None };
     let message = Message {
         bead: bead.id.parse::<Name>()?,
         title: format!("Revert \"{}\" ({})", bead.title, bead.id),

@@ -34,6 +34,17 @@ fn passed(verdict: &super::Verdict) -> ops::Passed {
     ops::Passed { gate: verdict.gate.clone(), passed: verdict.passed }
 }
 
+/// Ends a bead whose pull request was merged; on the forge others may have added to its work.
+pub(super) async fn merged(ride: &Ride, entry: &Entry, (commit, head): (&str, &str)) -> Result<()> {
+    let landing = ops::Landing {
+        branch: ride.target.clone(),
+        target: commit.to_owned(),
+        source: Some(head.to_owned()),
+        gates: entry.verdicts.iter().map(passed).collect(),
+    };
+    finish(ride, entry, landing, None).await
+}
+
 /// Ends a bead whose work the branch had already.
 pub(super) async fn already(ride: &Ride, entry: &Entry, at: &str) -> Result<()> {
     let landing = ops::Landing {
@@ -67,7 +78,8 @@ async fn finish(
     };
     let name: Name = entry.bead.parse()?;
     // With a merge others have all commits of the work; else they are kept where work is rescued to.
-    let merged = ride.wanted.landing.how == How::Merge && entry.undone.is_none();
+    let pulls = ride.wanted.landing.pulls.is_some();
+    let merged = ride.wanted.landing.how == How::Merge && entry.undone.is_none() && !pulls;
     let source = entry.source.clone();
     let gone = ride.fleet.at_bench(ride.folder.clone(), move |bench| {
         let landed = bench.head_of(&name.branch())?.is_some_and(|head| head == source);
@@ -78,7 +90,8 @@ async fn finish(
     if let Err(error) = gone.await {
         tracing::info!(bead = %entry.bead, %error, "the worktree of a bead that landed stays");
     }
-    let (target, now, push) = (ride.target.clone(), ride.now(), ride.wanted.landing.push.is_some());
+    let push = ride.wanted.landing.push.is_some() && !pulls;
+    let (target, now) = (ride.target.clone(), ride.now());
     let end = move |entry: &mut Entry| {
         entry.end(if push { Stage::Pushing } else { Stage::Landed }, now);
         (entry.trouble, entry.why) = (None, None);
@@ -118,7 +131,7 @@ pub(super) async fn changed(ride: &Ride, entry: &Entry, why: String) -> Result<(
     tell_person(ride, &entry).await
 }
 
-async fn fail(ride: &Ride, entry: &Entry, trouble: Trouble, why: &str) -> Result<Entry> {
+pub(super) async fn fail(ride: &Ride, entry: &Entry, trouble: Trouble, why: &str) -> Result<Entry> {
     let (why, now) = (why.to_owned(), ride.now());
     let end = move |entry: &mut Entry| {
         entry.end(Stage::Failed, now);
@@ -218,7 +231,7 @@ pub(super) async fn stall(
     let work = move |_: &mut Tx<'_>, entry: &mut Entry| {
         entry.why = Some(why.clone());
         entry.not_before = Some(now + STALLED);
-        if gone && matches!(entry.stage, Stage::Waiting | Stage::Mending) {
+        if gone && matches!(entry.stage, Stage::Waiting | Stage::Mending | Stage::Proposed) {
             entry.end(Stage::Failed, now);
             entry.trouble = Some(Trouble::Changed);
         }

@@ -11,7 +11,7 @@ use godel_store::Tx;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entry::{Entry, Moving, Stage, Trouble, Verdict};
-use super::{Hindrance, after, judge, mend, push, queue, settle};
+use super::{Hindrance, after, judge, mend, pulls, push, queue, settle};
 use crate::fleet::lock;
 use crate::{Error, Fleet, Result, paper, stop, wishes};
 
@@ -30,6 +30,8 @@ pub(super) struct Ride {
     pub(super) folder: PathBuf,
     pub(super) wanted: Gates,
     pub(super) target: String,
+    /// The commit that the branch is at on the forge; nothing if work lands here.
+    pub(super) upstream: Option<String>,
 }
 
 /// Lands what waits in a line until nothing can.
@@ -43,7 +45,7 @@ pub(super) async fn turn(fleet: &Fleet, tenant: TenantId, project: ProjectId) ->
         if open.is_empty() {
             return Ok(());
         }
-        let Some(ride) = begin(fleet, tenant, &open).await? else { return Ok(()) };
+        let Some(mut ride) = begin(fleet, tenant, &open).await? else { return Ok(()) };
         let one_at_a_time =
             Arc::clone(lock(&fleet.own.landings).entry(ride.folder.clone()).or_default());
         let _turn = one_at_a_time.lock().await;
@@ -53,14 +55,16 @@ pub(super) async fn turn(fleet: &Fleet, tenant: TenantId, project: ProjectId) ->
                 ride.silent(entry, &error).await?;
             }
         }
-        if queue::is_paused(fleet, tenant, project).await? {
+        let paused = queue::is_paused(fleet, tenant, project).await?;
+        pulls::all(&ride, &open, paused).await?;
+        if paused {
             return Ok(());
         }
         let mut open = paper::look(fleet.app(), tenant, queue::open).await?;
         open.retain(|entry| entry.project == project);
         push::all(&ride, &open).await?;
         let group = ride.group(&open);
-        if group.is_empty() {
+        if group.is_empty() || !pulls::fetched(&mut ride, &group).await? {
             return Ok(());
         }
         ride.carry(group).await;
@@ -79,7 +83,7 @@ async fn begin(fleet: &Fleet, tenant: TenantId, open: &[Entry]) -> Result<Option
     Ok(None)
 }
 
-async fn begin_for(fleet: &Fleet, tenant: TenantId, first: &Entry) -> Result<Ride> {
+pub(super) async fn begin_for(fleet: &Fleet, tenant: TenantId, first: &Entry) -> Result<Ride> {
     let call = fleet.on_behalf(tenant, first.user).await?;
     let (_, folder) = fleet.project(&call, first.project).await?;
     let wanted = wishes::read(fleet, folder.clone()).await?;
@@ -91,7 +95,7 @@ async fn begin_for(fleet: &Fleet, tenant: TenantId, first: &Entry) -> Result<Rid
         )
     })?;
     let (fleet, project) = (fleet.clone(), first.project);
-    Ok(Ride { fleet, tenant, project, folder, wanted, target })
+    Ok(Ride { fleet, tenant, project, folder, wanted, target, upstream: None })
 }
 
 impl Ride {
@@ -124,7 +128,7 @@ impl Ride {
     async fn recover(&self, open: &[Entry]) -> Result<()> {
         let mut arrived: Vec<(Merge, Vec<(Entry, Moving)>)> = Vec::new();
         let now = self.now();
-        let due = |one: &&Entry| one.moving.is_none() || one.not_before.is_none_or(|at| at <= now);
+        let due = |one: &&Entry| one.moving.is_none() || one.is_due(now);
         let left = open.iter().filter(|entry| entry.stage == Stage::Checking);
         for entry in left.filter(due) {
             let Some(moving) = entry.moving.clone() else {
@@ -163,12 +167,12 @@ impl Ride {
     /// Chooses who is tried next: those who wait longest, together if that may be.
     fn group(&self, open: &[Entry]) -> Vec<Entry> {
         let now = self.now();
-        let ready =
-            |one: &&Entry| one.stage == Stage::Waiting && one.not_before.is_none_or(|at| at <= now);
+        let ready = |one: &&Entry| one.stage == Stage::Waiting && one.is_due(now);
         let mut ready = open.iter().filter(ready).peekable();
         // Where nothing is judged, there is nothing to save.
         let unjudged = self.wanted.gates.is_empty() && self.wanted.landing.after.is_none();
         let single = self.wanted.landing.how != How::Merge
+            || self.wanted.landing.pulls.is_some()
             || unjudged
             || ready.peek().is_none_or(|first| first.alone);
         let most = if single { 1 } else { self.wanted.landing.batch as usize };
@@ -240,6 +244,10 @@ impl Ride {
                 settle::trouble(self, &entry, Trouble::Gate, Hindrance::Gate(why)).await?;
                 return Ok(true);
             }
+            if self.upstream.is_some() {
+                pulls::propose(self, &here, &results).await?;
+                return Ok(true);
+            }
             match self.moved(&here, &merge, &results).await? {
                 Some(again) => fit = again,
                 None => return Ok(true),
@@ -252,7 +260,7 @@ impl Ride {
     }
 
     /// Looks whether an entry may still land, and makes ready what is to land of it.
-    async fn fit(&self, entry: &Entry) -> Result<Option<(Entry, Load)>> {
+    pub(super) async fn fit(&self, entry: &Entry) -> Result<Option<(Entry, Load)>> {
         let call = self.call(entry).await?;
         let found = beads::get(self.fleet.app(), &call, Some(self.project), &entry.bead).await?;
         let bead = found.value.0;
@@ -288,10 +296,11 @@ impl Ride {
     async fn lay(&self, fit: Vec<(Entry, Load)>) -> Result<(Stack, Vec<(Entry, Load, Moving)>)> {
         let loads: Vec<Load> = fit.iter().map(|(_, load)| load.clone()).collect();
         let (target, how) = (self.target.clone(), self.wanted.landing.how);
-        let stack = self
-            .fleet
-            .at_bench(self.folder.clone(), move |bench| bench.landing().stack(&loads, &target, how))
-            .await?;
+        let base = self.upstream.clone();
+        let stack = self.fleet.at_bench(self.folder.clone(), move |bench| {
+            bench.landing().stack_on(&loads, (&target, base.as_deref()), how)
+        });
+        let stack = stack.await?;
         let mut here = Vec::new();
         for ((entry, load), placed) in fit.into_iter().zip(&stack.placed) {
             match placed {
@@ -370,7 +379,7 @@ impl Ride {
         Ok(())
     }
 
-    async fn judged(&self, entry: &Entry, results: &[GateResult]) -> Result<Entry> {
+    pub(super) async fn judged(&self, entry: &Entry, results: &[GateResult]) -> Result<Entry> {
         let verdicts: Vec<Verdict> = results.iter().map(Verdict::of).collect();
         self.change(entry, move |entry| entry.verdicts.clone_from(&verdicts)).await
     }

@@ -154,7 +154,7 @@ pub async fn request_changes(
     let entry = landing::find(fleet, call.actor.tenant, (desk.project, &bead.id)).await?;
     let open = |stage: Stage| !stage.is_over() && stage != Stage::Pushing;
     if entry.is_some_and(|entry| open(entry.stage)) {
-        landing::remove(fleet, call, (Some(desk.project), &bead.id)).await?;
+        landing::take_out(fleet, call, (Some(desk.project), &bead.id)).await?;
     }
     if bead.status == BeadStatus::Review {
         let why = "a person asks for changes";

@@ -154,6 +154,27 @@ impl Landing<'_> {
         Ok(landed)
     }
 
+    /// Moves a branch forward to a commit that another repository's branch is at, and the files of its checkout with
+    /// it; for a bead that landed there.
+    ///
+    /// # Errors
+    /// If git or a file fails; then the same call may be made again.
+    pub fn catch_up(&self, bead: &Name, target: &str, commit: &str) -> Result<Landed> {
+        let commit = self.repo().known(commit)?;
+        let (_, before) = self.branch(target)?;
+        if self.repo().is_ancestor(&commit, &before)? {
+            return Ok(Landed::Done);
+        }
+        if !self.repo().is_ancestor(&before, &commit)? {
+            let why = format!("{target} has commits of its own, so that it does not follow");
+            return Ok(Landed::Blocked { why });
+        }
+        let tree = self.repo().tree_of(&commit)?;
+        let files = self.repo().diff_stat(&before, &commit)?.files;
+        let (bead, target, source) = (bead.clone(), target.to_owned(), commit.clone());
+        self.finish(&Merge { bead, target, commit, tree, before, source, files })
+    }
+
     fn repo(&self) -> &Repo {
         &self.bench.repo
     }

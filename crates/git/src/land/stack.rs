@@ -64,6 +64,19 @@ impl Landing<'_> {
     /// # Errors
     /// If there is no such commit or branch, a message cannot be used, or git fails.
     pub fn stack(&self, loads: &[Load], target: &str, how: How) -> Result<Stack> {
+        self.stack_on(loads, (target, None), how)
+    }
+
+    /// The same on a commit that another repository's branch of this name is at, if one is given.
+    ///
+    /// # Errors
+    /// If there is no such commit or branch, a message cannot be used, or git fails.
+    pub fn stack_on(
+        &self,
+        loads: &[Load],
+        (target, base): (&str, Option<&str>),
+        how: How,
+    ) -> Result<Stack> {
         if loads.is_empty() || loads.len() > LOADS_MAX {
             let what = format!("from 1 to {LOADS_MAX} beads land together");
             return Err(Error::refused(code::INVALID_FIELD, what, "land the others afterwards"));
@@ -72,7 +85,10 @@ impl Landing<'_> {
         let texts = texts?;
         let lock = self.lock()?;
         self.recover(&lock)?;
-        let (_, before) = self.branch(target)?;
+        let before = match base {
+            Some(base) => self.repo().known(base)?,
+            None => self.branch(target)?.1,
+        };
         let tree = self.repo().tree_of(&before)?;
         let tip = (before.clone(), tree);
         let mut pile = Pile { landing: *self, drivers: self.no_drivers()?, tip, before, how };

@@ -16,4 +16,5 @@ mod review_properties;
 mod spares;
 mod stacks;
 mod survey;
+mod upstream;
 mod world;

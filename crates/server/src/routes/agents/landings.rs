@@ -6,7 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
-    AskPause, GateVerdict, Landing, LandingLine, LandingLines, LandingPaused, Reverted, Success,
+    AskPause, GateVerdict, Landing, LandingLine, LandingLines, LandingPaused, LandingPull,
+    Reverted, Success,
 };
 use godel_fleet::landing::{self, Stage};
 use godel_model::ProjectId;
@@ -200,6 +201,13 @@ fn shape(place: landing::Place) -> Landing {
         took_ms: one.took_ms,
         cached: one.cached,
     };
+    let pull = |one: landing::PullRequest| LandingPull {
+        number: one.number,
+        url: one.url,
+        state: one.state,
+        checks: one.checks,
+        review: one.review,
+    };
     Landing {
         landed: matches!(entry.stage, Stage::Landed | Stage::Pushing),
         bead: entry.bead,
@@ -214,6 +222,7 @@ fn shape(place: landing::Place) -> Landing {
         files: entry.files,
         asked: entry.asked.as_str().to_owned(),
         convoy: entry.convoy,
+        pull_request: entry.pull.map(pull),
         gates: entry.verdicts.into_iter().map(verdict).collect(),
         batch: entry.batch,
         mender: entry.mender,
