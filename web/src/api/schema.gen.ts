@@ -5302,7 +5302,10 @@ export interface components {
              * @description The project.
              */
             projectId: string;
-            /** @description Where it stands: `waiting`, `checking`, `mending`, `pushing`, `landed`, `failed`, `removed` or `reverted`. */
+            /**
+             * @description Where it stands: `waiting`, `checking`, `mending`, `proposed`, `pushing`, `landed`, `failed`, `removed` or
+             *     `reverted`.
+             */
             stage: string;
             /** @description Whether its work is in the branch now. */
             landed: boolean;
@@ -5312,7 +5315,7 @@ export interface components {
             commit?: string | null;
             /** @description The commit of the bead that was allowed to land. */
             source: string;
-            /** @description Why it failed: `conflict`, `gate`, `changed`, `after` or `git`. */
+            /** @description Why it failed: `conflict`, `gate`, `changed`, `after`, `closed` or `git`. */
             trouble?: string | null;
             /** @description What keeps it from landing, in words. */
             why?: string | null;
@@ -5322,6 +5325,7 @@ export interface components {
             asked: string;
             /** @description The convoy that it belongs to. */
             convoy?: string | null;
+            pullRequest?: components["schemas"]["LandingPull"] | null;
             /** @description What the gates said about the merged files. */
             gates: components["schemas"]["GateVerdict"][];
             /**
@@ -5384,6 +5388,22 @@ export interface components {
              * @description Since when.
              */
             at: string;
+        };
+        /** @description The pull request by which a bead lands. */
+        LandingPull: {
+            /**
+             * Format: int64
+             * @description Its number; nothing before it was opened.
+             */
+            number?: number | null;
+            /** @description Where people look at it. */
+            url?: string | null;
+            /** @description What became of it: `open`, `merged` or `closed`. */
+            state?: string | null;
+            /** @description What the forge's checks say: `none`, `pending`, `passed` or `failed`. */
+            checks?: string | null;
+            /** @description What people say on the forge: `none`, `approved` or `changes_requested`. */
+            review?: string | null;
         };
         /** @description That somebody holds a bead. */
         Lease: {
