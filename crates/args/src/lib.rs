@@ -115,14 +115,8 @@ ends it at once. The login link works once, within an hour. `godel config show` 
 It needs no server, no key and no settings, and changes nothing of yours. A scripted provider plays the models and says
 so; the server, the agents, their walls, git and the merge queue are real.")]
     Demo(local::Demo),
-    /// Play the models of a show
-    #[command(
-        hide = true,
-        after_help = "Examples:
-  godel demo-provider
-
-Only `godel demo` can run it."
-    )]
+    /// Play the models of a show; only `godel demo` can run it
+    #[command(hide = true, after_help = "Examples:\n  godel demo-provider")]
     DemoProvider,
     /// Show how the server is doing
     #[command(after_help = "Examples:

@@ -147,7 +147,7 @@ pub(crate) async fn spawn_with(
     let (app, (project, bead, task)) = (fleet.app(), settle_bead(fleet, call, &new).await?);
     let chosen = choose(fleet, call, project, &new).await?;
     let (now, first_model) = (app.clock.now(), Some(chosen.model.clone()));
-    let (life, talk) = (Life::Initializing, app.mint.id::<EventId>().uuid());
+    let life = Life::Initializing;
     let own_bead = new.bead.is_none() || matches!(new.aim, Aim::Errand(..));
     let Aimed { id, errand, judges, trial } = new.aim.taken_apart(|| app.mint.id());
     let Before { tree, begin_at, files, todos } = before.unwrap_or_default();
@@ -173,7 +173,7 @@ pub(crate) async fn spawn_with(
         budget: new.budget,
         timeout: new.timeout,
         began_at: None,
-        talk,
+        talk: app.mint.id::<EventId>().uuid(),
         run: 1,
         queued: None,
         attempts: Vec::new(),
@@ -205,8 +205,13 @@ pub(crate) async fn spawn_with(
         updated_at: now,
         completed_at: None,
     };
+    set_off(fleet, call, agent, tree).await
+}
+
+/// Files a new agent with its budget, and has it wait for its turn.
+async fn set_off(fleet: &Fleet, call: &Call, agent: Agent, tree: Option<Tree>) -> Result<Agent> {
     if let Some(cap) = agent.budget {
-        budgets::cap_agent(app, call, agent.id, cap).await?;
+        budgets::cap_agent(fleet.app(), call, agent.id, cap).await?;
     }
     let agent = file(fleet, call, agent, tree).await?;
     fleet.enlist(call.actor.tenant);

@@ -108,7 +108,7 @@ fn say(desk: &Desk, told: &Told) -> Result<()> {
     match &told.first {
         Some(first) => rows.push(["first bead".to_owned(), first.words()]),
         None => {
-            rows.push(["beads".to_owned(), format!("{}, on the branch godel/state", told.beads)])
+            rows.push(["beads".to_owned(), format!("{}, on the branch godel/state", told.beads)]);
         }
     }
     output.pairs(rows)?;
