@@ -331,6 +331,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List beads that are tried several ways
+         * @description Those that are open, or those that are decided; the newest 50.
+         */
+        get: operations["listAttempts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/audit": {
         parameters: {
             query?: never;
@@ -472,6 +492,70 @@ export interface paths {
         put?: never;
         /** Assign a bead */
         post: operations["assignBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Show the attempts at a bead side by side */
+        get: operations["getAttempts"];
+        put?: never;
+        /**
+         * Try a bead several ways
+         * @description Each attempt is an agent of its own with a worktree, a branch and a model of its own. The bead is held until
+         *     one of them is picked, or all are dropped.
+         */
+        post: operations["startAttempts"];
+        /**
+         * Drop all attempts at a bead
+         * @description Agents that are at work are stopped, all is archived, and the bead is open again.
+         */
+        delete: operations["dropAttempts"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/attempts/{number}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Compare an attempt with what all began from, or with another */
+        get: operations["diffAttempt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/{id}/attempts/{number}/pick": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pick an attempt
+         * @description Its commits become the branch of the bead, which goes to review. The others are stopped and archived. Picked
+         *     again, nothing more happens.
+         */
+        post: operations["pickAttempt"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1191,7 +1275,8 @@ export interface paths {
         put?: never;
         /**
          * Start an intent
-         * @description Its plan becomes beads and a convoy that runs. Started again, it is not done twice.
+         * @description Its plan becomes beads and a convoy that runs. Started again, it is not done twice. A plan with one bead can
+         *     be tried several ways.
          */
         post: operations["startIntent"];
         delete?: never;
@@ -4096,6 +4181,165 @@ export interface components {
              */
             workerId: string;
         };
+        /** @description One attempt at a bead. */
+        Attempt: {
+            /**
+             * Format: int32
+             * @description Its number; those of a bead are never given twice.
+             */
+            number: number;
+            /** @description What its agent is called. */
+            agent: string;
+            /**
+             * Format: uuid
+             * @description The id of its agent.
+             */
+            agentId: string;
+            /** @description The model. */
+            model?: string | null;
+            /** @description How it stands: `waiting`, `working`, `paused`, `done`, `failed` or `stopped`. */
+            state: string;
+            /** @description What its agent does, or why it stands still. */
+            note?: string | null;
+            /** @description Whether it was picked. */
+            picked: boolean;
+            /** @description Whether the gates passed on its last commit; nothing if they were not run on it. */
+            gatesPassed?: boolean | null;
+            /** @description What each gate said about that commit. */
+            gates: components["schemas"]["AttemptGate"][];
+            /** @description Its last commit, if it has made any. */
+            commit?: string | null;
+            /**
+             * Format: int64
+             * @description How many files it changes.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description How many lines are new.
+             */
+            added: number;
+            /**
+             * Format: int64
+             * @description How many lines are gone.
+             */
+            removed: number;
+            /**
+             * Format: int64
+             * @description What it has cost, in millionths of a dollar; nothing where a price is not known.
+             */
+            spentMicros?: number | null;
+            /**
+             * Format: int64
+             * @description For how many seconds it has been at it.
+             */
+            seconds?: number | null;
+            /** @description What its agent said at its end. */
+            summary?: string | null;
+            /** @description The reference of git that keeps its commits, once it is put away. */
+            archived?: string | null;
+            /** @description References of git that keep what it had not committed. */
+            rescued: string[];
+        };
+        /** @description What an attempt changed, or how two differ. */
+        AttemptDiff: {
+            /** @description The bead. */
+            bead: string;
+            /**
+             * Format: int32
+             * @description The number of the attempt.
+             */
+            number: number;
+            /**
+             * Format: int32
+             * @description The number of the other one.
+             */
+            against?: number | null;
+            /** @description The commit on the one side: that of the attempt with two of them, else what all began from. */
+            from: string;
+            /** @description The commit on the other side. */
+            to: string;
+            /**
+             * Format: int64
+             * @description How many files differ.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description How many lines are new.
+             */
+            added: number;
+            /**
+             * Format: int64
+             * @description How many lines are gone.
+             */
+            removed: number;
+            /** @description The lines, as git writes them. */
+            patch: string;
+            /** @description Whether lines are left out because they are too many. */
+            cut: boolean;
+        };
+        /** @description What a gate said about an attempt. */
+        AttemptGate: {
+            /** @description The gate. */
+            gate: string;
+            /** @description Whether it passed. */
+            passed: boolean;
+            /** @description What it said if not. */
+            detail?: string | null;
+        };
+        /** @description Several attempts at one bead. */
+        Attempts: {
+            /** @description The bead. */
+            bead: string;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /** @description The convoy that it belongs to. */
+            convoy?: string | null;
+            /** @description Where it stands: `running`, `picking`, `dropping`, `picked` or `dropped`. */
+            state: string;
+            /** @description Whether all attempts are at rest, and somebody has to choose. */
+            needsChoice: boolean;
+            /**
+             * Format: int32
+             * @description The number of the attempt that was picked.
+             */
+            picked?: number | null;
+            /** @description The commit that all began from. */
+            base: string;
+            /** @description What keeps it from going on. */
+            note?: string | null;
+            /**
+             * Format: int64
+             * @description What all may spend together, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+            /**
+             * Format: int64
+             * @description What all have spent; nothing where a price is not known.
+             */
+            spentMicros?: number | null;
+            /** @description The attempts. */
+            attempts: components["schemas"]["Attempt"][];
+            /**
+             * Format: date-time
+             * @description Since when.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was over.
+             */
+            endedAt?: string | null;
+        };
+        /** @description Beads that are tried several ways. */
+        AttemptsList: {
+            /** @description The newest first. */
+            items: components["schemas"]["Attempts"][];
+        };
         /** @description Who did what. */
         AuditEntry: {
             /**
@@ -5712,6 +5956,23 @@ export interface components {
              */
             expiresAt?: string | null;
         };
+        /** @description How a bead is to be tried. */
+        NewAttempts: {
+            /**
+             * Format: int32
+             * @description How many ways; one for each model unless given, and 3 without models.
+             */
+            attempts?: number | null;
+            /** @description The models, in turn; those of the project if none are named. */
+            models?: string[];
+            /** @description Which agent works. */
+            harness?: string | null;
+            /**
+             * Format: int64
+             * @description What all of them may spend together, in millionths of a dollar.
+             */
+            budgetMicros?: number | null;
+        };
         /** @description A bead to be made. */
         NewBead: {
             /**
@@ -6274,6 +6535,11 @@ export interface components {
             password: string;
             /** @description The current password, if the account has one. */
             currentPassword?: string | null;
+        };
+        /** @description How an attempt is picked. */
+        PickAttempt: {
+            /** @description Although its gates did not pass, or were not run; the merge queue judges it before it lands. */
+            force?: boolean;
         };
         /** @description A pool, and how it works. */
         Pool: {
@@ -7375,6 +7641,13 @@ export interface components {
             harness?: string | null;
             /** @description The model. */
             model?: string | null;
+            /**
+             * Format: int32
+             * @description In how many ways the one bead of the plan is tried.
+             */
+            attempts?: number | null;
+            /** @description The models by which it is tried, in turn. */
+            models?: string[];
         };
         /** @description What a run is to be. */
         StartRun: {
@@ -7501,6 +7774,33 @@ export interface components {
                 /** @description The token itself, only in the answer that made it. */
                 token?: string | null;
             };
+        };
+        /** @description A successful answer. */
+        Success_AttemptDiff: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AttemptDiff"];
+        };
+        /** @description A successful answer. */
+        Success_Attempts: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Attempts"];
+        };
+        /** @description A successful answer. */
+        Success_AttemptsList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["AttemptsList"];
         };
         /** @description A successful answer. */
         Success_AuditVerdict: {
@@ -9985,6 +10285,40 @@ export interface operations {
             };
         };
     };
+    listAttempts: {
+        parameters: {
+            query?: {
+                /** @description Of this project only. */
+                projectId?: string;
+                /** @description Those that are decided instead of those that are open. */
+                archived?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The beads */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AttemptsList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -10389,6 +10723,195 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Bead"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getAttempts: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The last attempts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Attempts"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    startAttempts: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewAttempts"];
+            };
+        };
+        responses: {
+            /** @description The attempts */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Attempts"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    dropAttempts: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Attempts"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    diffAttempt: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description The number of another attempt; what all began from unless given. */
+                against?: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+                /** @description The number of the attempt */
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What differs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_AttemptDiff"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    pickAttempt: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+                /** @description The number of the attempt */
+                number: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PickAttempt"];
+            };
+        };
+        responses: {
+            /** @description The attempts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Attempts"];
                 };
             };
             /** @description What went wrong, and what to do next */
