@@ -368,7 +368,10 @@ async fn agents_of_attempts_do_not_see_each_others_work() {
     yard.json(&["attempt", "start", &bead, "--attempts", "2"]);
     let (first, second) = (format!("attempt-{bead}-1"), format!("attempt-{bead}-2"));
     yard.until(&first, "completed");
-    yard.until(&second, "executing");
+    // What it is told counts once it is at work; before that it would begin with its task.
+    let agent = yard.until(&second, "executing");
+    let half = PathBuf::from(agent["worktree"].as_str().unwrap()).join("half.txt");
+    yard.wait(&second, |_| half.exists());
     // The second looks around in a sandbox that is made when the work of the first is on its branch.
     let spy = "[[shell { ls -a ..; cat ../*/out.txt; git for-each-ref; git log --all --oneline; git worktree list; } > \
          seen.txt 2>&1; git add -A; git commit -qm seen]] [[then]] [[call done {\"summary\":\"looked\"}]]";
