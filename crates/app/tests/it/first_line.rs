@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 48] = [
+const MODULES: [&str; 51] = [
     "app/src/audit.rs",
     "app/src/auth/device.rs",
     "app/src/auth/login.rs",
@@ -49,6 +49,9 @@ const MODULES: [&str; 48] = [
     "fleet/src/spawn.rs",
     "fleet/src/stop.rs",
     "fleet/src/worktrees.rs",
+    "studio/src/attempts/end.rs",
+    "studio/src/attempts/look.rs",
+    "studio/src/attempts/start.rs",
     "studio/src/intents.rs",
     "studio/src/intents/start.rs",
     "studio/src/intents/submit.rs",

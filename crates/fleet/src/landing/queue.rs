@@ -368,6 +368,7 @@ pub async fn get(
 /// If the caller may not, or it is not in the line.
 #[instrument(level = "debug", name = "fleet.landing.remove", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn remove(fleet: &Fleet, call: &Call, which: (Option<ProjectId>, &str)) -> Result<Entry> {
+    call.may("review", "update", Reach::Own)?;
     let entry = take_out(fleet, call, which).await?;
     if entry.pull.as_ref().is_some_and(|pull| pull.number.is_some()) {
         let (fleet_, tenant, entry) = (fleet.clone(), call.actor.tenant, entry.clone());
