@@ -327,14 +327,15 @@ pub async fn refuse_second(
 /// Sees whether an agent could be what is asked for.
 ///
 /// # Errors
-/// If a role, a harness or a model is not there.
+/// If a role, a harness or a model is not there, or the caller may not.
+#[instrument(level = "debug", name = "fleet.spawn.check_choice", skip_all)]
 pub async fn check_choice(
     fleet: &Fleet,
     call: &Call,
-    project: ProjectId,
-    new: &NewAgent,
+    (to, new): (ProjectId, &NewAgent),
 ) -> Result<()> {
-    choose(fleet, call, project, new).await.map(drop)
+    call.may("agent", "create", Reach::Own)?;
+    choose(fleet, call, to, new).await.map(drop)
 }
 
 async fn choose(fleet: &Fleet, call: &Call, project: ProjectId, new: &NewAgent) -> Result<Chosen> {

@@ -66,7 +66,7 @@ pub async fn start(
     for model in &models {
         let (bead, harness) = (Some(bead.id.clone()), orders.harness.clone());
         let new = spawn::NewAgent { bead, harness, model: model.clone(), ..Default::default() };
-        spawn::check_choice(fleet, call, project, &new).await?;
+        spawn::check_choice(fleet, call, (project, &new)).await?;
     }
     let base = base_of(fleet, folder, &bead).await?;
     let trial = file(fleet, call, (project, &bead), (orders, models, base)).await?;
