@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use godel_app::{Call, events};
 use godel_decide::agent::chosen;
-use godel_model::{AgentId, EventFilter, Life, Reach, Seq, code};
+use godel_model::{AgentId, EventFilter, Life, Reach, Seq, UserId, code};
 use godel_runtime::{Command, Exit, Process, SandboxId, Terminal, TerminalSize};
 use godel_store::{Scope, Tail, Tx};
 use tokio::sync::watch;
@@ -43,6 +43,18 @@ pub struct Holder {
     pub seat: Uuid,
     /// The person.
     pub name: String,
+    user: UserId,
+}
+
+/// From whom control may be taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TakeFrom {
+    /// From nobody: it must be free.
+    Nobody,
+    /// From another connection of the same person, as of one who was cut off and comes back before that is noticed.
+    Oneself,
+    /// From whoever has it.
+    Anybody,
 }
 
 /// All who are attached on this server, and the terminals that are open.
@@ -204,24 +216,30 @@ impl Seat {
         }
     }
 
-    /// Takes control: if nobody has it, or by force.
+    /// Takes control.
     ///
     /// # Errors
-    /// If the caller may not lead the agent, or somebody else has control.
-    pub fn take_control(&self, force: bool) -> Result<()> {
+    /// If the caller may not lead the agent, or somebody has control from whom it is not taken.
+    pub fn take_control(&self, from: TakeFrom) -> Result<()> {
         self.refuse_watcher()?;
         let desks = lock(&self.fleet.own.attached.desks);
         let Some(desk) = desks.get(&(self.agent, self.what)) else { return Ok(()) };
-        let own = Holder { seat: self.id, name: self.call.actor.name.clone() };
+        let actor = &self.call.actor;
+        let own = Holder { seat: self.id, name: actor.name.clone(), user: actor.user };
+        let may = |other: &Holder| match from {
+            TakeFrom::Nobody => false,
+            TakeFrom::Oneself => other.user == own.user,
+            TakeFrom::Anybody => true,
+        };
         let mut taken_by = None;
         desk.holder.send_if_modified(|holder| match holder {
             Some(other) if other.seat == own.seat => false,
-            Some(other) if !force => {
+            Some(other) if !may(other) => {
                 taken_by = Some(other.name.clone());
                 false
             }
             _ => {
-                *holder = Some(own);
+                *holder = Some(own.clone());
                 true
             }
         });

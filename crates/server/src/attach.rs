@@ -9,7 +9,7 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use bytes::Bytes;
 use godel_api::{AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, terminal_frame};
 use godel_app::{SocketPlace, events};
-use godel_fleet::attach::{Ended, Seat, Shell};
+use godel_fleet::attach::{Ended, Seat, Shell, TakeFrom};
 use godel_model::{Seq, code};
 use godel_runtime::{Attachment, Output, TerminalSize};
 use godel_store::Tail;
@@ -240,7 +240,10 @@ impl Connection {
     /// Does what was asked for, and says what the client is told then.
     async fn act(&mut self, ask: AttachAsk) -> (ApiResult<()>, Option<AttachTold>) {
         match ask {
-            AttachAsk::Take { force } => (self.seat.take_control(force).map_err(Into::into), None),
+            AttachAsk::Take { force } => {
+                let from = if force { TakeFrom::Anybody } else { TakeFrom::Nobody };
+                (self.seat.take_control(from).map_err(Into::into), None)
+            }
             AttachAsk::Release {} => {
                 self.seat.release_control();
                 (Ok(()), None)

@@ -182,13 +182,17 @@ async fn a_terminal_is_inside_the_walls_of_gvisor_too() {
     let mut visitor = Visitor::open(&client, &name).await;
     // It has a size, and what its keys mean reaches the command.
     visitor.ask(AttachAsk::Resize { columns: 77, rows: 33 }).await;
-    visitor.types("stty size; sleep 600\n").await;
-    visitor.until("33 77").await;
+    // It says that it is there once it has the keys; a shell that is still about to start it would have them.
+    visitor.types("stty size; sh -c 'echo rea\"\"dy; exec sleep 600'\n").await;
+    visitor.until("33 77\r\n").await;
+    visitor.until("ready").await;
     visitor.types("\u{3}echo $((20 + 3)) more\n").await;
     visitor.until("23 more").await;
     let (terminal, at) = (visitor.terminal.unwrap(), visitor.at);
     drop(visitor);
+    // Whoever was cut off and comes back has the keys again, also if the server does not know of the cut yet.
     let mut again = Visitor::back(&client, &name, (terminal, at)).await;
+    assert_eq!(again.holder.as_ref().map(|one| one.seat), Some(again.seat));
     again.types("echo $((40 + 1)) again\n").await;
     again.until("41 again").await;
 }

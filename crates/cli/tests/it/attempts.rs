@@ -40,9 +40,16 @@ fn until(yard: &Yard, bead: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         if is_so(&found) {
             return found;
         }
-        assert!(started.elapsed() < PATIENCE, "{found:#}\n{}", yard.repo.home.log());
+        assert!(started.elapsed() < PATIENCE, "{found:#}\n{}", lives(yard, &found));
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Says what the agents of attempts did, for whoever has to find out why they are not as they should be.
+fn lives(yard: &Yard, found: &Value) -> String {
+    let agents = each(found, "agent").into_iter().filter_map(|one| one.as_str().map(str::to_owned));
+    let logs = agents.map(|agent| yard.run(&["agent", "logs", &agent]).stdout);
+    format!("{}\n{}", logs.collect::<Vec<_>>().join("\n"), yard.repo.home.log())
 }
 
 /// Returns a field of each attempt.
@@ -375,8 +382,9 @@ async fn agents_of_attempts_do_not_see_each_others_work() {
     // The second looks around in a sandbox that is made when the work of the first is on its branch.
     let spy = "[[shell { ls -a ..; cat ../*/out.txt; git for-each-ref; git log --all --oneline; git worktree list; } > \
          seen.txt 2>&1; git add -A; git commit -qm seen]] [[then]] [[call done {\"summary\":\"looked\"}]]";
-    yard.run(&["agent", "message", &second, spy]).expect(0);
+    // One that works reads its mail at once, and would be cut off in the middle of what that says.
     yard.run(&["agent", "pause", &second]).expect(0);
+    yard.run(&["agent", "message", &second, spy]).expect(0);
     yard.run(&["agent", "resume", &second]).expect(0);
     let found = until(&yard, &bead, needs_choice);
     assert_eq!(each(&found, "state"), ["done", "done"], "{found:#}");

@@ -150,7 +150,8 @@ async fn an_agent_brings_a_task_to_review_and_a_person_lands_it() {
     assert!(!yard.repo.path.join("notes/hello.txt").exists());
 
     let landed = yard.json(&["land", bead]);
-    assert_eq!((&landed["landed"], &landed["target"]), (&true.into(), &"main".into()));
+    let is = (&landed["landed"], &landed["target"]);
+    assert_eq!(is, (&true.into(), &"main".into()), "{landed:#}\n{}", yard.repo.home.log());
     assert_eq!(yard.in_main("notes/hello.txt"), "hello from an agent");
     // The person's own checkout follows, and is clean.
     assert!(yard.repo.path.join("notes/hello.txt").exists());

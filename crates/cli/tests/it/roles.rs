@@ -103,8 +103,8 @@ async fn an_agent_that_is_not_done_after_all_its_turns_ends_as_one_that_failed()
     let agent = yard.until(&slow, "failed");
     let why = agent["note"].as_str().unwrap();
     assert!(why.starts_with("it was not done after 3 turns"), "{agent:#}");
-    // It was tried again, as after other troubles, and then a person was told.
-    assert_eq!(agent["retryCount"], 1, "{agent:#}");
+    // It was tried again, as after other troubles, then by one that looks for the cause, and then a person was told.
+    assert_eq!(agent["retryCount"], 2, "{agent:#}");
     let notices = yard.json(&["inbox"]);
     assert_eq!(notices["items"][0]["kind"], "stuck", "{notices:#}");
 }

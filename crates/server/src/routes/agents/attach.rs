@@ -5,7 +5,7 @@ use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::response::{IntoResponse, Response};
 use godel_api::ATTACH_PROTOCOL;
-use godel_fleet::attach::{SIDE_MAX, Seat, What, sit_down};
+use godel_fleet::attach::{SIDE_MAX, Seat, TakeFrom, What, sit_down};
 use godel_model::code;
 use godel_runtime::TerminalSize;
 use serde::Deserialize;
@@ -87,8 +87,9 @@ pub(crate) async fn attach(
     let place = take_place(&shared, &caller)?;
     let view = view(&seat, &query).await?;
     if seat.may_lead() && !query.watch {
+        let from = if query.terminal_id.is_some() { TakeFrom::Oneself } else { TakeFrom::Nobody };
         // Somebody else may have it, which everybody is told.
-        drop(seat.take_control(false));
+        drop(seat.take_control(from));
     }
     let crew = shared.crew.clone();
     let upgrade = upgrade
