@@ -126,11 +126,8 @@ impl Desk {
         if name.starts_with('-') {
             return Err(missing().into());
         }
-        let mut git = Command::new("git");
-        git.args(["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")]);
-        // The repository is the one of this directory, also inside a hook of another.
-        git.current_dir(&self.from).env_remove("GIT_DIR").env_remove("GIT_WORK_TREE");
-        let output = git.output().map_err(|cause| Error::file("git", "run", cause))?;
+        let asked = ["rev-parse", "--verify", "--quiet", &format!("{name}^{{commit}}")];
+        let output = crate::own_git::ask(&self.from, &asked)?;
         if !output.status.success() {
             return Err(missing().into());
         }

@@ -11,6 +11,7 @@ mod desk;
 mod exchange;
 mod memory;
 mod onboard;
+mod own_git;
 
 use godel_args::local::{Export, Import, Local};
 use godel_console::{Exit, Result};

@@ -42,7 +42,7 @@ fn settings(repo: &Repo) -> String {
 
 #[test]
 fn it_ends_with_a_first_bead_done() {
-    let repo = tested("test -f test.sh\n");
+    let repo = tested("test -f test.sh && grep -q 'sh test.sh' godel.toml\n");
     let head = git(&repo, &["rev-parse", "HEAD"]);
     std::fs::write(repo.path.join("mine.txt"), "somebody's own work\n").unwrap();
     git(&repo, &["add", "mine.txt"]);
@@ -100,7 +100,7 @@ fn keys_are_named_and_never_shown() {
 fn what_was_refused_or_killed_goes_on() {
     let repo = Repo::new();
     hook(&repo, "pre-commit", "#!/bin/sh\necho the style is wrong >&2\nexit 1\n");
-    repo.godel(&["onboard", "--yes"]).refused(2, &["git commit failed", "the style is wrong"]);
+    repo.godel(&["onboard", "--yes"]).refused(1, &["git commit failed", "the style is wrong"]);
     std::fs::remove_file(repo.path.join(".git/hooks/pre-commit")).unwrap();
     // Killed when the commit is made and nobody knows yet.
     hook(&repo, "post-commit", "#!/bin/sh\nkill -9 $(ps -o ppid= -p $PPID)\n");

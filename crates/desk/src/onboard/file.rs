@@ -65,7 +65,7 @@ pub(super) fn text(
     machine: &Machine,
     tests: Option<&Trial>,
     branch: &str,
-    usual: &Option<&str>,
+    usual: Option<&str>,
 ) -> String {
     let gate = match tests {
         None => "# test = \"make test\"\n".to_owned(),
@@ -129,23 +129,23 @@ mod tests {
     #[test]
     fn what_is_written_is_understood() {
         let trial = |passed| Trial::of("sh \"my tests.sh\"", passed);
-        let passed = text(&machine(), Some(&trial(Some(true))), "main", &Some("main"));
+        let passed = text(&machine(), Some(&trial(Some(true))), "main", Some("main"));
         let read = Gates::read(&passed).unwrap();
         assert_eq!(read.gates[0].run, "sh \"my tests.sh\"");
         assert_eq!((read.review, read.agents.max, read.target), (Review::Person, Some(4), None));
-        let unknown = text(&machine(), Some(&trial(None)), "main", &None);
+        let unknown = text(&machine(), Some(&trial(None)), "main", None);
         assert_eq!(Gates::read(&unknown).unwrap().gates.len(), 1);
-        let failed = text(&machine(), Some(&trial(Some(false))), "trunk", &None);
+        let failed = text(&machine(), Some(&trial(Some(false))), "trunk", None);
         let read = Gates::read(&failed).unwrap();
         assert_eq!((read.gates.len(), read.target.as_deref()), (0, Some("trunk")));
         assert!(failed.contains("# test = \"sh \\\"my tests.sh\\\"\""), "{failed}");
-        let nothing = Gates::read(&text(&machine(), None, "trunk", &Some("main"))).unwrap();
+        let nothing = Gates::read(&text(&machine(), None, "trunk", Some("main"))).unwrap();
         assert_eq!((nothing.gates.len(), nothing.target), (0, None));
     }
 
     #[test]
     fn what_is_commented_out_is_understood_too() {
-        let shown = text(&machine(), None, "main", &None);
+        let shown = text(&machine(), None, "main", None);
         let all: String = shown
             .lines()
             .map(|line| {

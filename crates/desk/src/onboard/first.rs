@@ -8,9 +8,10 @@ use godel_console::Result;
 use godel_model::BeadKind;
 use serde::Serialize;
 
+use super::file;
 use super::trial::Trial;
-use super::{file, own_git};
 use crate::desk::Desk;
+use crate::own_git;
 
 /// By this word an unfinished one is found again.
 const LABEL: &str = "onboard";
@@ -63,7 +64,15 @@ pub(super) fn finish(
     }
     let last = ["log", "-1", "--format=%H", "--", file::NAME];
     let commit = own_git::run(root, &last, "look at it with `git log`")?;
-    let verdicts = verdicts(&bead, tests, &commit);
+    let tried = match tests {
+        Some(tests)
+            if own_git::run(root, &["rev-parse", &format!("{commit}^")], "")? == tests.commit =>
+        {
+            Some(tests)
+        }
+        _ => None,
+    };
+    let verdicts = verdicts(tried, &commit);
     let gates = verdicts.iter().map(|one| Passed { gate: one.gate.clone(), passed: one.passed });
     let landing = Landing {
         branch: branch.clone(),
@@ -109,11 +118,10 @@ fn commit(root: &Path, bead: &str) -> Result<()> {
     own_git::run(root, &asked, hint).map(drop)
 }
 
-/// What the tests said counts for the commit: its only change is a file that they do not see.
-fn verdicts(bead: &str, tests: Option<&Trial>, commit: &str) -> Vec<Verdict> {
+/// What the tests said counts for the commit: they were tried on its files, with the new one among them.
+fn verdicts(tests: Option<&Trial>, commit: &str) -> Vec<Verdict> {
     let Some(tests) = tests.filter(|tests| tests.passed == Some(true)) else { return Vec::new() };
-    let detail =
-        format!("tried on {} before {bead} was committed: {}", tests.commit, tests.command);
+    let detail = format!("tried in a copy before it was committed: {}", tests.command);
     vec![Verdict {
         gate: GATE.to_owned(),
         passed: true,

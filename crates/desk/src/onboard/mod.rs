@@ -5,7 +5,6 @@
 mod file;
 mod first;
 mod machine;
-mod own_git;
 mod trial;
 
 use std::io::{self, BufRead as _, IsTerminal as _};
@@ -16,6 +15,7 @@ use godel_console::{Error, Exit, Result};
 use serde::Serialize;
 
 use crate::desk::Desk;
+use crate::own_git;
 use first::First;
 use machine::Machine;
 
@@ -80,9 +80,10 @@ fn settle(
     let state = if file::is_there(&root)? {
         file::State::Kept
     } else {
-        let branch = own_git::branch(&root)?;
-        tests = trial::try_out(desk.output, &root)?;
-        file::write(&root, &file::text(machine, tests.as_ref(), &branch, &own_git::usual(&root)?))?;
+        let (branch, usual) = (own_git::branch(&root)?, own_git::usual(&root)?);
+        let text = |tests: Option<&trial::Trial>| file::text(machine, tests, &branch, usual);
+        tests = trial::try_out(desk.output, &root, text)?;
+        file::write(&root, &text(tests.as_ref()))?;
         file::State::Made
     };
     if state == file::State::Kept && begun.is_none() {
