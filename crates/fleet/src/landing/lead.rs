@@ -29,11 +29,16 @@ pub(crate) async fn keep_going(fleet: &Fleet, tenant: TenantId) {
     let mut busy: HashMap<Id, ProjectId> = HashMap::new();
     loop {
         let moved = fleet.own.moved.notified();
+        let mut pause = LOOK_EVERY;
         match paper::look(fleet.app(), tenant, queue::open).await {
             Ok(open) => {
                 // A line in which all wait for a time is not led until then.
                 let now = fleet.app().clock.now();
                 let due = open.iter().filter(|one| one.is_due(now));
+                let later =
+                    open.iter().filter_map(|one| one.not_before).filter(|at| *at > now).min();
+                let later = later.and_then(|at| Duration::try_from(at.duration_since(now)).ok());
+                pause = later.map_or(pause, |later| later.min(pause));
                 let mut projects: Vec<ProjectId> = due.map(|one| one.project).collect();
                 projects.sort_unstable();
                 projects.dedup();
@@ -49,7 +54,7 @@ pub(crate) async fn keep_going(fleet: &Fleet, tenant: TenantId) {
         let wake = async {
             tokio::select! {
                 () = moved => {}
-                () = tokio::time::sleep(LOOK_EVERY) => {}
+                () = tokio::time::sleep(pause) => {}
             }
         };
         tokio::pin!(wake);

@@ -404,16 +404,19 @@ impl Ride {
             let why = Hindrance::Blocked(error.to_string());
             return settle::trouble(self, entry, Trouble::Git, why).await;
         }
-        let (why, tries) = (error.to_string(), entry.tries + 1);
-        let pause = SignedDuration::from_secs(5 << tries.min(6));
-        let until = self.now() + pause;
+        let tries = entry.tries + 1;
+        tracing::info!(bead = %entry.bead, tries, %error, "a landing is tried again");
+        // Once may be chance, such as a lock that another git holds: whoever waits need not hear of it.
+        let (why, seconds) =
+            if tries > 1 { (Some(error.to_string()), 5 << tries.min(6)) } else { (None, 1) };
+        let until = self.now() + SignedDuration::from_secs(seconds);
         let back = move |entry: &mut Entry| {
             // One whose branch may have moved stays what it is: what is left to do is found out again.
             if entry.moving.is_none() && entry.stage == Stage::Checking {
                 entry.stage = Stage::Waiting;
             }
             entry.tries = tries;
-            (entry.why, entry.not_before) = (Some(why.clone()), Some(until));
+            (entry.why, entry.not_before) = (why.clone(), Some(until));
         };
         self.change(entry, back).await.map(drop)
     }
