@@ -80,7 +80,7 @@ describe("the page of agents", () => {
     await bar.getByRole("button", { name: "Pause" }).click();
     await card(seed.busy).getByText("Paused", { exact: true }).waitFor();
     await bar.getByRole("button", { name: "Resume" }).click();
-    await card(seed.busy).getByText("Busy", { exact: true }).waitFor();
+    await card(seed.busy).getByText("Busy", { exact: true }).waitFor({ timeout: 30_000 });
     await bar.getByRole("button", { name: "Clear" }).click();
   });
 
@@ -100,7 +100,7 @@ describe("the page of agents", () => {
     await card(seed.busy).waitFor();
     await page.keyboard.press("c");
     const drawer = page.getByRole("dialog", { name: "Spawn an agent" });
-    await drawer.getByText(/agents? like it: \$/).waitFor();
+    await drawer.getByText(/^2 agents like it cost so far: median \$/).waitFor();
     await drawer.getByRole("button", { name: "Spawn" }).click();
     await drawer.getByText("Say what is to be done, or name a bead.").waitFor();
     await drawer.getByLabel("Task").fill("Say more [[work more.txt more]]");
@@ -180,7 +180,7 @@ describe("the page of agents", () => {
     await picture(page, "agent-cost");
     await page.getByRole("tab", { name: "Events" }).click();
     await page.getByRole("button", { name: /agent:complete/ }).click();
-    await page.getByText('"summary"').waitFor();
+    await page.getByText('"summary":', { exact: true }).waitFor();
     await picture(page, "agent-events");
   });
 
@@ -204,8 +204,7 @@ describe("the page of agents", () => {
     await open(seed.busy);
     await page.getByRole("button", { name: "End" }).click();
     await page.getByRole("button", { name: `End ${seed.busy}` }).click();
-    await page.getByRole("banner").waitFor();
-    await page.getByText("Ended", { exact: true }).waitFor();
+    await page.getByText("Ended", { exact: true }).first().waitFor();
     const pause = page.getByRole("button", { name: "Pause" });
     expect(await pause.getAttribute("aria-disabled")).toBe("true");
     await pause.focus();

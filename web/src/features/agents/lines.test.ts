@@ -24,7 +24,7 @@ describe("lines of a log", () => {
 
   it("are shown even if nobody has described them", () => {
     expect(asText(line("agent:sandbox:spawn", { profile: "workspace" }))).toBe(
-      "sandbox spawn: profile workspace",
+      "Sandbox spawn: profile workspace",
     );
     expect(isWorthTelling(line("agent:usage"))).toBe(false);
   });

@@ -1,4 +1,5 @@
 import type { AgentLine } from "../../api/types";
+import { words } from "../../ui/format";
 import type { IconName } from "../../ui/Icon";
 import type { Tone } from "../../ui/Status";
 
@@ -51,7 +52,7 @@ const TELL: Record<string, (payload: Payload) => Told> = {
   "agent:state": (p) => ({
     icon: "circle",
     tone: "plain",
-    head: word(p, "state"),
+    head: words(word(p, "state")),
     text: word(p, "why"),
   }),
   "agent:needs:person": (p) => ({
@@ -85,6 +86,16 @@ const TELL: Record<string, (payload: Payload) => Told> = {
     head: "Trouble",
     text: word(p, "why") || word(p, "text"),
   }),
+  "agent:spawn": (p) => ({
+    icon: "plus",
+    tone: "info",
+    head: "Spawned",
+    text: `${word(p, "role")} with ${word(p, "model")}, walls ${word(p, "sandbox")}`,
+  }),
+  "agent:pause": () => ({ icon: "pause", tone: "plain", head: "Paused", text: "" }),
+  "agent:resume": () => ({ icon: "play", tone: "info", head: "Resumed", text: "" }),
+  "agent:restart": () => ({ icon: "refresh", tone: "info", head: "Restarted", text: "" }),
+  "agent:kill": () => ({ icon: "stop", tone: "bad", head: "Ended", text: "" }),
   "agent:output": (p) => ({
     icon: "terminal",
     tone: "plain",
@@ -116,7 +127,7 @@ export function tell(line: Pick<AgentLine, "type" | "payload">): Told {
   const text = Object.entries(payload)
     .filter(([, value]) => typeof value === "string" || typeof value === "number")
     .map(([key, value]) => `${key} ${value}`);
-  return { icon: "circle", tone: "plain", head: name, text: text.join(", ") };
+  return { icon: "circle", tone: "plain", head: words(name), text: text.join(", ") };
 }
 
 /** A line as the terminal shows it. */

@@ -50,17 +50,19 @@ export function useAgentFilter(agents: readonly Agent[], teams: ReadonlyMap<stri
         onChange={setView}
         options={[["", "Any status"], ...VIEWS.map((one) => [one, LOOKS[one].title] as const)]}
       />
-      <Select
+      <WordSelect
         label="Runtime"
+        any="Any runtime"
         value={runtime}
         onChange={setRuntime}
-        options={[["", "Any runtime"], ...choices(agents.map((agent) => agent.runtime))]}
+        words={agents.map((agent) => agent.runtime)}
       />
-      <Select
+      <WordSelect
         label="Model"
+        any="Any model"
         value={model}
         onChange={setModel}
-        options={[["", "Any model"], ...choices(agents.map((agent) => agent.model))]}
+        words={agents.map((agent) => agent.model)}
       />
       {(teams.size > 0 || team !== "") && (
         <Select
@@ -75,6 +77,20 @@ export function useAgentFilter(agents: readonly Agent[], teams: ReadonlyMap<stri
   return { filter, tools, isSet: Object.values(filter).some((one) => one !== "") };
 }
 
-function choices(words: readonly string[]): (readonly [string, string])[] {
-  return [...new Set(words)].toSorted().map((word) => [word, word] as const);
+interface WordSelectProps {
+  label: string;
+  any: string;
+  value: string;
+  onChange: (value: string) => void;
+  words: readonly string[];
+}
+
+/** A choice among the words that agents have; where all have the same there is none. */
+function WordSelect({ label, any, value, onChange, words }: WordSelectProps) {
+  const known = [...new Set(words)].toSorted();
+  if (known.length < 2 && value === "") return null;
+  const options = known.map((word) => [word, word] as const);
+  return (
+    <Select label={label} value={value} onChange={onChange} options={[["", any], ...options]} />
+  );
 }

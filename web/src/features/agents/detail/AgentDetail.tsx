@@ -46,7 +46,7 @@ const VIEWS: Record<TabId, (props: { agent: Agent }) => React.ReactNode> = {
 
 /** One agent: what it did, says, changed and cost, and what can be done with it. */
 export function AgentDetail({ name }: { name: string }) {
-  const query = useQuery(agentQueries.one(name));
+  const query = useAgent(name);
   const back = () => navigate("/agents");
   useAction(BACK, back, { title: "Back to the agents" });
   if (query.error instanceof ApiError && query.error.status === 404) {
@@ -64,6 +64,14 @@ export function AgentDetail({ name }: { name: string }) {
       {(agent) => <Shown agent={agent} />}
     </Loaded>
   );
+}
+
+/** An address may have a name; events tell ids, so it is followed by its id. */
+function useAgent(name: string) {
+  const named = useQuery(agentQueries.one(name));
+  const id = named.data?.id;
+  const known = useQuery({ ...agentQueries.one(id ?? name), enabled: id !== undefined });
+  return known.data ? known : named;
 }
 
 function Shown({ agent }: { agent: Agent }) {

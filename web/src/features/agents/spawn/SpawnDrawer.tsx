@@ -138,7 +138,7 @@ function Where({ form, props }: { form: SpawnForm; props: FieldProps }) {
 function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
   const roles = useQuery(agentQueries.roles).data ?? [];
   const agents = useQuery(agentQueries.all()).data?.items ?? [];
-  const role = roles.find((one) => one.name === form.role);
+  const role = roles.find((one) => one.name === (form.role || "worker"));
   const models = [...new Set(agents.map((agent) => agent.model))].toSorted();
   const named = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return (
@@ -167,7 +167,7 @@ function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
       />
       <Choice
         label="Walls"
-        options={[["", `${role?.sandbox ?? "As the role says"}`], ...named(SANDBOXES)]}
+        options={[["", `${role?.sandbox ?? "workspace"}, as usual`], ...named(SANDBOXES)]}
         {...props("sandbox")}
       />
       <Line label="Budget in dollars" placeholder="no limit" {...props("budget")} />
@@ -184,7 +184,7 @@ function CostSoFar({ form }: { form: SpawnForm }) {
   return (
     <p className={styles.cost}>
       {cost
-        ? `${plural(cost.runs, "agent")} like it: ${money(cost.middle)} in the middle, ${money(cost.most)} at most.`
+        ? `${plural(cost.runs, "agent")} like it cost so far: median ${money(cost.middle)}, at most ${money(cost.most)}.`
         : "No agent like it is done yet, so there is nothing to estimate its cost from."}
     </p>
   );
