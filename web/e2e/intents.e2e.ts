@@ -68,7 +68,7 @@ describe("a wish", () => {
     const plan = page.getByRole("article", { name: "A plan" });
     const budget = plan.getByLabel("Budget $");
     await budget.fill("much");
-    await plan.getByText("Write an amount such as 5 or 2.50.").waitFor();
+    await plan.getByText("Write an amount such as 5 or 2.50.").first().waitFor();
     await budget.fill("3");
     await plan.getByRole("button", { name: "Start" }).click();
     const started = page.getByRole("article", { name: "Started" });

@@ -20,6 +20,7 @@ export function AgentVerbs({ agents, act, side = "below" }: AgentVerbsProps) {
         key={verb}
         size="small"
         side={side}
+        align={verb === "kill" || verb === "fork" ? "end" : undefined}
         look={verb === "kill" ? "bad" : "line"}
         can={can}
         destructive={destructive}

@@ -139,7 +139,14 @@ const NONE: readonly Agent[] = [];
 
 function SpawnButton({ onSpawn }: { onSpawn: () => void }) {
   return (
-    <Guarded look="solid" size="small" can={CAN_SPAWN} cli="godel agent spawn" onClick={onSpawn}>
+    <Guarded
+      look="solid"
+      size="small"
+      align="end"
+      can={CAN_SPAWN}
+      cli="godel agent spawn"
+      onClick={onSpawn}
+    >
       <Icon name="plus" size={14} />
       Spawn
     </Guarded>

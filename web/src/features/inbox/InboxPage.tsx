@@ -18,9 +18,9 @@ import { usePresence } from "../../ui/usePresence";
 import { INBOX } from "./actions";
 import { DesktopSwitch } from "./desktop";
 import styles from "./InboxPage.module.css";
-import { countKinds, kindOf, noOf, yesOf } from "./kinds";
+import { canRestart, countKinds, kindOf, noOf, yesOf } from "./kinds";
 import { cliOf, NoticeCard } from "./NoticeCard";
-import { inboxQuery, useAnswer } from "./queries";
+import { inboxQuery, useAnswer, useRestart } from "./queries";
 
 const SHOWN = ["open", "all"] as const;
 
@@ -118,6 +118,7 @@ function openAgent(notice: Notice): void {
 
 function useAnswerKeys(here: Notice | undefined, write: () => void): void {
   const answer = useAnswer();
+  const restart = useRestart();
   const yes = here && yesOf(here);
   const no = here && noOf(here);
   const whom = here?.agent ?? "it";
@@ -125,14 +126,11 @@ function useAnswerKeys(here: Notice | undefined, write: () => void): void {
     INBOX.yes,
     () => {
       if (!here) return;
-      if (yes === undefined) write();
-      else answer.mutate({ notice: here, answer: yes });
+      if (canRestart(here)) restart.mutate(here);
+      else if (yes !== undefined) answer.mutate({ notice: here, answer: yes });
+      else write();
     },
-    {
-      when: here !== undefined,
-      title: yes === undefined ? `Write an answer to ${whom}` : `Answer ${whom}: ${yes}`,
-      cli: here && yes !== undefined ? cliOf(here, yes) : undefined,
-    },
+    { when: here !== undefined, ...yesWords(here, yes) },
   );
   useAction(
     INBOX.no,
@@ -144,6 +142,15 @@ function useAnswerKeys(here: Notice | undefined, write: () => void): void {
       cli: here && (no === undefined ? `godel inbox decline ${here.id}` : cliOf(here, no)),
     },
   );
+}
+
+/** What `y` does, and the same on the command line. */
+function yesWords(here: Notice | undefined, yes: string | undefined) {
+  if (!here) return {};
+  const whom = here.agent ?? "it";
+  if (canRestart(here)) return { title: `Restart ${whom}`, cli: `godel agent restart ${whom}` };
+  if (yes === undefined) return { title: `Write an answer to ${whom}` };
+  return { title: `Answer ${whom}: ${yes}`, cli: cliOf(here, yes) };
 }
 
 function Bones() {

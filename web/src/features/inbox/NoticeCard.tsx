@@ -1,5 +1,6 @@
 import { type FormEvent, type Ref, useId } from "react";
 import type { Notice } from "../../api/types";
+import { PAGES } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
 import { Link } from "../../router/Link";
 import { classes } from "../../ui/classes";
@@ -7,9 +8,9 @@ import { ShortId } from "../../ui/ShortId";
 import { Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
 import { useDraft } from "../../ui/useDraft";
-import { kindOf } from "./kinds";
+import { canRestart, isAsking, kindOf } from "./kinds";
 import styles from "./NoticeCard.module.css";
-import { useAnswer } from "./queries";
+import { useAnswer, useRestart } from "./queries";
 
 interface NoticeCardProps {
   notice: Notice;
@@ -69,7 +70,11 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
               ))}
             </div>
           )}
-          <AnswerBox notice={notice} aside={aside} box={box} onSend={send} />
+          {isAsking(notice) ? (
+            <AnswerBox notice={notice} aside={aside} box={box} onSend={send} />
+          ) : (
+            <WaysOn notice={notice} aside={aside} onAside={() => send()} />
+          )}
         </>
       ) : (
         <p className={styles.answer}>
@@ -77,6 +82,47 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
         </p>
       )}
     </article>
+  );
+}
+
+/** What can be done about a notice that nobody waits for an answer to. */
+function WaysOn({
+  notice,
+  aside,
+  onAside,
+}: {
+  notice: Notice;
+  aside: string;
+  onAside: () => void;
+}) {
+  const restart = useRestart();
+  const hasReview = notice.kind === "review" && PAGES.some((page) => page.id === "review");
+  return (
+    <div className={styles.acts}>
+      {canRestart(notice) && (
+        <Guarded
+          size="small"
+          look="solid"
+          can={CAN}
+          cli={`godel agent restart ${notice.agent}`}
+          onClick={() => restart.mutate(notice)}
+        >
+          Restart {notice.agent}
+        </Guarded>
+      )}
+      {hasReview && notice.bead && (
+        <Link to={`/review/${encodeURIComponent(notice.bead)}`}>Open the review</Link>
+      )}
+      <Guarded
+        size="small"
+        look="quiet"
+        can={CAN}
+        cli={`godel inbox decline ${notice.id}`}
+        onClick={onAside}
+      >
+        {aside}
+      </Guarded>
+    </div>
   );
 }
 
@@ -117,6 +163,7 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
       />
       <Guarded
         size="small"
+        align="end"
         type="submit"
         can={CAN}
         refused={answer === "" ? "Write an answer first." : undefined}
@@ -126,6 +173,7 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
       </Guarded>
       <Guarded
         size="small"
+        align="end"
         look="quiet"
         can={CAN}
         cli={`godel inbox decline ${notice.id}`}

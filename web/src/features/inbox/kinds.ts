@@ -44,3 +44,13 @@ export function countKinds(notices: readonly Notice[]): (readonly [string, strin
   );
   return [all, ...each.filter(([, , many]) => many > 0)];
 }
+
+/** Whether somebody listens to an answer; a failed agent does not. */
+export function isAsking({ kind }: Pick<Notice, "kind">): boolean {
+  return kind !== "stuck" && kind !== "review";
+}
+
+/** Whether its agent can begin anew. */
+export function canRestart({ kind, agentId }: Pick<Notice, "kind" | "agentId">): boolean {
+  return kind === "stuck" && Boolean(agentId);
+}

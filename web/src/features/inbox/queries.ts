@@ -75,3 +75,19 @@ export function useAnswer() {
         : `${notice.agent ?? "It"} was told: ${answer}`,
   });
 }
+
+/** Lets the agent of a failure begin anew; that closes the notice as well. */
+export function useRestart() {
+  return useChange<Notice, unknown>({
+    what: (notice) => `Restart ${notice.agent ?? "the agent"}`,
+    send: (notice) =>
+      post(`/api/v1/agents/${encodeURIComponent(notice.agentId ?? "")}/restart`, {}),
+    expect: (cache, notice) =>
+      cache.update<Listing<Notice>>(OPEN, (listing) => ({
+        ...listing,
+        items: listing.items.filter((one) => one.id !== notice.id),
+      })),
+    settle: () => [KEY],
+    done: (notice) => `${notice.agent ?? "The agent"} begins anew in the same worktree`,
+  });
+}

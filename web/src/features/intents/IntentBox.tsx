@@ -77,6 +77,7 @@ function WishForm({ onPlanned }: { onPlanned: (id: string) => void }) {
         <span className={styles.grow} />
         <Guarded
           look="solid"
+          align="end"
           type="submit"
           can={ASK.can}
           refused={refused}

@@ -131,6 +131,7 @@ function Start({ intent, onClose }: { intent: Intent; onClose: () => void }) {
         <span className={styles.grow} />
         <Guarded
           look="quiet"
+          align="end"
           can={ASK.can}
           cli={`godel do --cancel ${intent.id}`}
           onClick={() => cancel.mutate(intent.id, { onSuccess: onClose })}
@@ -139,6 +140,7 @@ function Start({ intent, onClose }: { intent: Intent; onClose: () => void }) {
         </Guarded>
         <Guarded
           look="solid"
+          align="end"
           can={ASK.can}
           refused={fault ?? (start.isPending ? "It is being started." : undefined)}
           cli={`godel do --start ${intent.id}${amount}`}

@@ -5,7 +5,7 @@ import { Badge, type Tone } from "../../ui/Status";
 import styles from "./Plan.module.css";
 import { costWords, sureWord, timeWords } from "./wish";
 
-const SURE_TONES: Record<string, Tone> = { guess: "warn", rough: "plain", measured: "ok" };
+const SURE_TONES: Record<string, Tone> = { guess: "warn", rough: "info", measured: "ok" };
 
 /** The beads of a plan in the order in which they are worked on, and by whom. */
 export function Waves({ intent }: { intent: Intent }) {

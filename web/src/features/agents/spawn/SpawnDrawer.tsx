@@ -75,6 +75,7 @@ export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onCl
           <Button onClick={onClose}>Cancel</Button>
           <Guarded
             look="solid"
+            align="end"
             type="submit"
             form={id}
             side="above"
