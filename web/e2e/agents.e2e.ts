@@ -194,6 +194,7 @@ describe("the page of agents", () => {
     await page.getByRole("tab", { name: "Timeline" }).click();
     await line.getByRole("button", { name: "blue" }).click();
     await line.getByRole("button", { name: "blue" }).waitFor({ state: "detached" });
+    await page.getByText(`${seed.waiting} was told: blue`).waitFor();
     const { items } = await api<{ items: { text: string; answer: string }[] }>(
       `/api/v1/inbox?filter=${encodeURIComponent('{"state":"all"}')}`,
     );
@@ -207,8 +208,8 @@ describe("the page of agents", () => {
     await page.getByText("Ended", { exact: true }).first().waitFor();
     const pause = page.getByRole("button", { name: "Pause" });
     expect(await pause.getAttribute("aria-disabled")).toBe("true");
-    await pause.focus();
-    await page.getByText(`${seed.busy} has ended.`).first().waitFor();
+    const hint = await pause.getAttribute("aria-describedby");
+    expect(await page.locator(`[id="${hint}"]`).textContent()).toBe(`${seed.busy} has ended.`);
   });
 
   it("G18 nothing keeps people out of the detail and the drawer, in either theme", async () => {
