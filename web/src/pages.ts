@@ -1,4 +1,5 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import { useInboxCount } from "./features/inbox/queries";
 import { CodeGone } from "./ui/Boundary";
 import type { IconName } from "./ui/Icon";
 
@@ -54,5 +55,14 @@ export const PAGES: readonly Page[] = [
     icon: "agents",
     key: "a",
     load: () => import("./features/agents/AgentsPage"),
+  }),
+  page({
+    id: "inbox",
+    path: "/inbox",
+    title: "Inbox",
+    icon: "inbox",
+    key: "i",
+    load: () => import("./features/inbox/InboxPage"),
+    useCount: useInboxCount,
   }),
 ];

@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { list } from "../api/list";
 import type { Agent, Bead, Convoy } from "../api/types";
+import { ask } from "../features/intents/AskButton";
 import { PAGES } from "../pages";
 import { navigate } from "../router/router";
 import type { IconName } from "../ui/Icon";
@@ -78,5 +79,23 @@ export function useFoundThings(typed: string): PaletteItem[] {
       icon: "convoys" as const,
       run: () => navigate(`/convoys/${encodeURIComponent(convoy.id)}`),
     })),
+    ...wishes(text),
+  ];
+}
+
+/** A name is looked for; a sentence is a wish. */
+const WISH_WORDS = 3;
+
+function wishes(text: string): PaletteItem[] {
+  if (text.split(/\s+/).length < WISH_WORDS) return [];
+  return [
+    {
+      id: "wish",
+      group: "Ask",
+      title: text,
+      note: "Plan it",
+      icon: "message",
+      run: () => ask(text),
+    },
   ];
 }
