@@ -55,4 +55,20 @@ export const PAGES: readonly Page[] = [
     key: "a",
     load: () => import("./features/agents/AgentsPage"),
   }),
+  page({
+    id: "convoys",
+    path: "/convoys",
+    title: "Convoys",
+    icon: "convoys",
+    key: "c",
+    load: () => import("./features/convoys/ConvoysPage"),
+  }),
+  page({
+    id: "beads",
+    path: "/beads",
+    title: "Beads",
+    icon: "beads",
+    key: "b",
+    load: () => import("./features/beads/BeadsPage"),
+  }),
 ];
