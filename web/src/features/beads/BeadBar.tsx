@@ -3,11 +3,11 @@ import type { Bead } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Menu } from "../../ui/Menu";
 import { BulkBar } from "../../ui/table/BulkBar";
-import { useBeadActs } from "../beads/useBeadActs";
-import { NewConvoy } from "./NewConvoy";
+import { NewConvoy } from "../convoys/NewConvoy";
+import { useBeadActs } from "./useBeadActs";
 
 /** What can be done with several beads at once; the table has the same bar. */
-export function BoardBar({ beads, onClear }: { beads: readonly Bead[]; onClear: () => void }) {
+export function BeadBar({ beads, onClear }: { beads: readonly Bead[]; onClear: () => void }) {
   const { statusItems, priorityItems, agentItems } = useBeadActs();
   const [isNaming, setNaming] = useState(false);
   const shared = { look: "line", size: "small", align: "left" } as const;

@@ -105,3 +105,18 @@ export function useBeads(projectId?: string) {
   const graph = useMemo(() => new BeadGraph(items ?? []), [items]);
   return { query, graph, beads: items ?? [] };
 }
+
+/** What the server finds by its own filters; for stores with more beads than a page reads. */
+export function useFound(
+  projectId: string | undefined,
+  filter: Record<string, string | readonly string[]>,
+  enabled: boolean,
+): readonly Bead[] | undefined {
+  const { data } = useQuery({
+    queryKey: [...BEAD_LISTS, { projectId, filter }],
+    queryFn: () =>
+      list<Bead>("/api/v1/beads", { filter: { status: STATUSES, ...filter, projectId } }),
+    enabled,
+  });
+  return enabled ? data?.items : undefined;
+}

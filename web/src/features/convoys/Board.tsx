@@ -6,13 +6,13 @@ import type { Bead } from "../../api/types";
 import { useRefusal } from "../../roles/session";
 import { useStored } from "../../ui/useStored";
 import { BEAD, MAY_CHANGE } from "../beads/actions";
+import { BeadBar } from "../beads/BeadBar";
 import { useMoveBeads } from "../beads/changes";
 import type { BeadGraph } from "../beads/graph";
 import { type BeadStatus, STATUSES } from "../beads/looks";
 import { beadQueries } from "../beads/queries";
 import { useBeadActs } from "../beads/useBeadActs";
 import styles from "./Board.module.css";
-import { BoardBar } from "./BoardBar";
 import { type Lane, ranksAt, sumOf } from "./board";
 import { ColumnHead } from "./ColumnHead";
 import { Ghost } from "./Ghost";
@@ -123,7 +123,7 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
       ))}
       {dragging.drag?.point && <Ghost drag={dragging.drag} />}
       {selected.size > 0 && (
-        <BoardBar
+        <BeadBar
           beads={beads.filter(({ id }) => selected.has(id))}
           onClear={() => setSelected(NONE)}
         />

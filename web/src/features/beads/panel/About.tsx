@@ -55,7 +55,11 @@ export function About({ bead }: { bead: Bead }) {
         <h3>Facts</h3>
         <Facts facts={facts} />
       </section>
-      {bead.status !== "done" && <CloseForm bead={bead} />}
+      {bead.status !== "done" && (
+        <div className={styles.close}>
+          <CloseForm bead={bead} />
+        </div>
+      )}
     </>
   );
 }
