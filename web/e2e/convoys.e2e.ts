@@ -10,6 +10,7 @@ import {
   signIn,
   visitor,
   type World,
+  world,
 } from "./browser";
 import { type Seed, SeededServer } from "./seed";
 
@@ -234,6 +235,15 @@ describe("the board of convoys", () => {
       await own.context().close();
     }
   }, 60_000);
+
+  it("G8 without any bead the page says why, and what to do", async () => {
+    const { page: own } = await visitor(browser);
+    await signIn(own, world(), "/convoys");
+    await own.getByText(/^There are no beads yet\./).waitFor();
+    await own.getByText('godel bead create "Fix the login form"').waitFor();
+    await picture(own, "convoys-empty");
+    await own.context().close();
+  });
 
   it("nothing on the way broke a script or the content policy", () => {
     expect(problems).toEqual([]);

@@ -4,6 +4,7 @@ import { useRefusal } from "../../roles/session";
 import { MAY_CHANGE } from "./actions";
 import { useEditBeads } from "./changes";
 import styles from "./TitleField.module.css";
+import { useForeign } from "./useForeign";
 
 interface TitleFieldProps {
   bead: Bead;
@@ -16,7 +17,8 @@ interface TitleFieldProps {
 /** The title; Enter keeps what was written, Escape what was there. */
 export function TitleField({ bead, isEditing, onEditing, isSmall = false }: TitleFieldProps) {
   const edit = useEditBeads();
-  const refused = useRefusal(MAY_CHANGE);
+  const foreign = useForeign();
+  const refused = useRefusal(MAY_CHANGE) ?? foreign([bead]);
   if (!isEditing || refused) {
     if (isSmall) return <span title={bead.title}>{bead.title}</span>;
     return (

@@ -27,6 +27,6 @@ export const BEAD = {
   }),
 } as const;
 
-/** What one must be allowed to change a bead; what others made may need more, as the server says. */
+/** What one must be allowed to change a bead of one's own; see `useForeign` for those of others. */
 export const MAY_CHANGE = "bead:update:own";
 export const MAY_CREATE = "bead:create:own";

@@ -16,8 +16,8 @@ import {
   TYPE_ICONS,
   TYPES,
 } from "./looks";
+import { useForeign } from "./useForeign";
 
-const idsOf = (beads: readonly Bead[]) => beads.map(({ id }) => id).join(" ");
 /** Commands that take one bead are told for each. */
 const cliFor = (beads: readonly Bead[], tail: (id: string) => string) =>
   beads.map(({ id }) => `godel bead ${tail(id)}`).join(" && ");
@@ -35,12 +35,14 @@ export function useBeadActs() {
   const assign = useAssignBeads();
   const { actor } = useSession();
   const agents = useQuery(agentQueries.all());
+  const foreign = useForeign();
   const statusItems = (beads: readonly Bead[]): MenuItem[] =>
     STATUSES.map((status) => ({
       id: status,
       title: STATUS_LOOKS[status].title,
       icon: STATUS_LOOKS[status].icon,
       can: MAY_CHANGE,
+      refused: foreign(beads),
       isChosen: same(beads, statusOf) === status,
       cli: cliFor(beads, (id) => `status ${id} ${status}`),
       run: () => move.mutate({ beads, status }),
@@ -50,6 +52,7 @@ export function useBeadActs() {
       id: priority,
       title: PRIORITY_LOOKS[priority].title,
       can: MAY_CHANGE,
+      refused: foreign(beads),
       isChosen: same(beads, (bead) => bead.priority) === priority,
       cli: cliFor(beads, (id) => `update ${id} --priority ${priority}`),
       run: () => edit.mutate({ beads, change: { priority }, what: "the priority" }),
@@ -60,6 +63,7 @@ export function useBeadActs() {
       title: words(type),
       icon: TYPE_ICONS[type],
       can: MAY_CHANGE,
+      refused: foreign(beads),
       isChosen: same(beads, (bead) => bead.type) === type,
       cli: cliFor(beads, (id) => `update ${id} --type ${type}`),
       run: () => edit.mutate({ beads, change: { type }, what: "the type" }),
@@ -74,6 +78,7 @@ export function useBeadActs() {
         title: "Nobody",
         icon: "circle",
         can: MAY_CHANGE,
+        refused: foreign(beads),
         isChosen: held === null || (held === undefined && beads.every(({ agent }) => !agent)),
         cli: cliFor(beads, (id) => `release ${id}`),
         run: () => assign.mutate({ beads: beads.filter(({ agent }) => agent), agent: undefined }),
@@ -83,12 +88,15 @@ export function useBeadActs() {
         title: agent === actor ? `Me (${actor.replace(/^user:/, "")})` : agent,
         icon: agent === actor ? "person" : "agents",
         can: MAY_CHANGE,
+        refused: foreign(beads),
         isChosen: held === agent,
         cli: cliFor(beads, (id) => `assign ${id} --agent ${agent}`),
         run: () => assign.mutate({ beads, agent }),
       })),
     ];
   };
-  const assignToMe = (beads: readonly Bead[]) => assign.mutate({ beads, agent: actor });
-  return { statusItems, priorityItems, typeItems, agentItems, assignToMe, edit, idsOf };
+  const assignToMe = (beads: readonly Bead[]) => {
+    if (foreign(beads) === undefined) assign.mutate({ beads, agent: actor });
+  };
+  return { statusItems, priorityItems, typeItems, agentItems, assignToMe };
 }

@@ -12,12 +12,13 @@ import type { BeadGraph } from "../beads/graph";
 import { type BeadStatus, STATUSES } from "../beads/looks";
 import { beadQueries } from "../beads/queries";
 import { useBeadActs } from "../beads/useBeadActs";
+import { useForeign } from "../beads/useForeign";
 import styles from "./Board.module.css";
 import { type Lane, ranksAt, sumOf } from "./board";
 import { ColumnHead } from "./ColumnHead";
 import { Ghost } from "./Ghost";
 import { LaneRow } from "./LaneRow";
-import { arrowOf, cardTo, find, type Place } from "./steps";
+import { type Arrow, arrowOf, cardTo, find, type Place } from "./steps";
 import { type Drag, useBoardDrag } from "./useBoardDrag";
 
 interface BoardProps {
@@ -30,6 +31,8 @@ interface BoardProps {
   onPeek: (id: string) => void;
 }
 
+/** Lanes after these are folded at first: a board of hundreds of cards is slow and tells little. */
+const OPEN_LANES = 6;
 const NONE: ReadonlySet<string> = new Set();
 
 /** The beads as cards in columns, in lanes below each other. */
@@ -41,6 +44,7 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
   const { data: costs } = useQuery(beadQueries.costs());
   const move = useMoveBeads();
   const refused = useRefusal(MAY_CHANGE);
+  const foreign = useForeign();
   const sums = useMemo(
     () => STATUSES.map((status) => [status, sumOf(inColumn(beads, status), costs)] as const),
     [beads, costs],
@@ -51,13 +55,21 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
     move.mutate({ beads: drag.cards, status, ranks });
     setSelected(NONE);
   };
-  const dragging = useBoardDrag({ lanes, selected, refused, onDrop: put });
+  const dragging = useBoardDrag({
+    lanes,
+    selected,
+    refusedOf: (cards) => refused ?? foreign(cards),
+    onDrop: put,
+  });
   const toggle = (id: string) => setSelected((before) => toggled(before, id));
   const focus = useBoardFocus(box, cursor);
-  const go = (to: Place | undefined) => {
-    if (!to) return;
-    setCursor(to);
-    focus(to);
+  const go = (arrow: Arrow) => {
+    let at = cursor;
+    for (let to = cardTo(lanes, at, arrow); to && !isSame(to, at); to = cardTo(lanes, at, arrow)) {
+      at = to;
+      // Cards of a folded lane, or further down than a cell shows, are stepped over.
+      if (focus(to)) return setCursor(to);
+    }
   };
   useBoardActions({ lanes, cursor, go, toggle, onPeek });
   const onKeyDown = (event: KeyboardEvent) => {
@@ -68,7 +80,7 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
     if (event.key === " ") drag ? dragging.drop() : dragging.lift(cursor);
     else if (event.key === "Escape" && drag) dragging.cancel();
     else if (arrow && drag) dragging.step(arrow);
-    else if (arrow) go(cardTo(lanes, cursor, arrow));
+    else if (arrow) go(arrow);
     else if (event.key !== "Enter" || !drag) return;
     else dragging.drop();
     event.preventDefault();
@@ -101,10 +113,11 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
           />
         ))}
       </div>
-      {lanes.map((lane) => (
+      {lanes.map((lane, at) => (
         <LaneRow
           key={lane.id}
           lane={lane}
+          isFar={at >= OPEN_LANES}
           isAlone={lanes.length === 1 && lane.id === "all"}
           graph={graph}
           project={project}
@@ -142,7 +155,7 @@ function useBoardActions({
 }: {
   lanes: readonly Lane[];
   cursor: Place | undefined;
-  go: (to: Place | undefined) => void;
+  go: (arrow: Arrow) => void;
   toggle: (id: string) => void;
   onPeek: (id: string) => void;
 }) {
@@ -150,8 +163,8 @@ function useBoardActions({
   const at = find(lanes, cursor);
   const here = at && lanes[at.lane]?.cells[at.status][at.index];
   const when = here !== undefined;
-  useAction(LIST.down, () => go(cardTo(lanes, cursor, "down")));
-  useAction(LIST.up, () => go(cardTo(lanes, cursor, "up")));
+  useAction(LIST.down, () => go("down"));
+  useAction(LIST.up, () => go("up"));
   useAction(LIST.select, () => here && toggle(here.id), { when });
   useAction(LIST.open, () => here && onPeek(here.id), { when });
   useAction(BEAD.assign, () => here && assignToMe([here]), {
@@ -170,7 +183,9 @@ function isCardTitle(target: EventTarget): boolean {
 function useBoardFocus(box: React.RefObject<HTMLElement | null>, cursor: Place | undefined) {
   const focus = ({ lane, id }: Place) => {
     const place = `[data-lane="${CSS.escape(lane)}"] [data-card="${CSS.escape(id)}"] ${TITLE}`;
-    box.current?.querySelector<HTMLElement>(place)?.focus();
+    const title = box.current?.querySelector<HTMLElement>(place);
+    title?.focus();
+    return title !== null && title !== undefined;
   };
   const wasInside = useRef(false);
   useEffect(() => {
@@ -187,6 +202,10 @@ function useBoardFocus(box: React.RefObject<HTMLElement | null>, cursor: Place |
     if (cursor && wasInside.current && document.activeElement === document.body) focus(cursor);
   });
   return focus;
+}
+
+function isSame(a: Place, b: Place | undefined): boolean {
+  return a.lane === b?.lane && a.id === b.id;
 }
 
 function inColumn(beads: readonly Bead[], status: BeadStatus): Bead[] {

@@ -11,7 +11,7 @@ import { type BeadStatus, STATUS_LOOKS, STATUSES } from "../beads/looks";
 import { beadQueries } from "../beads/queries";
 import { useBeadActs } from "../beads/useBeadActs";
 import styles from "./Board.module.css";
-import { CELL_PAGE, type Lane } from "./board";
+import { CELL_PAGE, LANE_PAGE, type Lane } from "./board";
 import { Card } from "./Card";
 import { ConvoyFacts } from "./ConvoyFacts";
 import { InlineCreate } from "./InlineCreate";
@@ -21,6 +21,8 @@ interface LaneRowProps {
   lane: Lane;
   /** Without lanes there is no head of one. */
   isAlone: boolean;
+  /** It comes after many others, and is folded at first. */
+  isFar: boolean;
   graph: BeadGraph;
   project: string | undefined;
   drag: Drag | undefined;
@@ -37,7 +39,7 @@ interface LaneRowProps {
 export function LaneRow(props: LaneRowProps) {
   const { lane, isAlone } = props;
   const isOver = lane.convoy !== undefined && lane.convoy.status !== "active";
-  const [isClosed, setClosed] = useStored(`board.closed.${lane.id}`, isOver);
+  const [isClosed, setClosed] = useStored(`board.closed.${lane.id}`, isOver || props.isFar);
   const total = STATUSES.reduce((sum, status) => sum + lane.cells[status].length, 0);
   return (
     <section className={styles.lane} aria-label={lane.title} data-lane={lane.id}>
@@ -78,7 +80,8 @@ function Cell({
   drag,
   ...rest
 }: LaneRowProps & { status: BeadStatus }) {
-  const [shown, setShown] = useState(CELL_PAGE);
+  const page = rest.isAlone ? CELL_PAGE : LANE_PAGE;
+  const [shown, setShown] = useState(page);
   const { data: reviews } = useQuery(beadQueries.reviews());
   const { statusItems } = useBeadActs();
   const cards = lane.cells[status].slice(0, shown);

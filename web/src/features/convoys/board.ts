@@ -16,6 +16,8 @@ export interface Lane {
 
 /** How many cards a cell shows before it is asked for more. */
 export const CELL_PAGE = 25;
+/** The same where there are lanes below each other. */
+export const LANE_PAGE = 8;
 
 /** The lanes of a board, each with its cells in order. */
 export function lanesOf(

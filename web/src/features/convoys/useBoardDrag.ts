@@ -22,13 +22,13 @@ const SLACK_PX = 5;
 interface DragOptions {
   lanes: readonly Lane[];
   selected: ReadonlySet<string>;
-  /** Why nothing may be moved. */
-  refused: string | undefined;
+  /** Why cards may not be moved. */
+  refusedOf: (cards: readonly Bead[]) => string | undefined;
   onDrop: (drag: Drag, lane: Lane) => void;
 }
 
 /** Lifts, moves and drops cards by pointer and by keys; says what happens for a screen reader. */
-export function useBoardDrag({ lanes, selected, refused, onDrop }: DragOptions) {
+export function useBoardDrag({ lanes, selected, refusedOf, onDrop }: DragOptions) {
   const [drag, setDrag] = useState<Drag>();
   const [said, say] = useState("");
   const pressed = useRef<{ place: Place; x: number; y: number }>(undefined);
@@ -51,9 +51,10 @@ export function useBoardDrag({ lanes, selected, refused, onDrop }: DragOptions) 
   };
 
   const lift = (place: Place) => {
-    if (refused) return say(refused);
     const next = begin(place, "keys");
     if (!next) return;
+    const refused = refusedOf(next.cards);
+    if (refused) return say(refused);
     setDrag(next);
     say(`Lifted ${nameOf(next)}. ${where(laneOf(place.lane), next)} ${HELP}`);
   };
@@ -86,7 +87,7 @@ export function useBoardDrag({ lanes, selected, refused, onDrop }: DragOptions) 
     if (!drag) {
       const way = press ? Math.hypot(point.x - press.x, point.y - press.y) : 0;
       const next = press && way > SLACK_PX ? begin(press.place, "pointer") : undefined;
-      if (next) setDrag({ ...next, point });
+      if (next && refusedOf(next.cards) === undefined) setDrag({ ...next, point });
       return;
     }
     setDrag({ ...drag, point, spot: spotUnder(drag, point) ?? drag.spot });
@@ -117,17 +118,14 @@ export function useBoardDrag({ lanes, selected, refused, onDrop }: DragOptions) 
     return () => listening.abort();
   }, []);
 
-  const press = useCallback(
-    (event: PointerEvent, place: Place) => {
-      // A finger scrolls; it moves cards through their menu.
-      if (event.button !== 0 || event.pointerType === "touch" || refused) return;
-      const target = event.target as Element;
-      // A menu lies over the page, but its events come through the card that opened it.
-      if (target.closest("[data-no-drag]") || !event.currentTarget.contains(target)) return;
-      pressed.current = { place, x: event.clientX, y: event.clientY };
-    },
-    [refused],
-  );
+  const press = useCallback((event: PointerEvent, place: Place) => {
+    // A finger scrolls; it moves cards through their menu.
+    if (event.button !== 0 || event.pointerType === "touch") return;
+    const target = event.target as Element;
+    // A menu lies over the page, but its events come through the card that opened it.
+    if (target.closest("[data-no-drag]") || !event.currentTarget.contains(target)) return;
+    pressed.current = { place, x: event.clientX, y: event.clientY };
+  }, []);
   const isClick = useCallback(() => !dragged.current, []);
   return { drag, said, press, isClick, lift, step, drop, cancel };
 }

@@ -12,6 +12,7 @@ import { MAY_CHANGE } from "../actions";
 import { useEditBeads } from "../changes";
 import { fieldOf, isDropped } from "../looks";
 import { beadQueries } from "../queries";
+import { useForeign } from "../useForeign";
 import styles from "./BeadPanel.module.css";
 import { CloseForm } from "./CloseForm";
 import { Markdown } from "./Markdown";
@@ -74,7 +75,8 @@ interface TextPartProps {
 function TextPart({ bead, field, title }: TextPartProps) {
   const [isEditing, setEditing] = useState(false);
   const edit = useEditBeads();
-  const refused = useRefusal(MAY_CHANGE);
+  const foreign = useForeign()([bead]);
+  const refused = useRefusal(MAY_CHANGE) ?? foreign;
   const text = bead[field] ?? "";
   const { done, all } = countChecks(text);
   const save = (next: string) =>
@@ -91,6 +93,7 @@ function TextPart({ bead, field, title }: TextPartProps) {
             look="quiet"
             size="small"
             can={MAY_CHANGE}
+            refused={foreign}
             cli={`godel bead update ${bead.id} --${field} "..."`}
             aria-label={`Edit: ${title}`}
             onClick={() => setEditing(true)}

@@ -4,6 +4,7 @@ import { Disclosure } from "../../../ui/Disclosure";
 import { useDraft } from "../../../ui/useDraft";
 import { MAY_CHANGE } from "../actions";
 import { useMoveBeads } from "../changes";
+import { useForeign } from "../useForeign";
 import styles from "./BeadPanel.module.css";
 
 const RESOLUTIONS = [
@@ -16,7 +17,10 @@ const RESOLUTIONS = [
 export function CloseForm({ bead }: { bead: Bead }) {
   const [reason, setReason, clear] = useDraft(`bead.${bead.id}.close`);
   const move = useMoveBeads();
-  const refused = reason.trim() === "" ? "Write a sentence that says why first." : undefined;
+  const isEmpty = reason.trim() === "";
+  const foreign = useForeign();
+  const refused =
+    foreign([bead]) ?? (isEmpty ? "Write a sentence that says why first." : undefined);
   const close = (resolution: string) => {
     move.mutate({ beads: [bead], status: "done", resolution, reason: reason.trim() });
     clear();

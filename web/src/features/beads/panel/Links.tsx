@@ -10,6 +10,7 @@ import { MAY_CHANGE } from "../actions";
 import { StatusMark } from "../BeadMarks";
 import type { BeadGraph } from "../graph";
 import { BEAD_LISTS, beadKey, beadPath } from "../queries";
+import { useForeign } from "../useForeign";
 import styles from "./BeadPanel.module.css";
 
 const TITLES: Record<string, string> = {
@@ -29,6 +30,7 @@ interface LinksProps {
 /** What a bead is linked to, both ways, and how to link it. */
 export function Links({ bead, graph, onOpen }: LinksProps) {
   const unlink = useLink(bead, "unlink");
+  const foreign = useForeign()([bead]);
   const types = [...new Set(bead.links.map(({ type }) => type))];
   const groups = types.map((type) => ({
     type,
@@ -56,6 +58,7 @@ export function Links({ bead, graph, onOpen }: LinksProps) {
                   size="small"
                   isIcon
                   can={MAY_CHANGE}
+                  refused={foreign}
                   cli={`godel bead dep remove ${bead.id} ${target}`}
                   aria-label={`Remove the link to ${target}`}
                   onClick={() => unlink.mutate({ type, target })}
@@ -131,8 +134,9 @@ function AddLink({ bead }: { bead: Bead }) {
   const [target, setTarget] = useState("");
   const [type, setType] = useState("blocks");
   const link = useLink(bead, "link");
+  const foreign = useForeign()([bead]);
   const add = () => {
-    if (target.trim() === "") return;
+    if (target.trim() === "" || foreign) return;
     link.mutate({ type, target: target.trim() });
     setTarget("");
   };
@@ -163,6 +167,7 @@ function AddLink({ bead }: { bead: Bead }) {
           size="small"
           side="above"
           can={MAY_CHANGE}
+          refused={foreign}
           cli={`godel bead dep add ${bead.id} ${target.trim() || "ID"} --type ${type}`}
           onClick={add}
         >
