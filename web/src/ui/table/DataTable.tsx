@@ -46,6 +46,10 @@ interface DataTableProps<T> {
   /** What is shown above the table for the rows that are selected; see `BulkBar`. */
   bulk?: (selection: readonly T[], clear: () => void) => ReactNode;
   rowHeight?: number;
+  /** Brings the sorted rows into groups; it may put heads between them, see `headOf`. */
+  arrange?: ((rows: readonly T[]) => readonly T[]) | undefined;
+  /** What the head of a group says; nothing for a row that is none. */
+  headOf?: ((row: T) => ReactNode) | undefined;
 }
 
 const ROW_HEIGHT = 36;
@@ -62,7 +66,9 @@ export function DataTable<T>(props: DataTableProps<T>) {
     return by && sort ? sortRows(rows, by, sort.isDown) : rows;
   }, [columns, rows, sort]);
   const isBusy = usePresence(box);
-  const calm = useCalm(sorted, keyOf, isBusy);
+  const { arrange, headOf } = props;
+  const arranged = useMemo(() => arrange?.(sorted) ?? sorted, [arrange, sorted]);
+  const calm = useCalm(arranged, keyOf, isBusy);
   const list = useRows({ rows: calm.rows, keyOf, onOpen, onPeek, canSelect: bulk !== undefined });
   const visible = shown ? columns.filter(({ id, always }) => always || shown.has(id)) : columns;
   const view = useVirtual(box, calm.rows.length, rowHeight);
@@ -111,6 +117,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
                   canSelect={bulk !== undefined}
                   isPeeked={props.peeked === keyOf(row)}
                   onPress={onPeek ?? onOpen}
+                  head={headOf?.(row)}
                 />
               ))}
             </div>
@@ -190,10 +197,26 @@ interface LineProps<T> {
   canSelect: boolean;
   isPeeked: boolean;
   onPress: ((row: T) => void) | undefined;
+  head: ReactNode;
 }
 
-function Line<T>({ row, id, index, columns, list, canSelect, isPeeked, onPress }: LineProps<T>) {
+function Line<T>(props: LineProps<T>) {
+  const { row, id, index, columns, list, canSelect, isPeeked, onPress, head } = props;
   const isSelected = list.selected.has(id);
+  if (head !== undefined && head !== null) {
+    return (
+      <div
+        role="row"
+        className={classes(styles.row, styles.group)}
+        aria-rowindex={index + 2}
+        data-cursor={list.cursor === id || undefined}
+      >
+        <div role="gridcell" className={styles.whole}>
+          {head}
+        </div>
+      </div>
+    );
+  }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter and Space are keys of the list
     <div
