@@ -1,4 +1,5 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import { useWaitingReviews } from "./features/review/queries";
 import { CodeGone } from "./ui/Boundary";
 import type { IconName } from "./ui/Icon";
 
@@ -54,5 +55,22 @@ export const PAGES: readonly Page[] = [
     icon: "agents",
     key: "a",
     load: () => import("./features/agents/AgentsPage"),
+  }),
+  page({
+    id: "review",
+    path: "/review",
+    title: "Review",
+    icon: "review",
+    key: "r",
+    load: () => import("./features/review/ReviewPage"),
+    useCount: useWaitingReviews,
+  }),
+  page({
+    id: "landing",
+    path: "/landing",
+    title: "Merge queue",
+    icon: "merge",
+    key: "m",
+    load: () => import("./features/landing/LandingPage"),
   }),
 ];
