@@ -1,7 +1,6 @@
 import { useMemo } from "react";
 import type { Review, ReviewComment, ReviewDecision } from "../../api/types";
 import { Button } from "../../ui/Button";
-import { plural } from "../../ui/format";
 import { ShortId } from "../../ui/ShortId";
 import { Badge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
@@ -135,10 +134,7 @@ function Changed({
           Changed since you decided
         </Status>
       </p>
-      <p className={styles.soft}>
-        {plural(decisions.length, "decision")} about something that is another now, so it counts as
-        undecided:
-      </p>
+      <p className={styles.soft}>These are others now, and undecided again:</p>
       <ul>
         {decisions.map((one) => (
           <li key={`${one.key} ${one.at} ${one.lines?.from ?? ""}`}>

@@ -9,6 +9,7 @@ import { REVIEW } from "./actions";
 import styles from "./DiffFoot.module.css";
 import { cliFor } from "./deskContext";
 import { reviewPath } from "./queries";
+import { whyNoUndo } from "./useDiffKeys";
 import type { ReviewDesk } from "./useReviewDesk";
 
 const CAN = "review:update:own";
@@ -57,7 +58,7 @@ export function DiffFoot({
           side="above"
           can={CAN}
           cli={cliFor("undo", bead)}
-          refused={review.decisions.length === 0 ? "Nothing was decided yet." : undefined}
+          refused={whyNoUndo(review, diff)}
           onClick={desk.undoLast}
         >
           Undo <KeyCaps keys={keysOf(REVIEW.undo)[0] ?? ""} />

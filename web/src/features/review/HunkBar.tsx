@@ -83,6 +83,7 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
         {isDecided && (
           <Act
             title="Undo"
+            isShort
             icon="refresh"
             cli={cliFor("undo", desk.bead)}
             onClick={() => desk.takeBack(hunk.key)}
@@ -103,22 +104,26 @@ interface ActProps {
   keys?: string | undefined;
   cli: string;
   isOn?: boolean;
+  /** Only its sign is seen. */
+  isShort?: boolean;
   onClick: () => void;
 }
 
 /** A small button of a bar; its key is shown where the cursor is. */
-export function Act({ title, icon, keys, cli, isOn, onClick }: ActProps) {
+export function Act({ title, icon, keys, cli, isOn, isShort = false, onClick }: ActProps) {
   return (
     <Guarded
       look="quiet"
       size="small"
       className={classes(styles.act, isOn && styles.on)}
+      isIcon={isShort}
+      aria-label={isShort ? title : undefined}
       can={CAN}
       cli={cli}
       onClick={onClick}
     >
       <Icon name={icon} size={13} />
-      <span className={styles.word}>{title}</span>
+      {!isShort && title}
       {keys && <KeyCaps keys={keys} />}
     </Guarded>
   );
@@ -171,6 +176,7 @@ export const PartBar = memo(function PartBar({ file, isHere, decision }: PartBar
         {standing !== "undecided" && (
           <Act
             title="Undo"
+            isShort
             icon="refresh"
             cli={cliFor("undo", desk.bead)}
             onClick={() => desk.takeBack(key)}

@@ -9,6 +9,7 @@ import type {
   ReviewTally,
 } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
+import { inOrder, isOnTheWay } from "./order";
 import { diffKey, REVIEWS, reviewKey, reviewPath } from "./queries";
 
 /** What a person says about a part. */
@@ -24,30 +25,37 @@ export interface Decision {
 }
 
 const WORDS: Record<Verdict, string> = { accepted: "Accept", rejected: "Reject" };
-const all = (bead: string) => [reviewKey(bead), diffKey(bead), REVIEWS];
+/** Asked again when all was sent: what comes before would show less than the person has decided. */
+const all = (bead: string) => (isOnTheWay(bead) ? [] : [reviewKey(bead), diffKey(bead), REVIEWS]);
 
 /** Everything that can be done to the review of one bead. */
 export function useReviewChanges(bead: string, commit: string | undefined) {
   const decide = useChange<Decision, Review>({
     what: ({ verdict, name }) => `${WORDS[verdict]} ${name}`,
-    send: ({ verdict, parts }) =>
-      post<Review>(reviewPath(bead, "/decisions"), {
-        verdict,
-        commit,
-        ...(parts.length === 0 ? { all: true } : { parts }),
-      }),
+    send: ({ verdict, parts }) => {
+      const about = parts.length === 0 ? { all: true } : { parts };
+      return inOrder(bead, () =>
+        post<Review>(reviewPath(bead, "/decisions"), { verdict, commit, ...about }),
+      );
+    },
     expect: (cache, decision) => rehearse(cache, bead, decision),
     settle: () => all(bead),
   });
   const takeBack = useChange<{ key?: string }, Review>({
     what: () => "Take back what was decided",
-    send: ({ key }) => remove<Review>(reviewPath(bead, "/decisions", key ? { key } : {})),
+    send: ({ key }) =>
+      inOrder(bead, () => remove<Review>(reviewPath(bead, "/decisions", key ? { key } : {}))),
+    expect: (cache, { key }) => {
+      if (key) setStandings(cache, bead, new Map([[key, "undecided"]]));
+    },
     settle: () => all(bead),
   });
   const edit = useChange<{ key: string; text: string; name: string }, Review>({
     what: ({ name }) => `Edit ${name}`,
     send: ({ key, text }) =>
-      post<Review>(reviewPath(bead, "/edits"), { part: { key }, text, commit }),
+      inOrder(bead, () =>
+        post<Review>(reviewPath(bead, "/edits"), { part: { key }, text, commit }),
+      ),
     expect: (cache, { key }) => setStandings(cache, bead, new Map([[key, "edited"]])),
     settle: () => all(bead),
   });

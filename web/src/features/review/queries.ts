@@ -3,6 +3,7 @@ import { get } from "../../api/client";
 import type { Review, ReviewDiff, ReviewRow } from "../../api/types";
 import { refOf } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
+import { isOnTheWay } from "./order";
 
 /** Keys of the cache: the queue, and of one bead its review and its diff. */
 export const REVIEWS = ["reviews"] as const;
@@ -60,7 +61,9 @@ onLive({
   on: ["review:*", "bead:*", "landing:*"],
   invalidate: (event) => {
     const bead = refOf(event, "beadId");
-    return bead === undefined ? [REVIEWS] : [REVIEWS, reviewKey(bead), diffKey(bead)];
+    return bead === undefined || isOnTheWay(bead)
+      ? [REVIEWS]
+      : [REVIEWS, reviewKey(bead), diffKey(bead)];
   },
 });
 

@@ -28,6 +28,13 @@ export function findPart(
   return undefined;
 }
 
+/** Why there is nothing to take back; what is on its way counts. */
+export function whyNoUndo(review: Review, diff: ReviewDiff): string | undefined {
+  const { accepted, rejected } = diff.tally;
+  const isNothing = review.decisions.length === 0 && accepted + rejected === 0;
+  return isNothing ? "Nothing was decided yet." : undefined;
+}
+
 /** Binds every key of a diff to the hunk under the cursor. */
 export function useDiffKeys({ review, diff, desk }: Keys): void {
   const { keys, here, chosen, setChosen, setCursor } = desk;
@@ -74,7 +81,7 @@ export function useDiffKeys({ review, diff, desk }: Keys): void {
     when: hunk !== undefined,
   });
   useAction(REVIEW.undo, desk.undoLast, {
-    disabled: disabled ?? (review.decisions.length === 0 ? "Nothing was decided yet." : undefined),
+    disabled: disabled ?? whyNoUndo(review, diff),
     cli: cliFor("undo", bead),
   });
   useAction(REVIEW.moreLines, () => hunk && setChosen(stretched(hunk, chosen, 1)), {
