@@ -2,6 +2,7 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { list } from "../api/list";
 import type { Agent, Bead, Convoy } from "../api/types";
+import { reviewQueries } from "../features/review/queries";
 import { PAGES } from "../pages";
 import { navigate } from "../router/router";
 import type { IconName } from "../ui/Icon";
@@ -52,6 +53,7 @@ export function useFoundThings(typed: string): PaletteItem[] {
     ...found<Convoy>("convoys", "/api/v1/convoys", {}),
     enabled: enabled && has("convoys"),
   });
+  const reviews = useQuery({ ...reviewQueries.queue(), enabled: enabled && has("review") });
   if (!enabled) return [];
   return [
     ...(agents.data?.items ?? []).map((agent) => ({
@@ -77,6 +79,14 @@ export function useFoundThings(typed: string): PaletteItem[] {
       note: convoy.id,
       icon: "convoys" as const,
       run: () => navigate(`/convoys/${encodeURIComponent(convoy.id)}`),
+    })),
+    ...(reviews.data?.items ?? []).map((review) => ({
+      id: `review ${review.bead}`,
+      group: "Reviews",
+      title: `Review ${review.title}`,
+      note: review.bead,
+      icon: "review" as const,
+      run: () => navigate(`/review/${encodeURIComponent(review.bead)}`),
     })),
   ];
 }
