@@ -37,6 +37,8 @@ describe("the merge queue", () => {
     await work("first", { "own/first.txt": "1\n" });
     await work("broken", { broken: "yes\n" });
     await work("last", { "own/last.txt": "3\n" });
+    await work("left side", { "own/left.txt": "l\n" });
+    await work("right side", { "own/right.txt": "r\n" });
     await work("mine", { "shared.txt": "one\nmine\nthree\n" });
     await work("yours", { "shared.txt": "one\nyours\nthree\n" });
     browser = await openBrowser();
@@ -115,6 +117,23 @@ describe("the merge queue", () => {
     await page.keyboard.press("r");
     await stage("broken", "landed");
     expect(await own.git("show", "main:own/mended.txt")).toBe("2");
+  }, 60_000);
+
+  it("X3 beads that are judged together are framed, with the time that they probably take", async () => {
+    await own.godel("land", "pause");
+    await land("left side");
+    await land("right side");
+    await entry("right side")
+      .getByText(/lands in about/)
+      .waitFor();
+    await picture(page, "landing-eta");
+    await own.godel("land", "resume");
+    await stage("left side", "landed");
+    await stage("right side", "landed");
+    const batch = page.locator("[data-batch]");
+    await batch.getByText("Were judged together: 2").waitFor();
+    expect(await batch.locator("[data-landing]").count()).toBe(2);
+    await picture(page, "landing-batch");
   }, 60_000);
 
   it("X3 a conflict names its files", async () => {

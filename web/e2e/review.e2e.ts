@@ -190,8 +190,7 @@ describe("the review", () => {
       await page.locator("[data-diff]").evaluate((box, share) => {
         box.scrollTop = box.scrollHeight * share;
       }, part);
-      await page.waitForTimeout(100);
-      expect(await rows()).toBeGreaterThan(10);
+      await expect.poll(rows).toBeGreaterThan(10);
       expect(await rows()).toBeLessThan(200);
       const head = await file("huge.rs").getByRole("heading", { name: "huge.rs" }).boundingBox();
       const box = await page.locator("[data-diff]").boundingBox();

@@ -110,7 +110,7 @@ function Trouble({ landing }: { landing: Landing }) {
   return (
     <div className={styles.trouble}>
       {trouble && <p className={styles.what}>{trouble}.</p>}
-      {why && <p className={styles.why}>{why.includes("\n") ? why : asSentence(why)}</p>}
+      {why && <p className={styles.why}>{wordsOf(why)}</p>}
       {files.length > 0 && (
         <ul aria-label="Files in conflict">
           {files.map((path) => (
@@ -127,4 +127,9 @@ function Trouble({ landing }: { landing: Landing }) {
       )}
     </div>
   );
+}
+
+/** One line is a sentence; what a gate printed is left as it is. */
+function wordsOf(why: string): string {
+  return why.includes("\n") ? why : asSentence(why.replace(/^user:/, ""));
 }

@@ -147,7 +147,6 @@ function Changed({
               <code>{one.path}</code>
             </Button>{" "}
             {one.verdict}
-            {one.bound === "gone" ? ", gone now" : ""}
           </li>
         ))}
       </ul>

@@ -28,7 +28,6 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
   const desk = useDesk();
   const name = partName(file, hunk, chosen);
   const what = chosen ? linesOf(chosen) : "";
-  const isDecided = hunk.standing !== "undecided";
   return (
     <div
       className={classes(styles.bar, isHere && styles.here)}
@@ -53,7 +52,7 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
         <Act
           title={`Accept${what}`}
           icon="check"
-          keys={isHere ? keysOf(REVIEW.accept)[0] : undefined}
+          keys={keysOf(REVIEW.accept)[0]}
           cli={cliFor("accept", desk.bead, name)}
           isOn={hunk.standing === "accepted"}
           onClick={() => desk.decideHunk("accepted", file, hunk)}
@@ -61,7 +60,7 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
         <Act
           title={`Reject${what}`}
           icon="cross"
-          keys={isHere ? keysOf(REVIEW.reject)[0] : undefined}
+          keys={keysOf(REVIEW.reject)[0]}
           cli={cliFor("reject", desk.bead, name)}
           isOn={hunk.standing === "rejected"}
           onClick={() => desk.decideHunk("rejected", file, hunk)}
@@ -69,26 +68,25 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
         <Act
           title="Edit"
           icon="edit"
-          keys={isHere ? keysOf(REVIEW.edit)[0] : undefined}
+          keys={keysOf(REVIEW.edit)[0]}
           cli={cliFor("edit", desk.bead, `${partName(file, hunk)} -`)}
           onClick={() => desk.setEditing(hunk.key)}
         />
         <Act
           title="Comment"
           icon="message"
-          keys={isHere ? keysOf(CREATE)[0] : undefined}
+          keys={keysOf(CREATE)[0]}
           cli={`godel review comment ${desk.bead} TEXT --on ${file.path}:${hunk.newStart}`}
           onClick={() => desk.compose(spotOf(file, hunk, chosen))}
         />
-        {isDecided && (
-          <Act
-            title="Undo"
-            isShort
-            icon="refresh"
-            cli={cliFor("undo", desk.bead)}
-            onClick={() => desk.takeBack(hunk.key)}
-          />
-        )}
+        <Act
+          title="Undo"
+          isShort
+          isGone={hunk.standing === "undecided"}
+          icon="refresh"
+          cli={cliFor("undo", desk.bead)}
+          onClick={() => desk.takeBack(hunk.key)}
+        />
       </span>
     </div>
   );
@@ -106,16 +104,19 @@ interface ActProps {
   isOn?: boolean;
   /** Only its sign is seen. */
   isShort?: boolean;
+  /** It makes no sense now, but keeps its room: nothing moves under the pointer. */
+  isGone?: boolean;
   onClick: () => void;
 }
 
-/** A small button of a bar; its key is shown where the cursor is. */
-export function Act({ title, icon, keys, cli, isOn, isShort = false, onClick }: ActProps) {
+/** A small button of a bar; its key is seen where the cursor is, and has its room everywhere. */
+export function Act(props: ActProps) {
+  const { title, icon, keys, cli, isOn, isShort = false, isGone = false, onClick } = props;
   return (
     <Guarded
       look="quiet"
       size="small"
-      className={classes(styles.act, isOn && styles.on)}
+      className={classes(styles.act, isOn && styles.on, isGone && styles.gone)}
       isIcon={isShort}
       aria-label={isShort ? title : undefined}
       can={CAN}
@@ -124,7 +125,11 @@ export function Act({ title, icon, keys, cli, isOn, isShort = false, onClick }: 
     >
       <Icon name={icon} size={13} />
       {!isShort && title}
-      {keys && <KeyCaps keys={keys} />}
+      {keys && (
+        <span className={styles.keys} aria-hidden="true">
+          <KeyCaps keys={keys} />
+        </span>
+      )}
     </Guarded>
   );
 }
@@ -160,7 +165,7 @@ export const PartBar = memo(function PartBar({ file, isHere, decision }: PartBar
         <Act
           title="Accept"
           icon="check"
-          keys={isHere ? keysOf(REVIEW.accept)[0] : undefined}
+          keys={keysOf(REVIEW.accept)[0]}
           cli={cliFor("accept", desk.bead, file.path)}
           isOn={standing === "accepted"}
           onClick={() => desk.decidePart("accepted", file)}
@@ -168,20 +173,19 @@ export const PartBar = memo(function PartBar({ file, isHere, decision }: PartBar
         <Act
           title="Reject"
           icon="cross"
-          keys={isHere ? keysOf(REVIEW.reject)[0] : undefined}
+          keys={keysOf(REVIEW.reject)[0]}
           cli={cliFor("reject", desk.bead, file.path)}
           isOn={standing === "rejected"}
           onClick={() => desk.decidePart("rejected", file)}
         />
-        {standing !== "undecided" && (
-          <Act
-            title="Undo"
-            isShort
-            icon="refresh"
-            cli={cliFor("undo", desk.bead)}
-            onClick={() => desk.takeBack(key)}
-          />
-        )}
+        <Act
+          title="Undo"
+          isShort
+          isGone={standing === "undecided"}
+          icon="refresh"
+          cli={cliFor("undo", desk.bead)}
+          onClick={() => desk.takeBack(key)}
+        />
       </span>
     </div>
   );

@@ -43,9 +43,9 @@ export function latestByKey(decisions: readonly ReviewDecision[]): Map<string, R
   return new Map(decisions.map((decision) => [decision.key, decision]));
 }
 
-/** Decisions about something that is another now. */
+/** The last decisions about what is another now; about what is gone there is nothing to decide. */
 export function changedSince(decisions: readonly ReviewDecision[]): ReviewDecision[] {
-  return decisions.filter((decision) => decision.bound !== "bound");
+  return [...latestByKey(decisions).values()].filter((decision) => decision.bound === "changed");
 }
 
 /** The command for a part: `src/main.rs:2`, or lines of it. */
