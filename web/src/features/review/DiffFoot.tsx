@@ -6,6 +6,7 @@ import { Icon } from "../../ui/Icon";
 import { KeyCaps } from "../../ui/KeyCaps";
 import { ApplyDialog } from "./ApplyDialog";
 import { REVIEW } from "./actions";
+import type { Verdict } from "./changes";
 import styles from "./DiffFoot.module.css";
 import { cliFor } from "./deskContext";
 import { reviewPath } from "./queries";
@@ -34,24 +35,9 @@ export function DiffFoot({
         {accepted} accepted, {rejected} rejected, {undecided} undecided
       </p>
       <span className={styles.acts}>
-        <Guarded
-          size="small"
-          side="above"
-          can={CAN}
-          cli={cliFor("accept", bead, "--all")}
-          onClick={() => desk.decideAll("accepted")}
-        >
-          <Icon name="check" size={13} /> Accept all
-        </Guarded>
-        <Guarded
-          size="small"
-          side="above"
-          can={CAN}
-          cli={cliFor("reject", bead, "--all")}
-          onClick={() => desk.decideAll("rejected")}
-        >
-          <Icon name="cross" size={13} /> Reject all
-        </Guarded>
+        {(["accepted", "rejected"] as const).map((verdict) => (
+          <DecideAll key={verdict} bead={bead} verdict={verdict} desk={desk} />
+        ))}
         <Guarded
           size="small"
           look="quiet"
@@ -86,5 +72,20 @@ export function DiffFoot({
       </span>
       {isApplying && <ApplyDialog review={review} diff={diff} onClose={() => setApplying(false)} />}
     </footer>
+  );
+}
+
+function DecideAll({ bead, verdict, desk }: { bead: string; verdict: Verdict; desk: ReviewDesk }) {
+  const isYes = verdict === "accepted";
+  return (
+    <Guarded
+      size="small"
+      side="above"
+      can={CAN}
+      cli={cliFor(isYes ? "accept" : "reject", bead, "--all")}
+      onClick={() => desk.decideAll(verdict)}
+    >
+      <Icon name={isYes ? "check" : "cross"} size={13} /> {isYes ? "Accept all" : "Reject all"}
+    </Guarded>
   );
 }

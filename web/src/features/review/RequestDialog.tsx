@@ -1,5 +1,5 @@
 import { useId, useState } from "react";
-import type { Review } from "../../api/types";
+import type { Review, ReviewComment } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
@@ -36,23 +36,7 @@ export function RequestDialog({ review, onClose }: { review: Review; onClose: ()
           {plural(waiting.length, "comment")} and {rejected} rejected go to an agent as one message,
           and the bead is open again.
         </p>
-        {waiting.length > 0 && (
-          <ul className={styles.files} aria-label="Comments that are sent">
-            {waiting.map((comment) => (
-              <li key={comment.id}>
-                {comment.path && (
-                  <>
-                    <code>
-                      {comment.path}
-                      {comment.line ? `:${comment.line}` : ""}
-                    </code>{" "}
-                  </>
-                )}
-                {comment.text}
-              </li>
-            ))}
-          </ul>
-        )}
+        {waiting.length > 0 && <Waiting comments={waiting} />}
         <label htmlFor={id} className={styles.label}>
           Anything else
           <textarea
@@ -93,5 +77,26 @@ export function RequestDialog({ review, onClose }: { review: Review; onClose: ()
         </div>
       </div>
     </Dialog>
+  );
+}
+
+/** What the agent is told besides what was rejected. */
+function Waiting({ comments }: { comments: readonly ReviewComment[] }) {
+  return (
+    <ul className={styles.files} aria-label="Comments that are sent">
+      {comments.map((comment) => (
+        <li key={comment.id}>
+          {comment.path && (
+            <>
+              <code>
+                {comment.path}
+                {comment.line ? `:${comment.line}` : ""}
+              </code>{" "}
+            </>
+          )}
+          {comment.text}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -18,12 +18,7 @@ export function useReviewDesk(review: Review, diff: ReviewDiff) {
   const { decide, takeBack, edit } = useReviewChanges(bead, commit);
   const comment = useComment(bead, commit, actor);
   const viewed = useViewed(bead);
-  const { isFolded } = viewed;
-  const keys = useMemo(
-    () => partKeys(diff.files.filter((file) => !isFolded(file))),
-    [diff.files, isFolded],
-  );
-  const here = useMemo(() => nearest(partKeys(diff.files), keys, cursor), [diff, keys, cursor]);
+  const { keys, here } = useHere(diff, viewed.isFolded, cursor);
   const decisions = useMemo(
     () => latestByKey(review.decisions.filter((one) => one.bound === "bound")),
     [review.decisions],
@@ -79,6 +74,17 @@ export function useReviewDesk(review: Review, diff: ReviewDiff) {
 }
 
 export type ReviewDesk = ReturnType<typeof useReviewDesk>;
+
+/** What can be decided in files that are not folded, and where the cursor is in it. */
+function useHere(
+  { files }: ReviewDiff,
+  isFolded: (file: ReviewFile) => boolean,
+  cursor: string | undefined,
+) {
+  const keys = useMemo(() => partKeys(files.filter((file) => !isFolded(file))), [files, isFolded]);
+  const here = useMemo(() => nearest(partKeys(files), keys, cursor), [files, keys, cursor]);
+  return { keys, here };
+}
 
 /** Where the cursor is: if its file was folded, at what follows. */
 export function nearest(
