@@ -1,5 +1,6 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import { useInboxCount } from "./features/inbox/queries";
+import { useWaitingReviews } from "./features/review/queries";
 import { CodeGone } from "./ui/Boundary";
 import type { IconName } from "./ui/Icon";
 
@@ -80,5 +81,22 @@ export const PAGES: readonly Page[] = [
     icon: "beads",
     key: "b",
     load: () => import("./features/beads/BeadsPage"),
+  }),
+  page({
+    id: "review",
+    path: "/review",
+    title: "Review",
+    icon: "review",
+    key: "r",
+    load: () => import("./features/review/ReviewPage"),
+    useCount: useWaitingReviews,
+  }),
+  page({
+    id: "landing",
+    path: "/landing",
+    title: "Merge queue",
+    icon: "merge",
+    key: "m",
+    load: () => import("./features/landing/LandingPage"),
   }),
 ];
