@@ -55,4 +55,12 @@ export const PAGES: readonly Page[] = [
     key: "a",
     load: () => import("./features/agents/AgentsPage"),
   }),
+  page({
+    id: "costs",
+    path: "/costs",
+    title: "Costs",
+    icon: "costs",
+    key: "$",
+    load: () => import("./features/costs/CostsPage"),
+  }),
 ];
