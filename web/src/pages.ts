@@ -63,4 +63,20 @@ export const PAGES: readonly Page[] = [
     key: "$",
     load: () => import("./features/costs/CostsPage"),
   }),
+  page({
+    id: "queue",
+    path: "/queue",
+    title: "Queue",
+    icon: "queue",
+    key: "q",
+    load: () => import("./features/queue/QueuePage"),
+  }),
+  page({
+    id: "settings",
+    path: "/settings",
+    title: "Settings",
+    icon: "settings",
+    key: "s",
+    load: () => import("./features/settings/SettingsPage"),
+  }),
 ];
