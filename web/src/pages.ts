@@ -99,4 +99,28 @@ export const PAGES: readonly Page[] = [
     key: "m",
     load: () => import("./features/landing/LandingPage"),
   }),
+  page({
+    id: "queue",
+    path: "/queue",
+    title: "Queue",
+    icon: "queue",
+    key: "q",
+    load: () => import("./features/queue/QueuePage"),
+  }),
+  page({
+    id: "costs",
+    path: "/costs",
+    title: "Costs",
+    icon: "costs",
+    key: "$",
+    load: () => import("./features/costs/CostsPage"),
+  }),
+  page({
+    id: "settings",
+    path: "/settings",
+    title: "Settings",
+    icon: "settings",
+    key: "s",
+    load: () => import("./features/settings/SettingsPage"),
+  }),
 ];
