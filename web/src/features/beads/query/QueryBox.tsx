@@ -26,10 +26,16 @@ export function QueryBox({ value, onChange, errors, beads, convoys, ref }: Query
   const isOpen = caret !== undefined;
   const { from, to, options } = complete(value, caret ?? value.length, { beads, convoys });
   const shown = isOpen ? options : [];
-  const [error] = errors;
+  const [isWriting, setWriting] = useState(false);
+  const told = isWriting && caret !== undefined ? errorsBeside(errors, caret) : errors;
+  const [error] = told;
   const look = () => {
     setCaret(input.current?.selectionStart ?? undefined);
     setChosen(-1);
+  };
+  const leave = () => {
+    setCaret(undefined);
+    setWriting(false);
   };
   const take = ({ text }: Completion) => {
     const isField = text.endsWith(":");
@@ -49,7 +55,7 @@ export function QueryBox({ value, onChange, errors, beads, convoys, ref }: Query
     else if (event.key === "ArrowUp" && shown.length > 0) {
       setChosen((chosen - 1 + shown.length) % shown.length);
     } else if ((event.key === "Enter" || isTab) && option) take(option);
-    else if (event.key === "Enter") setCaret(undefined);
+    else if (event.key === "Enter") leave();
     else if (event.key === "Escape") {
       if (isOpen && shown.length > 0) setCaret(undefined);
       else if (value === "") input.current?.blur();
@@ -61,7 +67,7 @@ export function QueryBox({ value, onChange, errors, beads, convoys, ref }: Query
     <div className={styles.box}>
       <Icon name="search" size={14} />
       <div className={styles.field}>
-        <Marks value={value} errors={errors} />
+        <Marks value={value} errors={told} />
         <input
           ref={input}
           role="combobox"
@@ -79,11 +85,12 @@ export function QueryBox({ value, onChange, errors, beads, convoys, ref }: Query
           value={value}
           onChange={(event) => {
             onChange(event.target.value);
+            setWriting(true);
             look();
           }}
           onClick={look}
           onKeyUp={(event) => /^(Arrow(Left|Right)|Home|End)$/.test(event.key) && look()}
-          onBlur={() => setCaret(undefined)}
+          onBlur={leave}
           onKeyDown={onKeyDown}
         />
         {error && (
@@ -132,6 +139,11 @@ export function QueryBox({ value, onChange, errors, beads, convoys, ref }: Query
       </div>
     </div>
   );
+}
+
+/** A word that is still being written is not judged, unless no letter can mend it. */
+function errorsBeside(errors: readonly QueryError[], caret: number): readonly QueryError[] {
+  return errors.filter(({ start, end, isFinal }) => isFinal || caret < start || caret > end);
 }
 
 /** The same text under the line, with waves under words that are wrong. */

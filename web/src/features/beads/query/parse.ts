@@ -32,6 +32,8 @@ export interface QueryError {
   start: number;
   end: number;
   message: string;
+  /** Nothing that is written behind it makes it right. */
+  isFinal?: boolean;
 }
 
 export interface Parsed {
@@ -46,6 +48,8 @@ export interface Word {
   text: string;
   isQuoted: boolean;
 }
+
+type Wrong = Pick<QueryError, "message" | "isFinal">;
 
 /** Splits a query at spaces; quotes hold words together. */
 export function wordsOf(query: string): Word[] {
@@ -65,13 +69,13 @@ export function parseQuery(query: string): Parsed {
   const errors: QueryError[] = [];
   for (const word of wordsOf(query)) {
     const read = readWord(word);
-    if ("message" in read) errors.push({ start: word.start, end: word.end, message: read.message });
+    if ("message" in read) errors.push({ start: word.start, end: word.end, ...read });
     else if (read.kind !== "text" || read.text !== "") terms.push(read);
   }
   return { terms, errors };
 }
 
-function readWord({ text: whole, isQuoted }: Word): Term | { message: string } {
+function readWord({ text: whole, isQuoted }: Word): Term | Wrong {
   const isNot = !isQuoted && whole.length > 1 && whole.startsWith("-");
   const text = isNot ? whole.slice(1) : whole;
   const colon = isQuoted ? -1 : text.indexOf(":");
@@ -82,8 +86,10 @@ function readWord({ text: whole, isQuoted }: Word): Term | { message: string } {
   const field = text.slice(0, colon).toLowerCase();
   const value = text.slice(colon + 1);
   const known = FIELDS[field];
-  if (!known)
-    return { message: `There is no field ${field}.${nearest(field, Object.keys(FIELDS))}` };
+  if (!known) {
+    const meant = nearest(field, Object.keys(FIELDS));
+    return { message: `There is no field ${field}.${meant}`, isFinal: true };
+  }
   if (value === "") return { message: `${field} needs a value.` };
   if (AGES.has(field)) return readAge(field as "updated" | "created", value, isNot);
   const values = value

@@ -43,7 +43,12 @@ describe("the query", () => {
         end: 11,
         message: "status is open, in-progress, review or done. Did you mean open?",
       },
-      { start: 26, end: 32, message: "There is no field prio. Did you mean priority?" },
+      {
+        start: 26,
+        end: 32,
+        message: "There is no field prio. Did you mean priority?",
+        isFinal: true,
+      },
       { start: 33, end: 43, message: "updated takes an age such as <2d, >3h or <1w." },
     ]);
     expect(parseQuery("status:").errors[0]?.message).toBe("status needs a value.");
