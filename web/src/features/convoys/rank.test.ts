@@ -15,6 +15,21 @@ describe("the manual order", () => {
     expect(new Set(ranks).size).toBe(ranks.length);
   });
 
+  it("C3 there is room before a place that ends in 0, and before the lowest", () => {
+    for (const [before, after] of [
+      ["2", "20"],
+      ["2", "2000"],
+      ["", "0"],
+      ["", "00"],
+      ["1zz", "1zz0"],
+    ] as const) {
+      const [one = "", two = ""] = ranksBetween(2, before, after);
+      const zero = between(before, one);
+      expect([after, two, one, zero, before].sort()).toEqual([before, zero, one, two, after]);
+      expect(new Set([before, zero, one, two, after]).size).toBe(5);
+    }
+  });
+
   it("C3 many cards keep their order", () => {
     const ranks = ranksBetween(30, "2a", "2b");
     expect([...ranks].sort()).toEqual(ranks);

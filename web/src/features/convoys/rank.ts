@@ -1,8 +1,9 @@
 import type { Bead } from "../../api/types";
 import { PRIORITIES, priorityOf } from "../beads/looks";
 
-const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz";
-const MIDDLE = DIGITS[DIGITS.length / 2] ?? "i";
+/** In the order of their bytes. No place ends in the lowest, so there is room before each. */
+const DIGITS = "-0123456789abcdefghijklmnopqrstuvwxyz";
+const MIDDLE = DIGITS[DIGITS.length >> 1] ?? "i";
 
 /**
  * The place of a bead in a column. One that nobody has moved stands by urgency, then age, and that
