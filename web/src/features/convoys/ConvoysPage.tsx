@@ -209,7 +209,11 @@ function NoBeads({ project }: { project: string | undefined }) {
     <Empty
       icon="convoys"
       why="There are no beads yet. A bead is one thing to be done; a convoy bundles those that belong together."
-      action={<InlineCreate lane={ALL} status="open" project={project} />}
+      action={
+        <div className={styles.first}>
+          <InlineCreate lane={ALL} status="open" project={project} />
+        </div>
+      }
       cli={'godel bead create "Fix the login form"'}
     />
   );

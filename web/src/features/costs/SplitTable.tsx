@@ -152,7 +152,7 @@ function columnsOf(
             <span className={styles.bar} aria-hidden="true">
               <span style={{ width: percent(share) }} />
             </span>
-            {percent(share)}
+            <span className={styles.percent}>{percent(share)}</span>
           </span>
         );
       },

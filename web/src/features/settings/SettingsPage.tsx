@@ -1,4 +1,4 @@
-import { type ComponentType, useRef, useState } from "react";
+import { type ComponentType, useEffect, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { FILTER } from "../../actions/common";
 import type { PageProps } from "../../pages";
@@ -109,6 +109,14 @@ export function Page({ rest }: PageProps) {
   const current = SECTIONS.find(({ id }) => id === rest[0]) ?? SECTIONS[0];
   const [text, setText] = useState("");
   const box = useRef<HTMLInputElement>(null);
+  const nav = useRef<HTMLElement>(null);
+  const id = current?.id;
+  // On a narrow screen the sections are one line, and the current one may be outside of it.
+  useEffect(() => {
+    if (id === undefined) return;
+    const link = nav.current?.querySelector("[aria-current]");
+    link?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [id]);
   useAction(FILTER, () => box.current?.focus(), { title: "Find a setting" });
   const found = SECTIONS.filter(({ title, words }) =>
     `${title} ${words}`.toLowerCase().includes(text.trim().toLowerCase()),
@@ -129,7 +137,7 @@ export function Page({ rest }: PageProps) {
         }
       />
       <div className={styles.body}>
-        <nav className={styles.nav} aria-label="Settings">
+        <nav ref={nav} className={styles.nav} aria-label="Settings">
           {found.length === 0 ? (
             <EmptyFilter what="settings" onClear={() => setText("")} />
           ) : (
