@@ -52,7 +52,7 @@ describe("a wish", () => {
       estimate: { sureness: string };
     }>(`/api/v1/intents/${id}`);
     const waves = plan.getByRole("list", { name: "Waves" });
-    expect(await waves.locator(":scope > li").count()).toBe(intent.plan.waves.length);
+    await expect.poll(() => waves.locator(":scope > li").count()).toBe(intent.plan.waves.length);
     for (const { title } of intent.plan.beads) await waves.getByText(title).first().waitFor();
     await plan.getByText(/at a time/).waitFor();
     await plan.getByText(/^about \$/).waitFor();
@@ -81,7 +81,7 @@ describe("a wish", () => {
     await started.getByText(`godel watch ${intent.convoy}`).waitFor();
     await page.getByRole("button", { name: "Close the plan" }).click();
     await started.waitFor({ state: "detached" });
-  }, 60_000);
+  });
 
   it("C3 what is not plain is asked back once, and the answer goes on", async () => {
     await box().fill("make it better");
@@ -96,7 +96,7 @@ describe("a wish", () => {
     await asks.waitFor({ state: "detached", timeout: 30_000 });
     await page.locator("[data-intent]").waitFor();
     await page.getByRole("button", { name: "Close the plan" }).click();
-  }, 60_000);
+  });
 
   it("G15 the palette takes a sentence to the box, from any page", async () => {
     await page.goto(`${here.url}/dashboard/agents`);
@@ -106,7 +106,7 @@ describe("a wish", () => {
     await page.getByRole("option", { name: /Write a changelog for people/ }).click();
     await page.waitForURL(/\/dashboard\/(\?|$)/);
     await box().waitFor();
-    expect(await box().inputValue()).toBe("Write a changelog for people");
+    await expect.poll(() => box().inputValue()).toBe("Write a changelog for people");
     expect(page.url()).not.toContain("ask=");
     await box().fill("");
     await page.keyboard.press("Escape");
@@ -115,7 +115,9 @@ describe("a wish", () => {
     await page.getByRole("heading", { name: "Agents" }).waitFor();
     await page.keyboard.press("w");
     await box().waitFor();
-    expect(await box().evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect
+      .poll(() => box().evaluate((element) => element === document.activeElement))
+      .toBe(true);
   });
 
   it("G18 nothing keeps people out of a plan, in either theme, and it fits 390 px", async () => {
@@ -137,7 +139,7 @@ describe("a wish", () => {
       expect(width).toBeLessThanOrEqual(390);
       await own.context().close();
     }
-  }, 60_000);
+  });
 
   it("nothing on the way broke a script or the content policy", () => {
     expect(problems).toEqual([]);

@@ -53,7 +53,10 @@ describe("the merge queue", () => {
 
   const entry = (name: string) => page.locator(`[data-landing="${beads[name]}"]`);
   const stage = (name: string, word: string) =>
-    page.locator(`[data-landing="${beads[name]}"][data-stage="${word}"]`).waitFor();
+    page
+      .locator(`[data-landing="${beads[name]}"][data-stage="${word}"]`)
+      // Gates run on the server, one after the other.
+      .waitFor({ timeout: 60_000 });
   const land = (name: string) => own.godel("land", beads[name] ?? "", "--no-wait");
   const choose = async (name: string, verb: RegExp) => {
     await page.getByRole("button", { name: `Do something with ${beads[name]}` }).click();
@@ -105,7 +108,7 @@ describe("the merge queue", () => {
     await page.locator('[data-file="broken"]').waitFor();
     await page.goBack();
     await entry("broken").waitFor();
-  }, 90_000);
+  });
 
   it("X3 what failed is tried again by key", async () => {
     await own.push(beads.broken ?? "", { files: { broken: undefined, "own/mended.txt": "2\n" } });
@@ -117,7 +120,7 @@ describe("the merge queue", () => {
     await page.keyboard.press("r");
     await stage("broken", "landed");
     expect(await own.git("show", "main:own/mended.txt")).toBe("2");
-  }, 60_000);
+  });
 
   it("X3 beads that are judged together are framed, with the time that they probably take", async () => {
     await own.godel("land", "pause");
@@ -132,9 +135,9 @@ describe("the merge queue", () => {
     await stage("right side", "landed");
     const batch = page.locator("[data-batch]");
     await batch.getByText("Were judged together: 2").waitFor();
-    expect(await batch.locator("[data-landing]").count()).toBe(2);
+    await expect.poll(() => batch.locator("[data-landing]").count()).toBe(2);
     await picture(page, "landing-batch");
-  }, 60_000);
+  });
 
   it("X3 a conflict names its files", async () => {
     await land("mine");
@@ -143,14 +146,14 @@ describe("the merge queue", () => {
     await stage("yours", "failed");
     await entry("yours").getByText("It conflicts with the branch in shared.txt.").waitFor();
     await picture(page, "landing-conflict");
-  }, 60_000);
+  });
 
   it("X3 what has landed is taken back", async () => {
     await choose("first", /^Revert/);
     await page.getByRole("button", { name: `Take back ${beads.first}` }).click();
     await stage("first", "reverted");
     expect(await own.git("ls-tree", "-r", "--name-only", "main")).not.toContain("own/first.txt");
-  }, 60_000);
+  });
 
   it("X3 a person pauses with a reason and resumes by Undo", async () => {
     await page.keyboard.press("p");
@@ -177,7 +180,7 @@ describe("the merge queue", () => {
       expect(width).toBeLessThanOrEqual(390);
       await other.context().close();
     }
-  }, 60_000);
+  });
 
   it("nothing on the way broke a script or the content policy", () => {
     expect(problems).toEqual([]);

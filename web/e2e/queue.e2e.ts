@@ -85,10 +85,10 @@ describe("the queue", () => {
     await row("draw").getByText("waits for 1 more").waitFor();
     await row("send the report").getByText("Delayed").waitFor();
     await row("build web").getByText("exit code 137").waitFor();
-    expect(await grid("Tasks").getByRole("row").count()).toBe(6);
+    await expect.poll(() => grid("Tasks").getByRole("row").count()).toBe(6);
     const told = await read<QueueDepth>(here, "/api/v1/queue/depth");
     for (const state of ["ready", "running", "delayed", "blocked", "dead"] as const) {
-      expect(await depth(state).textContent()).toBe(`${told[state]} ${state}`);
+      await expect.poll(() => depth(state).textContent()).toBe(`${told[state]} ${state}`);
     }
     await picture(page, "queue-tasks");
   });
@@ -98,7 +98,7 @@ describe("the queue", () => {
     await row("build web").waitFor({ state: "detached" });
     await page.reload();
     await row("measure").waitFor();
-    expect(await grid("Tasks").getByRole("row").count()).toBe(3);
+    await expect.poll(() => grid("Tasks").getByRole("row").count()).toBe(3);
     await page.getByLabel("State", { exact: true }).selectOption("succeeded");
     await page.getByText("No tasks match the filter.").waitFor();
     await page.getByRole("button", { name: "Clear the filter" }).click();
@@ -110,7 +110,7 @@ describe("the queue", () => {
     const panel = page.getByRole("complementary", { name: "One task" });
     const attempts = panel.getByRole("region", { name: "Attempts" }).getByRole("listitem");
     await attempts.first().waitFor();
-    expect(await attempts.count()).toBe(1);
+    await expect.poll(() => attempts.count()).toBe(1);
     await attempts.first().getByText("Failed").waitFor();
     await picture(page, "queue-task");
     await page.keyboard.press("Escape");
@@ -130,20 +130,20 @@ describe("the queue", () => {
   it("dead letters are retried, one and all", async () => {
     await tab(/^Dead letters/);
     await grid("Dead letters").waitFor();
-    expect(await grid("Dead letters").getByRole("row").count()).toBe(3);
+    await expect.poll(() => grid("Dead letters").getByRole("row").count()).toBe(3);
     await picture(page, "queue-dead");
     await page.getByRole("button", { name: "Do something with build web" }).click();
     const cancel = page.getByRole("menuitem", { name: /^Cancel/ });
-    expect(await cancel.getAttribute("aria-disabled")).toBe("true");
+    await expect.poll(() => cancel.getAttribute("aria-disabled")).toBe("true");
     await page.getByRole("menuitem", { name: /^Retry/ }).click();
     await row("build web").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Retry all" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Replay all" }).click();
     await page.getByText(/^There are no dead letters/).waitFor();
     for (const id of dead) {
-      const task = await read<TaskDetail>(here, `/api/v1/tasks/${id}`);
-      expect(task.state).toBe("ready");
-      expect(task.attempts).toHaveLength(1);
+      const task = () => read<TaskDetail>(here, `/api/v1/tasks/${id}`);
+      await expect.poll(async () => (await task()).state).toBe("ready");
+      expect((await task()).attempts).toHaveLength(1);
     }
   });
 
@@ -212,7 +212,7 @@ describe("the queue", () => {
       expect(width).toBeLessThanOrEqual(390);
       await own.context().close();
     }
-  }, 60_000);
+  });
 
   it("nothing on the way broke a script or the content policy", () => {
     expect(problems).toEqual([]);

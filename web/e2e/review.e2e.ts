@@ -112,17 +112,17 @@ describe("the review", () => {
     const before = await width();
     await border.focus();
     await page.keyboard.press("ArrowRight");
-    expect(await width()).toBe(before + 24);
+    await expect.poll(width).toBe(before + 24);
     const box = await border.boundingBox();
     if (!box) throw new Error("no border");
     await page.mouse.move(box.x, 400);
     await page.mouse.down();
     await page.mouse.move(box.x + 40, 400);
     await page.mouse.up();
-    expect(await width()).toBe(before + 64);
+    await expect.poll(width).toBe(before + 64);
     await page.reload();
     await border.waitFor();
-    expect(await width()).toBe(before + 64);
+    await expect.poll(width).toBe(before + 64);
     await page.evaluate(() => localStorage.removeItem("godel.review.panes"));
   });
 
@@ -133,13 +133,13 @@ describe("the review", () => {
       file("src/greet.ts")
         .locator("[data-mark]")
         .evaluateAll((all) => all.map((one) => one.textContent));
-    expect(await marks()).toContain("Good day,");
-    expect(await file("src/greet.ts").locator('[data-kind="added"]').count()).toBe(2);
+    await expect.poll(marks).toContain("Good day,");
+    await expect.poll(() => file("src/greet.ts").locator('[data-kind="added"]').count()).toBe(2);
     await page.getByRole("button", { name: "Split" }).click();
     await page.locator('[data-row-kind="line"]').first().waitFor();
     expect(page.url()).toContain("diff=split");
-    expect(await file("src/greet.ts").locator('[data-kind="added"]').count()).toBe(2);
-    expect(await marks()).toContain("Good day,");
+    await expect.poll(() => file("src/greet.ts").locator('[data-kind="added"]').count()).toBe(2);
+    await expect.poll(marks).toContain("Good day,");
     await picture(page, "split");
     await page.keyboard.press("s");
     await page.waitForURL((url) => !url.search.includes("split"));
@@ -150,7 +150,7 @@ describe("the review", () => {
     await file("new-name.txt").getByText("old-name.txt").waitFor();
     await file("new-name.txt").getByText("Only the name is another.").waitFor();
     await file("package-lock.json").getByText("Generated").waitFor();
-    expect(await file("package-lock.json").locator("[data-line]").count()).toBe(0);
+    await expect.poll(() => file("package-lock.json").locator("[data-line]").count()).toBe(0);
     await file("picture.bin")
       .getByText(/^Binary/)
       .waitFor();
@@ -167,7 +167,7 @@ describe("the review", () => {
     await file("space.ts").locator('[data-kind="removed"]').waitFor();
     await page.getByRole("button", { name: "Hide white space" }).click();
     await file("space.ts").locator('[data-kind="removed"]').waitFor({ state: "detached" });
-    expect(await file("space.ts").locator('[data-kind="added"]').count()).toBe(0);
+    await expect.poll(() => file("space.ts").locator('[data-kind="added"]').count()).toBe(0);
     expect(page.url()).toContain("space=hidden");
   });
 
@@ -177,7 +177,7 @@ describe("the review", () => {
     await file("space.ts").locator("[data-line]").first().waitFor({ state: "detached" });
     await page.reload();
     await page.getByLabel("space.ts was viewed").waitFor();
-    expect(await page.getByLabel("space.ts was viewed").isChecked()).toBe(true);
+    await expect.poll(() => page.getByLabel("space.ts was viewed").isChecked()).toBe(true);
     await page.getByLabel("space.ts was viewed").uncheck();
   });
 
@@ -185,13 +185,13 @@ describe("the review", () => {
     await open(large);
     const rows = () => page.locator('[data-row-kind="line"]').count();
     await page.locator("[data-line]").first().waitFor();
-    expect(await rows()).toBeLessThan(200);
+    await expect.poll(rows).toBeLessThan(200);
     for (const part of [0.3, 0.7, 1]) {
       await page.locator("[data-diff]").evaluate((box, share) => {
         box.scrollTop = box.scrollHeight * share;
       }, part);
       await expect.poll(rows).toBeGreaterThan(10);
-      expect(await rows()).toBeLessThan(200);
+      await expect.poll(rows).toBeLessThan(200);
       const head = await file("huge.rs").getByRole("heading", { name: "huge.rs" }).boundingBox();
       const box = await page.locator("[data-diff]").boundingBox();
       expect(Math.abs((head?.y ?? 0) - (box?.y ?? -999))).toBeLessThan(40);
@@ -241,7 +241,7 @@ describe("the review", () => {
     await page.getByLabel("About line 30").fill("Say it in digits");
     await page.reload();
     await bar("long.txt:2").getByRole("button", { name: "Comment" }).click();
-    expect(await page.getByLabel("About line 30").inputValue()).toBe("Say it in digits");
+    await expect.poll(() => page.getByLabel("About line 30").inputValue()).toBe("Say it in digits");
     await page.keyboard.press("Control+Enter");
     const thread = file("long.txt").locator("[data-thread]");
     await thread.getByText("Say it in digits", { exact: true }).waitFor();
@@ -261,7 +261,7 @@ describe("the review", () => {
       .getByText(/1 hunk is rejected/)
       .waitFor();
     const approve = page.getByRole("button", { name: "Approve", exact: true });
-    expect(await approve.getAttribute("aria-disabled")).toBe("true");
+    await expect.poll(() => approve.getAttribute("aria-disabled")).toBe("true");
     await picture(page, "blocked");
   });
 
@@ -296,7 +296,7 @@ describe("the review", () => {
     await standing("long.txt:3", "accepted");
     await bar("long.txt:3").getByRole("button", { name: "Edit" }).click();
     const editor = page.getByLabel(/^What long.txt:3 is to be/);
-    expect(await editor.inputValue()).toBe("the number 30\n");
+    await expect.poll(() => editor.inputValue()).toBe("the number 30\n");
     await editor.fill("30, by hand\n");
     await picture(page, "editor");
     await page.getByRole("button", { name: "Save" }).click();
@@ -314,7 +314,7 @@ describe("the review", () => {
     await page.getByRole("button", { name: "Apply…" }).click();
     const dialog = page.getByRole("dialog");
     const apply = dialog.getByRole("button", { name: "Apply", exact: true });
-    expect(await apply.getAttribute("aria-disabled")).toBe("true");
+    await expect.poll(() => apply.getAttribute("aria-disabled")).toBe("true");
     await dialog.getByLabel("Leave them out, as if rejected").check();
     await picture(page, "apply");
     await apply.click();
@@ -392,7 +392,7 @@ describe("the review", () => {
       await picture(other, `review-queue-${theme}`);
       await other.context().close();
     }
-  }, 60_000);
+  });
 
   it("nothing on the way broke a script or the content policy", () => {
     expect(problems).toEqual([]);
