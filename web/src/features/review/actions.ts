@@ -98,7 +98,7 @@ export const REVIEW = {
     id: "review.space",
     scope: "review",
     title: "Hide or show changes of white space",
-    keys: ["w"],
+    keys: ["shift+w"],
     icon: "filter",
   }),
   nextReview: defineAction({
