@@ -83,29 +83,13 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
       <PageHead
         title="Agents"
         note={
-          query.data && (
-            <>
-              {plural(agents.length, "agent")}{" "}
-              {query.data.isCut && (
-                <PartialBadge kind="limited" why={`Only the newest ${all.length}`} />
-              )}
-            </>
-          )
+          query.data && <HowMany shown={agents.length} all={all.length} isCut={query.data.isCut} />
         }
         tools={tools}
         acts={
           <>
             {shape === "table" && chooser}
-            <Segmented
-              label="Show as"
-              options={[
-                { id: "cards", title: "Cards" },
-                { id: "teams", title: "Teams" },
-                { id: "table", title: "Table" },
-              ]}
-              value={shape}
-              onChange={setShape}
-            />
+            <Segmented label="Show as" options={SHAPE_TITLES} value={shape} onChange={setShape} />
             <SpawnButton onSpawn={onSpawn} />
           </>
         }
@@ -136,6 +120,20 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
 }
 
 const NONE: readonly Agent[] = [];
+const SHAPE_TITLES = [
+  { id: "cards", title: "Cards" },
+  { id: "teams", title: "Teams" },
+  { id: "table", title: "Table" },
+] as const;
+
+function HowMany({ shown, all, isCut }: { shown: number; all: number; isCut: boolean }) {
+  return (
+    <>
+      {plural(shown, "agent")}{" "}
+      {isCut && <PartialBadge kind="limited" why={`Only the newest ${all}`} />}
+    </>
+  );
+}
 
 function SpawnButton({ onSpawn }: { onSpawn: () => void }) {
   return (

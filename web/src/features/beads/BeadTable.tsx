@@ -4,7 +4,7 @@ import { useAction } from "../../actions/actions";
 import type { Bead, Convoy } from "../../api/types";
 import { money } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
-import { Menu } from "../../ui/Menu";
+import { Menu, type MenuItem } from "../../ui/Menu";
 import { ShortId } from "../../ui/ShortId";
 import { Badge } from "../../ui/Status";
 import { Time } from "../../ui/Time";
@@ -121,6 +121,12 @@ export function BeadTable({ beads, graph, convoys, group, shown, peeked, onPeek 
 /** Columns whose cells are buttons; what they say stands below the head of the column. */
 const MENUS = new Set(["status", "priority", "type", "agent"]);
 
+function menuCell(label: string, button: React.ReactNode, items: readonly MenuItem[]) {
+  return (
+    <Menu size="small" look="quiet" align="left" label={label} button={button} items={items} />
+  );
+}
+
 /** What is in the cells; most can be changed right there. */
 function useCells(
   graph: BeadGraph,
@@ -129,7 +135,6 @@ function useCells(
 ): readonly Column<TableRow>[] {
   const { data: costs } = useQuery(beadQueries.costs());
   const { statusItems, priorityItems, typeItems, agentItems } = useBeadActs();
-  const menu = { size: "small", look: "quiet", align: "left" } as const;
   const cells: Record<string, (bead: Bead) => React.ReactNode> = {
     id: (bead) => <ShortId id={bead.id} />,
     title: (bead) => (
@@ -143,38 +148,30 @@ function useCells(
         />
       </div>
     ),
-    status: (bead) => (
-      <Menu
-        {...menu}
-        label={`Status of ${bead.id}: ${bead.status}`}
-        button={<StatusMark bead={bead} />}
-        items={statusItems([bead])}
-      />
-    ),
-    priority: (bead) => (
-      <Menu
-        {...menu}
-        label={`Priority of ${bead.id}: ${bead.priority}`}
-        button={<PriorityMark bead={bead} />}
-        items={priorityItems([bead])}
-      />
-    ),
-    type: (bead) => (
-      <Menu
-        {...menu}
-        label={`Type of ${bead.id}: ${bead.type}`}
-        button={<TypeMark type={bead.type} />}
-        items={typeItems([bead])}
-      />
-    ),
-    agent: (bead) => (
-      <Menu
-        {...menu}
-        label={`Agent of ${bead.id}: ${bead.agent ?? "nobody"}`}
-        button={<AgentMark agent={bead.agent} />}
-        items={agentItems([bead])}
-      />
-    ),
+    status: (bead) =>
+      menuCell(
+        `Status of ${bead.id}: ${bead.status}`,
+        <StatusMark bead={bead} />,
+        statusItems([bead]),
+      ),
+    priority: (bead) =>
+      menuCell(
+        `Priority of ${bead.id}: ${bead.priority}`,
+        <PriorityMark bead={bead} />,
+        priorityItems([bead]),
+      ),
+    type: (bead) =>
+      menuCell(
+        `Type of ${bead.id}: ${bead.type}`,
+        <TypeMark type={bead.type} />,
+        typeItems([bead]),
+      ),
+    agent: (bead) =>
+      menuCell(
+        `Agent of ${bead.id}: ${bead.agent ?? "nobody"}`,
+        <AgentMark agent={bead.agent} />,
+        agentItems([bead]),
+      ),
     waits: (bead) => bead.status !== "done" && <LockMark holds={graph.holdsOf(bead)} />,
     labels: (bead) => bead.labels.map((label) => <Badge key={label}>{label}</Badge>),
     cost: (bead) => costs && money(costs.get(bead.id) ?? 0),

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE, FILTER } from "../../actions/common";
+import type { Bead, Convoy } from "../../api/types";
 import type { PageProps } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
 import { useSession } from "../../roles/session";
@@ -24,6 +25,7 @@ import { BEAD, MAY_CREATE } from "./actions";
 import { BeadTable, COLUMNS } from "./BeadTable";
 import styles from "./BeadTable.module.css";
 import { BeadTree } from "./BeadTree";
+import type { BeadGraph } from "./graph";
 import { GROUP_TITLES, GROUPS } from "./groups";
 import { byUrgency } from "./looks";
 import { NewBead } from "./NewBead";
@@ -36,6 +38,7 @@ import { TREES } from "./tree";
 import { useViews } from "./useViews";
 
 const SHAPES = ["table", "tree"] as const;
+const CREATE_CLI = 'godel bead create "..."';
 const CHOOSABLE = COLUMNS as readonly Column<unknown>[];
 
 /** Every bead: to find, to sort, to change. */
@@ -44,44 +47,31 @@ export function Page({ rest }: PageProps) {
   const { query, graph, beads } = useBeads(projectId);
   const { data: convoys } = useQuery(convoyQueries.all(projectId));
   const view = useView();
-  const parsed = useMemo(() => parseQuery(view.text), [view.text]);
-  const { actor } = useSession();
-  const now = useNow(60_000);
   const isCut = query.data?.isCut ?? false;
-  const beyond = useFound(projectId, serverFilter(parsed.terms), isCut && parsed.terms.length > 0);
-  const found = useMemo(() => {
-    const around = { graph, convoys: convoys?.items ?? [], me: actor, now };
-    return (beyond ?? beads).filter(matcher(parsed.terms, around)).toSorted(byUrgency);
-  }, [beads, beyond, parsed, graph, convoys, actor, now]);
+  const { found, errors } = useAnswer({ text: view.text, projectId, graph, beads, convoys, isCut });
   const [isNew, setNew] = useState(false);
-  useAction(CREATE, () => setNew(true), { title: "New bead", cli: 'godel bead create "..."' });
+  useAction(CREATE, () => setNew(true), { title: "New bead", cli: CREATE_CLI });
   const box = useRef<{ focus: () => void }>(null);
   useAction(FILTER, () => box.current?.focus(), { title: "Ask for beads" });
   const { peek, open, close } = usePeek(rest[0]);
   const { shown, chooser } = useColumns("beads", CHOOSABLE);
+  const all = convoys?.items ?? [];
   const shared = { beads: found, graph, peeked: peek, onPeek: open };
   const views = useViews();
   return (
     <>
       <PageHead
         title="Beads"
-        note={
-          query.data && (
-            <>
-              {plural(found.length, "bead")}{" "}
-              {isCut && <PartialBadge kind="limited" why={`Only the first ${beads.length}`} />}
-            </>
-          )
-        }
+        note={query.data && <HowMany found={found.length} all={beads.length} isCut={isCut} />}
         tools={
           <>
             <QueryBox
               ref={box}
               value={view.text}
               onChange={view.setText}
-              errors={parsed.errors}
+              errors={errors}
               beads={beads}
-              convoys={convoys?.items ?? []}
+              convoys={all}
             />
             {views}
             {view.options}
@@ -90,12 +80,7 @@ export function Page({ rest }: PageProps) {
         acts={
           <>
             {view.shape === "table" && chooser}
-            <Guarded
-              look="solid"
-              can={MAY_CREATE}
-              cli='godel bead create "..."'
-              onClick={() => setNew(true)}
-            >
+            <Guarded look="solid" can={MAY_CREATE} cli={CREATE_CLI} onClick={() => setNew(true)}>
               New bead
             </Guarded>
           </>
@@ -107,18 +92,9 @@ export function Page({ rest }: PageProps) {
             <Loaded query={query} what="The beads" skeleton={<SkeletonRows rows={14} />}>
               {({ items }) => {
                 if (items.length === 0) return <NoBeads onNew={() => setNew(true)} />;
-                if (found.length === 0) {
-                  return <EmptyFilter what="beads" onClear={() => setParams({ q: undefined })} />;
-                }
+                if (found.length === 0) return <EmptyFilter what="beads" onClear={clearQuery} />;
                 if (view.shape === "tree") return <BeadTree {...shared} kind={view.tree} />;
-                return (
-                  <BeadTable
-                    {...shared}
-                    convoys={convoys?.items ?? []}
-                    group={view.group}
-                    shown={shown}
-                  />
-                );
+                return <BeadTable {...shared} convoys={all} group={view.group} shown={shown} />;
               }}
             </Loaded>
           </div>
@@ -132,6 +108,39 @@ export function Page({ rest }: PageProps) {
       {isNew && <NewBead project={projectId} onClose={() => setNew(false)} />}
     </>
   );
+}
+
+function HowMany({ found, all, isCut }: { found: number; all: number; isCut: boolean }) {
+  return (
+    <>
+      {plural(found, "bead")}{" "}
+      {isCut && <PartialBadge kind="limited" why={`Only the first ${all}`} />}
+    </>
+  );
+}
+
+const clearQuery = () => setParams({ q: undefined });
+
+interface Asked {
+  text: string;
+  projectId: string | undefined;
+  graph: BeadGraph;
+  beads: readonly Bead[];
+  convoys: { items: readonly Convoy[] } | undefined;
+  isCut: boolean;
+}
+
+/** The beads that a query asks for; what is not on the page is looked for on the server. */
+function useAnswer({ text, projectId, graph, beads, convoys, isCut }: Asked) {
+  const { terms, errors } = useMemo(() => parseQuery(text), [text]);
+  const { actor } = useSession();
+  const now = useNow(60_000);
+  const beyond = useFound(projectId, serverFilter(terms), isCut && terms.length > 0);
+  const found = useMemo(() => {
+    const around = { graph, convoys: convoys?.items ?? [], me: actor, now };
+    return (beyond ?? beads).filter(matcher(terms, around)).toSorted(byUrgency);
+  }, [beads, beyond, terms, graph, convoys, actor, now]);
+  return { found, errors };
 }
 
 /** The bead in the panel: `/beads/ID` of a link, or a field of the address. */

@@ -75,19 +75,25 @@ export function NewBead({
         <Cli
           command={`godel bead create "${name || "Title"}" --type ${type} --priority ${priority}`}
         />
-        <div className={styles.acts}>
-          <Button onClick={onClose}>Cancel</Button>
-          <Guarded
-            look="solid"
-            type="submit"
-            side="above"
-            can={MAY_CREATE}
-            refused={name === "" ? "Say what is to be done first." : undefined}
-          >
-            Create
-          </Guarded>
-        </div>
+        <Acts isEmpty={name === ""} onClose={onClose} />
       </form>
     </Dialog>
+  );
+}
+
+function Acts({ isEmpty, onClose }: { isEmpty: boolean; onClose: () => void }) {
+  return (
+    <div className={styles.acts}>
+      <Button onClick={onClose}>Cancel</Button>
+      <Guarded
+        look="solid"
+        type="submit"
+        side="above"
+        can={MAY_CREATE}
+        refused={isEmpty ? "Say what is to be done first." : undefined}
+      >
+        Create
+      </Guarded>
+    </div>
   );
 }

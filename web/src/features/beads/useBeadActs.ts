@@ -36,13 +36,16 @@ export function useBeadActs() {
   const { actor } = useSession();
   const agents = useQuery(agentQueries.all());
   const foreign = useForeign();
+  const allowed = (beads: readonly Bead[]): Pick<MenuItem, "can" | "refused"> => ({
+    can: MAY_CHANGE,
+    refused: foreign(beads),
+  });
   const statusItems = (beads: readonly Bead[]): MenuItem[] =>
     STATUSES.map((status) => ({
       id: status,
       title: STATUS_LOOKS[status].title,
       icon: STATUS_LOOKS[status].icon,
-      can: MAY_CHANGE,
-      refused: foreign(beads),
+      ...allowed(beads),
       isChosen: same(beads, statusOf) === status,
       cli: cliFor(beads, (id) => `status ${id} ${status}`),
       run: () => move.mutate({ beads, status }),
@@ -51,8 +54,7 @@ export function useBeadActs() {
     PRIORITIES.map((priority) => ({
       id: priority,
       title: PRIORITY_LOOKS[priority].title,
-      can: MAY_CHANGE,
-      refused: foreign(beads),
+      ...allowed(beads),
       isChosen: same(beads, (bead) => bead.priority) === priority,
       cli: cliFor(beads, (id) => `update ${id} --priority ${priority}`),
       run: () => edit.mutate({ beads, change: { priority }, what: "the priority" }),
@@ -62,8 +64,7 @@ export function useBeadActs() {
       id: type,
       title: words(type),
       icon: TYPE_ICONS[type],
-      can: MAY_CHANGE,
-      refused: foreign(beads),
+      ...allowed(beads),
       isChosen: same(beads, (bead) => bead.type) === type,
       cli: cliFor(beads, (id) => `update ${id} --type ${type}`),
       run: () => edit.mutate({ beads, change: { type }, what: "the type" }),
@@ -77,8 +78,7 @@ export function useBeadActs() {
         id: "nobody",
         title: "Nobody",
         icon: "circle",
-        can: MAY_CHANGE,
-        refused: foreign(beads),
+        ...allowed(beads),
         isChosen: held === null || (held === undefined && beads.every(({ agent }) => !agent)),
         cli: cliFor(beads, (id) => `release ${id}`),
         run: () => assign.mutate({ beads: beads.filter(({ agent }) => agent), agent: undefined }),
@@ -87,8 +87,7 @@ export function useBeadActs() {
         id: agent,
         title: agent === actor ? `Me (${actor.replace(/^user:/, "")})` : agent,
         icon: agent === actor ? "person" : "agents",
-        can: MAY_CHANGE,
-        refused: foreign(beads),
+        ...allowed(beads),
         isChosen: held === agent,
         cli: cliFor(beads, (id) => `assign ${id} --agent ${agent}`),
         run: () => assign.mutate({ beads, agent }),

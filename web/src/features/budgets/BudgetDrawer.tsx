@@ -47,31 +47,8 @@ export function BudgetDrawer({
   budget: Budget | undefined;
   onClose: () => void;
 }) {
-  const client = useQueryClient();
-  const { kind, name } = scopeParts(budget?.scope ?? "tenant");
-  const form = useForm({
-    initial: {
-      kind: kind as string,
-      name,
-      period: budget?.period ?? "monthly",
-      amount: budget ? amountOf(budget.capMicros) : "",
-      warn: String(budget?.warnPercent ?? 80),
-    },
-    send: ({ kind, name, period, amount, warn }) =>
-      setBudget({
-        scope: kind === "tenant" ? kind : `${kind}:${name.trim()}`,
-        period,
-        capMicros: microsOf(amount) ?? 0,
-        warnPercent: Number(warn),
-      }),
-    done: () => {
-      client.invalidateQueries({ queryKey: budgetsQuery.queryKey });
-      toast({ title: "The budget is set" });
-      onClose();
-    },
-  });
+  const form = useBudgetForm(budget, onClose);
   const { values, set } = form;
-  const scope = values.kind === "tenant" ? "tenant" : `${values.kind}:${values.name.trim()}`;
   const micros = microsOf(values.amount);
   const warn = Number(values.warn);
   const { fields, rest } = placeError(form.error, {
@@ -80,12 +57,6 @@ export function BudgetDrawer({
     warn: /warn|percent/i,
   });
   const isAmountBad = values.amount !== "" && micros === undefined;
-  const refused =
-    micros === undefined
-      ? "Say how much may be spent."
-      : values.kind !== "tenant" && values.name.trim() === ""
-        ? "Say whose spending it limits."
-        : undefined;
   return (
     <FormDrawer
       title={budget ? "Change the budget" : "Set a budget"}
@@ -94,36 +65,11 @@ export function BudgetDrawer({
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}
-      refused={refused}
+      refused={whyNot(values, micros)}
       error={rest}
-      cli={micros ? setCli(scope, values.period as Period, micros, warn) : undefined}
+      cli={micros ? setCli(scopeOf(values), values.period as Period, micros, warn) : undefined}
     >
-      {!budget && (
-        <>
-          <Choice
-            label="Whose spending"
-            value={values.kind}
-            options={SCOPES.map((one) => [one, SCOPE_TITLES[one]])}
-            onChange={(next) => {
-              set("kind", next);
-              set("name", "");
-            }}
-          />
-          <Whose
-            kind={values.kind as ScopeKind}
-            value={values.name}
-            error={fields.name}
-            onChange={(next) => set("name", next)}
-          />
-          <Choice
-            label="It begins anew"
-            value={values.period as Period}
-            options={PERIODS.map((one) => [one, PERIOD_TITLES[one]])}
-            onChange={(next) => set("period", next)}
-            note="Days and months begin at midnight in UTC."
-          />
-        </>
-      )}
+      {!budget && <Scope values={values} set={set} error={fields.name} />}
       <TextField
         label="Hard stop, in dollars"
         value={values.amount}
@@ -153,6 +99,78 @@ export function BudgetDrawer({
         />
       )}
     </FormDrawer>
+  );
+}
+
+type Values = Record<"kind" | "name" | "period" | "amount" | "warn", string>;
+
+function useBudgetForm(budget: Budget | undefined, onClose: () => void) {
+  const client = useQueryClient();
+  const { kind, name } = scopeParts(budget?.scope ?? "tenant");
+  return useForm<Values, Budget>({
+    initial: {
+      kind,
+      name,
+      period: budget?.period ?? "monthly",
+      amount: budget ? amountOf(budget.capMicros) : "",
+      warn: String(budget?.warnPercent ?? 80),
+    },
+    send: (values) =>
+      setBudget({
+        scope: scopeOf(values),
+        period: values.period,
+        capMicros: microsOf(values.amount) ?? 0,
+        warnPercent: Number(values.warn),
+      }),
+    done: () => {
+      client.invalidateQueries({ queryKey: budgetsQuery.queryKey });
+      toast({ title: "The budget is set" });
+      onClose();
+    },
+  });
+}
+
+function scopeOf({ kind, name }: Values): string {
+  return kind === "tenant" ? kind : `${kind}:${name.trim()}`;
+}
+
+function whyNot({ kind, name }: Values, micros: number | undefined): string | undefined {
+  if (micros === undefined) return "Say how much may be spent.";
+  if (kind !== "tenant" && name.trim() === "") return "Say whose spending it limits.";
+  return undefined;
+}
+
+/** Whose spending is limited, and for how long; that stays when a budget is changed. */
+function Scope({
+  values,
+  set,
+  error,
+}: Pick<ReturnType<typeof useBudgetForm>, "values" | "set"> & { error?: string | undefined }) {
+  return (
+    <>
+      <Choice
+        label="Whose spending"
+        value={values.kind}
+        options={SCOPES.map((one) => [one, SCOPE_TITLES[one]])}
+        onChange={(next) => {
+          set("kind", next);
+          set("name", "");
+        }}
+      />
+      <Whose
+        kind={values.kind as ScopeKind}
+        value={values.name}
+        error={error}
+        onChange={(next) => set("name", next)}
+      />
+      <Choice
+        label="It begins anew"
+        value={values.period as Period}
+        options={PERIODS.map((one) => [one, PERIOD_TITLES[one]])}
+        onChange={(next) => set("period", next)}
+        note="Days and months begin at midnight in UTC."
+      />
+    </>
   );
 }
 

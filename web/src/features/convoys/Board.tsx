@@ -40,27 +40,15 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
   const box = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<Place>();
   const [selected, setSelected] = useState(NONE);
-  const [limits, setLimits] = useStored<Partial<Record<BeadStatus, number>>>("board.limits", {});
-  const { data: costs } = useQuery(beadQueries.costs());
   const move = useMoveBeads();
-  const refused = useRefusal(MAY_CHANGE);
-  const foreign = useForeign();
-  const sums = useMemo(
-    () => STATUSES.map((status) => [status, sumOf(inColumn(beads, status), costs)] as const),
-    [beads, costs],
-  );
+  const refusedOf = useMoveRefusal();
   const put = (drag: Drag, lane: Lane) => {
     const { status, index } = drag.spot;
     const ranks = status === "done" ? new Map() : ranksAt(lane.cells[status], drag.cards, index);
     move.mutate({ beads: drag.cards, status, ranks });
     setSelected(NONE);
   };
-  const dragging = useBoardDrag({
-    lanes,
-    selected,
-    refusedOf: (cards) => refused ?? foreign(cards),
-    onDrop: put,
-  });
+  const dragging = useBoardDrag({ lanes, selected, refusedOf, onDrop: put });
   const toggle = (id: string) => setSelected((before) => toggled(before, id));
   const focus = useBoardFocus(box, cursor);
   const go = (arrow: Arrow) => {
@@ -72,47 +60,18 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
     }
   };
   useBoardActions({ lanes, cursor, go, toggle, onPeek });
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (!cursor || !isCardTitle(event.target) || event.metaKey || event.ctrlKey || event.altKey)
-      return;
-    const arrow = arrowOf(event.key);
-    const { drag } = dragging;
-    if (event.key === " ") drag ? dragging.drop() : dragging.lift(cursor);
-    else if (event.key === "Escape" && drag) dragging.cancel();
-    else if (arrow && drag) dragging.step(arrow);
-    else if (arrow) go(arrow);
-    else if (event.key !== "Enter" || !drag) return;
-    else dragging.drop();
-    event.preventDefault();
-  };
   const stop = find(lanes, cursor) ? cursor : cardTo(lanes, undefined, "down");
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the cards inside
     <div
       ref={box}
       className={styles.board}
-      onKeyDown={onKeyDown}
+      onKeyDown={(event) => onCardKey(event, cursor, dragging, go)}
       // Letting go of Space would press the card.
       onKeyUp={(event) => event.key === " " && isCardTitle(event.target) && event.preventDefault()}
     >
-      <p id="board-help" className="visually-hidden">
-        Enter opens the bead. Space lifts the card; then arrow keys move it, Space drops it and
-        Escape cancels.
-      </p>
-      <p className="visually-hidden" role="status" aria-live="assertive" data-board-said>
-        {dragging.said}
-      </p>
-      <div className={styles.heads}>
-        {sums.map(([status, sum]) => (
-          <ColumnHead
-            key={status}
-            status={status}
-            sum={sum}
-            limit={limits[status]}
-            onLimit={(limit) => setLimits(withLimit(limits, status, limit))}
-          />
-        ))}
-      </div>
+      <Told said={dragging.said} />
+      <Heads beads={beads} />
       {lanes.map((lane, at) => (
         <LaneRow
           key={lane.id}
@@ -143,6 +102,71 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
       )}
     </div>
   );
+}
+
+/** Why cards may not be moved. */
+function useMoveRefusal() {
+  const refused = useRefusal(MAY_CHANGE);
+  const foreign = useForeign();
+  return (cards: readonly Bead[]) => refused ?? foreign(cards);
+}
+
+/** What a screen reader is told: how cards are moved, and what happens to them. */
+function Told({ said }: { said: string }) {
+  return (
+    <>
+      <p id="board-help" className="visually-hidden">
+        Enter opens the bead. Space lifts the card; then arrow keys move it, Space drops it and
+        Escape cancels.
+      </p>
+      <p className="visually-hidden" role="status" aria-live="assertive" data-board-said>
+        {said}
+      </p>
+    </>
+  );
+}
+
+/** The heads of the columns, with their sums and limits. */
+function Heads({ beads }: { beads: readonly Bead[] }) {
+  const [limits, setLimits] = useStored<Partial<Record<BeadStatus, number>>>("board.limits", {});
+  const { data: costs } = useQuery(beadQueries.costs());
+  const sums = useMemo(
+    () => STATUSES.map((status) => [status, sumOf(inColumn(beads, status), costs)] as const),
+    [beads, costs],
+  );
+  return (
+    <div className={styles.heads}>
+      {sums.map(([status, sum]) => (
+        <ColumnHead
+          key={status}
+          status={status}
+          sum={sum}
+          limit={limits[status]}
+          onLimit={(limit) => setLimits(withLimit(limits, status, limit))}
+        />
+      ))}
+    </div>
+  );
+}
+
+/** The keys of the card that has the focus. */
+function onCardKey(
+  event: KeyboardEvent,
+  cursor: Place | undefined,
+  dragging: ReturnType<typeof useBoardDrag>,
+  go: (arrow: Arrow) => void,
+): void {
+  if (!cursor || !isCardTitle(event.target) || event.metaKey || event.ctrlKey || event.altKey)
+    return;
+  const arrow = arrowOf(event.key);
+  const { drag } = dragging;
+  if (event.key === " ") drag ? dragging.drop() : dragging.lift(cursor);
+  else if (event.key === "Escape" && drag) dragging.cancel();
+  else if (arrow && drag) dragging.step(arrow);
+  else if (arrow) go(arrow);
+  else if (event.key !== "Enter" || !drag) return;
+  else dragging.drop();
+  event.preventDefault();
 }
 
 /** The keys of the board that work wherever the focus is. */

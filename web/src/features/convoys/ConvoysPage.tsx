@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE, FILTER } from "../../actions/common";
+import type { Bead, Convoy } from "../../api/types";
 import type { PageProps } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
 import { currentPlace, navigate, setParams, useChoice, useParam } from "../../router/router";
@@ -37,25 +38,7 @@ export function Page({ rest }: PageProps) {
     cli: 'godel convoy create "..."',
   });
   const [peek, setPeek] = useParam("peek");
-  const shown = useMemo(() => {
-    const text = view.text.toLowerCase();
-    const found = onBoard(beads, view.hasDropped);
-    if (text === "") return found;
-    return found.filter(({ id, title }) => `${id} ${title}`.toLowerCase().includes(text));
-  }, [beads, view.text, view.hasDropped]);
-  const wanted = useMemo(
-    () =>
-      (convoys.data?.items ?? []).filter(({ id, status }) =>
-        only === undefined ? status !== "archived" || view.hasArchived : id === only,
-      ),
-    [convoys.data, only, view.hasArchived],
-  );
-  const lanes = useMemo(() => {
-    const all = lanesOf(shown, only === undefined ? view.lanes : "convoy", wanted);
-    return only === undefined ? all : all.filter(({ id }) => id === only);
-  }, [shown, view.lanes, wanted, only]);
-  const inside = useMemo(() => new Set(lanes.flatMap((lane) => lane.convoy?.beads ?? [])), [lanes]);
-  const onPage = only === undefined ? shown : shown.filter(({ id }) => inside.has(id));
+  const { shown, wanted, lanes, onPage } = useShown(beads, convoys.data?.items, only, view);
   return (
     <>
       <PageHead
@@ -71,22 +54,7 @@ export function Page({ rest }: PageProps) {
           )
         }
         tools={view.tools}
-        acts={
-          <>
-            {only !== undefined && (
-              <Guarded onClick={() => navigate(`/convoys${currentPlace().search}`)}>
-                All convoys
-              </Guarded>
-            )}
-            <Guarded
-              can="convoy:create:own"
-              cli='godel convoy create "..."'
-              onClick={() => setNaming(true)}
-            >
-              New convoy
-            </Guarded>
-          </>
-        }
+        acts={<Acts isOne={only !== undefined} onNew={() => setNaming(true)} />}
       />
       <div className={styles.body}>
         <Boundary what="The board">
@@ -97,13 +65,8 @@ export function Page({ rest }: PageProps) {
                 return <EmptyFilter what="beads" onClear={() => setParams({ q: undefined })} />;
               }
               if (only !== undefined && convoys.data && wanted.length === 0) {
-                return (
-                  <Empty
-                    icon="convoys"
-                    why={`There is no convoy ${only}.`}
-                    cli="godel convoy list"
-                  />
-                );
+                const why = `There is no convoy ${only}.`;
+                return <Empty icon="convoys" why={why} cli="godel convoy list" />;
               }
               return (
                 <Board
@@ -130,6 +93,48 @@ export function Page({ rest }: PageProps) {
         )}
       </div>
       {isNaming && <NewConvoy beads={[]} onClose={() => setNaming(false)} />}
+    </>
+  );
+}
+
+/** The beads and lanes that are on the page: of all convoys, or of the one in the address. */
+function useShown(
+  beads: readonly Bead[],
+  convoys: readonly Convoy[] | undefined,
+  only: string | undefined,
+  view: ReturnType<typeof useView>,
+) {
+  const shown = useMemo(() => {
+    const text = view.text.toLowerCase();
+    const found = onBoard(beads, view.hasDropped);
+    if (text === "") return found;
+    return found.filter(({ id, title }) => `${id} ${title}`.toLowerCase().includes(text));
+  }, [beads, view.text, view.hasDropped]);
+  const wanted = useMemo(
+    () =>
+      (convoys ?? []).filter(({ id, status }) =>
+        only === undefined ? status !== "archived" || view.hasArchived : id === only,
+      ),
+    [convoys, only, view.hasArchived],
+  );
+  const lanes = useMemo(() => {
+    const all = lanesOf(shown, only === undefined ? view.lanes : "convoy", wanted);
+    return only === undefined ? all : all.filter(({ id }) => id === only);
+  }, [shown, view.lanes, wanted, only]);
+  const inside = useMemo(() => new Set(lanes.flatMap((lane) => lane.convoy?.beads ?? [])), [lanes]);
+  const onPage = only === undefined ? shown : shown.filter(({ id }) => inside.has(id));
+  return { shown, wanted, lanes, onPage };
+}
+
+function Acts({ isOne, onNew }: { isOne: boolean; onNew: () => void }) {
+  return (
+    <>
+      {isOne && (
+        <Guarded onClick={() => navigate(`/convoys${currentPlace().search}`)}>All convoys</Guarded>
+      )}
+      <Guarded can="convoy:create:own" cli='godel convoy create "..."' onClick={onNew}>
+        New convoy
+      </Guarded>
     </>
   );
 }

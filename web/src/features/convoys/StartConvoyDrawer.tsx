@@ -33,8 +33,8 @@ export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerP
   const start = useStartConvoy(convoy);
   const [agents, setAgents] = useState(AGENTS);
   const [budget, setBudget] = useState("");
-  const [harness, setHarness] = useState("");
-  const [walls, setWalls] = useState("");
+  const [how, setHow] = useState<How>({ harness: "", walls: "" });
+  const { harness, walls } = how;
   const number = /^\d{1,3}$/.test(agents.trim()) ? Number(agents) : 0;
   const dollars = budget.trim() === "" ? 0 : Number(budget);
   const refused = whyNot(number, dollars);
@@ -91,23 +91,35 @@ export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerP
           onChange={(event) => setBudget(event.target.value)}
           note="When it is spent, agents stop, and the convoy says so."
         />
-        <div className={styles.pair}>
-          <Select
-            label="Which agent"
-            value={harness}
-            onChange={setHarness}
-            options={[["", "The project’s agent"], ...HARNESSES.map((one) => [one, one] as const)]}
-          />
-          <Select
-            label="Behind which walls"
-            value={walls}
-            onChange={setWalls}
-            options={[["", "The project’s walls"], ...WALLS.map((one) => [one, one] as const)]}
-          />
-        </div>
+        <HowChoice how={how} onChange={setHow} />
         <Cli command={words.filter(Boolean).join(" ")} />
       </div>
     </Drawer>
+  );
+}
+
+/** With which agent, and behind which walls; nothing means as the project says. */
+interface How {
+  harness: string;
+  walls: string;
+}
+
+function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }) {
+  return (
+    <div className={styles.pair}>
+      <Select
+        label="Which agent"
+        value={how.harness}
+        onChange={(harness) => onChange({ ...how, harness })}
+        options={[["", "The project’s agent"], ...HARNESSES.map((one) => [one, one] as const)]}
+      />
+      <Select
+        label="Behind which walls"
+        value={how.walls}
+        onChange={(walls) => onChange({ ...how, walls })}
+        options={[["", "The project’s walls"], ...WALLS.map((one) => [one, one] as const)]}
+      />
+    </div>
   );
 }
 

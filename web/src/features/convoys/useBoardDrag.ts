@@ -31,25 +31,8 @@ interface DragOptions {
 export function useBoardDrag({ lanes, selected, refusedOf, onDrop }: DragOptions) {
   const [drag, setDrag] = useState<Drag>();
   const [said, say] = useState("");
-  const pressed = useRef<{ place: Place; x: number; y: number }>(undefined);
-  const dragged = useRef(false);
   const laneOf = (id: string) => lanes.find((lane) => lane.id === id);
-
-  const begin = (place: Place, by: Drag["by"]): Drag | undefined => {
-    const at = find(lanes, place);
-    const lane = laneOf(place.lane);
-    const card = at && lane?.cells[at.status][at.index];
-    if (!card || !lane) return undefined;
-    const all = lanes.flatMap((one) => STATUSES.flatMap((status) => one.cells[status]));
-    const chosen = new Map(all.filter(({ id }) => selected.has(id)).map((one) => [one.id, one]));
-    const cards = selected.has(card.id) ? [...chosen.values()] : [card];
-    const moved = new Set(cards.map(({ id }) => id));
-    const before = lane.cells[at.status].slice(0, at.index).filter(({ id }) => !moved.has(id));
-    const index = Math.min(before.length, roomIn(lane, at.status, moved));
-    const spot = { lane: lane.id, status: at.status, index };
-    return { by, place, cards, moved, start: spot, spot };
-  };
-
+  const begin = (place: Place, by: Drag["by"]) => dragOf(lanes, selected, place, by);
   const lift = (place: Place) => {
     const next = begin(place, "keys");
     if (!next) return;
@@ -80,17 +63,55 @@ export function useBoardDrag({ lanes, selected, refusedOf, onDrop }: DragOptions
     if (drag) say(`Cancelled. ${nameOf(drag)} stays where it was.`);
     setDrag(undefined);
   };
+  const pull = (place: Place) => {
+    const next = begin(place, "pointer");
+    return next && refusedOf(next.cards) === undefined ? next : undefined;
+  };
+  const pointer = usePointer({ drag, setDrag, pull, drop, cancel });
+  return { drag, said, ...pointer, lift, step, drop, cancel };
+}
 
+/** The cards that go along when one is lifted: it alone, or all that are selected with it. */
+function dragOf(
+  lanes: readonly Lane[],
+  selected: ReadonlySet<string>,
+  place: Place,
+  by: Drag["by"],
+): Drag | undefined {
+  const at = find(lanes, place);
+  const lane = lanes.find(({ id }) => id === place.lane);
+  const card = at && lane?.cells[at.status][at.index];
+  if (!card || !lane) return undefined;
+  const all = lanes.flatMap((one) => STATUSES.flatMap((status) => one.cells[status]));
+  const chosen = new Map(all.filter(({ id }) => selected.has(id)).map((one) => [one.id, one]));
+  const cards = selected.has(card.id) ? [...chosen.values()] : [card];
+  const moved = new Set(cards.map(({ id }) => id));
+  const before = lane.cells[at.status].slice(0, at.index).filter(({ id }) => !moved.has(id));
+  const index = Math.min(before.length, roomIn(lane, at.status, moved));
+  const spot = { lane: lane.id, status: at.status, index };
+  return { by, place, cards, moved, start: spot, spot };
+}
+
+interface PointerOptions {
+  drag: Drag | undefined;
+  setDrag: (drag: Drag) => void;
+  /** What is dragged from a place, unless it may not be. */
+  pull: (place: Place) => Drag | undefined;
+  drop: () => void;
+  cancel: () => void;
+}
+
+/** The pointer presses, pulls and lets go; what hardly moved is a click. */
+function usePointer({ drag, setDrag, pull, drop, cancel }: PointerOptions) {
+  const pressed = useRef<{ place: Place; x: number; y: number }>(undefined);
+  const dragged = useRef(false);
   const onMove = useEffectEvent((event: globalThis.PointerEvent) => {
     const press = pressed.current;
     const point = { x: event.clientX, y: event.clientY };
-    if (!drag) {
-      const way = press ? Math.hypot(point.x - press.x, point.y - press.y) : 0;
-      const next = press && way > SLACK_PX ? begin(press.place, "pointer") : undefined;
-      if (next && refusedOf(next.cards) === undefined) setDrag({ ...next, point });
-      return;
-    }
-    setDrag({ ...drag, point, spot: spotUnder(drag, point) ?? drag.spot });
+    if (drag) return setDrag({ ...drag, point, spot: spotUnder(drag, point) ?? drag.spot });
+    const way = press ? Math.hypot(point.x - press.x, point.y - press.y) : 0;
+    const next = press && way > SLACK_PX ? pull(press.place) : undefined;
+    if (next) setDrag({ ...next, point });
   });
   const onUp = useEffectEvent(() => {
     pressed.current = undefined;
@@ -117,7 +138,6 @@ export function useBoardDrag({ lanes, selected, refusedOf, onDrop }: DragOptions
     document.addEventListener("keydown", (event) => onKey(event), { signal, capture: true });
     return () => listening.abort();
   }, []);
-
   const press = useCallback((event: PointerEvent, place: Place) => {
     // A finger scrolls; it moves cards through their menu.
     if (event.button !== 0 || event.pointerType === "touch") return;
@@ -127,7 +147,7 @@ export function useBoardDrag({ lanes, selected, refusedOf, onDrop }: DragOptions
     pressed.current = { place, x: event.clientX, y: event.clientY };
   }, []);
   const isClick = useCallback(() => !dragged.current, []);
-  return { drag, said, press, isClick, lift, step, drop, cancel };
+  return { press, isClick };
 }
 
 const HELP = "Arrow keys move it, Space drops it, Escape cancels.";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Budget } from "../../api/types";
+import type { Budget, ModelCall, UsageReport } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { setParams } from "../../router/router";
 import { ErrorPanel } from "../../ui/ErrorPanel";
@@ -11,7 +11,7 @@ import { budgetsQuery } from "../budgets/queries";
 import { useProject } from "../projects/queries";
 import styles from "./Headline.module.css";
 import { costQueries } from "./queries";
-import { bucketOf, rangeOf, type Zone } from "./range";
+import { bucketOf, type Range, rangeOf, type Zone } from "./range";
 import { burnRate, callsIn, cellsOfReport, type Forecast, forecast, sumOf } from "./spend";
 
 const HOUR_MS = 3_600_000;
@@ -39,18 +39,39 @@ export function Headline({ zone, now }: { zone: Zone; now: number }) {
     return <ErrorPanel what="The sums could not be loaded" error={error} onRetry={retry} />;
   }
   if (!usage.data || !calls.data) return <Bones />;
-  const days = cellsOfReport(usage.data, "model");
+  const data = { usage: usage.data, calls: calls.data.calls, budgets: budgets.data?.items ?? [] };
+  const times = { zone, now, today, month, rateFrom, localDay };
+  return <Tiles {...data} {...times} projectId={projectId} />;
+}
+
+interface TilesProps {
+  usage: UsageReport;
+  calls: readonly ModelCall[];
+  budgets: readonly Budget[];
+  projectId: string | undefined;
+  zone: Zone;
+  now: number;
+  /** Days in UTC, as the usage has them. */
+  today: string;
+  month: string;
+  rateFrom: string;
+  localDay: Range;
+}
+
+function Tiles(props: TilesProps) {
+  const { zone, now, today, month, rateFrom, localDay } = props;
+  const days = cellsOfReport(props.usage, "model");
   const inDays = (first: string) => sumOf(days.filter(({ bucket }) => bucket >= first));
-  const recent = callsIn(calls.data.calls, {
+  const recent = callsIn(props.calls, {
     ...localDay,
     start: now - HOUR_MS,
     end: now + HOUR_MS,
   });
-  const local = callsIn(calls.data.calls, localDay);
+  const local = callsIn(props.calls, localDay);
   const micros = (list: typeof recent) => list.reduce((sum, one) => sum + (one.costMicros ?? 0), 0);
   const spentToday = zone === "utc" ? inDays(today).costMicros : micros(local);
   const spent = inDays(month).costMicros;
-  const budget = monthly(budgets.data?.items ?? [], projectId);
+  const budget = monthly(props.budgets, props.projectId);
   const rate = burnRate(
     days.filter(({ bucket }) => bucket >= rateFrom),
     now,

@@ -132,25 +132,28 @@ function Acts() {
           items.length === 0 ? (
             <EmptyFilter what="acts" onClear={clear} />
           ) : (
-            <>
-              {isCut && (
-                <PartialBadge kind="limited" why={`Only the newest ${items.length} acts`} />
-              )}
-              <div className={styles.box}>
-                <DataTable
-                  // Another filter is another table: its rows are not news.
-                  key={JSON.stringify(filter)}
-                  label="Acts"
-                  noun="act"
-                  columns={COLUMNS}
-                  rows={items}
-                  keyOf={({ seq }) => String(seq)}
-                />
-              </div>
-            </>
+            // Another filter is another table: its rows are not news.
+            <ActTable key={JSON.stringify(filter)} acts={items} isCut={isCut} />
           )
         }
       </Loaded>
+    </>
+  );
+}
+
+function ActTable({ acts, isCut }: { acts: readonly AuditEntry[]; isCut: boolean }) {
+  return (
+    <>
+      {isCut && <PartialBadge kind="limited" why={`Only the newest ${acts.length} acts`} />}
+      <div className={styles.box}>
+        <DataTable
+          label="Acts"
+          noun="act"
+          columns={COLUMNS}
+          rows={acts}
+          keyOf={({ seq }) => String(seq)}
+        />
+      </div>
     </>
   );
 }

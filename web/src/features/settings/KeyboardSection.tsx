@@ -53,55 +53,68 @@ export function KeyboardSection() {
         <Group key={group} title={group}>
           <Lines label={group}>
             {list.map((spec) => (
-              <Line
+              <KeyLine
                 key={spec.id}
-                id={spec.id}
-                title={spec.title}
-                state={
-                  <>
-                    {isChanged(spec) && <Badge tone="info">yours</Badge>}
-                    {keysOf(spec).length === 0 ? (
-                      <span>no key</span>
-                    ) : (
-                      keysOf(spec).map((keys) => <KeyCaps key={keys} keys={keys} />)
-                    )}
-                  </>
-                }
-                acts={
-                  waiting === spec.id ? (
-                    <Recorder
-                      title={spec.title}
-                      onDone={(keys) => change(spec, [keys])}
-                      onCancel={() => setWaiting(undefined)}
-                    />
-                  ) : (
-                    <>
-                      <Button
-                        size="small"
-                        aria-label={`Change the key of ${spec.title}`}
-                        onClick={() => setWaiting(spec.id)}
-                      >
-                        Change
-                      </Button>
-                      {isChanged(spec) && (
-                        <Button
-                          size="small"
-                          look="quiet"
-                          aria-label={`Reset the key of ${spec.title}`}
-                          onClick={() => change(spec, undefined)}
-                        >
-                          Reset
-                        </Button>
-                      )}
-                    </>
-                  )
-                }
+                spec={spec}
+                isWaiting={waiting === spec.id}
+                onWait={(is) => setWaiting(is ? spec.id : undefined)}
+                onChange={(keys) => change(spec, keys)}
               />
             ))}
           </Lines>
         </Group>
       ))}
     </Section>
+  );
+}
+
+interface KeyLineProps {
+  spec: ActionSpec;
+  /** The next key that is pressed is the new one. */
+  isWaiting: boolean;
+  onWait: (isWaiting: boolean) => void;
+  onChange: (keys: readonly string[] | undefined) => void;
+}
+
+/** One action and its keys. */
+function KeyLine({ spec, isWaiting, onWait, onChange }: KeyLineProps) {
+  const { id, title } = spec;
+  const keys = keysOf(spec);
+  const recorder = (
+    <Recorder title={title} onDone={(next) => onChange([next])} onCancel={() => onWait(false)} />
+  );
+  const buttons = (
+    <>
+      <Button size="small" aria-label={`Change the key of ${title}`} onClick={() => onWait(true)}>
+        Change
+      </Button>
+      {isChanged(spec) && (
+        <Button
+          size="small"
+          look="quiet"
+          aria-label={`Reset the key of ${title}`}
+          onClick={() => onChange(undefined)}
+        >
+          Reset
+        </Button>
+      )}
+    </>
+  );
+  return (
+    <Line
+      id={id}
+      title={title}
+      state={
+        <>
+          {isChanged(spec) && <Badge tone="info">yours</Badge>}
+          {keys.length === 0 && <span>no key</span>}
+          {keys.map((one) => (
+            <KeyCaps key={one} keys={one} />
+          ))}
+        </>
+      }
+      acts={isWaiting ? recorder : buttons}
+    />
   );
 }
 

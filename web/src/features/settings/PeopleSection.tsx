@@ -9,7 +9,7 @@ import { useRefusal, useSession } from "../../roles/session";
 import { useParam } from "../../router/router";
 import { Empty } from "../../ui/Empty";
 import { Loaded } from "../../ui/Loaded";
-import { Menu } from "../../ui/Menu";
+import { Menu, type MenuItem } from "../../ui/Menu";
 import { Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge, type Tone } from "../../ui/Status";
@@ -87,19 +87,10 @@ export function PeopleSection() {
 
 function Person({ user, onLink }: { user: User; onLink: (made: Invitation) => void }) {
   const setRole = useSetRole();
-  const disable = useDisableUser();
-  const erase = useEraseUser();
   const { userId } = useSession();
   const denied = useRefusal("user:update:team");
   const isSelf = user.id === userId;
-  const isDisabled = user.status === "disabled";
-  const newLink = async () => {
-    try {
-      onLink(await post<Invitation>(`/api/v1/users/${encodeURIComponent(user.id)}/link`));
-    } catch (error) {
-      tellRefusal(`Make a link for ${user.name}`, error as Error, newLink);
-    }
-  };
+  const items = usePersonItems(user, isSelf, onLink);
   return (
     <Line
       id={user.name}
@@ -132,47 +123,60 @@ function Person({ user, onLink }: { user: User; onLink: (made: Invitation) => vo
           )}
         </>
       }
-      acts={
-        <Menu
-          label={`Do something with ${user.name}`}
-          size="small"
-          items={[
-            {
-              id: "link",
-              title: "Make a new link",
-              icon: "open",
-              can: "user:update:team",
-              cli: `godel user link ${user.name}`,
-              refused: isSelf ? "It would end your own way in." : undefined,
-              run: newLink,
-            },
-            {
-              id: "disable",
-              title: isDisabled ? "Enable" : "Disable",
-              icon: isDisabled ? "play" : "pause",
-              can: "user:update:team",
-              destructive: !isDisabled,
-              cli: `godel user ${isDisabled ? "enable" : "disable"} ${user.name}`,
-              refused: isSelf ? "You cannot disable yourself." : undefined,
-              run: () => disable.mutate({ user, disabled: !isDisabled }),
-            },
-            {
-              id: "erase",
-              title: "Erase",
-              icon: "trash",
-              can: "user:delete:team",
-              destructive: true,
-              cli: `godel user erase ${user.name} --yes`,
-              refused: isSelf ? "You cannot erase yourself." : undefined,
-              run: async () => {
-                if (await confirmErase(user)) erase.mutate(user);
-              },
-            },
-          ]}
-        />
-      }
+      acts={<Menu label={`Do something with ${user.name}`} size="small" items={items} />}
     />
   );
+}
+
+/** What can be done with somebody; nobody shuts themselves out. */
+function usePersonItems(
+  user: User,
+  isSelf: boolean,
+  onLink: (made: Invitation) => void,
+): MenuItem[] {
+  const disable = useDisableUser();
+  const erase = useEraseUser();
+  const isDisabled = user.status === "disabled";
+  const newLink = async () => {
+    try {
+      onLink(await post<Invitation>(`/api/v1/users/${encodeURIComponent(user.id)}/link`));
+    } catch (error) {
+      tellRefusal(`Make a link for ${user.name}`, error as Error, newLink);
+    }
+  };
+  return [
+    {
+      id: "link",
+      title: "Make a new link",
+      icon: "open",
+      can: "user:update:team",
+      cli: `godel user link ${user.name}`,
+      refused: isSelf ? "It would end your own way in." : undefined,
+      run: newLink,
+    },
+    {
+      id: "disable",
+      title: isDisabled ? "Enable" : "Disable",
+      icon: isDisabled ? "play" : "pause",
+      can: "user:update:team",
+      destructive: !isDisabled,
+      cli: `godel user ${isDisabled ? "enable" : "disable"} ${user.name}`,
+      refused: isSelf ? "You cannot disable yourself." : undefined,
+      run: () => disable.mutate({ user, disabled: !isDisabled }),
+    },
+    {
+      id: "erase",
+      title: "Erase",
+      icon: "trash",
+      can: "user:delete:team",
+      destructive: true,
+      cli: `godel user erase ${user.name} --yes`,
+      refused: isSelf ? "You cannot erase yourself." : undefined,
+      run: async () => {
+        if (await confirmErase(user)) erase.mutate(user);
+      },
+    },
+  ];
 }
 
 function confirmErase(user: User): Promise<boolean> {

@@ -81,22 +81,26 @@ export function ProjectDrawer({ project, onClose }: ProjectDrawerProps) {
         placeholder: "claude-*, gpt-*",
         note: "Patterns with commas between them; nothing means all.",
       })}
-      {project && changes.length > 0 && (
-        <section className={styles.changes} aria-label="What will be different">
-          <h3>What will be different</h3>
-          <dl>
-            {changes.map(({ name, before, after }) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>
-                  <del>{before || "nothing"}</del> <ins>{after || "nothing"}</ins>
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      )}
+      {project && changes.length > 0 && <Changes changes={changes} />}
     </FormDrawer>
+  );
+}
+
+function Changes({ changes }: { changes: ReturnType<typeof changesOf> }) {
+  return (
+    <section className={styles.changes} aria-label="What will be different">
+      <h3>What will be different</h3>
+      <dl>
+        {changes.map(({ name, before, after }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <del>{before || "nothing"}</del> <ins>{after || "nothing"}</ins>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }
 

@@ -21,7 +21,6 @@ export function ProjectsSection() {
   const query = useQuery(projectsQuery);
   const [open, setOpen] = useParam("edit");
   const edited = query.data?.items.find(({ id }) => id === open);
-  const erase = useRemoveProject();
   return (
     <Section
       title="Projects"
@@ -48,39 +47,10 @@ export function ProjectsSection() {
           ) : (
             <Lines label="Projects">
               {items.map((project) => (
-                <Line
+                <ProjectLine
                   key={project.id}
-                  id={project.name}
-                  title={project.name}
-                  note={project.repository || project.description || "no repository"}
-                  state={<Limits project={project} />}
-                  acts={
-                    <Menu
-                      label={`Do something with the project ${project.name}`}
-                      size="small"
-                      items={[
-                        {
-                          id: "edit",
-                          title: "Change",
-                          icon: "edit",
-                          can: "project:update:team",
-                          cli: `godel project update ${project.name}`,
-                          run: () => setOpen(project.id),
-                        },
-                        {
-                          id: "delete",
-                          title: "Delete",
-                          icon: "trash",
-                          can: "project:delete:team",
-                          destructive: true,
-                          cli: `godel project delete ${project.name}`,
-                          run: async () => {
-                            if (await confirmDelete(project)) erase.mutate(project);
-                          },
-                        },
-                      ]}
-                    />
-                  }
+                  project={project}
+                  onChange={() => setOpen(project.id)}
                 />
               ))}
             </Lines>
@@ -95,6 +65,46 @@ export function ProjectsSection() {
         />
       )}
     </Section>
+  );
+}
+
+function ProjectLine({ project, onChange }: { project: Project; onChange: () => void }) {
+  const erase = useRemoveProject();
+  const { name } = project;
+  return (
+    <Line
+      id={name}
+      title={name}
+      note={project.repository || project.description || "no repository"}
+      state={<Limits project={project} />}
+      acts={
+        <Menu
+          label={`Do something with the project ${name}`}
+          size="small"
+          items={[
+            {
+              id: "edit",
+              title: "Change",
+              icon: "edit",
+              can: "project:update:team",
+              cli: `godel project update ${name}`,
+              run: onChange,
+            },
+            {
+              id: "delete",
+              title: "Delete",
+              icon: "trash",
+              can: "project:delete:team",
+              destructive: true,
+              cli: `godel project delete ${name}`,
+              run: async () => {
+                if (await confirmDelete(project)) erase.mutate(project);
+              },
+            },
+          ]}
+        />
+      }
+    />
   );
 }
 

@@ -25,7 +25,6 @@ export function ProvidersSection() {
   const test = useMutation({
     mutationFn: () => post<{ items: ProviderTest[] }>("/proxy/v1/providers/test", {}),
   });
-  const providers = useQuery(settingsQueries.providers);
   return (
     <Section
       title="Providers and keys"
@@ -61,25 +60,7 @@ export function ProvidersSection() {
         <Secrets onReplace={(name) => setOpen(name)} />
       </Group>
       <Group title="Providers, in the order in which they are asked">
-        <Loaded
-          query={providers}
-          what="The providers"
-          skeleton={<SkeletonRows rows={4} height={54} />}
-        >
-          {({ items }) => (
-            <Lines label="Providers">
-              {items.map((provider) => (
-                <Line
-                  key={provider.provider}
-                  id={`provider ${provider.provider}`}
-                  title={provider.provider}
-                  note={noteOf(provider)}
-                  state={<ProviderBadge provider={provider} />}
-                />
-              ))}
-            </Lines>
-          )}
-        </Loaded>
+        <Providers />
       </Group>
       {open !== undefined && (
         <SecretDrawer
@@ -89,6 +70,27 @@ export function ProvidersSection() {
         />
       )}
     </Section>
+  );
+}
+
+function Providers() {
+  const query = useQuery(settingsQueries.providers);
+  return (
+    <Loaded query={query} what="The providers" skeleton={<SkeletonRows rows={4} height={54} />}>
+      {({ items }) => (
+        <Lines label="Providers">
+          {items.map((provider) => (
+            <Line
+              key={provider.provider}
+              id={`provider ${provider.provider}`}
+              title={provider.provider}
+              note={noteOf(provider)}
+              state={<ProviderBadge provider={provider} />}
+            />
+          ))}
+        </Lines>
+      )}
+    </Loaded>
   );
 }
 

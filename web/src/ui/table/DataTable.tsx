@@ -59,12 +59,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const { columns, shown, rows, keyOf, onOpen, onPeek, bulk, sortParam = "sort" } = props;
   const rowHeight = props.rowHeight ?? ROW_HEIGHT;
   const box = useRef<HTMLDivElement>(null);
-  const [sortText, setSortText] = useParam(sortParam);
-  const sort = useMemo(() => parseSort(sortText), [sortText]);
-  const sorted = useMemo(() => {
-    const by = columns.find((column) => column.id === sort?.column)?.sortBy;
-    return by && sort ? sortRows(rows, by, sort.isDown) : rows;
-  }, [columns, rows, sort]);
+  const { sort, sorted, sortTo } = useSorted(columns, rows, sortParam);
   const isBusy = usePresence(box);
   const { arrange, headOf } = props;
   const arranged = useMemo(() => arrange?.(sorted) ?? sorted, [arrange, sorted]);
@@ -77,13 +72,6 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const { onCursor } = props;
   useEffect(() => onCursor?.(list.cursor), [onCursor, list.cursor]);
   const template = [...(bulk ? ["34px"] : []), ...visible.map((column) => column.width)].join(" ");
-  const sortTo = useCallback(
-    (column: string) => {
-      const next = nextSort(parseSort(sortText), column);
-      setSortText(next && formatSort(next));
-    },
-    [sortText, setSortText],
-  );
   return (
     <div className={styles.frame}>
       {list.selection.length > 0 && bulk?.(list.selection, list.clear)}
@@ -126,6 +114,24 @@ export function DataTable<T>(props: DataTableProps<T>) {
       </div>
     </div>
   );
+}
+
+/** The rows in the order that the address says. */
+function useSorted<T>(columns: readonly Column<T>[], rows: readonly T[], param: string) {
+  const [text, setText] = useParam(param);
+  const sort = useMemo(() => parseSort(text), [text]);
+  const sorted = useMemo(() => {
+    const by = columns.find((column) => column.id === sort?.column)?.sortBy;
+    return by && sort ? sortRows(rows, by, sort.isDown) : rows;
+  }, [columns, rows, sort]);
+  const sortTo = useCallback(
+    (column: string) => {
+      const next = nextSort(parseSort(text), column);
+      setText(next && formatSort(next));
+    },
+    [text, setText],
+  );
+  return { sort, sorted, sortTo };
 }
 
 /** Narrower than this, the table scrolls sideways. */

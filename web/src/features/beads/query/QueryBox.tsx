@@ -1,4 +1,12 @@
-import { type KeyboardEvent, type Ref, useId, useImperativeHandle, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type Ref,
+  type RefObject,
+  useId,
+  useImperativeHandle,
+  useRef,
+  useState,
+} from "react";
 import type { Bead, Convoy } from "../../../api/types";
 import { classes } from "../../../ui/classes";
 import { Icon } from "../../../ui/Icon";
@@ -17,52 +25,13 @@ interface QueryBoxProps {
 }
 
 /** A line to ask for beads; it completes words, and says under a word what is wrong with it. */
-export function QueryBox({ value, onChange, errors, beads, convoys, ref }: QueryBoxProps) {
+export function QueryBox(props: QueryBoxProps) {
+  const { value, onChange, ref } = props;
   const id = useId();
   const input = useRef<HTMLInputElement>(null);
   useImperativeHandle(ref, () => ({ focus: () => input.current?.focus() }));
-  const [caret, setCaret] = useState<number>();
-  const [chosen, setChosen] = useState(-1);
-  const isOpen = caret !== undefined;
-  const { from, to, options } = complete(value, caret ?? value.length, { beads, convoys });
-  const shown = isOpen ? options : [];
-  const [isWriting, setWriting] = useState(false);
-  const told = isWriting && caret !== undefined ? errorsBeside(errors, caret) : errors;
+  const { shown, chosen, told, look, leave, write, take, onKeyDown } = useWriting(props, input);
   const [error] = told;
-  const look = () => {
-    setCaret(input.current?.selectionStart ?? undefined);
-    setChosen(-1);
-  };
-  const leave = () => {
-    setCaret(undefined);
-    setWriting(false);
-  };
-  const take = ({ text }: Completion) => {
-    const isField = text.endsWith(":");
-    const next = `${value.slice(0, from)}${text}${isField ? "" : " "}${value.slice(to).trimStart()}`;
-    onChange(next);
-    const at = from + text.length + (isField ? 0 : 1);
-    // The new text has to be there before the cursor can be put into it.
-    requestAnimationFrame(() => {
-      input.current?.setSelectionRange(at, at);
-      look();
-    });
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const option = shown[chosen] ?? (event.key === "Tab" ? shown[0] : undefined);
-    const isTab = event.key === "Tab" && !event.shiftKey && value !== "";
-    if (event.key === "ArrowDown" && shown.length > 0) setChosen((chosen + 1) % shown.length);
-    else if (event.key === "ArrowUp" && shown.length > 0) {
-      setChosen((chosen - 1 + shown.length) % shown.length);
-    } else if ((event.key === "Enter" || isTab) && option) take(option);
-    else if (event.key === "Enter") leave();
-    else if (event.key === "Escape") {
-      if (isOpen && shown.length > 0) setCaret(undefined);
-      else if (value === "") input.current?.blur();
-      else onChange("");
-    } else return;
-    event.preventDefault();
-  };
   return (
     <div className={styles.box}>
       <Icon name="search" size={14} />
@@ -83,11 +52,7 @@ export function QueryBox({ value, onChange, errors, beads, convoys, ref }: Query
           autoComplete="off"
           spellCheck={false}
           value={value}
-          onChange={(event) => {
-            onChange(event.target.value);
-            setWriting(true);
-            look();
-          }}
+          onChange={(event) => write(event.target.value)}
           onClick={look}
           onKeyUp={(event) => /^(Arrow(Left|Right)|Home|End)$/.test(event.key) && look()}
           onBlur={leave}
@@ -112,31 +77,97 @@ export function QueryBox({ value, onChange, errors, beads, convoys, ref }: Query
           <Icon name="clear" size={13} />
         </button>
       )}
-      <div
-        id={`${id}-list`}
-        role="listbox"
-        aria-label="Ways to go on"
-        className={classes(styles.list, shown.length === 0 && styles.none)}
-      >
-        {shown.map((option, at) => (
-          <div
-            key={option.text}
-            id={`${id}-${at}`}
-            role="option"
-            tabIndex={-1}
-            aria-selected={at === chosen}
-            className={styles.option}
-            // The box must keep the focus, so this comes before the click.
-            onPointerDown={(event) => {
-              event.preventDefault();
-              take(option);
-            }}
-          >
-            <code>{option.text}</code>
-            {option.hint && <span className={styles.hint}>{option.hint}</span>}
-          </div>
-        ))}
-      </div>
+      <Ways id={id} options={shown} chosen={chosen} onTake={take} />
+    </div>
+  );
+}
+
+/** Where the cursor is, how one can go on there, and what is wrong elsewhere. */
+function useWriting(
+  { value, onChange, errors, beads, convoys }: QueryBoxProps,
+  input: RefObject<HTMLInputElement | null>,
+) {
+  const [caret, setCaret] = useState<number>();
+  const [chosen, setChosen] = useState(-1);
+  const [isWriting, setWriting] = useState(false);
+  const { from, to, options } = complete(value, caret ?? value.length, { beads, convoys });
+  const shown = caret === undefined ? [] : options;
+  const told = isWriting && caret !== undefined ? errorsBeside(errors, caret) : errors;
+  const look = () => {
+    setCaret(input.current?.selectionStart ?? undefined);
+    setChosen(-1);
+  };
+  const leave = () => {
+    setCaret(undefined);
+    setWriting(false);
+  };
+  const write = (text: string) => {
+    onChange(text);
+    setWriting(true);
+    look();
+  };
+  const take = ({ text }: Completion) => {
+    const isField = text.endsWith(":");
+    const next = `${value.slice(0, from)}${text}${isField ? "" : " "}${value.slice(to).trimStart()}`;
+    onChange(next);
+    const at = from + text.length + (isField ? 0 : 1);
+    // The new text has to be there before the cursor can be put into it.
+    requestAnimationFrame(() => {
+      input.current?.setSelectionRange(at, at);
+      look();
+    });
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const option = shown[chosen] ?? (event.key === "Tab" ? shown[0] : undefined);
+    const isTab = event.key === "Tab" && !event.shiftKey && value !== "";
+    if (event.key === "ArrowDown" && shown.length > 0) setChosen((chosen + 1) % shown.length);
+    else if (event.key === "ArrowUp" && shown.length > 0) {
+      setChosen((chosen - 1 + shown.length) % shown.length);
+    } else if ((event.key === "Enter" || isTab) && option) take(option);
+    else if (event.key === "Enter") leave();
+    else if (event.key === "Escape") {
+      if (shown.length > 0) setCaret(undefined);
+      else if (value === "") input.current?.blur();
+      else onChange("");
+    } else return;
+    event.preventDefault();
+  };
+  return { shown, chosen, told, look, leave, write, take, onKeyDown };
+}
+
+interface WaysProps {
+  id: string;
+  options: readonly Completion[];
+  chosen: number;
+  onTake: (option: Completion) => void;
+}
+
+function Ways({ id, options, chosen, onTake }: WaysProps) {
+  return (
+    <div
+      id={`${id}-list`}
+      role="listbox"
+      aria-label="Ways to go on"
+      className={classes(styles.list, options.length === 0 && styles.none)}
+    >
+      {options.map((option, at) => (
+        <div
+          key={option.text}
+          id={`${id}-${at}`}
+          role="option"
+          tabIndex={-1}
+          aria-selected={at === chosen}
+          className={styles.option}
+          // The box must keep the focus, so this comes before the click.
+          onPointerDown={(event) => {
+            event.preventDefault();
+            onTake(option);
+          }}
+        >
+          <code>{option.text}</code>
+          {option.hint && <span className={styles.hint}>{option.hint}</span>}
+        </div>
+      ))}
     </div>
   );
 }
