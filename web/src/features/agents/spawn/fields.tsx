@@ -44,20 +44,23 @@ export function Choice({ options, ...field }: FieldProps & { options: Options })
   return (
     <Field {...field}>
       {(id, says) => (
-        <select
-          id={id}
-          className={styles.input}
-          value={field.value}
-          aria-invalid={field.problem !== undefined}
-          aria-describedby={says}
-          onChange={(event) => field.onChange(event.target.value)}
-        >
-          {options.map(([value, title]) => (
-            <option key={value} value={value}>
-              {title}
-            </option>
-          ))}
-        </select>
+        <div className={styles.box}>
+          <select
+            id={id}
+            className={styles.select}
+            value={field.value}
+            aria-invalid={field.problem !== undefined}
+            aria-describedby={says}
+            onChange={(event) => field.onChange(event.target.value)}
+          >
+            {options.map(([value, title]) => (
+              <option key={value} value={value}>
+                {title}
+              </option>
+            ))}
+          </select>
+          <Icon name="down" size={14} />
+        </div>
       )}
     </Field>
   );
