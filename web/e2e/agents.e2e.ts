@@ -100,10 +100,12 @@ describe("the page of agents", () => {
     await card(seed.busy).waitFor();
     await page.keyboard.press("c");
     const drawer = page.getByRole("dialog", { name: "Spawn an agent" });
+    const task = drawer.getByLabel("Task");
+    await expect.poll(() => task.evaluate((one) => one === document.activeElement)).toBe(true);
     await drawer.getByText(/^2 agents like it cost so far: median \$/).waitFor();
     await drawer.getByRole("button", { name: "Spawn" }).click();
     await drawer.getByText("Say what is to be done, or name a bead.").waitFor();
-    await drawer.getByLabel("Task").fill("Say more [[work more.txt more]]");
+    await task.fill("Say more [[work more.txt more]]");
     await drawer.getByLabel("Walls").selectOption("none");
     await drawer.getByText(/it can do all that the server can do/).waitFor();
     await drawer.getByLabel("Walls").selectOption("");
