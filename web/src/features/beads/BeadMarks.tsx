@@ -68,7 +68,7 @@ export function TypeMark({ type, isShort = false }: { type: string; isShort?: bo
 }
 
 /** A lock, and what it waits on. */
-export function LockMark({ holds }: { holds: readonly Reason[] }) {
+export function LockMark({ holds, isShort }: { holds: readonly Reason[]; isShort?: boolean }) {
   const [first] = holds;
   if (!first) return null;
   const on = first.why === "waits" ? first.on.id : first.why === "part" ? first.of.id : "a date";
@@ -76,7 +76,8 @@ export function LockMark({ holds }: { holds: readonly Reason[] }) {
   return (
     <Badge tone="warn" icon="lock" title={holds.map(sayReason).join(" ")}>
       <span className={styles.waits}>
-        waits on {on}
+        {!isShort && "waits on "}
+        {on}
         {more}
       </span>
     </Badge>

@@ -172,7 +172,7 @@ function useCells(
         <AgentMark agent={bead.agent} />,
         agentItems([bead]),
       ),
-    waits: (bead) => bead.status !== "done" && <LockMark holds={graph.holdsOf(bead)} />,
+    waits: (bead) => bead.status !== "done" && <LockMark holds={graph.holdsOf(bead)} isShort />,
     labels: (bead) => bead.labels.map((label) => <Badge key={label}>{label}</Badge>),
     cost: (bead) => costs && money(costs.get(bead.id) ?? 0),
     updated: (bead) => <Time at={bead.updatedAt} />,
