@@ -6,10 +6,13 @@ export default defineConfig({
     environment: "node",
     include: ["e2e/**/*.e2e.ts"],
     setupFiles: ["./e2e/setup.ts"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // A login link works once, so the steps of a journey depend on each other.
-    fileParallelism: false,
+    testTimeout: 90_000,
+    hookTimeout: 180_000,
+    // What is asked of a page comes about; how soon is no question of these tests.
+    expect: { poll: { timeout: 20_000 } },
+    // The steps of a journey depend on each other; journeys do not, each has a server of its own or
+    // leaves alone what others made.
+    maxWorkers: 2,
     bail: 1,
   },
 });

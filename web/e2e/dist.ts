@@ -15,6 +15,15 @@ const TYPES: Record<string, string> = {
   woff2: "font/woff2",
 };
 
+const files = new Map<string, Promise<Buffer>>();
+
+/** Every page asks for many small files again and again. */
+function fileOf(folder: string, name: string): Promise<Buffer> {
+  const known = files.get(name) ?? readFile(join(folder, name));
+  files.set(name, known);
+  return known;
+}
+
 /**
  * Serves the pages from a folder instead of from inside the program, if `GODEL_TEST_DIST` names
  * one: a page can be tried without building the program. Everything else is the real server's.
@@ -28,7 +37,7 @@ export async function serveDist(context: BrowserContext): Promise<void> {
     const isFile = wanted !== "" && existsSync(join(folder, wanted));
     const name = isFile ? wanted : "index.html";
     await route.fulfill({
-      body: await readFile(join(folder, name)),
+      body: await fileOf(folder, name),
       contentType: TYPES[name.split(".").at(-1) ?? ""] ?? "application/octet-stream",
       headers: { "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer" },
     });

@@ -1,8 +1,12 @@
+import { basename } from "node:path";
 import { afterEach } from "vitest";
 import { openPages, picture } from "./browser";
 
 // What the browser showed when a test failed says more than the failure.
 afterEach(async ({ task }) => {
   if (task.result?.state !== "fail") return;
-  for (const [at, page] of openPages().entries()) await picture(page, `failed-${at + 1}`);
+  const journey = basename(task.file.name, ".e2e.ts");
+  for (const [at, page] of openPages().entries()) {
+    await picture(page, `failed-${journey}-${at + 1}`);
+  }
 });

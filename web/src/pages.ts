@@ -1,4 +1,6 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import { useInboxCount } from "./features/inbox/queries";
+import { useWaitingReviews } from "./features/review/queries";
 import { CodeGone } from "./ui/Boundary";
 import type { IconName } from "./ui/Icon";
 
@@ -48,11 +50,77 @@ export const PAGES: readonly Page[] = [
     load: () => import("./features/home/HomePage"),
   }),
   page({
+    id: "inbox",
+    path: "/inbox",
+    title: "Inbox",
+    icon: "inbox",
+    key: "i",
+    load: () => import("./features/inbox/InboxPage"),
+    useCount: useInboxCount,
+  }),
+  page({
     id: "agents",
     path: "/agents",
     title: "Agents",
     icon: "agents",
     key: "a",
     load: () => import("./features/agents/AgentsPage"),
+  }),
+  page({
+    id: "convoys",
+    path: "/convoys",
+    title: "Convoys",
+    icon: "convoys",
+    key: "c",
+    load: () => import("./features/convoys/ConvoysPage"),
+  }),
+  page({
+    id: "beads",
+    path: "/beads",
+    title: "Beads",
+    icon: "beads",
+    key: "b",
+    load: () => import("./features/beads/BeadsPage"),
+  }),
+  page({
+    id: "review",
+    path: "/review",
+    title: "Review",
+    icon: "review",
+    key: "r",
+    load: () => import("./features/review/ReviewPage"),
+    useCount: useWaitingReviews,
+  }),
+  page({
+    id: "landing",
+    path: "/landing",
+    title: "Merge queue",
+    icon: "merge",
+    key: "m",
+    load: () => import("./features/landing/LandingPage"),
+  }),
+  page({
+    id: "queue",
+    path: "/queue",
+    title: "Queue",
+    icon: "queue",
+    key: "q",
+    load: () => import("./features/queue/QueuePage"),
+  }),
+  page({
+    id: "costs",
+    path: "/costs",
+    title: "Costs",
+    icon: "costs",
+    key: "$",
+    load: () => import("./features/costs/CostsPage"),
+  }),
+  page({
+    id: "settings",
+    path: "/settings",
+    title: "Settings",
+    icon: "settings",
+    key: "s",
+    load: () => import("./features/settings/SettingsPage"),
   }),
 ];

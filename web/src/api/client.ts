@@ -42,9 +42,9 @@ export function get<T>(path: string): Promise<T> {
   return request<T>(path, { method: "GET" });
 }
 
-/** Sends one change. */
-export function post<T>(path: string, body?: object): Promise<T> {
-  return change<T>("POST", path, body);
+/** Sends one change; `timeoutMs` for those that are known to take long. */
+export function post<T>(path: string, body?: object, timeoutMs?: number): Promise<T> {
+  return change<T>("POST", path, body, timeoutMs);
 }
 
 /** Replaces one thing. */
@@ -80,12 +80,18 @@ export async function call(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function change<T>(method: string, path: string, body?: object): Promise<T> {
+async function change<T>(
+  method: string,
+  path: string,
+  body?: object,
+  timeoutMs = REQUEST_TIMEOUT_MS,
+): Promise<T> {
   const send = () => {
     const headers = csrfHeader();
-    if (!body) return request<T>(path, { method, headers });
+    const signal = AbortSignal.timeout(timeoutMs);
+    if (!body) return request<T>(path, { method, headers, signal });
     headers["Content-Type"] = "application/json";
-    return request<T>(path, { method, headers, body: JSON.stringify(body) });
+    return request<T>(path, { method, headers, signal, body: JSON.stringify(body) });
   };
   try {
     return await send();

@@ -13,8 +13,8 @@ export interface Listing<T> {
 }
 
 interface ListOptions {
-  /** Fields that items must have. */
-  filter?: Readonly<Record<string, string | undefined>>;
+  /** Fields that items must have; of several values any will do. */
+  filter?: Readonly<Record<string, string | readonly string[] | undefined>>;
   sort?: string;
   /** How many are enough. */
   most?: number;

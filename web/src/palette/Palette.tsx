@@ -1,4 +1,12 @@
-import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react";
+import {
+  type ComponentProps,
+  type KeyboardEvent,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { type Binding, useBoundActions } from "../actions/actions";
 import { keysOf } from "../actions/keymap";
 import { useIsOnline } from "../realtime/live";
@@ -33,31 +41,27 @@ export function Palette({ onClose }: { onClose: () => void }) {
   const id = useId();
   const items = useItems(typed, path.at(-1)?.items, recent);
 
-  const choose = (item: PaletteItem) => {
-    if (item.disabled !== undefined) return;
+  const type = (text: string) => {
+    setTyped(text);
+    setAt(0);
+  };
+  const choose = (item: PaletteItem | undefined) => {
+    if (!item || item.disabled !== undefined) return;
     if (item.steps) {
       setPath([...path, { id: item.id, title: item.title, items: item.steps() }]);
-      setTyped("");
-      setAt(0);
-      return;
+      return type("");
     }
     setRecent([item.id, ...recent.filter((one) => one !== item.id)].slice(0, MOST_RECENT));
     onClose();
     item.run?.();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const last = items.length - 1;
-    const to = { ArrowDown: at >= last ? 0 : at + 1, ArrowUp: at <= 0 ? last : at - 1 }[event.key];
-    if (to !== undefined) {
-      event.preventDefault();
-      setAt(to);
-    } else if (event.key === "Enter") {
-      event.preventDefault();
-      const item = items[at];
-      if (item) choose(item);
-    } else if (event.key === "Backspace" && typed === "" && path.length > 0) {
-      setPath(path.slice(0, -1));
-    }
+    if (event.key === "Backspace" && typed === "") return setPath(path.slice(0, -1));
+    const to = stepOf(event.key, at, items.length - 1);
+    if (to === undefined && event.key !== "Enter") return;
+    event.preventDefault();
+    if (to === undefined) choose(items[at]);
+    else setAt(to);
   };
   return (
     <dialog
@@ -70,27 +74,13 @@ export function Palette({ onClose }: { onClose: () => void }) {
       <div className={styles.inner}>
         <div className={styles.search}>
           <Icon name="search" size={16} />
-          {path.map((step) => (
-            <span key={step.id} className={styles.step}>
-              {step.title}
-            </span>
-          ))}
-          <input
-            role="combobox"
-            aria-label="What do you want to do?"
-            aria-expanded="true"
+          <Path steps={path} />
+          <SearchInput
+            value={typed}
             aria-controls={id}
             aria-activedescendant={items[at] ? `${id}-${at}` : undefined}
-            placeholder="What do you want to do?"
-            autoComplete="off"
-            spellCheck={false}
-            autoFocus
-            value={typed}
             onKeyDown={onKeyDown}
-            onChange={(event) => {
-              setTyped(event.target.value);
-              setAt(0);
-            }}
+            onChange={(event) => type(event.target.value)}
           />
         </div>
         <div id={id} role="listbox" aria-label="Results" className={styles.list}>
@@ -106,13 +96,46 @@ export function Palette({ onClose }: { onClose: () => void }) {
             />
           ))}
         </div>
-        {items.length === 0 && (
-          <p className={styles.nothing} role="status">
-            Nothing matches.
-          </p>
-        )}
+        {items.length === 0 && <Nothing />}
       </div>
     </dialog>
+  );
+}
+
+/** Where an arrow key leads to; after the last comes the first. */
+function stepOf(key: string, at: number, last: number): number | undefined {
+  return { ArrowDown: at >= last ? 0 : at + 1, ArrowUp: at <= 0 ? last : at - 1 }[key];
+}
+
+function Path({ steps }: { steps: readonly Step[] }) {
+  return steps.map(({ id, title }) => (
+    <span key={id} className={styles.step}>
+      {title}
+    </span>
+  ));
+}
+
+function SearchInput(props: ComponentProps<"input">) {
+  return (
+    <input
+      role="combobox"
+      aria-label="What do you want to do?"
+      aria-expanded="true"
+      placeholder="What do you want to do?"
+      autoComplete="off"
+      spellCheck={false}
+      // biome-ignore lint/a11y/noAutofocus: the palette was opened to type
+      autoFocus
+      {...props}
+    />
+  );
+}
+
+function Nothing() {
+  return (
+    <p className={styles.nothing} role="status">
+      Nothing matches.
+    </p>
   );
 }
 

@@ -2,6 +2,8 @@ import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { list } from "../api/list";
 import type { Agent, Bead, Convoy } from "../api/types";
+import { ask } from "../features/intents/AskButton";
+import { reviewQueries } from "../features/review/queries";
 import { PAGES } from "../pages";
 import { navigate } from "../router/router";
 import type { IconName } from "../ui/Icon";
@@ -52,6 +54,7 @@ export function useFoundThings(typed: string): PaletteItem[] {
     ...found<Convoy>("convoys", "/api/v1/convoys", {}),
     enabled: enabled && has("convoys"),
   });
+  const reviews = useQuery({ ...reviewQueries.queue(), enabled: enabled && has("review") });
   if (!enabled) return [];
   return [
     ...(agents.data?.items ?? []).map((agent) => ({
@@ -78,5 +81,31 @@ export function useFoundThings(typed: string): PaletteItem[] {
       icon: "convoys" as const,
       run: () => navigate(`/convoys/${encodeURIComponent(convoy.id)}`),
     })),
+    ...(reviews.data?.items ?? []).map((review) => ({
+      id: `review ${review.bead}`,
+      group: "Reviews",
+      title: `Review ${review.title}`,
+      note: review.bead,
+      icon: "review" as const,
+      run: () => navigate(`/review/${encodeURIComponent(review.bead)}`),
+    })),
+    ...wishes(text),
+  ];
+}
+
+/** A name is looked for; a sentence is a wish. */
+const WISH_WORDS = 3;
+
+function wishes(text: string): PaletteItem[] {
+  if (text.split(/\s+/).length < WISH_WORDS) return [];
+  return [
+    {
+      id: "wish",
+      group: "Ask",
+      title: text,
+      note: "Plan it",
+      icon: "message",
+      run: () => ask(text),
+    },
   ];
 }

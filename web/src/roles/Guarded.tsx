@@ -15,6 +15,8 @@ interface GuardedProps extends ComponentProps<typeof Button> {
   cli?: string | undefined;
   /** On which side there is room for the hint. */
   side?: "below" | "above";
+  /** At the right edge of a page the hint ends with the button. */
+  align?: "middle" | "end" | undefined;
 }
 
 /**
@@ -27,13 +29,14 @@ export function Guarded({
   refused,
   cli,
   side = "below",
+  align,
   onClick,
   ...rest
 }: GuardedProps) {
   const denied = useRefusal(can, { destructive });
   const why = denied ?? refused;
   return (
-    <Hint side={side} text={why ?? (cli && <code>{cli}</code>)}>
+    <Hint side={side} align={align} text={why ?? (cli && <code>{cli}</code>)}>
       {(describedBy) => (
         <Button
           {...rest}

@@ -1,5 +1,7 @@
 import { useAction } from "../actions/actions";
 import { AccountMenu } from "../features/account/AccountMenu";
+import { InboxBell } from "../features/inbox/InboxBell";
+import { AskButton } from "../features/intents/AskButton";
 import { useProject } from "../features/projects/queries";
 import { useSession } from "../roles/session";
 import { setTheme, THEMES, useTheme } from "../theme/theme";
@@ -37,11 +39,13 @@ export function TopBar({ isNavOpen, onNav, onPalette, onKeys }: TopBarProps) {
       <ProjectSwitcher />
       <div className={styles.right}>
         <ConnectionBadge />
+        <AskButton />
         <button type="button" className={styles.palette} onClick={onPalette}>
           <Icon name="search" size={14} />
           <span className={styles.hint}>Search or do</span>
           <KeyCaps keys="mod+k" />
         </button>
+        <InboxBell />
         <ThemeMenu onKeys={onKeys} />
         <AccountMenu session={session} />
       </div>

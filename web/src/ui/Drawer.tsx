@@ -17,7 +17,17 @@ export function Drawer({ title, onClose, children, foot }: DrawerProps) {
   const dialog = useModal();
   const id = useId();
   return (
-    <dialog ref={dialog} className={styles.drawer} aria-labelledby={id} onClose={onClose}>
+    <dialog
+      ref={dialog}
+      className={styles.drawer}
+      aria-labelledby={id}
+      onClose={onClose}
+      onCancel={(event) => {
+        // Who opened it decides: there may be something in it that is not saved.
+        event.preventDefault();
+        onClose();
+      }}
+    >
       <header className={styles.head}>
         <h2 id={id}>{title}</h2>
         <Button look="quiet" size="small" isIcon aria-label="Close" onClick={onClose}>

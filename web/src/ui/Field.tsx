@@ -6,10 +6,12 @@ interface FieldProps extends Omit<ComponentProps<"input">, "id"> {
   label: string;
   /** One sentence below the input that a screen reader reads with it. */
   note?: string;
+  /** What is wrong with what was typed, as a sentence. */
+  error?: string | undefined;
 }
 
 /** A labelled line of text. Names and codes are no prose, so nothing may correct them. */
-export function TextField({ label, note, className, ...rest }: FieldProps) {
+export function TextField({ label, note, error, className, ...rest }: FieldProps) {
   const id = useId();
   const classes = [styles.input, className].filter(Boolean).join(" ");
   return (
@@ -20,16 +22,23 @@ export function TextField({ label, note, className, ...rest }: FieldProps) {
         className={classes}
         autoCapitalize="off"
         spellCheck={false}
-        aria-describedby={note ? `${id}-note` : undefined}
+        aria-describedby={describedBy(id, note, error)}
+        aria-invalid={error !== undefined || undefined}
         {...rest}
       />
       {note && <Note id={id} text={note} />}
+      {error !== undefined && <Wrong id={id} text={error} />}
     </div>
   );
 }
 
 /** A labelled secret that its owner can look at. */
-export function SecretField({ label, note, ...rest }: Omit<FieldProps, "type" | "className">) {
+export function SecretField({
+  label,
+  note,
+  error,
+  ...rest
+}: Omit<FieldProps, "type" | "className">) {
   const [isShown, setShown] = useState(false);
   const id = useId();
   return (
@@ -42,7 +51,8 @@ export function SecretField({ label, note, ...rest }: Omit<FieldProps, "type" | 
           type={isShown ? "text" : "password"}
           autoCapitalize="off"
           spellCheck={false}
-          aria-describedby={note ? `${id}-note` : undefined}
+          aria-describedby={describedBy(id, note, error)}
+          aria-invalid={error !== undefined || undefined}
           {...rest}
         />
         <button
@@ -56,6 +66,7 @@ export function SecretField({ label, note, ...rest }: Omit<FieldProps, "type" | 
         </button>
       </div>
       {note && <Note id={id} text={note} />}
+      {error !== undefined && <Wrong id={id} text={error} />}
     </div>
   );
 }
@@ -66,4 +77,17 @@ function Note({ id, text }: { id: string; text: string }) {
       {text}
     </p>
   );
+}
+
+function Wrong({ id, text }: { id: string; text: string }) {
+  return (
+    <p id={`${id}-error`} className={styles.error} role="alert">
+      {text}
+    </p>
+  );
+}
+
+function describedBy(id: string, note?: string, error?: string): string | undefined {
+  const parts = [note && `${id}-note`, error !== undefined && `${id}-error`].filter(Boolean);
+  return parts.length > 0 ? parts.join(" ") : undefined;
 }

@@ -123,10 +123,14 @@ interface MenuListProps extends Pick<MenuProps, "label" | "items"> {
 function MenuList({ ref: list, label, items, place, onClose }: MenuListProps) {
   const [at] = useState(place);
   const close = useEffectEvent(onClose);
+  // The end of a scroll that brought the button into view moves nothing any more.
+  const closeIfMoved = useEffectEvent(() => {
+    if (JSON.stringify(place()) !== JSON.stringify(at)) onClose();
+  });
   useEffect(() => {
-    list.current?.querySelector<HTMLElement>("[role^='menuitem']")?.focus();
+    list.current?.querySelector<HTMLElement>("[role^='menuitem']")?.focus({ preventScroll: true });
     const onScroll = (event: Event) => {
-      if (event.target instanceof Node && !list.current?.contains(event.target)) close();
+      if (event.target instanceof Node && !list.current?.contains(event.target)) closeIfMoved();
     };
     const onResize = () => close();
     document.addEventListener("scroll", onScroll, true);

@@ -78,8 +78,10 @@ interface SelectProps {
 /** A choice of many words, as the system draws it. */
 export function Select({ label, value, options, onChange }: SelectProps) {
   const id = useId();
+  // Only what can be left open is marked when it narrows the page.
+  const isSet = value !== "" && options.some(([option]) => option === "");
   return (
-    <div className={styles.select} data-set={value !== "" || undefined}>
+    <div className={styles.select} data-set={isSet || undefined}>
       <label htmlFor={id} className="visually-hidden">
         {label}
       </label>

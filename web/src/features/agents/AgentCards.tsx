@@ -1,102 +1,136 @@
 import { useRef } from "react";
-import { useAction } from "../../actions/actions";
 import type { Agent } from "../../api/types";
 import { useCalm } from "../../ui/calm";
-import { classes } from "../../ui/classes";
-import { Menu } from "../../ui/Menu";
+import { plural } from "../../ui/format";
+import { Icon } from "../../ui/Icon";
 import { NewRows } from "../../ui/NewRows";
-import { ShortId } from "../../ui/ShortId";
-import { Time } from "../../ui/Time";
+import { BulkBar } from "../../ui/table/BulkBar";
 import { useGridWindow } from "../../ui/table/useGridWindow";
-import { useRows } from "../../ui/table/useRows";
+import { type Rows, useRows } from "../../ui/table/useRows";
 import { usePresence } from "../../ui/usePresence";
+import { useStored } from "../../ui/useStored";
+import { AgentCard } from "./AgentCard";
 import styles from "./AgentCards.module.css";
-import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
-import { AGENT } from "./actions";
-import { cliOf, useAgentActs, whyNot } from "./useAgentActs";
+import { AgentVerbs } from "./AgentVerbs";
+import { useAgentActs, useAgentKeys } from "./useAgentActs";
+import { byTeam, type Group, tallyOf } from "./views";
 
 interface AgentCardsProps {
   agents: readonly Agent[];
   peeked: string | undefined;
   onPeek: (agent: Agent) => void;
+  onOpen: (agent: Agent) => void;
+  /** The names of teams, if the cards are to be grouped by them. */
+  teams?: ReadonlyMap<string, string> | undefined;
 }
 
 const keyOf = (agent: Agent) => agent.id;
 const CARD = { minWidth: 280, height: 168, gap: 12 };
 
 /** Agents as cards. */
-export function AgentCards({ agents, peeked, onPeek }: AgentCardsProps) {
+export function AgentCards({ agents, peeked, onPeek, onOpen, teams }: AgentCardsProps) {
   const box = useRef<HTMLDivElement>(null);
   const calm = useCalm(agents, keyOf, usePresence(box));
-  const view = useGridWindow(box, calm.rows.length, CARD);
-  const list = useRows({ rows: calm.rows, keyOf, onOpen: onPeek, onPeek });
+  const list = useRows({ rows: calm.rows, keyOf, onOpen, onPeek, canSelect: true });
   const { act, menuOf } = useAgentActs();
   const here = calm.rows.find((agent) => agent.id === (list.cursor ?? peeked));
   useAgentKeys(here, act);
+  const draw = (agent: Agent) => (
+    <li key={agent.id} className={styles.cell}>
+      <AgentCard
+        agent={agent}
+        isPeeked={agent.id === peeked}
+        isAt={agent.id === list.cursor}
+        isSelected={list.selected.has(agent.id)}
+        onToggle={() => list.toggle(agent.id)}
+        onPeek={() => onPeek(agent)}
+        items={menuOf(agent)}
+      />
+    </li>
+  );
   return (
-    <div ref={box} className={styles.box}>
-      <NewRows waiting={calm.waiting} noun="agent" onShow={calm.show} />
-      <div style={{ height: view.total }}>
-        <ul
-          className={styles.grid}
-          aria-label="Agents"
-          style={{ transform: `translateY(${view.offset}px)` }}
-        >
-          {calm.rows.slice(view.first, view.end).map((agent) => (
-            <li key={agent.id} className={styles.cell}>
-              <article
-                className={classes(styles.card, agent.id === peeked && styles.peeked)}
-                data-cursor={agent.id === list.cursor || undefined}
-                data-agent={agent.label}
-              >
-                <div className={styles.head}>
-                  <button type="button" className={styles.name} onClick={() => onPeek(agent)}>
-                    {agent.label}
-                  </button>
-                  <AgentStatus agent={agent} />
-                  <Menu
-                    label={`Do something with ${agent.label}`}
-                    size="small"
-                    items={menuOf(agent)}
-                  />
-                </div>
-                <div className={styles.words}>
-                  <p className={styles.task} title={agent.task}>
-                    {agent.task}
-                  </p>
-                  <p className={styles.note}>{agent.note}</p>
-                </div>
-                <div className={styles.facts}>
-                  <AgentWalls agent={agent} />
-                  <ShortId id={agent.bead} />
-                </div>
-                <div className={styles.foot}>
-                  <AgentSpend agent={agent} />
-                  <span className={styles.when}>
-                    {agent.model} · <Time at={agent.updatedAt} />
-                  </span>
-                </div>
-              </article>
-            </li>
-          ))}
-        </ul>
+    <>
+      <div ref={box} className={styles.scroll}>
+        <NewRows waiting={calm.waiting} noun="agent" onShow={calm.show} />
+        {teams ? (
+          byTeam(calm.rows, teams).map((group) => (
+            <TeamCards key={group.id} group={group} draw={draw} />
+          ))
+        ) : (
+          <Grid box={box} rows={calm.rows} draw={draw} />
+        )}
       </div>
+      <Selected list={list} act={act} />
+    </>
+  );
+}
+
+interface DrawProps {
+  draw: (agent: Agent) => React.ReactNode;
+}
+
+/** All cards; only those in sight are drawn. */
+function Grid({
+  box,
+  rows,
+  draw,
+}: DrawProps & { box: React.RefObject<HTMLDivElement | null>; rows: readonly Agent[] }) {
+  const view = useGridWindow(box, rows.length, CARD);
+  return (
+    <div style={{ height: view.total }}>
+      <ul
+        className={styles.grid}
+        aria-label="Agents"
+        style={{ transform: `translateY(${view.offset}px)` }}
+      >
+        {rows.slice(view.first, view.end).map(draw)}
+      </ul>
     </div>
   );
 }
 
-/** The keys of the agent under the cursor. */
-export function useAgentKeys(
-  here: Agent | undefined,
-  act: ReturnType<typeof useAgentActs>["act"],
-): void {
-  for (const verb of ["pause", "resume", "kill"] as const) {
-    // biome-ignore lint/correctness/useHookAtTopLevel: the list never changes
-    useAction(AGENT[verb], () => here && act(verb, [here]), {
-      title: here && `${AGENT[verb].title} ${here.label}`,
-      cli: here && cliOf(verb, [here]),
-      disabled: here && whyNot(verb, here),
-      when: here !== undefined,
-    });
-  }
+/** So many cards of a team are drawn; the table shows all. */
+const MOST_DRAWN = 48;
+
+/** The agents of a team, behind a line that counts them. */
+function TeamCards({ group, draw }: DrawProps & { group: Group }) {
+  const [closed, setClosed] = useStored<readonly string[]>("agents.closed", []);
+  const isOpen = !closed.includes(group.id);
+  const toggle = () =>
+    setClosed(isOpen ? [...closed, group.id] : closed.filter((id) => id !== group.id));
+  return (
+    <section className={styles.team} aria-label={group.title}>
+      <h2>
+        <button type="button" className={styles.fold} aria-expanded={isOpen} onClick={toggle}>
+          <Icon name={isOpen ? "down" : "chevron"} size={14} />
+          {group.title}
+          <span className={styles.tally}>
+            {plural(group.agents.length, "agent")}: {tallyOf(group.agents)}
+          </span>
+        </button>
+      </h2>
+      {isOpen && <ul className={styles.grid}>{group.agents.slice(0, MOST_DRAWN).map(draw)}</ul>}
+      {isOpen && group.agents.length > MOST_DRAWN && (
+        <p className={styles.note}>
+          {plural(group.agents.length - MOST_DRAWN, "more agent")}; the table shows all.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** What can be done with all that are selected. */
+export function Selected({
+  list,
+  act,
+}: {
+  list: Pick<Rows<Agent>, "selection" | "clear">;
+  act: ReturnType<typeof useAgentActs>["act"];
+}) {
+  if (list.selection.length === 0) return null;
+  return (
+    <BulkBar count={list.selection.length} noun="agent" onClear={list.clear}>
+      <AgentVerbs agents={list.selection} act={act} side="above" />
+    </BulkBar>
+  );
 }

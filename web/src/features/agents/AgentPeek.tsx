@@ -1,21 +1,24 @@
 import { useAction } from "../../actions/actions";
 import { BACK } from "../../actions/common";
 import type { Agent } from "../../api/types";
-import { Guarded } from "../../roles/Guarded";
+import { Link } from "../../router/Link";
 import { Cli } from "../../ui/Cli";
 import { SidePanel } from "../../ui/Drawer";
 import { Facts } from "../../ui/Facts";
 import { shortTime } from "../../ui/format";
 import { Time } from "../../ui/Time";
+import { NoticeCard } from "../inbox/NoticeCard";
+import { useNoticesOf } from "../inbox/queries";
 import styles from "./AgentPeek.module.css";
 import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
-import { AGENT } from "./actions";
-import { cliOf, useAgentActs, whyNot } from "./useAgentActs";
+import { AgentVerbs } from "./AgentVerbs";
+import { useAgentActs } from "./useAgentActs";
 
 /** One agent beside the list: what it does, what happened to it, what can be done. */
 export function AgentPeek({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   useAction(BACK, onClose, { title: "Close the panel" });
   const { act } = useAgentActs();
+  const notices = useNoticesOf(agent.id);
   return (
     <SidePanel label={`Agent ${agent.label}`} head={agent.label} onClose={onClose}>
       <div className={styles.stack}>
@@ -26,21 +29,14 @@ export function AgentPeek({ agent, onClose }: { agent: Agent; onClose: () => voi
         <p>{agent.task}</p>
         {agent.note && <p className={styles.soft}>{agent.note}</p>}
         {agent.lastError && <p className={styles.bad}>{agent.lastError}</p>}
+        {notices.map((notice) => (
+          <NoticeCard key={notice.id} notice={notice} isOwn />
+        ))}
+        <Link to={`/agents/${encodeURIComponent(agent.id)}`}>
+          Open timeline, terminal and changes
+        </Link>
         <div className={styles.line}>
-          {(["pause", "resume", "kill"] as const).map((verb) => (
-            <Guarded
-              key={verb}
-              size="small"
-              look={verb === "kill" ? "bad" : "line"}
-              can={AGENT[verb].can}
-              destructive={AGENT[verb].destructive}
-              refused={whyNot(verb, agent)}
-              cli={cliOf(verb, [agent])}
-              onClick={() => act(verb, [agent])}
-            >
-              {AGENT[verb].title}
-            </Guarded>
-          ))}
+          <AgentVerbs agents={[agent]} act={act} />
         </div>
         <Facts
           facts={[

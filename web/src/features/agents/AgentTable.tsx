@@ -1,16 +1,13 @@
 import { useState } from "react";
 import type { Agent } from "../../api/types";
-import { Guarded } from "../../roles/Guarded";
 import { Menu } from "../../ui/Menu";
 import { ShortId } from "../../ui/ShortId";
 import { Time } from "../../ui/Time";
-import { BulkBar } from "../../ui/table/BulkBar";
 import { type Column, DataTable } from "../../ui/table/DataTable";
-import { useAgentKeys } from "./AgentCards";
+import { Selected } from "./AgentCards";
 import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
 import styles from "./AgentTable.module.css";
-import { AGENT } from "./actions";
-import { cliOf, useAgentActs } from "./useAgentActs";
+import { useAgentActs, useAgentKeys } from "./useAgentActs";
 import { VIEWS, viewOf } from "./views";
 
 export const COLUMNS: readonly Column<Agent>[] = [
@@ -76,12 +73,13 @@ interface AgentTableProps {
   agents: readonly Agent[];
   peeked: string | undefined;
   onPeek: (agent: Agent) => void;
+  onOpen: (agent: Agent) => void;
   /** Which columns are shown. */
   shown: ReadonlySet<string>;
 }
 
 /** Agents as rows, to compare and to change many at once. */
-export function AgentTable({ agents, peeked, onPeek, shown }: AgentTableProps) {
+export function AgentTable({ agents, peeked, onPeek, onOpen, shown }: AgentTableProps) {
   const { act, menuOf } = useAgentActs();
   const [cursor, setCursor] = useState<string>();
   const at = cursor ?? peeked;
@@ -110,26 +108,10 @@ export function AgentTable({ agents, peeked, onPeek, shown }: AgentTableProps) {
       rows={agents}
       keyOf={(agent) => agent.id}
       onPeek={onPeek}
-      onOpen={onPeek}
+      onOpen={onOpen}
       peeked={peeked}
       onCursor={setCursor}
-      bulk={(selection, clear) => (
-        <BulkBar count={selection.length} noun="agent" onClear={clear}>
-          {(["pause", "resume", "kill"] as const).map((verb) => (
-            <Guarded
-              key={verb}
-              size="small"
-              look={verb === "kill" ? "bad" : "line"}
-              can={AGENT[verb].can}
-              destructive={AGENT[verb].destructive}
-              cli={cliOf(verb, selection)}
-              onClick={() => act(verb, selection)}
-            >
-              {AGENT[verb].title}
-            </Guarded>
-          ))}
-        </BulkBar>
-      )}
+      bulk={(selection, clear) => <Selected list={{ selection, clear }} act={act} />}
     />
   );
 }

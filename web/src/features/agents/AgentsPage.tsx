@@ -1,15 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useRef } from "react";
+import { useMemo } from "react";
 import { useAction } from "../../actions/actions";
-import { FILTER } from "../../actions/common";
+import { CREATE } from "../../actions/common";
 import type { Agent } from "../../api/types";
 import type { PageProps } from "../../pages";
-import { currentPlace, navigate, setParams, useChoice, useParam } from "../../router/router";
+import { Guarded } from "../../roles/Guarded";
+import { navigate, useChoice, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
 import { Empty, EmptyFilter } from "../../ui/Empty";
 import { plural } from "../../ui/format";
+import { Icon } from "../../ui/Icon";
 import { Loaded } from "../../ui/Loaded";
-import { FilterBox, PageHead, Select } from "../../ui/PageHead";
+import { PageHead } from "../../ui/PageHead";
 import { SkeletonCards } from "../../ui/Skeleton";
 import { PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
@@ -19,64 +21,76 @@ import { AgentCards } from "./AgentCards";
 import { AgentPeek } from "./AgentPeek";
 import styles from "./AgentsPage.module.css";
 import { AgentTable, COLUMNS } from "./AgentTable";
-import { AGENT } from "./actions";
+import { LOOK } from "./actions";
+import { AgentDetail } from "./detail/AgentDetail";
+import { MessageHost } from "./MessageDialog";
 import { agentQueries } from "./queries";
-import { byAttention, LOOKS, matches, VIEWS } from "./views";
+import { SpawnDrawer } from "./spawn/SpawnDrawer";
+import { clearFilter, useAgentFilter, useTeamNames } from "./useAgentFilter";
+import { byAttention, matches } from "./views";
 
-const SHAPES = ["cards", "table"] as const;
-const FILTERS = ["q", "status", "runtime", "model"] as const;
+const SHAPES = ["cards", "teams", "table"] as const;
+const CAN_SPAWN = "agent:create:own";
 
-/** Every agent, those that need a person first. */
-export function Page({ rest }: PageProps) {
+/** Every agent, those that need a person first; or all about one. */
+export function Page({ rest: [name] }: PageProps) {
+  const [spawning, setSpawning] = useParam("spawn");
+  const spawn = () => setSpawning("1");
+  useAction(CREATE, spawn, { title: "Spawn an agent", cli: "godel agent spawn" });
+  return (
+    <>
+      {name === undefined ? (
+        <AgentList onSpawn={spawn} />
+      ) : (
+        <Boundary key={name} what="The agent">
+          <AgentDetail name={name} />
+        </Boundary>
+      )}
+      {spawning !== undefined && (
+        <SpawnDrawer
+          bead={spawning === "1" ? undefined : spawning}
+          onClose={() => setSpawning(undefined)}
+        />
+      )}
+      <MessageHost />
+    </>
+  );
+}
+
+function AgentList({ onSpawn }: { onSpawn: () => void }) {
   const { projectId } = useProject();
   const query = useQuery(agentQueries.all(projectId));
+  const all = query.data?.items ?? NONE;
   const [shape, setShape] = useChoice("view", SHAPES, "cards");
-  useAction(AGENT.look, () => setShape(shape === "cards" ? "table" : "cards"));
+  useAction(LOOK, () => setShape(shape === "table" ? "cards" : "table"));
   const { shown, chooser } = useColumns("agents", COLUMNS);
-  const { filter, tools, isSet } = useFilter(query.data?.items ?? []);
+  const teams = useTeamNames(all);
+  const { filter, tools, isSet } = useAgentFilter(all, teams);
   const agents = useMemo(
-    () => byAttention(query.data?.items ?? []).filter((agent) => matches(agent, filter)),
-    [query.data, filter],
+    () => byAttention(all).filter((agent) => matches(agent, filter)),
+    [all, filter],
   );
-  const [param, setPeek] = useParam("peek");
-  const peek = rest[0] ?? param;
-  const openPeek = (agent: Agent) => {
-    if (rest[0] !== undefined) navigate(`/agents${currentPlace().search}`, { replace: true });
-    setPeek(agent.id);
+  const [peek, setPeek] = useParam("peek");
+  const peeked = all.find((agent) => agent.id === peek || agent.label === peek);
+  const shared = {
+    agents,
+    peeked: peeked?.id,
+    onPeek: (agent: Agent) => setPeek(agent.id),
+    onOpen: (agent: Agent) => navigate(`/agents/${encodeURIComponent(agent.id)}`),
   };
-  const closePeek = () => {
-    if (rest[0] === undefined) setPeek(undefined);
-    else navigate(`/agents${currentPlace().search}`);
-  };
-  const peeked = query.data?.items.find((agent) => agent.id === peek || agent.label === peek);
-  const shared = { agents, peeked: peeked?.id, onPeek: openPeek };
   return (
     <>
       <PageHead
         title="Agents"
         note={
-          query.data && (
-            <>
-              {plural(agents.length, "agent")}{" "}
-              {query.data.isCut && (
-                <PartialBadge kind="limited" why={`Only the newest ${query.data.items.length}`} />
-              )}
-            </>
-          )
+          query.data && <HowMany shown={agents.length} all={all.length} isCut={query.data.isCut} />
         }
         tools={tools}
         acts={
           <>
             {shape === "table" && chooser}
-            <Segmented
-              label="Show as"
-              options={[
-                { id: "cards", title: "Cards" },
-                { id: "table", title: "Table" },
-              ]}
-              value={shape}
-              onChange={setShape}
-            />
+            <Segmented label="Show as" options={SHAPE_TITLES} value={shape} onChange={setShape} />
+            <SpawnButton onSpawn={onSpawn} />
           </>
         }
       />
@@ -85,19 +99,19 @@ export function Page({ rest }: PageProps) {
           <div className={styles.list}>
             <Loaded query={query} what="The agents" skeleton={<CardBones />}>
               {(data) => {
-                if (data.items.length === 0) return <NoAgents />;
+                if (data.items.length === 0) return <NoAgents onSpawn={onSpawn} />;
                 if (agents.length === 0 && isSet) {
                   return <EmptyFilter what="agents" onClear={clearFilter} />;
                 }
-                if (shape === "cards") return <AgentCards {...shared} />;
-                return <AgentTable {...shared} shown={shown} />;
+                if (shape === "table") return <AgentTable {...shared} shown={shown} />;
+                return <AgentCards {...shared} teams={shape === "teams" ? teams : undefined} />;
               }}
             </Loaded>
           </div>
         </Boundary>
         {peeked && (
           <Boundary key={peeked.id} what="The agent">
-            <AgentPeek agent={peeked} onClose={closePeek} />
+            <AgentPeek agent={peeked} onClose={() => setPeek(undefined)} />
           </Boundary>
         )}
       </div>
@@ -105,8 +119,36 @@ export function Page({ rest }: PageProps) {
   );
 }
 
-function clearFilter(): void {
-  setParams(Object.fromEntries(FILTERS.map((name) => [name, undefined])));
+const NONE: readonly Agent[] = [];
+const SHAPE_TITLES = [
+  { id: "cards", title: "Cards" },
+  { id: "teams", title: "Teams" },
+  { id: "table", title: "Table" },
+] as const;
+
+function HowMany({ shown, all, isCut }: { shown: number; all: number; isCut: boolean }) {
+  return (
+    <>
+      {plural(shown, "agent")}{" "}
+      {isCut && <PartialBadge kind="limited" why={`Only the newest ${all}`} />}
+    </>
+  );
+}
+
+function SpawnButton({ onSpawn }: { onSpawn: () => void }) {
+  return (
+    <Guarded
+      look="solid"
+      size="small"
+      align="end"
+      can={CAN_SPAWN}
+      cli="godel agent spawn"
+      onClick={onSpawn}
+    >
+      <Icon name="plus" size={14} />
+      Spawn
+    </Guarded>
+  );
 }
 
 function CardBones() {
@@ -117,56 +159,13 @@ function CardBones() {
   );
 }
 
-function NoAgents() {
+function NoAgents({ onSpawn }: { onSpawn: () => void }) {
   return (
     <Empty
       icon="agents"
       why="No agent has been started yet. One works on a bead, in a worktree of its own."
+      action={<SpawnButton onSpawn={onSpawn} />}
       cli={'godel agent spawn "Fix the login form"'}
     />
   );
-}
-
-function useFilter(agents: readonly Agent[]) {
-  const input = useRef<HTMLInputElement>(null);
-  const [text = "", setText] = useParam("q");
-  const [view = "", setView] = useParam("status");
-  const [runtime = "", setRuntime] = useParam("runtime");
-  const [model = "", setModel] = useParam("model");
-  useAction(FILTER, () => input.current?.focus(), { title: "Filter the agents" });
-  const filter = useMemo(() => ({ text, view, runtime, model }), [text, view, runtime, model]);
-  const tools = (
-    <>
-      <FilterBox
-        ref={input}
-        label="Filter the agents"
-        placeholder="Filter"
-        value={text}
-        onChange={setText}
-      />
-      <Select
-        label="Status"
-        value={view}
-        onChange={setView}
-        options={[["", "Any status"], ...VIEWS.map((one) => [one, LOOKS[one].title] as const)]}
-      />
-      <Select
-        label="Runtime"
-        value={runtime}
-        onChange={setRuntime}
-        options={[["", "Any runtime"], ...choices(agents.map((agent) => agent.runtime))]}
-      />
-      <Select
-        label="Model"
-        value={model}
-        onChange={setModel}
-        options={[["", "Any model"], ...choices(agents.map((agent) => agent.model))]}
-      />
-    </>
-  );
-  return { filter, tools, isSet: [text, view, runtime, model].some((one) => one !== "") };
-}
-
-function choices(words: readonly string[]): (readonly [string, string])[] {
-  return [...new Set(words)].toSorted().map((word) => [word, word] as const);
 }

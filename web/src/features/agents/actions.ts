@@ -1,37 +1,67 @@
-import { defineAction } from "../../actions/actions";
+import { type ActionSpec, defineAction } from "../../actions/actions";
+
+const LEAD = { scope: "agents", can: "agent:execute:own" } as const;
 
 /** What can be done with the agent under the cursor, or with those that are selected. */
 export const AGENT = {
+  message: defineAction({
+    ...LEAD,
+    id: "agents.message",
+    title: "Message",
+    keys: ["m"],
+    icon: "message",
+  }),
   pause: defineAction({
+    ...LEAD,
     id: "agents.pause",
-    scope: "agents",
     title: "Pause",
     keys: ["p"],
     icon: "pause",
-    can: "agent:execute:own",
   }),
   resume: defineAction({
+    ...LEAD,
     id: "agents.resume",
-    scope: "agents",
     title: "Resume",
     keys: ["r"],
     icon: "play",
-    can: "agent:execute:own",
+  }),
+  restart: defineAction({
+    ...LEAD,
+    id: "agents.restart",
+    title: "Restart",
+    keys: ["shift+r"],
+    icon: "refresh",
+    destructive: true,
+  }),
+  snapshot: defineAction({
+    ...LEAD,
+    id: "agents.snapshot",
+    title: "Snapshot",
+    keys: ["s"],
+    icon: "camera",
+  }),
+  fork: defineAction({
+    ...LEAD,
+    id: "agents.fork",
+    title: "Fork",
+    keys: ["f"],
+    icon: "fork",
   }),
   kill: defineAction({
+    ...LEAD,
     id: "agents.kill",
-    scope: "agents",
     title: "End",
     keys: ["shift+k"],
     icon: "stop",
-    can: "agent:execute:own",
     destructive: true,
   }),
-  look: defineAction({
-    id: "agents.look",
-    scope: "agents",
-    title: "Cards or table",
-    keys: ["v"],
-    icon: "grid",
-  }),
-} as const;
+} as const satisfies Record<string, ActionSpec>;
+
+/** Cards or rows. */
+export const LOOK = defineAction({
+  id: "agents.look",
+  scope: "agents",
+  title: "Cards or table",
+  keys: ["v"],
+  icon: "grid",
+});

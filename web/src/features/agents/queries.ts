@@ -1,12 +1,16 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get, post } from "../../api/client";
-import { list } from "../../api/list";
-import type { Agent } from "../../api/types";
+import { type Listing, list } from "../../api/list";
+import type { Agent, AgentRole, ModelCalls, ReviewDiff, Team } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLiveItems } from "../../realtime/items";
+import { onLive } from "../../realtime/rules";
 
 const LISTS = ["agents"] as const;
+const TEAMS = ["teams"] as const;
 const single = (id: string) => ["agent", id] as const;
+const changes = (id: string) => ["agent-changes", id] as const;
+const calls = (id: string) => ["agent-calls", id] as const;
 const path = (id: string) => `/api/v1/agents/${encodeURIComponent(id)}`;
 
 export const agentQueries = {
@@ -17,6 +21,27 @@ export const agentQueries = {
       queryFn: () => list<Agent>("/api/v1/agents", { filter: { projectId } }),
     }),
   one: (id: string) => queryOptions({ queryKey: single(id), queryFn: () => get<Agent>(path(id)) }),
+  roles: queryOptions({
+    queryKey: ["roles"],
+    queryFn: async () => (await get<{ items: AgentRole[] }>("/api/v1/roles")).items,
+  }),
+  teams: queryOptions({ queryKey: TEAMS, queryFn: () => list<Team>("/api/v1/teams") }),
+  /** What the branch of its bead changes. */
+  changes: ({ id, bead, projectId }: Agent) =>
+    queryOptions({
+      queryKey: changes(id),
+      queryFn: () =>
+        get<ReviewDiff>(
+          `/api/v1/reviews/${encodeURIComponent(bead)}/diff?${new URLSearchParams({ projectId })}`,
+        ),
+    }),
+  /** Its requests to models, the newest first. */
+  calls: (id: string) =>
+    queryOptions({
+      queryKey: calls(id),
+      queryFn: () =>
+        get<ModelCalls>(`/proxy/v1/audit?${new URLSearchParams({ agent: id, limit: "1000" })}`),
+    }),
 };
 
 onLiveItems<Agent>({
@@ -29,35 +54,81 @@ onLiveItems<Agent>({
   lists: LISTS,
   single,
 });
+onLive({ on: "team:*", invalidate: () => [TEAMS] });
+onLive({
+  on: ["agent:usage", "agent:complete", "agent:turn"],
+  invalidate: ({ metadata: { agentId } }) => (agentId ? [calls(agentId)] : []),
+});
+onLive({
+  on: ["agent:commit", "agent:file", "agent:complete", "agent:tool:result"],
+  everyMs: 3_000,
+  invalidate: ({ metadata: { agentId } }) => (agentId ? [changes(agentId)] : []),
+});
 
-/** What can be done to a running agent by one word. */
-export type AgentVerb = "pause" | "resume" | "kill";
+/** What can be done to an agent by one word. */
+export const VERBS = ["message", "pause", "resume", "restart", "snapshot", "fork", "kill"] as const;
+export type AgentVerb = (typeof VERBS)[number];
 
-const EXPECTED: Record<AgentVerb, Partial<Agent>> = {
-  pause: { view: "paused", status: "paused" },
-  resume: { view: "busy", status: "running" },
-  kill: { view: "offline", status: "killed" },
+/** A verb for one agent, with what is said to it. */
+export interface Deed {
+  agent: Agent;
+  text?: string;
+}
+
+interface VerbRule {
+  what: string;
+  body?: (deed: Deed) => object;
+  expected?: Partial<Agent>;
+  done?: (name: string) => string;
+  undo?: AgentVerb;
+}
+
+const RULES: Record<AgentVerb, VerbRule> = {
+  message: {
+    what: "Tell",
+    body: ({ text = "" }) => ({ text }),
+    done: (name) => `${name} reads it at its next safe point`,
+  },
+  pause: {
+    what: "Pause",
+    expected: { view: "paused", status: "paused" },
+    done: (name) => `${name} is paused`,
+    undo: "resume",
+  },
+  resume: { what: "Resume", expected: { view: "busy", status: "running" } },
+  restart: {
+    what: "Restart",
+    body: () => ({}),
+    expected: { view: "busy", lifecycleState: "initializing", status: "running" },
+    done: (name) => `${name} begins anew in the same worktree`,
+  },
+  snapshot: { what: "Snapshot", done: (name) => `Files and conversation of ${name} are kept` },
+  fork: {
+    what: "Fork",
+    body: () => ({ copies: 1 }),
+    done: (name) => `A copy of ${name} goes on by itself`,
+  },
+  kill: {
+    what: "End",
+    expected: { view: "offline", status: "killed" },
+    done: (name) => `${name} was ended; its work stays`,
+  },
 };
 
-const WORDS: Record<AgentVerb, string> = { pause: "Pause", resume: "Resume", kill: "End" };
-
-/** Pauses, resumes or ends an agent; the list shows it at once. */
+/** Does one thing to an agent; the list shows it at once. */
 export function useAgentVerb(verb: AgentVerb) {
-  return useChange<Agent, Agent>({
-    what: (agent) => `${WORDS[verb]} ${agent.label}`,
-    send: (agent) => post<Agent>(`${path(agent.id)}/${verb}`),
-    expect: (cache, agent) =>
-      cache.update<{ items: Agent[]; isCut: boolean }>(LISTS, (listing) => ({
-        ...listing,
-        items: listing.items.map((one) =>
-          one.id === agent.id ? { ...one, ...EXPECTED[verb] } : one,
-        ),
-      })),
-    settle: (agent) => [LISTS, single(agent.id)],
-    ...(verb === "pause" && {
-      done: (agent: Agent) => `${agent.label} is paused`,
-      undo: (agent: Agent) => post(`${path(agent.id)}/resume`),
-    }),
-    ...(verb === "kill" && { done: (agent: Agent) => `${agent.label} was ended; its work stays` }),
+  const { what, body, expected, done, undo } = RULES[verb];
+  return useChange<Deed, unknown>({
+    what: ({ agent }) => `${what} ${agent.label}`,
+    send: (deed) => post(`${path(deed.agent.id)}/${verb}`, body?.(deed)),
+    expect: (cache, { agent }) => {
+      if (!expected) return;
+      const changed = (one: Agent) => (one.id === agent.id ? { ...one, ...expected } : one);
+      cache.update<Listing<Agent>>(LISTS, (all) => ({ ...all, items: all.items.map(changed) }));
+      cache.update<Agent>(single(agent.id), changed);
+    },
+    settle: ({ agent }) => [LISTS, single(agent.id)],
+    ...(done && { done: ({ agent }: Deed) => done(agent.label) }),
+    ...(undo && { undo: ({ agent }: Deed) => post(`${path(agent.id)}/${undo}`) }),
   });
 }

@@ -1,4 +1,5 @@
 import type { Agent } from "../../api/types";
+import { duration } from "../../ui/format";
 import type { IconName } from "../../ui/Icon";
 import type { Tone } from "../../ui/Status";
 
@@ -44,13 +45,16 @@ export interface AgentFilter {
   view: string;
   runtime: string;
   model: string;
+  team: string;
 }
 
 /** Whether an agent is one of those that are asked for. */
-export function matches(agent: Agent, { text, view, runtime, model }: AgentFilter): boolean {
+export function matches(agent: Agent, filter: AgentFilter): boolean {
+  const { text, view, runtime, model, team } = filter;
   if (view !== "" && viewOf(agent) !== view) return false;
   if (runtime !== "" && agent.runtime !== runtime) return false;
   if (model !== "" && agent.model !== model) return false;
+  if (team !== "" && (agent.teamId ?? NO_TEAM) !== team) return false;
   if (text === "") return true;
   const words = [agent.label, agent.bead, agent.task, agent.role, agent.model, agent.note ?? ""];
   return words.some((word) => word.toLowerCase().includes(text.toLowerCase()));
@@ -59,4 +63,43 @@ export function matches(agent: Agent, { text, view, runtime, model }: AgentFilte
 /** Whether it still runs, so that it can be paused or ended. */
 export function isAlive(agent: Agent): boolean {
   return !["completed", "failed", "killed"].includes(agent.status);
+}
+
+/** Stands for agents that work for no team, in the address as well. */
+export const NO_TEAM = "none";
+
+/** How long it has been there, or was until it ended. */
+export function upTime(agent: Pick<Agent, "spawnedAt" | "completedAt">, now: number): string {
+  const end = agent.completedAt ? Date.parse(agent.completedAt) : now;
+  return duration(Math.max(0, Math.round((end - Date.parse(agent.spawnedAt)) / 1000)));
+}
+
+/** Agents that work together. */
+export interface Group {
+  id: string;
+  title: string;
+  agents: readonly Agent[];
+}
+
+/** Agents by team, in the order in which the first of each comes; those of no team last. */
+export function byTeam(agents: readonly Agent[], nameOf: ReadonlyMap<string, string>): Group[] {
+  const groups = new Map<string, Agent[]>();
+  for (const agent of agents) {
+    const id = agent.teamId ?? NO_TEAM;
+    groups.set(id, [...(groups.get(id) ?? []), agent]);
+  }
+  const ids = [...groups.keys()].toSorted((a, b) => Number(a === NO_TEAM) - Number(b === NO_TEAM));
+  return ids.map((id) => ({
+    id,
+    title: id === NO_TEAM ? "No team" : (nameOf.get(id) ?? `Team ${id.slice(-8)}`),
+    agents: groups.get(id) ?? [],
+  }));
+}
+
+/** How many there are of each view, those that need a person first: `1 waiting for you, 3 busy`. */
+export function tallyOf(agents: readonly Agent[]): string {
+  return VIEWS.flatMap((view) => {
+    const many = agents.filter((agent) => viewOf(agent) === view).length;
+    return many === 0 ? [] : [`${many} ${LOOKS[view].title.toLowerCase()}`];
+  }).join(", ");
 }

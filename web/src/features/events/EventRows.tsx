@@ -90,12 +90,16 @@ export function EventRows({ rows, onBusy, topSignal }: EventRowsProps) {
           ))}
         </ol>
       </div>
-      {rows.length === MAX_ROWS && (
-        <p className={styles.end}>
-          The newest {count(MAX_ROWS)} are shown. The server keeps the older ones.
-        </p>
-      )}
+      {rows.length === MAX_ROWS && <End />}
     </div>
+  );
+}
+
+function End() {
+  return (
+    <p className={styles.end}>
+      The newest {count(MAX_ROWS)} are shown. The server keeps the older ones.
+    </p>
   );
 }
 

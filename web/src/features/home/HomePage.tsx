@@ -4,6 +4,7 @@ import { useParam } from "../../router/router";
 import { EventsPanel } from "../events/EventsPanel";
 import { useEventStream } from "../events/useEventStream";
 import { HealthPanel } from "../health/HealthPanel";
+import { IntentBox } from "../intents/IntentBox";
 import styles from "./HomePage.module.css";
 
 /** The first page: is the server well, and what is happening. */
@@ -18,6 +19,7 @@ export function Page() {
   return (
     <div className={styles.page}>
       <h1 className="visually-hidden">Home</h1>
+      <IntentBox />
       <HealthPanel />
       <EventsPanel stream={stream} pattern={pattern} onPattern={setPattern} />
     </div>

@@ -15,7 +15,7 @@ interface BulkBarProps {
 /** What can be done with many at once. */
 export function BulkBar({ count, noun, onClear, children }: BulkBarProps) {
   return (
-    <section className={styles.bar} aria-label="Selection">
+    <section className={styles.bar} aria-label="Selection" data-bulk-bar>
       <span className={styles.count} role="status">
         {plural(count, noun)} selected
       </span>

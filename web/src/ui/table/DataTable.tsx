@@ -46,6 +46,10 @@ interface DataTableProps<T> {
   /** What is shown above the table for the rows that are selected; see `BulkBar`. */
   bulk?: (selection: readonly T[], clear: () => void) => ReactNode;
   rowHeight?: number;
+  /** Brings the sorted rows into groups; it may put heads between them, see `headOf`. */
+  arrange?: ((rows: readonly T[]) => readonly T[]) | undefined;
+  /** What the head of a group says; nothing for a row that is none. */
+  headOf?: ((row: T) => ReactNode) | undefined;
 }
 
 const ROW_HEIGHT = 36;
@@ -55,14 +59,11 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const { columns, shown, rows, keyOf, onOpen, onPeek, bulk, sortParam = "sort" } = props;
   const rowHeight = props.rowHeight ?? ROW_HEIGHT;
   const box = useRef<HTMLDivElement>(null);
-  const [sortText, setSortText] = useParam(sortParam);
-  const sort = useMemo(() => parseSort(sortText), [sortText]);
-  const sorted = useMemo(() => {
-    const by = columns.find((column) => column.id === sort?.column)?.sortBy;
-    return by && sort ? sortRows(rows, by, sort.isDown) : rows;
-  }, [columns, rows, sort]);
+  const { sort, sorted, sortTo } = useSorted(columns, rows, sortParam);
   const isBusy = usePresence(box);
-  const calm = useCalm(sorted, keyOf, isBusy);
+  const { arrange, headOf } = props;
+  const arranged = useMemo(() => arrange?.(sorted) ?? sorted, [arrange, sorted]);
+  const calm = useCalm(arranged, keyOf, isBusy);
   const list = useRows({ rows: calm.rows, keyOf, onOpen, onPeek, canSelect: bulk !== undefined });
   const visible = shown ? columns.filter(({ id, always }) => always || shown.has(id)) : columns;
   const view = useVirtual(box, calm.rows.length, rowHeight);
@@ -71,13 +72,6 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const { onCursor } = props;
   useEffect(() => onCursor?.(list.cursor), [onCursor, list.cursor]);
   const template = [...(bulk ? ["34px"] : []), ...visible.map((column) => column.width)].join(" ");
-  const sortTo = useCallback(
-    (column: string) => {
-      const next = nextSort(parseSort(sortText), column);
-      setSortText(next && formatSort(next));
-    },
-    [sortText, setSortText],
-  );
   return (
     <div className={styles.frame}>
       {list.selection.length > 0 && bulk?.(list.selection, list.clear)}
@@ -111,6 +105,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
                   canSelect={bulk !== undefined}
                   isPeeked={props.peeked === keyOf(row)}
                   onPress={onPeek ?? onOpen}
+                  head={headOf?.(row)}
                 />
               ))}
             </div>
@@ -119,6 +114,24 @@ export function DataTable<T>(props: DataTableProps<T>) {
       </div>
     </div>
   );
+}
+
+/** The rows in the order that the address says. */
+function useSorted<T>(columns: readonly Column<T>[], rows: readonly T[], param: string) {
+  const [text, setText] = useParam(param);
+  const sort = useMemo(() => parseSort(text), [text]);
+  const sorted = useMemo(() => {
+    const by = columns.find((column) => column.id === sort?.column)?.sortBy;
+    return by && sort ? sortRows(rows, by, sort.isDown) : rows;
+  }, [columns, rows, sort]);
+  const sortTo = useCallback(
+    (column: string) => {
+      const next = nextSort(parseSort(text), column);
+      setText(next && formatSort(next));
+    },
+    [text, setText],
+  );
+  return { sort, sorted, sortTo };
 }
 
 /** Narrower than this, the table scrolls sideways. */
@@ -190,10 +203,26 @@ interface LineProps<T> {
   canSelect: boolean;
   isPeeked: boolean;
   onPress: ((row: T) => void) | undefined;
+  head: ReactNode;
 }
 
-function Line<T>({ row, id, index, columns, list, canSelect, isPeeked, onPress }: LineProps<T>) {
+function Line<T>(props: LineProps<T>) {
+  const { row, id, index, columns, list, canSelect, isPeeked, onPress, head } = props;
   const isSelected = list.selected.has(id);
+  if (head !== undefined && head !== null) {
+    return (
+      <div
+        role="row"
+        className={classes(styles.row, styles.group)}
+        aria-rowindex={index + 2}
+        data-cursor={list.cursor === id || undefined}
+      >
+        <div role="gridcell" className={styles.whole}>
+          {head}
+        </div>
+      </div>
+    );
+  }
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter and Space are keys of the list
     <div

@@ -1,0 +1,264 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  badge,
+  barriers,
+  chooseTheme,
+  openBrowser,
+  picture,
+  signIn,
+  visitor,
+  type World,
+} from "./browser";
+import { type Seed, SeededServer } from "./seed";
+
+describe("the page of agents", () => {
+  let seeded: SeededServer;
+  let seed: Seed;
+  let here: World;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    ({ seeded, seed, here } = await SeededServer.start());
+    browser = await openBrowser();
+    ({ page, problems } = await visitor(browser));
+    await signIn(page, here, "/agents");
+    await badge(page, "Live").waitFor();
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await seeded?.remove();
+  });
+
+  const card = (name: string) => page.locator(`[data-agent="${name}"]`);
+  const open = async (name: string, tab = "") => {
+    await page.goto(`${here.url}/dashboard/agents/${name}${tab && `?tab=${tab}`}`);
+    await page.getByRole("heading", { name, exact: true }).waitFor();
+  };
+
+  it("A2 a card says who, what, where, what it costs and since when", async () => {
+    const waiting = card(seed.waiting);
+    await waiting.getByText("Waiting for you", { exact: true }).waitFor();
+    const text = await waiting.innerText();
+    expect(text).toContain("Paint it");
+    expect(text).toContain("worktree · workspace");
+    expect(text).toMatch(/\$\d/);
+    expect(text).toMatch(/worker · claude-opus-4-8 · \d+[smh]/);
+  });
+
+  it("A3 agents are grouped by team with counts, and a group can be folded", async () => {
+    await page.getByRole("button", { name: "Teams" }).click();
+    const group = page.getByRole("region", { name: "No team" });
+    await group.getByText("4 agents: 1 waiting for you, 1 busy, 2 ended").waitFor();
+    await picture(page, "agents-teams");
+    await group.getByRole("button", { name: /^No team/ }).click();
+    await card(seed.busy).waitFor({ state: "detached" });
+    await group.getByRole("button", { name: /^No team/ }).click();
+    await card(seed.busy).waitFor();
+    await page.getByRole("button", { name: "Cards" }).click();
+  });
+
+  it("A3 many are chosen and led at once, and every verb shows its command", async () => {
+    await page.getByLabel(`Select ${seed.busy}`).check();
+    await page.getByLabel(`Select ${seed.inReview.agent}`).check();
+    const bar = page.getByRole("region", { name: "Selection" });
+    await bar.getByText("2 agents selected").waitFor();
+    const verbs = await bar.getByRole("button").allInnerTexts();
+    expect(verbs).toEqual([
+      "Message",
+      "Pause",
+      "Resume",
+      "Restart",
+      "Snapshot",
+      "Fork",
+      "End",
+      "Clear",
+    ]);
+    await picture(page, "agents-bulk");
+    await bar.getByRole("button", { name: "Pause" }).click();
+    await card(seed.busy).getByText("Paused", { exact: true }).waitFor();
+    await bar.getByRole("button", { name: "Resume" }).click();
+    await card(seed.busy).getByText("Busy", { exact: true }).waitFor({ timeout: 30_000 });
+    await bar.getByRole("button", { name: "Clear" }).click();
+  });
+
+  it("A3 a message reaches the agent", async () => {
+    await page.getByRole("button", { name: `Do something with ${seed.busy}` }).click();
+    await page.getByRole("menuitem", { name: /^Message/ }).click();
+    const dialog = page.getByRole("dialog", { name: `Message ${seed.busy}` });
+    await dialog.getByRole("textbox").fill("Leave the tests alone");
+    await dialog.getByRole("button", { name: "Send" }).click();
+    await page.getByText(`${seed.busy} reads it at its next safe point`).waitFor();
+    await open(seed.busy, "events");
+    await page.getByText("agent:mail").first().waitFor();
+    await page.goto(`${here.url}/dashboard/agents`);
+  });
+
+  it("A4 the drawer warns before, refuses at the field, and spawns by one click", async () => {
+    await card(seed.busy).waitFor();
+    await page.keyboard.press("c");
+    const drawer = page.getByRole("dialog", { name: "Spawn an agent" });
+    const task = drawer.getByLabel("Task");
+    await expect.poll(() => task.evaluate((one) => one === document.activeElement)).toBe(true);
+    await drawer.getByText(/^2 agents like it cost so far: median \$/).waitFor();
+    await drawer.getByRole("button", { name: "Spawn" }).click();
+    await drawer.getByText("Say what is to be done, or name a bead.").waitFor();
+    await task.fill("Say more [[work more.txt more]]");
+    await drawer.getByLabel("Walls").selectOption("none");
+    await drawer.getByText(/it can do all that the server can do/).waitFor();
+    await drawer.getByLabel("Walls").selectOption("");
+    await drawer.getByLabel("Bead", { exact: true }).fill("app-zzzzz");
+    await drawer.getByRole("button", { name: "Spawn" }).click();
+    await drawer.getByText('There is no bead "app-zzzzz".').waitFor();
+    const field = drawer.getByLabel("Bead", { exact: true });
+    await expect.poll(() => field.getAttribute("aria-invalid")).toBe("true");
+    await picture(page, "agents-spawn");
+    await field.fill("");
+    await drawer.getByLabel("Budget in dollars").fill("2.5");
+    const command = await drawer.locator("code").last().innerText();
+    expect(command).toBe('godel agent spawn "Say more [[work more.txt more]]" --budget 2.5');
+    const before = await page.locator("[data-agent]").count();
+    await drawer.getByRole("button", { name: "Spawn" }).click();
+    await drawer.waitFor({ state: "detached" });
+    await page.getByText(/^worker-\d+ is on its way$/).waitFor();
+    await page.mouse.move(5, 5);
+    await page.locator("[data-agent]").nth(before).waitFor();
+    const { items } = await api<{ items: { budgetMicros: number }[] }>("/api/v1/agents?limit=1");
+    expect(items[0]?.budgetMicros).toBe(2_500_000);
+  });
+
+  it("A5 the timeline tells what was done, live", async () => {
+    await open(seed.inReview.agent);
+    const lines = page.getByRole("list", { name: "Timeline" });
+    await lines
+      .getByText(/hello from an agent/)
+      .first()
+      .waitFor();
+    await lines.getByText("hello.txt is written and committed.").first().waitFor();
+    await picture(page, "agent-timeline");
+    await open(seed.busy);
+    await page.getByRole("heading", { name: seed.busy }).waitFor();
+    const paused = page.getByText(/^paused by/);
+    // It was paused once before.
+    await paused.first().waitFor();
+    const many = await paused.count();
+    await seeded.godel("agent", "pause", seed.busy);
+    await paused.nth(many).waitFor();
+    await seeded.godel("agent", "resume", seed.busy);
+  });
+
+  it("A5 the terminal shows the log as text, can be searched, and is the whole log", async () => {
+    await open(seed.inReview.agent, "terminal");
+    const log = page.getByRole("log");
+    await log
+      .getByText(/is-committed/)
+      .first()
+      .waitFor();
+    const { items } = await api<{ items: unknown[] }>(
+      `/api/v1/agents/${seed.inReview.agent}/logs?limit=500`,
+    );
+    await page.getByText(`${items.length} lines`, { exact: true }).waitFor();
+    await page.getByLabel("Search the log").fill("Says done");
+    await page.getByText("1 line", { exact: true }).waitFor();
+    await picture(page, "agent-terminal");
+  });
+
+  it("A5 changes, cost and events are those of the API", async () => {
+    await open(seed.inReview.agent, "changes");
+    const file = page.getByRole("region", { name: "hello.txt" });
+    await file.getByText("hello from an agent", { exact: true }).waitFor();
+    await page.getByText("1 file, +1 −0").waitFor();
+    await picture(page, "agent-changes");
+    await page.getByRole("tab", { name: "Cost" }).click();
+    const agent = await api<{ id: string; spentMicros: number }>(
+      `/api/v1/agents/${seed.inReview.agent}`,
+    );
+    const calls = await api<{ total: number }>(`/proxy/v1/audit?agent=${agent.id}`);
+    const table = page.getByRole("table", { name: "Requests to models" });
+    await table.waitFor();
+    await expect.poll(() => table.locator("tbody tr").count()).toBe(calls.total);
+    const sum = `$${(agent.spentMicros / 1_000_000).toFixed(4)}`;
+    await page.getByText(`${calls.total} requests, ${sum} in all`).waitFor();
+    await picture(page, "agent-cost");
+    await page.getByRole("tab", { name: "Events" }).click();
+    await page.getByRole("button", { name: /agent:complete/ }).click();
+    await page.getByText('"summary":', { exact: true }).waitFor();
+    await picture(page, "agent-events");
+  });
+
+  it("A5 a question stands under the action that asked, and is answered there", async () => {
+    await open(seed.waiting);
+    const line = page.locator('[data-line="agent:needs:person"]');
+    await line.getByText("Which colour?").waitFor();
+    await picture(page, "agent-question");
+    await page.getByRole("tab", { name: "Cost" }).click();
+    await page.getByRole("article", { name: "Question" }).waitFor();
+    await page.getByRole("tab", { name: "Timeline" }).click();
+    await line.getByRole("button", { name: "blue" }).click();
+    await line.getByRole("button", { name: "blue" }).waitFor({ state: "detached" });
+    await page.getByText(`${seed.waiting} was told: blue`).waitFor();
+    const { items } = await api<{ items: { text: string; answer: string }[] }>(
+      `/api/v1/inbox?filter=${encodeURIComponent('{"state":"all"}')}`,
+    );
+    expect(items.find(({ text }) => text === "Which colour?")?.answer).toBe("blue");
+  });
+
+  it("A5 an agent is ended after a question, and then says why nothing else can be done", async () => {
+    await open(seed.busy);
+    await page.getByRole("button", { name: "End" }).click();
+    await page.getByRole("button", { name: `End ${seed.busy}` }).click();
+    await page.getByText("Ended", { exact: true }).first().waitFor();
+    const pause = page.getByRole("button", { name: "Pause" });
+    await expect.poll(() => pause.getAttribute("aria-disabled")).toBe("true");
+    const hint = await pause.getAttribute("aria-describedby");
+    await expect
+      .poll(() => page.locator(`[id="${hint}"]`).textContent())
+      .toBe(`${seed.busy} has ended.`);
+  });
+
+  it("G18 nothing keeps people out of the detail and the drawer, in either theme", async () => {
+    for (const theme of ["light", "dark"] as const) {
+      const { page: own } = await visitor(browser);
+      await chooseTheme(own, theme);
+      await signIn(own, here, `/agents/${seed.inReview.agent}`);
+      await own.getByRole("list", { name: "Timeline" }).waitFor();
+      await picture(own, `agent-${theme}`);
+      expect(await barriers(own), `timeline ${theme}`).toEqual([]);
+      const tabs = {
+        Terminal: own.getByRole("log").getByText(/is-committed/),
+        Changes: own.getByText("hello from an agent", { exact: true }),
+        Cost: own.getByRole("table", { name: "Requests to models" }),
+        Events: own.getByRole("button", { name: /agent:complete/ }),
+      };
+      for (const [tab, content] of Object.entries(tabs)) {
+        await own.getByRole("tab", { name: tab }).click();
+        await content.first().waitFor();
+        expect(await barriers(own), `${tab} ${theme}`).toEqual([]);
+      }
+      await own.getByRole("tab", { name: "Changes" }).click();
+      await own.getByText("hello from an agent", { exact: true }).waitFor();
+      await picture(own, `agent-changes-${theme}`);
+      await own.keyboard.press("c");
+      await own.getByRole("dialog", { name: "Spawn an agent" }).waitFor();
+      await picture(own, `agent-spawn-${theme}`);
+      expect(await barriers(own), `drawer ${theme}`).toEqual([]);
+      await own.keyboard.press("Escape");
+      await own.setViewportSize({ width: 390, height: 800 });
+      await picture(own, `agent-narrow-${theme}`);
+      const width = await own.evaluate(() => document.documentElement.scrollWidth);
+      expect(width).toBeLessThanOrEqual(390);
+      await own.context().close();
+    }
+  });
+
+  it("nothing on the way broke a script or the content policy", () => {
+    expect(problems).toEqual([]);
+  });
+
+  async function api<T>(path: string): Promise<T> {
+    const response = await fetch(`${here.url}${path}`, { headers: { "X-API-Key": here.key } });
+    return ((await response.json()) as { data: T }).data;
+  }
+});

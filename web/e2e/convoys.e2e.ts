@@ -1,0 +1,263 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeBead, paste, readBead, until } from "./beadSeed";
+import {
+  badge,
+  barriers,
+  chooseTheme,
+  openBrowser,
+  picture,
+  signIn,
+  visitor,
+  type World,
+  world,
+} from "./browser";
+import { type Seed, SeededServer } from "./seed";
+
+describe("the board of convoys", () => {
+  let seeded: SeededServer;
+  let seed: Seed;
+  let here: World;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    ({ seeded, seed, here } = await SeededServer.start());
+    browser = await openBrowser();
+    ({ page, problems } = await visitor(browser, { viewport: { width: 1440, height: 900 } }));
+    await signIn(page, here, "/convoys");
+    await badge(page, "Live").waitFor();
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await seeded?.remove();
+  });
+
+  const lane = (name: string) => page.getByRole("region", { name, exact: true });
+  const cell = (laneName: string, column: string) =>
+    page.getByRole("group", { name: `${laneName}: ${column}`, exact: true });
+  const cards = (laneName: string, column: string) =>
+    cell(laneName, column)
+      .locator("[data-card]")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("data-card")));
+  const card = (id: string) => page.locator(`[data-card="${id}"]`);
+  const title = (id: string) => card(id).locator("[aria-describedby]");
+  const said = (text: RegExp) => page.locator("[data-board-said]", { hasText: text });
+
+  it("C1 columns hold the beads, in lanes by convoy, agent or none", async () => {
+    const [first = "", second = "", third = ""] = seed.beads;
+    await card(first).waitFor();
+    await expect.poll(() => cards("Release 1.0", "Open")).toEqual([first, second, third]);
+    await expect.poll(() => cards("In no convoy", "Review")).toEqual([seed.inReview.bead]);
+    await expect.poll(() => cards("In no convoy", "Done")).toEqual([seed.landed]);
+    await expect
+      .poll(() => page.locator("[data-column] h2").allTextContents())
+      .toEqual(["Open", "In progress", "Review", "Done"]);
+    await expect
+      .poll(() => page.locator("[data-column] [data-count]").allTextContents())
+      .toEqual(["3", "2", "1", "1"]);
+    await picture(page, "board");
+    await page.getByRole("button", { name: "Agent", exact: true }).click();
+    await expect.poll(() => cards("Nobody", "Open")).toEqual([first, second, third]);
+    await expect.poll(() => cards(seed.busy, "In progress")).toHaveLength(1);
+    await page.reload();
+    await lane(seed.busy).waitFor();
+    expect(page.url()).toContain("lanes=agent");
+    await page.getByRole("button", { name: "No lanes" }).click();
+    await expect.poll(() => cards("All beads", "Open")).toEqual([first, second, third]);
+    await picture(page, "board-no-lanes");
+    await page.getByRole("button", { name: "Convoy", exact: true }).click();
+  });
+
+  it("C1 a limit turns the head of a column amber, and what won't be done is hidden", async () => {
+    const head = page.locator("[data-column='open']");
+    await page.getByRole("button", { name: "Limit of Open" }).click();
+    await page.getByRole("menuitemradio", { name: "At most 2", exact: true }).click();
+    await head.getByText("over the limit").waitFor({ state: "attached" });
+    await expect.poll(() => head.locator("[data-count]").textContent()).toContain("3 of 2");
+    await picture(page, "board-limit");
+    await page.getByRole("button", { name: "Limit of Open" }).click();
+    await page.getByRole("menuitemradio", { name: "No limit" }).click();
+    const dropped = await makeBead(seeded, "Nobody needs this");
+    await card(dropped).waitFor();
+    await seeded.godel(
+      "bead",
+      "close",
+      dropped,
+      "--resolution",
+      "wont-do",
+      "--reason",
+      "not needed",
+    );
+    await card(dropped).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Show also" }).click();
+    await page.getByRole("menuitemradio", { name: /won’t be done/ }).click();
+    await card(dropped).waitFor();
+    await page.getByRole("button", { name: "Show also" }).click();
+    await page.getByRole("menuitemradio", { name: /won’t be done/ }).click();
+    await card(dropped).waitFor({ state: "detached" });
+  });
+
+  it("C2 a card says what it waits on and how large its change is; a click opens a panel", async () => {
+    const [, second = "", third = ""] = seed.beads;
+    await card(third).getByText(`waits on ${second}`).waitFor();
+    await card(seed.inReview.bead).getByText("+1", { exact: true }).waitFor();
+    await title(third).click();
+    const panel = page.getByRole("complementary", { name: `Bead ${third}` });
+    await panel.getByText("Blocked: It waits on Add a page for costs.").waitFor();
+    expect(page.url()).toContain("/convoys");
+    await picture(page, "board-panel");
+    await page.keyboard.press("Escape");
+    await panel.waitFor({ state: "detached" });
+  });
+
+  it("C3 a card is dragged to another column, and it can be taken back", async () => {
+    const [first = ""] = seed.beads;
+    await drag(first, "In progress");
+    const undo = page.getByRole("button", { name: "Undo" });
+    // Under the pointer the message stays, however long a command takes.
+    await undo.hover();
+    await until(async () => (await readBead(seeded, first)).status === "in-progress");
+    await expect.poll(() => cards("Release 1.0", "In progress")).toEqual([first]);
+    await undo.click();
+    await until(async () => (await readBead(seeded, first)).status === "open");
+    await cell("Release 1.0", "Open").locator(`[data-card="${first}"]`).waitFor();
+    await expect.poll(async () => (await readBead(seeded, first)).agent ?? "").toBe("");
+  });
+
+  it("C3 an illegal move snaps back with the server's reason", async () => {
+    const [first = ""] = seed.beads;
+    await drag(first, "Review");
+    const alert = page.getByRole("alert").filter({ hasText: "cannot move to review" });
+    await alert.waitFor();
+    await expect.poll(() => cards("Release 1.0", "Open")).toContain(first);
+    await expect.poll(async () => (await readBead(seeded, first)).status).toBe("open");
+    await picture(page, "board-refused");
+    await alert.getByRole("button", { name: "Dismiss the message" }).click();
+  });
+
+  it("C3 keys lift, move, drop and cancel, and all of it is said", async () => {
+    const [first = "", second = "", third = ""] = seed.beads;
+    await title(first).focus();
+    await page.keyboard.press("Space");
+    await said(/^Lifted Fix the login form\. Open, place 1 of 3\./).waitFor({ state: "attached" });
+    await page.keyboard.press("ArrowRight");
+    await said(/^In progress, place 1 of 1\./).waitFor({ state: "attached" });
+    await page.keyboard.press("Escape");
+    await said(/^Cancelled\./).waitFor({ state: "attached" });
+    await expect.poll(() => cards("Release 1.0", "Open")).toEqual([first, second, third]);
+    await page.keyboard.press("Space");
+    await page.keyboard.press("ArrowDown");
+    await said(/^Open, place 2 of 3\./).waitFor({ state: "attached" });
+    await picture(page, "board-lifted");
+    await page.keyboard.press("Space");
+    await until(async () => (await readBead(seeded, first)).rank !== undefined);
+    await expect.poll(() => cards("Release 1.0", "Open")).toEqual([second, first, third]);
+    await page.reload();
+    await card(first).waitFor();
+    await expect.poll(() => cards("Release 1.0", "Open")).toEqual([second, first, third]);
+    await title(first).focus();
+    await page.keyboard.press("ArrowDown");
+    await expect
+      .poll(() => title(third).evaluate((one) => one === document.activeElement))
+      .toBe(true);
+  });
+
+  it("C3 several cards move together, and what others move is seen", async () => {
+    const [first = "", second = ""] = seed.beads;
+    await title(first).click({ modifiers: ["Control"] });
+    await title(second).click({ modifiers: ["Control"] });
+    await page.getByText("2 beads selected").waitFor();
+    await drag(second, "In progress");
+    await until(async () => (await readBead(seeded, first)).status === "in-progress");
+    await until(async () => (await readBead(seeded, second)).status === "in-progress");
+    await expect.poll(() => cards("Release 1.0", "In progress")).toEqual([second, first]);
+    for (const id of [first, second]) await seeded.godel("bead", "release", id, "--force");
+    await cell("Release 1.0", "Open").locator(`[data-card="${first}"]`).waitFor();
+    await cell("Release 1.0", "Open").locator(`[data-card="${second}"]`).waitFor();
+  });
+
+  it("C4 a line at the foot makes a bead, a list makes one per line", async () => {
+    await cell("Release 1.0", "Open").getByRole("button", { name: "New bead" }).click();
+    await page.keyboard.type("Tell everybody");
+    await page.keyboard.press("Enter");
+    await cell("Release 1.0", "Open").getByText("Tell everybody").waitFor();
+    await paste(page, "- Buy a cake\n- [ ] Invite people\n3. Clean up\n");
+    for (const text of ["Buy a cake", "Invite people", "Clean up"]) {
+      await cell("Release 1.0", "Open").getByText(text, { exact: true }).waitFor();
+    }
+    await page.getByText("3 beads created").waitFor();
+    const found = await seeded.json<{ items?: unknown[] } | unknown[]>(
+      "bead",
+      "list",
+      "--convoy",
+      seed.convoy,
+    );
+    expect((Array.isArray(found) ? found : (found.items ?? [])).length).toBe(7);
+    await page.keyboard.press("Escape");
+  });
+
+  it("C5 the head of a convoy says how far it is; Start shows the plan first", async () => {
+    const head = lane("Release 1.0");
+    await head.getByText("0 of 7 done").waitFor();
+    await head.getByText("longest chain: 2 beads").waitFor();
+    await expect.poll(() => head.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("0");
+    await head.getByRole("button", { name: "Start Release 1.0" }).click();
+    const plan = page.getByRole("dialog", { name: "Start Release 1.0" });
+    await plan.getByRole("heading", { name: "2 waves" }).waitFor();
+    await plan.getByText("Wave 2: 1 bead, 1 agent at once").waitFor();
+    await plan.getByLabel("Agents at once").fill("2");
+    await plan.getByText(`godel convoy start ${seed.convoy} --agents 2`).waitFor();
+    await picture(page, "board-start");
+    await page.keyboard.press("Escape");
+    await plan.waitFor({ state: "detached" });
+  });
+
+  it("G18 nothing keeps people out of the board, in either theme, and it fits 390 px", async () => {
+    for (const theme of ["light", "dark"] as const) {
+      const { page: own } = await visitor(browser, { viewport: { width: 1440, height: 900 } });
+      await chooseTheme(own, theme);
+      await signIn(own, here, "/convoys");
+      await own.locator("[data-card]").first().waitFor();
+      await picture(own, `board-${theme}`);
+      expect(await barriers(own), theme).toEqual([]);
+      await own.locator("[data-card] [aria-describedby]").first().click();
+      await own.getByRole("complementary").getByRole("tab", { name: "About" }).waitFor();
+      expect(await barriers(own), `panel ${theme}`).toEqual([]);
+      await own.setViewportSize({ width: 390, height: 800 });
+      await picture(own, `board-panel-narrow-${theme}`);
+      await own.getByRole("button", { name: "Close the panel" }).click();
+      await picture(own, `board-narrow-${theme}`);
+      const width = await own.evaluate(() => document.documentElement.scrollWidth);
+      expect(width).toBeLessThanOrEqual(390);
+      await own.context().close();
+    }
+  });
+
+  it("G8 without any bead the page says why, and what to do", async () => {
+    const { page: own } = await visitor(browser);
+    await signIn(own, world(), "/convoys");
+    await own.getByText(/^There are no beads yet\./).waitFor();
+    await own.getByText('godel bead create "Fix the login form"').waitFor();
+    await picture(own, "convoys-empty");
+    await own.context().close();
+  });
+
+  it("nothing on the way broke a script or the content policy", () => {
+    expect(problems).toEqual([]);
+  });
+
+  /** Drags a card with the mouse to the foot of a column of its lane. */
+  async function drag(id: string, column: string): Promise<void> {
+    const from = await card(id).boundingBox();
+    const to = await cell("Release 1.0", column).boundingBox();
+    if (!from || !to) throw new Error("nothing to drag");
+    await page.mouse.move(from.x + 60, from.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 80, from.y + 40, { steps: 3 });
+    await page.mouse.move(to.x + to.width / 2, to.y + 20, { steps: 6 });
+    await page.mouse.up();
+    await page.mouse.move(5, 5);
+  }
+});

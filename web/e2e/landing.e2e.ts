@@ -1,0 +1,188 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  badge,
+  barriers,
+  chooseTheme,
+  openBrowser,
+  picture,
+  signIn,
+  visitor,
+  type World,
+} from "./browser";
+import { ReviewServer } from "./reviewSeed";
+
+const SETTINGS = `[project]
+review = "person"
+[gates]
+test = "sh check.sh"
+[landing]
+batch = 4
+repair = false
+`;
+
+describe("the merge queue", () => {
+  let own: ReviewServer;
+  let here: World;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+  const beads: Record<string, string> = {};
+
+  beforeAll(async () => {
+    ({ own, here } = await ReviewServer.start(SETTINGS, { "shared.txt": "one\ntwo\nthree\n" }));
+    const work = async (name: string, files: Record<string, string>) => {
+      beads[name] = await own.work(`Work ${name}`, { files });
+    };
+    await work("first", { "own/first.txt": "1\n" });
+    await work("broken", { broken: "yes\n" });
+    await work("last", { "own/last.txt": "3\n" });
+    await work("left side", { "own/left.txt": "l\n" });
+    await work("right side", { "own/right.txt": "r\n" });
+    await work("mine", { "shared.txt": "one\nmine\nthree\n" });
+    await work("yours", { "shared.txt": "one\nyours\nthree\n" });
+    browser = await openBrowser();
+    ({ page, problems } = await visitor(browser));
+    await signIn(page, here, "/landing");
+    await badge(page, "Live").waitFor();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await own?.remove();
+  });
+
+  const entry = (name: string) => page.locator(`[data-landing="${beads[name]}"]`);
+  const stage = (name: string, word: string) =>
+    page
+      .locator(`[data-landing="${beads[name]}"][data-stage="${word}"]`)
+      // Gates run on the server, one after the other.
+      .waitFor({ timeout: 60_000 });
+  const land = (name: string) => own.godel("land", beads[name] ?? "", "--no-wait");
+  const choose = async (name: string, verb: RegExp) => {
+    await page.getByRole("button", { name: `Do something with ${beads[name]}` }).click();
+    await page.getByRole("menuitem", { name: verb }).click();
+  };
+
+  it("G8 an empty queue says why, and how to fill it", async () => {
+    await page.getByText("Nothing is to land, and nothing has landed yet.").waitFor();
+    await page.getByText("godel land BEAD").waitFor();
+    await picture(page, "landing-empty");
+  });
+
+  it("X3 a paused queue keeps its order, and says who paused it and why", async () => {
+    await own.godel("land", "pause", "--reason", "release today");
+    for (const name of ["first", "broken", "last"]) await land(name);
+    await entry("last").waitFor();
+    await page.getByText("Paused", { exact: true }).waitFor();
+    await page.getByText(/release today/).waitFor();
+    const shown = await page
+      .locator("[data-landing]")
+      .evaluateAll((all) => all.map((one) => one.getAttribute("data-landing")));
+    expect(shown).toEqual([beads.first, beads.broken, beads.last]);
+    await picture(page, "landing-paused");
+  });
+
+  it("X3 an entry is removed, and put back", async () => {
+    await choose("last", /^Remove from the queue/);
+    await stage("last", "removed");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await stage("last", "waiting");
+  });
+
+  it("X3 a resumed queue judges together, finds the culprit, and lands the others", async () => {
+    await page.getByRole("button", { name: /^Resume/ }).click();
+    await page.getByText("Going", { exact: true }).waitFor();
+    await stage("first", "landed");
+    await stage("last", "landed");
+    await stage("broken", "failed");
+    await entry("broken").getByText("Breaks a gate").waitFor();
+    await entry("broken")
+      .getByText(/broken is there/)
+      .waitFor();
+    await entry("first")
+      .getByText(/test passed/)
+      .waitFor();
+    await picture(page, "landing-culprit");
+    await entry("broken").getByRole("link", { name: "Work broken" }).click();
+    await page.waitForURL(/\/review\//);
+    await page.locator('[data-file="broken"]').waitFor();
+    await page.goBack();
+    await entry("broken").waitFor();
+  });
+
+  it("X3 what failed is tried again by key", async () => {
+    await own.push(beads.broken ?? "", { files: { broken: undefined, "own/mended.txt": "2\n" } });
+    await page.mouse.move(5, 5);
+    for (let at = 0; at < 4; at += 1) {
+      if ((await entry("broken").getAttribute("data-cursor")) !== null) break;
+      await page.keyboard.press("j");
+    }
+    await page.keyboard.press("r");
+    await stage("broken", "landed");
+    expect(await own.git("show", "main:own/mended.txt")).toBe("2");
+  });
+
+  it("X3 beads that are judged together are framed, with the time that they probably take", async () => {
+    await own.godel("land", "pause");
+    await land("left side");
+    await land("right side");
+    await entry("right side")
+      .getByText(/lands in about/)
+      .waitFor();
+    await picture(page, "landing-eta");
+    await own.godel("land", "resume");
+    await stage("left side", "landed");
+    await stage("right side", "landed");
+    const batch = page.locator("[data-batch]");
+    await batch.getByText("Were judged together: 2").waitFor();
+    await expect.poll(() => batch.locator("[data-landing]").count()).toBe(2);
+    await picture(page, "landing-batch");
+  });
+
+  it("X3 a conflict names its files", async () => {
+    await land("mine");
+    await stage("mine", "landed");
+    await land("yours");
+    await stage("yours", "failed");
+    await entry("yours").getByText("It conflicts with the branch in shared.txt.").waitFor();
+    await picture(page, "landing-conflict");
+  });
+
+  it("X3 what has landed is taken back", async () => {
+    await choose("first", /^Revert/);
+    await page.getByRole("button", { name: `Take back ${beads.first}` }).click();
+    await stage("first", "reverted");
+    expect(await own.git("ls-tree", "-r", "--name-only", "main")).not.toContain("own/first.txt");
+  });
+
+  it("X3 a person pauses with a reason and resumes by Undo", async () => {
+    await page.keyboard.press("p");
+    await page.getByLabel("Why, for those who come later").fill("a demo");
+    await picture(page, "landing-pause");
+    await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
+    await page.getByText(/: a demo/).waitFor();
+    await page.getByText("Paused", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await page.getByText("Going", { exact: true }).waitFor();
+  });
+
+  it("G18 nothing keeps people out, in either theme, and it fits 390 px", async () => {
+    for (const theme of ["light", "dark"] as const) {
+      const { page: other } = await visitor(browser);
+      await chooseTheme(other, theme);
+      await signIn(other, here, "/landing");
+      await other.locator("[data-landing]").first().waitFor();
+      await picture(other, `landing-${theme}`);
+      expect(await barriers(other), theme).toEqual([]);
+      await other.setViewportSize({ width: 390, height: 800 });
+      await picture(other, `landing-narrow-${theme}`);
+      const width = await other.evaluate(() => document.documentElement.scrollWidth);
+      expect(width).toBeLessThanOrEqual(390);
+      await other.context().close();
+    }
+  });
+
+  it("nothing on the way broke a script or the content policy", () => {
+    expect(problems).toEqual([]);
+  });
+});

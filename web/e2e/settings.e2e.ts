@@ -1,0 +1,332 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { AuditVerdict, Invitation, Key, Project, Secret, User } from "../src/api/types";
+import {
+  account,
+  badge,
+  barriers,
+  chooseTheme,
+  openBrowser,
+  picture,
+  signIn,
+  visitor,
+  type World,
+} from "./browser";
+import { read, SpendingServer } from "./spending";
+
+interface Listed<T> {
+  items: T[];
+}
+
+describe("settings", () => {
+  let spending: SpendingServer;
+  let here: World;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    ({ spending, here } = await SpendingServer.start());
+    await spending.spend(here);
+    browser = await openBrowser();
+    ({ page, problems } = await visitor(browser));
+    await signIn(page, here, "/settings");
+    await badge(page, "Live").waitFor();
+  }, 120_000);
+  afterAll(async () => {
+    await browser?.close();
+    await spending?.remove();
+  });
+
+  const open = async (section: string) => {
+    await page
+      .getByRole("navigation", { name: "Settings" })
+      .getByRole("link", { name: section })
+      .click();
+    await page.getByRole("region", { name: section }).waitFor();
+  };
+  const line = (id: string) => page.locator(`[data-line="${id}"]`);
+  const menu = async (button: RegExp, item: RegExp) => {
+    await page.getByRole("button", { name: button }).click();
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+
+  it("S1 each section has an address, and a reload comes back to it", async () => {
+    const nav = page.getByRole("navigation", { name: "Settings" });
+    await nav.getByRole("link").first().waitFor();
+    await expect.poll(() => nav.getByRole("link").count()).toBe(11);
+    await open("Audit");
+    expect(page.url()).toContain("/settings/audit");
+    await page.reload();
+    await page.getByRole("grid", { name: "Acts" }).waitFor();
+    await page.getByLabel("Find a setting").fill("theme");
+    await nav.getByRole("link").nth(1).waitFor({ state: "detached" });
+    await expect.poll(() => nav.getByRole("link").allTextContents()).toEqual(["Appearance"]);
+    await page.getByLabel("Find a setting").fill("");
+  });
+
+  it("S2 a project is made, what the server refuses is told at its field", async () => {
+    await open("Projects");
+    await page.getByText("There is no project yet.").waitFor();
+    await page.getByRole("button", { name: "Create a project" }).click();
+    const form = page.getByRole("dialog", { name: "Create a project" });
+    await form.getByLabel("Name", { exact: true }).fill("web");
+    await form.getByLabel("Repository").fill("relative");
+    await form.getByRole("button", { name: "Create the project" }).click();
+    await form.getByText(/A repository must be the absolute path/).waitFor();
+    await expect
+      .poll(() => form.getByLabel("Repository").getAttribute("aria-invalid"))
+      .toBe("true");
+    await picture(page, "settings-project-form");
+    await form.getByLabel("Repository").fill("");
+    await form.getByLabel("Budget of a month, in dollars").fill("50");
+    await form.getByText("godel project create web --budget 50/month").waitFor();
+    await form.getByRole("button", { name: "Create the project" }).click();
+    await line("web").getByText("$50.00 a month").waitFor();
+  });
+
+  it("S2 changes are listed before they are saved, and a form does not go without asking", async () => {
+    await menu(/^Do something with the project web/, /^Change/);
+    const form = page.getByRole("dialog", { name: "Change web" });
+    await form.getByLabel("Agents at the same time").fill("4");
+    const changes = form.getByRole("region", { name: "What will be different" });
+    await expect.poll(() => changes.locator("dl > div").count()).toBe(1);
+    await page.keyboard.press("Escape");
+    await form.getByText("What you wrote is not saved.").waitFor();
+    await form.getByRole("button", { name: "Go on writing" }).click();
+    await expect.poll(() => form.getByLabel("Agents at the same time").inputValue()).toBe("4");
+    await form.getByRole("button", { name: "Save the changes" }).click();
+    await line("web").getByText("4 agents").waitFor();
+    const { items } = await read<Listed<Project>>(here, "/api/v1/projects");
+    expect(items[0]?.limits.maxAgents).toBe(4);
+    expect(items[0]?.limits.monthlyBudgetMicros).toBe(50_000_000);
+    await picture(page, "settings-projects");
+  });
+
+  it("S1 a key of a provider is written, never shown, and known by its last four", async () => {
+    await open("Providers and keys");
+    await line("anthropic").waitFor();
+    await page.getByRole("button", { name: "Set a key" }).click();
+    const form = page.getByRole("dialog", { name: "Set a key" });
+    await form.getByLabel("Name", { exact: true }).fill("openai");
+    await form.getByLabel("Key", { exact: true }).fill("sk-a-long-enough-test-key-9876");
+    await form.getByRole("button", { name: "Set the key" }).click();
+    const { items } = await waitFor(
+      () => read<Listed<Secret>>(here, "/api/v1/secrets"),
+      ({ items }) => items.length === 2,
+    );
+    const four = items.find(({ name }) => name === "openai")?.lastFour;
+    expect(four).toBe("9876");
+    await line("openai").getByText("••••9876").waitFor();
+    expect(await page.content()).not.toContain("long-enough-test-key");
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    await line("test anthropic").getByText("Works").waitFor();
+    await picture(page, "settings-providers");
+    await menu(/^Do something with the key openai/, /^Remove/);
+    const question = page.getByRole("dialog", { name: "Remove openai?" });
+    await question.getByLabel("Type openai to go on").fill("openai");
+    await question.getByRole("button", { name: "Remove it" }).click();
+    await line("openai").waitFor({ state: "detached" });
+  });
+
+  it("S1 the models are those that were asked", async () => {
+    await open("Models");
+    await line("claude-opus-4-8")
+      .getByText(/3 requests/)
+      .waitFor();
+    await expect.poll(() => page.locator("[data-line]").count()).toBe(3);
+  });
+
+  it("S1 somebody is invited by a link that is shown once, gets another role, and is erased", async () => {
+    await open("People and roles");
+    await page.getByRole("button", { name: "Invite somebody" }).click();
+    const form = page.getByRole("dialog", { name: "Invite somebody" });
+    await form.getByLabel("Name").fill("owner");
+    await form.getByRole("button", { name: "Make the link" }).click();
+    await form.getByText(/Another user is called "owner"/).waitFor();
+    await form.getByLabel("Name").fill("ann");
+    await form.getByLabel("Role").selectOption("viewer");
+    await form.getByRole("button", { name: "Make the link" }).click();
+    const once = page.getByRole("dialog", { name: "The link for ann" });
+    await once.getByText(/\/dashboard\/#token=/).waitFor();
+    await picture(page, "settings-link");
+    await once.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByLabel("Role of ann").selectOption("operator");
+    await page.getByText("ann is operator now").waitFor();
+    await picture(page, "settings-people");
+    await page.getByRole("button", { name: "Undo" }).click();
+    await waitFor(
+      () => read<Listed<User>>(here, "/api/v1/users"),
+      ({ items }) => items.some(({ name, role }) => name === "ann" && role === "viewer"),
+    );
+    await page.getByRole("button", { name: "Do something with owner" }).click();
+    const erase = page.getByRole("menuitem", { name: /^Erase/ });
+    await expect.poll(() => erase.getAttribute("aria-disabled")).toBe("true");
+    await page.keyboard.press("Escape");
+    await menu(/^Do something with ann/, /^Erase/);
+    const question = page.getByRole("dialog", { name: "Erase ann?" });
+    await question.getByLabel("Type ann to go on").fill("ann");
+    await question.getByRole("button", { name: "Erase ann" }).click();
+    await line("ann").waitFor({ state: "detached" });
+  });
+
+  it("S1 a key is shown once, works, and is revoked", async () => {
+    await open("API keys");
+    await page.getByRole("button", { name: "Create a key" }).click();
+    const form = page.getByRole("dialog", { name: "Create a key" });
+    await form.getByLabel("Name").fill("ci");
+    await form.getByLabel("Narrowed to").fill("nonsense");
+    await form.getByRole("button", { name: "Create the key" }).click();
+    await form.getByText(/is not a permission/).waitFor();
+    await form.getByLabel("Narrowed to").fill("event:read:team");
+    await form.getByText("godel key create ci --scope event:read:team --expires 90d").waitFor();
+    await form.getByRole("button", { name: "Create the key" }).click();
+    const once = page.getByRole("dialog", { name: "The key ci" });
+    const key = await once.locator("code").textContent();
+    const mine = { ...here, key: key ?? "" };
+    await read(mine, "/api/v1/events?limit=1");
+    await once.getByRole("button", { name: "I have kept it" }).click();
+    await line("ci")
+      .getByText(/only event:read:team/)
+      .waitFor();
+    expect(await page.content()).not.toContain(key);
+    await picture(page, "settings-keys");
+    await menu(/^Do something with the key ci/, /^Revoke/);
+    await page
+      .getByRole("dialog", { name: "Revoke ci?" })
+      .getByRole("button", { name: "Revoke it" })
+      .click();
+    await line("ci").getByText("revoked", { exact: true }).waitFor();
+    await waitFor(
+      () => read<Listed<Key>>(here, "/api/v1/keys"),
+      ({ items }) => items.some(({ name, revokedAt }) => name === "ci" && Boolean(revokedAt)),
+    );
+    await expect(read(mine, "/api/v1/events?limit=1")).rejects.toThrow("401");
+  });
+
+  it("S1 the record is queried and verified", async () => {
+    await open("Audit");
+    const verdict = await read<AuditVerdict>(here, "/api/v1/audit/verify");
+    expect(verdict.whole).toBe(true);
+    await page.getByRole("button", { name: "Verify" }).click();
+    await page.getByText(/^The record is whole: \d+ rows/).waitFor();
+    await page.getByLabel("Filter by what was done").fill("user:erase");
+    const grid = page.getByRole("grid", { name: "Acts" });
+    await waitFor(
+      () => grid.getByRole("row").count(),
+      (rows) => rows === 2,
+    );
+    await picture(page, "settings-audit");
+    await page.getByLabel("Result").selectOption("denied");
+    await page.getByText("No acts match the filter.").waitFor();
+    await page.getByRole("button", { name: "Clear the filter" }).last().click();
+    await grid.getByRole("row").nth(2).waitFor();
+  });
+
+  it("S1 a key of the keyboard is changed, works, and is reset", async () => {
+    await open("Keyboard");
+    await line("go.home").waitFor();
+    await page
+      .getByRole("button", { name: "Change the key of Home" })
+      .or(line("go.home").getByRole("button", { name: /^Change/ }))
+      .first()
+      .click();
+    await page.keyboard.press("g");
+    await page.keyboard.press("x");
+    await line("go.home").getByText("yours").waitFor();
+    await picture(page, "settings-keyboard");
+    await page.keyboard.press("g");
+    await page.keyboard.press("x");
+    await page.getByRole("heading", { name: "Home" }).waitFor();
+    await page.goBack();
+    await line("go.home")
+      .getByRole("button", { name: /^Reset/ })
+      .click();
+    await line("go.home").getByText("yours").waitFor({ state: "detached" });
+  });
+
+  it("S1 a theme is chosen, and the server says its version", async () => {
+    await open("Appearance");
+    await page.getByRole("button", { name: "Dark", exact: true }).click();
+    await expect.poll(() => page.evaluate(() => document.documentElement.className)).toBe("dark");
+    await picture(page, "settings-appearance");
+    await page.getByRole("button", { name: "As the system" }).click();
+    await open("About");
+    await page
+      .getByText(/^\d+\.\d+\.\d+/)
+      .first()
+      .waitFor();
+    await picture(page, "settings-about");
+    await open("Your session");
+    await page.getByText("default").last().waitFor();
+  });
+
+  it("G14 who may not sees why, and nothing that fails", async () => {
+    const response = await fetch(`${here.url}/api/v1/users`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-API-Key": here.key },
+      body: JSON.stringify({ name: "vic", role: "viewer" }),
+    });
+    const { data } = (await response.json()) as { data: Invitation };
+    const { page: own } = await visitor(browser);
+    await own.goto(`${here.url}${data.linkPath}`);
+    await account(own).waitFor();
+    await own.goto(`${here.url}/dashboard/settings/people`);
+    await own
+      .getByText(/^Your role viewer does not allow this/)
+      .last()
+      .waitFor();
+    const invite = own.getByRole("button", { name: "Invite somebody" });
+    await expect.poll(() => invite.getAttribute("aria-disabled")).toBe("true");
+    await picture(own, "settings-refused");
+    await own.context().close();
+  });
+
+  it("G18 nothing keeps people out, in either theme, and it fits 390 px", async () => {
+    for (const theme of ["light", "dark"] as const) {
+      const { page: own } = await visitor(browser);
+      await chooseTheme(own, theme);
+      await signIn(own, here, "/settings/projects");
+      const sections = [
+        ["projects", "Projects"],
+        ["providers", "Providers and keys"],
+        ["people", "People and roles"],
+        ["keys", "API keys"],
+        ["audit", "Audit"],
+        ["keyboard", "Keyboard"],
+      ] as const;
+      const choose = async (title: string) => {
+        await own.getByRole("navigation", { name: "Settings" }).getByText(title).click();
+        const content = own.getByRole("region", { name: title, exact: true });
+        await content.locator("[data-line], [data-row]").first().waitFor();
+      };
+      for (const [section, title] of sections) {
+        await choose(title);
+        expect(await barriers(own), `${section} ${theme}`).toEqual([]);
+      }
+      await own.setViewportSize({ width: 390, height: 800 });
+      for (const [section, title] of sections.slice(1, 3)) {
+        await choose(title);
+        await picture(own, `settings-narrow-${section}-${theme}`);
+        const width = await own.evaluate(() => document.documentElement.scrollWidth);
+        expect(width).toBeLessThanOrEqual(390);
+      }
+      await own.context().close();
+    }
+  });
+
+  it("nothing on the way broke a script or the content policy", () => {
+    expect(problems).toEqual([]);
+  });
+});
+
+/** Reads until it is as expected. */
+async function waitFor<T>(get: () => Promise<T>, isThere: (value: T) => boolean): Promise<T> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const value = await get();
+    if (isThere(value)) return value;
+    if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(value).slice(0, 300)}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

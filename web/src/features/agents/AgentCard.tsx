@@ -1,0 +1,94 @@
+import type { Agent } from "../../api/types";
+import { PAGES } from "../../pages";
+import { Link } from "../../router/Link";
+import { classes } from "../../ui/classes";
+import { fullTime, shortId } from "../../ui/format";
+import { Menu, type MenuItem } from "../../ui/Menu";
+import { ShortId } from "../../ui/ShortId";
+import { useNow } from "../../ui/useNow";
+import styles from "./AgentCards.module.css";
+import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
+import { useDoing } from "./doing";
+import { isAlive, upTime } from "./views";
+
+interface AgentCardProps {
+  agent: Agent;
+  isPeeked: boolean;
+  isAt: boolean;
+  isSelected: boolean;
+  onToggle: () => void;
+  onPeek: () => void;
+  items: readonly MenuItem[];
+}
+
+const UP_EVERY_MS = 10_000;
+
+/** One agent at a glance: who, what, where, how far, how much. */
+export function AgentCard(props: AgentCardProps) {
+  const { agent, isPeeked, isAt, isSelected, onToggle, onPeek, items } = props;
+  return (
+    <article
+      className={classes(styles.card, isPeeked && styles.peeked, isSelected && styles.selected)}
+      data-cursor={isAt || undefined}
+      data-agent={agent.label}
+    >
+      <div className={styles.head}>
+        <input
+          type="checkbox"
+          className={styles.box}
+          aria-label={`Select ${agent.label}`}
+          checked={isSelected}
+          onChange={onToggle}
+        />
+        <button type="button" className={styles.name} onClick={onPeek}>
+          {agent.label}
+        </button>
+        <AgentStatus agent={agent} />
+        <Menu label={`Do something with ${agent.label}`} size="small" items={items} />
+      </div>
+      <div className={styles.words}>
+        <p className={styles.task} title={agent.task}>
+          {agent.task}
+        </p>
+        <LastAction agent={agent} />
+      </div>
+      <div className={styles.facts}>
+        <AgentWalls agent={agent} />
+        <BeadLink bead={agent.bead} />
+      </div>
+      <div className={styles.foot}>
+        <AgentSpend agent={agent} />
+        <UpTime agent={agent} />
+      </div>
+    </article>
+  );
+}
+
+/** What it does right now, as events tell it; else what it is there for. */
+function LastAction({ agent }: { agent: Agent }) {
+  const doing = useDoing(agent.id);
+  const text = (isAlive(agent) && agent.view === "busy" ? doing : undefined) ?? agent.note;
+  return (
+    <p className={styles.note} title={text ?? undefined}>
+      {text}
+    </p>
+  );
+}
+
+function UpTime({ agent }: { agent: Agent }) {
+  const now = useNow(UP_EVERY_MS, isAlive(agent));
+  return (
+    <span className={styles.when} title={`Started ${fullTime(agent.spawnedAt)}`}>
+      {agent.role} · {agent.model} · {upTime(agent, now)}
+    </span>
+  );
+}
+
+function BeadLink({ bead }: { bead: string }) {
+  if (!PAGES.some((page) => page.id === "beads")) return <ShortId id={bead} />;
+  return (
+    <Link to={`/beads/${encodeURIComponent(bead)}`} className={styles.bead}>
+      {shortId(bead)}
+    </Link>
+  );
+}

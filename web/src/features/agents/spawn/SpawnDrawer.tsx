@@ -1,0 +1,229 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { post } from "../../../api/client";
+import { list } from "../../../api/list";
+import type { Agent, Bead } from "../../../api/types";
+import { toast } from "../../../change/toasts";
+import { Guarded } from "../../../roles/Guarded";
+import { navigate } from "../../../router/router";
+import { Button } from "../../../ui/Button";
+import { Cli } from "../../../ui/Cli";
+import { Drawer } from "../../../ui/Drawer";
+import { money, plural } from "../../../ui/format";
+import { ErrorNotice } from "../../../ui/Notice";
+import { asSentence } from "../../../ui/Sentence";
+import { useDraft } from "../../../ui/useDraft";
+import { useStored } from "../../../ui/useStored";
+import { useProject } from "../../projects/queries";
+import { agentQueries } from "../queries";
+import { Choice, Line, Words } from "./fields";
+import {
+  costSoFar,
+  EMPTY_FORM,
+  faultsOf,
+  fieldOf,
+  HARNESSES,
+  RUNTIMES,
+  requestOf,
+  SANDBOXES,
+  type SpawnField,
+  type SpawnForm,
+  spawnCli,
+  warningOf,
+} from "./form";
+import styles from "./SpawnDrawer.module.css";
+
+/** What stays the same from one agent to the next. */
+const KEPT = ["role", "harness", "model", "runtime", "sandbox", "budget"] as const;
+
+/** Starts an agent; whoever has done it before needs a task and one click. */
+export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onClose: () => void }) {
+  const { form, set, remember } = useForm(bead);
+  const spawn = useSpawn(() => {
+    remember();
+    onClose();
+  });
+  const [isTried, setTried] = useState(false);
+  const faults = faultsOf(form);
+  const refusedField = spawn.error ? fieldOf(spawn.error) : undefined;
+  const id = useId();
+  const problem = (field: SpawnField) => {
+    if (isTried && faults[field]) return faults[field];
+    if (field !== refusedField || !spawn.error) return undefined;
+    return asSentence(spawn.error.message);
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (Object.keys(faults).length === 0 && !spawn.isPending) spawn.mutate(form);
+  };
+  const props = (field: SpawnField) => ({
+    value: form[field],
+    onChange: (value: string) => {
+      spawn.reset();
+      set(field, value);
+    },
+    problem: problem(field),
+    warning: warningOf(field, form),
+  });
+  return (
+    <Drawer
+      title="Spawn an agent"
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Guarded
+            look="solid"
+            align="end"
+            type="submit"
+            form={id}
+            side="above"
+            can="agent:create:own"
+            refused={spawn.isPending ? "It is being started." : undefined}
+          >
+            {spawn.isPending ? "Spawning…" : "Spawn"}
+          </Guarded>
+        </>
+      }
+    >
+      <form id={id} className={styles.form} onSubmit={submit} noValidate>
+        {spawn.error && refusedField === undefined && <ErrorNotice error={spawn.error} />}
+        <Words label="Task" placeholder="Fix the login form" onSend={submit} {...props("task")} />
+        <Where form={form} props={props} />
+        <How props={props} form={form} />
+        <CostSoFar form={form} />
+        <Cli command={spawnCli(form)} />
+      </form>
+    </Drawer>
+  );
+}
+
+type FieldProps = (field: SpawnField) => {
+  value: string;
+  onChange: (value: string) => void;
+  problem: string | undefined;
+  warning: string | undefined;
+};
+
+/** On which bead, in which project. */
+function Where({ form, props }: { form: SpawnForm; props: FieldProps }) {
+  const { projects, projectId } = useProject();
+  const homes = projects.filter((project) => project.repository);
+  const ready = useQuery({
+    queryKey: ["beads", "to-spawn"],
+    queryFn: () => list<Bead>("/api/v1/beads", { filter: { status: "open" }, most: 100 }),
+    staleTime: 30_000,
+  });
+  return (
+    <>
+      <Line
+        label="Bead"
+        note={form.bead === "" ? "A new one is made of the task unless you name one." : undefined}
+        placeholder="none"
+        options={(ready.data?.items ?? []).map((bead) => [bead.id, bead.title] as const)}
+        {...props("bead")}
+      />
+      {homes.length > 1 && projectId === undefined && (
+        <Choice
+          label="Project"
+          options={[["", "Choose one"], ...homes.map(({ id, name }) => [id, name] as const)]}
+          {...props("project")}
+        />
+      )}
+    </>
+  );
+}
+
+/** Who it is, behind which walls, and what it may spend. */
+function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
+  const roles = useQuery(agentQueries.roles).data ?? [];
+  const agents = useQuery(agentQueries.all()).data?.items ?? [];
+  const role = roles.find((one) => one.name === (form.role || "worker"));
+  const models = [...new Set(agents.map((agent) => agent.model))].toSorted();
+  const named = (words: readonly string[]) => words.map((word) => [word, word] as const);
+  return (
+    <div className={styles.grid}>
+      <Choice
+        label="Role"
+        note={role?.description}
+        options={[["", "worker, as usual"], ...named(roles.map(({ name }) => name))]}
+        {...props("role")}
+      />
+      <Choice
+        label="Agent"
+        options={[["", "As the project says"], ...named(HARNESSES)]}
+        {...props("harness")}
+      />
+      <Line
+        label="Model"
+        placeholder={role?.model ?? "as the project says"}
+        options={named(models)}
+        {...props("model")}
+      />
+      <Choice
+        label="Runtime"
+        options={[["", "worktree, as usual"], ...named(RUNTIMES)]}
+        {...props("runtime")}
+      />
+      <Choice
+        label="Walls"
+        options={[["", `${role?.sandbox ?? "workspace"}, as usual`], ...named(SANDBOXES)]}
+        {...props("sandbox")}
+      />
+      <Line label="Budget in dollars" placeholder="no limit" {...props("budget")} />
+      {form.sandbox === "workspace+net" && (
+        <Line label="Hosts it may reach" placeholder="registry.npmjs.org" {...props("allow")} />
+      )}
+    </div>
+  );
+}
+
+function CostSoFar({ form }: { form: SpawnForm }) {
+  const agents = useQuery(agentQueries.all()).data?.items;
+  const cost = agents && costSoFar(agents, form);
+  return (
+    <p className={styles.cost}>
+      {cost
+        ? `${plural(cost.runs, "agent")} like it cost so far: median ${money(cost.middle)}, at most ${money(cost.most)}.`
+        : "No agent like it is done yet, so there is nothing to estimate its cost from."}
+    </p>
+  );
+}
+
+function useForm(bead: string | undefined) {
+  const { projectId } = useProject();
+  const [kept, keep] = useStored<Partial<SpawnForm>>("spawn", {});
+  const [task, setTask, clearTask] = useDraft("spawn.task");
+  const [rest, setRest] = useState<SpawnForm>({
+    ...EMPTY_FORM,
+    ...kept,
+    bead: bead ?? "",
+    project: projectId ?? "",
+  });
+  const form = { ...rest, task };
+  const set = (field: SpawnField, value: string) => {
+    if (field === "task") setTask(value);
+    else setRest((before) => ({ ...before, [field]: value }));
+  };
+  const remember = () => {
+    clearTask();
+    keep(Object.fromEntries(KEPT.map((field) => [field, rest[field]])));
+  };
+  return { form, set, remember };
+}
+
+function useSpawn(onDone: () => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (form: SpawnForm) => post<Agent>("/api/v1/agents", requestOf(form)),
+    onSuccess: (agent) => {
+      client.invalidateQueries({ queryKey: ["agents"] });
+      toast({
+        title: `${agent.label} is on its way`,
+        action: { label: "Open", run: () => navigate(`/agents/${agent.id}`) },
+      });
+      onDone();
+    },
+  });
+}

@@ -1,0 +1,213 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useRef, useState } from "react";
+import { useAction } from "../../actions/actions";
+import { CREATE, FILTER } from "../../actions/common";
+import type { Bead, Convoy } from "../../api/types";
+import type { PageProps } from "../../pages";
+import { Guarded } from "../../roles/Guarded";
+import { useSession } from "../../roles/session";
+import { currentPlace, navigate, setParams, useChoice, useParam } from "../../router/router";
+import { Boundary } from "../../ui/Boundary";
+import { Button } from "../../ui/Button";
+import { Empty, EmptyFilter } from "../../ui/Empty";
+import { plural } from "../../ui/format";
+import { Loaded } from "../../ui/Loaded";
+import { PageHead, Select } from "../../ui/PageHead";
+import { SkeletonRows } from "../../ui/Skeleton";
+import { PartialBadge } from "../../ui/Status";
+import { Segmented } from "../../ui/Tabs";
+import { useColumns } from "../../ui/table/ColumnChooser";
+import type { Column } from "../../ui/table/DataTable";
+import { useNow } from "../../ui/useNow";
+import { convoyQueries } from "../convoys/queries";
+import { useProject } from "../projects/queries";
+import { BEAD, MAY_CREATE } from "./actions";
+import { BeadTable, COLUMNS } from "./BeadTable";
+import styles from "./BeadTable.module.css";
+import { BeadTree } from "./BeadTree";
+import type { BeadGraph } from "./graph";
+import { GROUP_TITLES, GROUPS } from "./groups";
+import { byUrgency } from "./looks";
+import { NewBead } from "./NewBead";
+import { BeadPanel } from "./panel/BeadPanel";
+import { useBeads, useFound } from "./queries";
+import { matcher, serverFilter } from "./query/evaluate";
+import { parseQuery } from "./query/parse";
+import { QueryBox } from "./query/QueryBox";
+import { TREES } from "./tree";
+import { useViews } from "./useViews";
+
+const SHAPES = ["table", "tree"] as const;
+const CREATE_CLI = 'godel bead create "..."';
+const CHOOSABLE = COLUMNS as readonly Column<unknown>[];
+
+/** Every bead: to find, to sort, to change. */
+export function Page({ rest }: PageProps) {
+  const { projectId } = useProject();
+  const { query, graph, beads } = useBeads(projectId);
+  const { data: convoys } = useQuery(convoyQueries.all(projectId));
+  const view = useView();
+  const isCut = query.data?.isCut ?? false;
+  const { found, errors } = useAnswer({ text: view.text, projectId, graph, beads, convoys, isCut });
+  const [isNew, setNew] = useState(false);
+  useAction(CREATE, () => setNew(true), { title: "New bead", cli: CREATE_CLI });
+  const box = useRef<{ focus: () => void }>(null);
+  useAction(FILTER, () => box.current?.focus(), { title: "Ask for beads" });
+  const { peek, open, close } = usePeek(rest[0]);
+  const { shown, chooser } = useColumns("beads", CHOOSABLE);
+  const all = convoys?.items ?? [];
+  const shared = { beads: found, graph, peeked: peek, onPeek: open };
+  const views = useViews();
+  return (
+    <>
+      <PageHead
+        title="Beads"
+        note={query.data && <HowMany found={found.length} all={beads.length} isCut={isCut} />}
+        tools={
+          <>
+            <QueryBox
+              ref={box}
+              value={view.text}
+              onChange={view.setText}
+              errors={errors}
+              beads={beads}
+              convoys={all}
+            />
+            {views}
+            {view.options}
+          </>
+        }
+        acts={
+          <>
+            {view.shape === "table" && chooser}
+            <Guarded look="solid" can={MAY_CREATE} cli={CREATE_CLI} onClick={() => setNew(true)}>
+              New bead
+            </Guarded>
+          </>
+        }
+      />
+      <div className={styles.body}>
+        <Boundary what="The list of beads">
+          <div className={styles.list}>
+            <Loaded query={query} what="The beads" skeleton={<SkeletonRows rows={14} />}>
+              {({ items }) => {
+                if (items.length === 0) return <NoBeads onNew={() => setNew(true)} />;
+                if (found.length === 0) return <EmptyFilter what="beads" onClear={clearQuery} />;
+                if (view.shape === "tree") return <BeadTree {...shared} kind={view.tree} />;
+                return <BeadTable {...shared} convoys={all} group={view.group} shown={shown} />;
+              }}
+            </Loaded>
+          </div>
+        </Boundary>
+        {peek !== undefined && (
+          <Boundary key={peek} what="The bead">
+            <BeadPanel id={peek} graph={graph} onOpen={open} onClose={close} />
+          </Boundary>
+        )}
+      </div>
+      {isNew && <NewBead project={projectId} onClose={() => setNew(false)} />}
+    </>
+  );
+}
+
+function HowMany({ found, all, isCut }: { found: number; all: number; isCut: boolean }) {
+  return (
+    <>
+      {plural(found, "bead")}{" "}
+      {isCut && <PartialBadge kind="limited" why={`Only the first ${all}`} />}
+    </>
+  );
+}
+
+const clearQuery = () => setParams({ q: undefined });
+
+interface Asked {
+  text: string;
+  projectId: string | undefined;
+  graph: BeadGraph;
+  beads: readonly Bead[];
+  convoys: { items: readonly Convoy[] } | undefined;
+  isCut: boolean;
+}
+
+/** The beads that a query asks for; what is not on the page is looked for on the server. */
+function useAnswer({ text, projectId, graph, beads, convoys, isCut }: Asked) {
+  const { terms, errors } = useMemo(() => parseQuery(text), [text]);
+  const { actor } = useSession();
+  const now = useNow(60_000);
+  const beyond = useFound(projectId, serverFilter(terms), isCut && terms.length > 0);
+  const found = useMemo(() => {
+    const around = { graph, convoys: convoys?.items ?? [], me: actor, now };
+    return (beyond ?? beads).filter(matcher(terms, around)).toSorted(byUrgency);
+  }, [beads, beyond, terms, graph, convoys, actor, now]);
+  return { found, errors };
+}
+
+/** The bead in the panel: `/beads/ID` of a link, or a field of the address. */
+function usePeek(first: string | undefined) {
+  const [param, setPeek] = useParam("peek");
+  const leave = () => {
+    if (first !== undefined) navigate(`/beads${currentPlace().search}`, { replace: true });
+  };
+  const open = (id: string) => {
+    leave();
+    setPeek(id);
+  };
+  const close = () => {
+    leave();
+    setPeek(undefined);
+  };
+  return { peek: param ?? first, open, close };
+}
+
+/** What the reader chose to see; the address holds it. */
+function useView() {
+  const [text = "", setText] = useParam("q");
+  const [shape, setShape] = useChoice("view", SHAPES, "table");
+  const [tree, setTree] = useChoice("by", TREES, "parts");
+  const [group, setGroup] = useChoice("group", GROUPS, "none");
+  useAction(BEAD.look, () => setShape(shape === "table" ? "tree" : "table"));
+  const options = (
+    <>
+      {shape === "table" ? (
+        <Select
+          label="Groups"
+          value={group === "none" ? "" : group}
+          onChange={(value) => setGroup(GROUPS.find((one) => one === value) ?? "none")}
+          options={GROUPS.map((one) => [one === "none" ? "" : one, GROUP_TITLES[one]] as const)}
+        />
+      ) : (
+        <Segmented
+          label="Tree of"
+          options={[
+            { id: "parts", title: "Parts" },
+            { id: "waits", title: "Waits on" },
+          ]}
+          value={tree}
+          onChange={setTree}
+        />
+      )}
+      <Segmented
+        label="Show as"
+        options={[
+          { id: "table", title: "Table" },
+          { id: "tree", title: "Tree" },
+        ]}
+        value={shape}
+        onChange={setShape}
+      />
+    </>
+  );
+  return { text, setText, shape, tree, group, options };
+}
+
+function NoBeads({ onNew }: { onNew: () => void }) {
+  return (
+    <Empty
+      icon="beads"
+      why="There are no beads yet. A bead is one thing to be done; it lives in the git repository of its project."
+      action={<Button onClick={onNew}>New bead</Button>}
+      cli={'godel bead create "Fix the login form"'}
+    />
+  );
+}

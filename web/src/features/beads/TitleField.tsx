@@ -1,0 +1,74 @@
+import { useState } from "react";
+import type { Bead } from "../../api/types";
+import { useRefusal } from "../../roles/session";
+import { MAY_CHANGE } from "./actions";
+import { useEditBeads } from "./changes";
+import styles from "./TitleField.module.css";
+import { useForeign } from "./useForeign";
+
+interface TitleFieldProps {
+  bead: Bead;
+  isEditing: boolean;
+  onEditing: (isEditing: boolean) => void;
+  /** In a row of a table there is room for one line. */
+  isSmall?: boolean;
+}
+
+/** The title; Enter keeps what was written, Escape what was there. */
+export function TitleField({ bead, isEditing, onEditing, isSmall = false }: TitleFieldProps) {
+  const edit = useEditBeads();
+  const foreign = useForeign();
+  const refused = useRefusal(MAY_CHANGE) ?? foreign([bead]);
+  if (!isEditing || refused) {
+    if (isSmall) return <span title={bead.title}>{bead.title}</span>;
+    return (
+      <h2 className={styles.title}>
+        <button
+          type="button"
+          aria-disabled={refused !== undefined || undefined}
+          title={refused ?? "Edit the title (E)"}
+          onClick={() => onEditing(true)}
+        >
+          {bead.title}
+        </button>
+      </h2>
+    );
+  }
+  const save = (text: string) => {
+    onEditing(false);
+    const title = text.trim();
+    if (title === "" || title === bead.title) return;
+    edit.mutate({ beads: [bead], change: { title }, what: "the title" });
+  };
+  return (
+    <Input title={bead.title} isSmall={isSmall} onSave={save} onCancel={() => onEditing(false)} />
+  );
+}
+
+interface InputProps {
+  title: string;
+  isSmall: boolean;
+  onSave: (text: string) => void;
+  onCancel: () => void;
+}
+
+function Input({ title, isSmall, onSave, onCancel }: InputProps) {
+  const [text, setText] = useState(title);
+  return (
+    <input
+      className={isSmall ? styles.small : styles.input}
+      aria-label="Title"
+      value={text}
+      // biome-ignore lint/a11y/noAutofocus: a person just asked to write here
+      autoFocus
+      onFocus={(event) => event.target.select()}
+      onChange={(event) => setText(event.target.value)}
+      onBlur={() => onSave(text)}
+      onKeyDown={(event) => {
+        event.stopPropagation();
+        if (event.key === "Enter") onSave(text);
+        if (event.key === "Escape") onCancel();
+      }}
+    />
+  );
+}

@@ -1,0 +1,32 @@
+import { defineAction } from "../../actions/actions";
+
+/** What can be done with the bead under the cursor or in the panel; both pages share it. */
+export const BEAD = {
+  assign: defineAction({
+    id: "beads.assign",
+    scope: "beads",
+    title: "Assign to me",
+    keys: ["a"],
+    icon: "person",
+    can: "bead:update:own",
+  }),
+  edit: defineAction({
+    id: "beads.edit",
+    scope: "beads",
+    title: "Edit the title",
+    keys: ["e"],
+    icon: "edit",
+    can: "bead:update:own",
+  }),
+  look: defineAction({
+    id: "beads.look",
+    scope: "beads",
+    title: "Table or tree",
+    keys: ["v"],
+    icon: "table",
+  }),
+} as const;
+
+/** What one must be allowed to change a bead of one's own; see `useForeign` for those of others. */
+export const MAY_CHANGE = "bead:update:own";
+export const MAY_CREATE = "bead:create:own";

@@ -1,0 +1,209 @@
+import { patch, post } from "../../api/client";
+import type { Listing } from "../../api/list";
+import type { Bead, BeadPatch, NewBead } from "../../api/types";
+import { type Rehearsal, useChange } from "../../change/useChange";
+import { type BeadStatus, STATUS_LOOKS } from "./looks";
+import { BEAD_LISTS, beadKey, beadPath } from "./queries";
+
+/** Shows a change of beads everywhere at once. */
+export function expectBeads(
+  cache: Rehearsal,
+  beads: readonly Bead[],
+  change: (bead: Bead) => Partial<Bead>,
+): void {
+  const ids = new Set(beads.map(({ id }) => id));
+  cache.update<Listing<Bead>>(BEAD_LISTS, (listing) => ({
+    ...listing,
+    items: listing.items.map((one) => (ids.has(one.id) ? { ...one, ...change(one) } : one)),
+  }));
+  for (const { id } of beads) {
+    cache.update<Bead>(beadKey(id), (one) => ({ ...one, ...change(one) }));
+  }
+}
+
+const settleOf = (beads: readonly Bead[]) => [BEAD_LISTS, ...beads.map(({ id }) => beadKey(id))];
+
+const nameOf = (beads: readonly Bead[]) =>
+  beads.length === 1 && beads[0] ? `“${beads[0].title}”` : `${beads.length} beads`;
+
+/** One after the other: each is a commit in one repository. */
+async function each<T, R>(things: readonly T[], work: (thing: T) => Promise<R>): Promise<R[]> {
+  const done: R[] = [];
+  for (const thing of things) done.push(await work(thing));
+  return done;
+}
+
+export interface Move {
+  beads: readonly Bead[];
+  /** Where they go; each stays where it is if that is its status. */
+  status: BeadStatus;
+  /** The new place of each in the manual order. */
+  ranks?: ReadonlyMap<string, string>;
+  /** How it is closed, with the sentence for it. */
+  resolution?: string;
+  reason?: string;
+}
+
+/** Moves beads to a column, and to a place in it; what the server refuses goes back. */
+export function useMoveBeads() {
+  return useChange<Move, Bead[]>({
+    what: ({ beads, status }) => `Move ${nameOf(beads)} to ${STATUS_LOOKS[status].title}`,
+    send: ({ beads, status, ranks, resolution, reason }) =>
+      each(beads, async (bead) => {
+        let moved: Bead = bead;
+        if (bead.status !== status) {
+          const order = resolution === undefined ? { status } : { resolution, reason };
+          moved = await post<Bead>(beadPath(bead, "/move"), order);
+        }
+        const rank = ranks?.get(bead.id);
+        if (rank === undefined || rank === bead.rank) return moved;
+        return patch<Bead>(beadPath(bead), { rank });
+      }),
+    expect: (cache, { beads, status, ranks, resolution }) =>
+      expectBeads(cache, beads, (bead) => ({
+        status,
+        ...(resolution !== undefined && { resolution: { kind: resolution } }),
+        ...(ranks?.has(bead.id) && { rank: ranks.get(bead.id) ?? null }),
+      })),
+    settle: ({ beads }) => settleOf(beads),
+    done: ({ beads, status }) => `${nameOf(beads)} moved to ${STATUS_LOOKS[status].title}`,
+    undo: ({ beads, status, ranks }) =>
+      each(beads, async (bead) => {
+        if (ranks?.has(bead.id)) await patch(beadPath(bead), { rank: bead.rank ?? "" });
+        if (bead.status === status) return;
+        // Who moved it to work got it as its own; nobody's again is what it was.
+        const wasFree = bead.status === "open" && !bead.agent && status === "in-progress";
+        if (wasFree) await post(beadPath(bead, "/release"), {});
+        else await post(beadPath(bead, "/move"), { status: bead.status });
+      }),
+  });
+}
+
+export interface Edit {
+  beads: readonly Bead[];
+  change: BeadPatch;
+  /** What it is for messages: `the priority`. */
+  what: string;
+}
+
+/** Changes what beads say. */
+export function useEditBeads() {
+  return useChange<Edit, Bead[]>({
+    what: ({ beads, what }) => `Change ${what} of ${nameOf(beads)}`,
+    send: ({ beads, change }) => each(beads, (bead) => patch<Bead>(beadPath(bead), change)),
+    expect: (cache, { beads, change }) => expectBeads(cache, beads, () => change as Partial<Bead>),
+    settle: ({ beads }) => settleOf(beads),
+    undo: ({ beads, change }) => each(beads, (bead) => patch(beadPath(bead), before(bead, change))),
+  });
+}
+
+/** What a bead said before, in the fields of a change; an empty text or a zero removes. */
+function before(bead: Bead, change: BeadPatch): BeadPatch {
+  const fields = Object.keys(change) as (keyof BeadPatch & keyof Bead)[];
+  const isNumber = (field: string) => field === "estimate" || field === "budget";
+  const old = fields.map((field) => [field, bead[field] ?? (isNumber(field) ? 0 : "")]);
+  return Object.fromEntries(old) as BeadPatch;
+}
+
+/** Gives beads to an agent, or takes them from whom they have. */
+export function useAssignBeads() {
+  return useChange<{ beads: readonly Bead[]; agent: string | undefined }, Bead[]>({
+    what: ({ beads, agent }) =>
+      agent === undefined ? `Give back ${nameOf(beads)}` : `Assign ${nameOf(beads)} to ${agent}`,
+    send: ({ beads, agent }) => each(beads, (bead) => assign(bead, agent)),
+    expect: (cache, { beads, agent }) =>
+      expectBeads(cache, beads, () => ({ agent: agent ?? null })),
+    settle: ({ beads }) => settleOf(beads),
+    undo: ({ beads }) => each(beads, (bead) => assign(bead, bead.agent ?? undefined)),
+  });
+}
+
+function assign(bead: Bead, agentId: string | undefined): Promise<Bead> {
+  if (agentId === undefined) return post<Bead>(beadPath(bead, "/release"), {});
+  return post<Bead>(beadPath(bead, "/assign"), { agentId });
+}
+
+/** Says something about a bead. */
+export function useComment(bead: Bead) {
+  return useChange<string, Bead>({
+    what: () => `Comment on “${bead.title}”`,
+    send: (text) => post<Bead>(beadPath(bead, "/comments"), { text }),
+    settle: () => settleOf([bead]),
+  });
+}
+
+export interface Creation {
+  /** One bead each. */
+  titles: readonly string[];
+  project: string | undefined;
+  fields?: Partial<NewBead>;
+  status?: BeadStatus;
+  agent?: string | undefined;
+  /** The convoy that they join. */
+  convoy?: { id: string; projectId: string } | undefined;
+}
+
+/** Makes beads, one for each title, in order. */
+export function useCreateBeads() {
+  return useChange<Creation, Bead[]>({
+    what: ({ titles }) =>
+      titles.length === 1 ? `Create “${titles[0]}”` : `Create ${titles.length} beads`,
+    send: async ({ titles, project, fields, status, agent, convoy }) => {
+      const projectId = project ?? convoy?.projectId;
+      const made = await each(titles, async (title) => {
+        let bead = await post<Bead>("/api/v1/beads", {
+          ...fields,
+          title,
+          ...(projectId !== undefined && { projectId }),
+        });
+        if (agent !== undefined) bead = await assign(bead, agent);
+        if (status !== undefined && status !== bead.status) {
+          bead = await post<Bead>(beadPath(bead, "/move"), { status });
+        }
+        return bead;
+      });
+      if (convoy) {
+        const path = `/api/v1/convoys/${convoy.id}/beads?projectId=${convoy.projectId}`;
+        await post(path, { add: made.map(({ id }) => id) });
+      }
+      return made;
+    },
+    expect: (cache, creation) =>
+      cache.update<Listing<Bead>>(BEAD_LISTS, (listing) => ({
+        ...listing,
+        items: [
+          ...listing.items,
+          ...creation.titles.map((title, at) => guess(title, at, creation)),
+        ],
+      })),
+    settle: () => [BEAD_LISTS, ["convoys"]],
+    done: (_, made) => (made.length > 1 ? `${made.length} beads created` : undefined),
+  });
+}
+
+/** A bead that the server has not made yet has such an id. */
+const NOT_YET = "new ";
+
+export function isNotYet(bead: Pick<Bead, "id">): boolean {
+  return bead.id.startsWith(NOT_YET);
+}
+
+function guess(title: string, at: number, { project, fields, status, agent }: Creation): Bead {
+  const now = new Date().toISOString();
+  return {
+    id: `${NOT_YET}${now} ${at}`,
+    projectId: project ?? "",
+    type: fields?.type ?? "task",
+    title,
+    status: status ?? "open",
+    priority: fields?.priority ?? "medium",
+    agent: agent ?? null,
+    commits: [],
+    labels: [],
+    links: [],
+    comments: [],
+    metadata: {},
+    createdAt: now,
+    updatedAt: now,
+  };
+}

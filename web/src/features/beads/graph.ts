@@ -1,0 +1,143 @@
+import type { Bead } from "../../api/types";
+import { isDropped } from "./looks";
+
+/** What keeps a bead from being begun. */
+export type Reason =
+  | { why: "waits"; on: Bead; link: string }
+  | { why: "part"; of: Bead }
+  | { why: "deferred"; until: string };
+
+/** Beads and what depends on what; the rules are those of `crates/beads/src/index/blocked.rs`. */
+export class BeadGraph {
+  readonly byId: ReadonlyMap<string, Bead>;
+  readonly #parts = new Map<string, Bead[]>();
+  readonly #waiters = new Map<string, Bead[]>();
+  readonly #known = new Map<string, Reason[]>();
+
+  constructor(beads: readonly Bead[]) {
+    this.byId = new Map(beads.map((bead) => [bead.id, bead]));
+    for (const bead of beads) {
+      if (bead.parentBead) add(this.#parts, bead.parentBead, bead);
+      for (const { type, target } of bead.links) {
+        if (WAITING.has(type)) add(this.#waiters, target, bead);
+      }
+    }
+  }
+
+  /** The parts of a bead. */
+  partsOf(id: string): readonly Bead[] {
+    return this.#parts.get(id) ?? [];
+  }
+
+  /** Those that wait for a bead. */
+  waitersOf(id: string): readonly Bead[] {
+    return this.#waiters.get(id) ?? [];
+  }
+
+  /** Those that a bead waits for, closed or not. */
+  needsOf(bead: Bead): Bead[] {
+    const targets = bead.links.filter(({ type }) => WAITING.has(type)).map(({ target }) => target);
+    return [...new Set(targets)].flatMap((id) => this.byId.get(id) ?? []);
+  }
+
+  /** What holds a bead up; a bead that is not here holds up nothing. */
+  holdsOf(bead: Bead): readonly Reason[] {
+    const known = this.#known.get(bead.id);
+    if (known) return known;
+    // A circle ends here: while it is worked out, a bead counts as free.
+    this.#known.set(bead.id, []);
+    const found: Reason[] = [];
+    for (const { type, target } of bead.links) {
+      const other = this.byId.get(target);
+      if (other && this.#isHeldBy(type, other)) {
+        found.push(
+          type === PART_OF ? { why: "part", of: other } : { why: "waits", on: other, link: type },
+        );
+      }
+    }
+    this.#known.set(bead.id, found);
+    return found;
+  }
+
+  /** Whether a link holds up a bead that is not done. */
+  isBlocked(bead: Bead): boolean {
+    return bead.status !== "done" && this.holdsOf(bead).length > 0;
+  }
+
+  /** Everything that keeps a bead from being begun, the clock as well. */
+  reasonsOf(bead: Bead, now: number): readonly Reason[] {
+    const isLater = bead.defer && Date.parse(bead.defer) > now;
+    const holds = this.holdsOf(bead);
+    return isLater && bead.defer ? [...holds, { why: "deferred", until: bead.defer }] : holds;
+  }
+
+  /** The longest chain of open beads among these, by estimate, then by count. */
+  longestChain(beads: readonly Bead[]): Bead[] {
+    const among = new Map(beads.filter(({ status }) => status !== "done").map((b) => [b.id, b]));
+    const best = new Map<string, Bead[]>();
+    const chainTo = (bead: Bead, above: ReadonlySet<string>): Bead[] => {
+      const known = best.get(bead.id);
+      if (known) return known;
+      const next = new Set(above).add(bead.id);
+      const before = this.needsOf(bead).filter(({ id }) => among.has(id) && !next.has(id));
+      const chain = [...longest(before.map((one) => chainTo(one, next))), bead];
+      best.set(bead.id, chain);
+      return chain;
+    };
+    return longest([...among.values()].map((bead) => chainTo(bead, new Set())));
+  }
+
+  #isHeldBy(type: string, other: Bead): boolean {
+    const isOver = other.status === "done";
+    if (type === PART_OF) return !isOver && this.holdsOf(other).length > 0;
+    if (type === "conditional-blocks") return !isOver || !isDropped(other);
+    if (type === "waits-for") {
+      return !isOver || this.partsOf(other.id).some(({ status }) => status !== "done");
+    }
+    return type === "blocks" && !isOver;
+  }
+}
+
+const PART_OF = "parent-child";
+/** Links of these types make a bead wait for another. */
+const WAITING = new Set(["blocks", "conditional-blocks", "waits-for"]);
+
+/** How long a chain may take, in minutes, as far as that was estimated. */
+export function minutesOf(chain: readonly Bead[]): number {
+  return chain.reduce((sum, { estimate }) => sum + (estimate ?? 0), 0);
+}
+
+/** A reason as a sentence. */
+export function sayReason(reason: Reason): string {
+  if (reason.why === "deferred") return `It is put off until ${reason.until.slice(0, 16)}.`;
+  if (reason.why === "part") return `${reason.of.title}, which it is a part of, is held up.`;
+  if (reason.link === "conditional-blocks") return `It is only wanted if ${reason.on.title} fails.`;
+  return `It waits on ${reason.on.title}.`;
+}
+
+/** Why a bead can be begun now, or why not, in a line. */
+export function explain(graph: BeadGraph, bead: Bead, now: number): string {
+  if (bead.status === "done") return "It is done.";
+  const reasons = graph.reasonsOf(bead, now);
+  if (reasons.length > 0) return `Blocked: ${reasons.map(sayReason).join(" ")}`;
+  if (bead.status === "review") return "In review: a person has to judge the work.";
+  if (bead.status === "in-progress") return `Begun${bead.agent ? ` by ${bead.agent}` : ""}.`;
+  const needs = graph.needsOf(bead).length;
+  if (bead.agent) return `Ready, and promised to ${bead.agent}.`;
+  return needs === 0
+    ? "Ready: it waits on nothing, and nobody holds it."
+    : `Ready: all ${needs} that it waited on are closed.`;
+}
+
+function longest(chains: readonly Bead[][]): Bead[] {
+  return chains.reduce<Bead[]>((best, chain) => {
+    const more = minutesOf(chain) - minutesOf(best);
+    return more > 0 || (more === 0 && chain.length > best.length) ? chain : best;
+  }, []);
+}
+
+function add(map: Map<string, Bead[]>, key: string, bead: Bead): void {
+  const list = map.get(key);
+  if (list) list.push(bead);
+  else map.set(key, [bead]);
+}

@@ -1,0 +1,71 @@
+import type { Bead } from "../../api/types";
+import type { IconName } from "../../ui/Icon";
+import type { Tone } from "../../ui/Status";
+
+export const STATUSES = ["open", "in-progress", "review", "done"] as const;
+export type BeadStatus = (typeof STATUSES)[number];
+
+export const STATUS_LOOKS: Record<BeadStatus, { title: string; tone: Tone; icon: IconName }> = {
+  open: { title: "Open", tone: "plain", icon: "circle" },
+  "in-progress": { title: "In progress", tone: "info", icon: "play" },
+  review: { title: "Review", tone: "warn", icon: "review" },
+  done: { title: "Done", tone: "ok", icon: "check" },
+};
+
+export const PRIORITIES = ["critical", "high", "medium", "low"] as const;
+export type Priority = (typeof PRIORITIES)[number];
+
+export const PRIORITY_LOOKS: Record<Priority, { title: string; bars: number; tone: Tone }> = {
+  critical: { title: "Critical", bars: 4, tone: "bad" },
+  high: { title: "High", bars: 3, tone: "warn" },
+  medium: { title: "Medium", bars: 2, tone: "plain" },
+  low: { title: "Low", bars: 1, tone: "plain" },
+};
+
+export const TYPE_ICONS: Record<string, IconName> = {
+  task: "check",
+  bug: "alert",
+  feature: "plus",
+  refactor: "refresh",
+  chore: "settings",
+  research: "search",
+  decision: "branch",
+  epic: "grid",
+};
+export const TYPES = Object.keys(TYPE_ICONS);
+
+/** A status that this page does not know yet is shown as begun. */
+export function statusOf(bead: Pick<Bead, "status">): BeadStatus {
+  return STATUSES.find((status) => status === bead.status) ?? "in-progress";
+}
+
+export function priorityOf(bead: Pick<Bead, "priority">): Priority {
+  return PRIORITIES.find((priority) => priority === bead.priority) ?? "medium";
+}
+
+/** How a bead was closed: `done`, `wont-do` or `duplicate`; nothing if that was not said. */
+export function resolutionOf(bead: Pick<Bead, "resolution">): string | undefined {
+  return fieldOf(bead.resolution, "kind");
+}
+
+/** A text inside of something whose shape is not promised. */
+export function fieldOf(thing: unknown, field: string): string | undefined {
+  if (typeof thing !== "object" || thing === null) return undefined;
+  const value = (thing as Record<string, unknown>)[field];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Closed without being done: nobody needs to see it every day. */
+export function isDropped(bead: Pick<Bead, "status" | "resolution">): boolean {
+  const kind = resolutionOf(bead);
+  return statusOf(bead) === "done" && kind !== undefined && kind !== "done";
+}
+
+/** The urgent first, then the old. */
+export function byUrgency(a: Bead, b: Bead): number {
+  return (
+    PRIORITIES.indexOf(priorityOf(a)) - PRIORITIES.indexOf(priorityOf(b)) ||
+    a.createdAt.localeCompare(b.createdAt) ||
+    a.id.localeCompare(b.id)
+  );
+}

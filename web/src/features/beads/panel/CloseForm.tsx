@@ -1,0 +1,56 @@
+import type { Bead } from "../../../api/types";
+import { Guarded } from "../../../roles/Guarded";
+import { Disclosure } from "../../../ui/Disclosure";
+import { useDraft } from "../../../ui/useDraft";
+import { MAY_CHANGE } from "../actions";
+import { useMoveBeads } from "../changes";
+import { useForeign } from "../useForeign";
+import styles from "./BeadPanel.module.css";
+
+const RESOLUTIONS = [
+  ["done", "Done"],
+  ["wont-do", "Won’t do"],
+  ["duplicate", "Duplicate"],
+] as const;
+
+/** Closes what has no code to land: with a sentence that says why. */
+export function CloseForm({ bead }: { bead: Bead }) {
+  const [reason, setReason, clear] = useDraft(`bead.${bead.id}.close`);
+  const move = useMoveBeads();
+  const isEmpty = reason.trim() === "";
+  const foreign = useForeign();
+  const refused =
+    foreign([bead]) ?? (isEmpty ? "Write a sentence that says why first." : undefined);
+  const close = (resolution: string) => {
+    move.mutate({ beads: [bead], status: "done", resolution, reason: reason.trim() });
+    clear();
+  };
+  return (
+    <Disclosure label="Close it with a sentence">
+      <div className={styles.section}>
+        <input
+          className={styles.field}
+          aria-label="Why it is closed"
+          placeholder="Why there is nothing left to do"
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <div className={styles.acts}>
+          {RESOLUTIONS.map(([id, title]) => (
+            <Guarded
+              key={id}
+              size="small"
+              side="above"
+              can={MAY_CHANGE}
+              refused={refused}
+              cli={`godel bead close ${bead.id} --resolution ${id} --reason "..."`}
+              onClick={() => close(id)}
+            >
+              {title}
+            </Guarded>
+          ))}
+        </div>
+      </div>
+    </Disclosure>
+  );
+}

@@ -1,0 +1,104 @@
+import { useQuery } from "@tanstack/react-query";
+import type { BeadDetail } from "../../../api/types";
+import { Link } from "../../../router/Link";
+import { plural } from "../../../ui/format";
+import { Loaded } from "../../../ui/Loaded";
+import { Money } from "../../../ui/Money";
+import { ShortId } from "../../../ui/ShortId";
+import { SkeletonRows } from "../../../ui/Skeleton";
+import { Badge } from "../../../ui/Status";
+import { Time } from "../../../ui/Time";
+import { AgentStatus } from "../../agents/AgentStatus";
+import { beadQueries } from "../queries";
+import styles from "./BeadPanel.module.css";
+
+/** What was made of it: commits, what waits for a review, who worked on it. */
+export function Work({ bead }: { bead: BeadDetail }) {
+  const reviews = useQuery(beadQueries.reviews());
+  const agents = useQuery(beadQueries.agents(bead.id));
+  const sessions = useQuery(beadQueries.sessions());
+  const review = reviews.data?.get(bead.id);
+  return (
+    <>
+      {review && (
+        <section className={styles.section} aria-label="Change">
+          <h3>Change</h3>
+          <p className={styles.row}>
+            {plural(review.files, "file")}, +{review.added} −{review.removed}
+            {review.risks.map((risk) => (
+              <Badge key={risk} tone="warn" icon="alert">
+                {risk}
+              </Badge>
+            ))}
+          </p>
+        </section>
+      )}
+      <section className={styles.section} aria-label="Commits">
+        <h3>Commits</h3>
+        {bead.checkedCommits.length === 0 && (
+          <p className={styles.soft}>No commit belongs to it yet.</p>
+        )}
+        <ul className={styles.rows}>
+          {bead.checkedCommits.map((commit) => (
+            <li key={commit.id} className={styles.row}>
+              <code className={styles.mono}>{commit.id.slice(0, 8)}</code>
+              <span className={styles.grow}>{commit.subject ?? "not in this repository"}</span>
+              <Badge tone={commit.landed ? "ok" : commit.present ? "plain" : "bad"}>
+                {commit.landed ? "landed" : commit.present ? "not landed" : "missing"}
+              </Badge>
+            </li>
+          ))}
+        </ul>
+      </section>
+      <section className={styles.section} aria-label="Agents">
+        <h3>Agents</h3>
+        <Loaded query={agents} what="The agents" skeleton={<SkeletonRows rows={1} />}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <p className={styles.soft}>No agent has worked on it.</p>
+            ) : (
+              <ul className={styles.rows}>
+                {items.map((agent) => (
+                  <li key={agent.id} className={styles.row}>
+                    <Link to={`/agents/${encodeURIComponent(agent.id)}`} className={styles.grow}>
+                      {agent.label}
+                    </Link>
+                    <AgentStatus agent={agent} />
+                    <Money micros={agent.spentMicros} />
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </section>
+      <section className={styles.section} aria-label="Sessions">
+        <h3>Sessions</h3>
+        <Loaded query={sessions} what="The sessions" skeleton={<SkeletonRows rows={1} />}>
+          {({ items }) => <Sessions talks={items.filter((talk) => talk.bead === bead.id)} />}
+        </Loaded>
+      </section>
+    </>
+  );
+}
+
+function Sessions({
+  talks,
+}: {
+  talks: readonly { id: string; agent: string; status: string; nodes: number; createdAt: string }[];
+}) {
+  if (talks.length === 0) return <p className={styles.soft}>There is no session of it.</p>;
+  return (
+    <ul className={styles.rows}>
+      {talks.map((talk) => (
+        <li key={talk.id} className={styles.row}>
+          <ShortId id={talk.id} />
+          <span className={styles.grow}>
+            {talk.agent}, {talk.status}, {plural(talk.nodes, "node")}
+          </span>
+          <Time at={talk.createdAt} />
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,122 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { get } from "../../api/client";
+import { list } from "../../api/list";
+import type {
+  Agent,
+  Bead,
+  BeadDetail,
+  BeadLogEntry,
+  ReviewRow,
+  Talk,
+  UsageReport,
+} from "../../api/types";
+import { onLiveItems, refOf } from "../../realtime/items";
+import { onLive } from "../../realtime/rules";
+import { BeadGraph } from "./graph";
+import { STATUSES } from "./looks";
+
+export const BEAD_LISTS = ["beads"] as const;
+export const beadKey = (id: string) => ["bead", id] as const;
+const logKey = (id: string) => ["bead-log", id] as const;
+const USAGE = ["bead-costs"] as const;
+const SESSIONS = ["bead-sessions"] as const;
+const REVIEWS = ["bead-reviews"] as const;
+/** Before this there was no Godel: costs are counted from the beginning. */
+const BEGINNING = "2020-01-01";
+/** More sessions than this are not searched for those of a bead. */
+const MOST_SESSIONS = 1_000;
+
+/** The address of a bead, or of something of it. */
+export function beadPath(bead: { id: string; projectId?: string }, tail = ""): string {
+  const project = bead.projectId ? `?projectId=${encodeURIComponent(bead.projectId)}` : "";
+  return `/api/v1/beads/${encodeURIComponent(bead.id)}${tail}${project}`;
+}
+
+export const beadQueries = {
+  /** All beads of a project, or of all; those that are done as well: others may wait on them. */
+  all: (projectId?: string) =>
+    queryOptions({
+      queryKey: [...BEAD_LISTS, { projectId }],
+      queryFn: () => list<Bead>("/api/v1/beads", { filter: { projectId, status: STATUSES } }),
+    }),
+  one: (id: string) =>
+    queryOptions({ queryKey: beadKey(id), queryFn: () => get<BeadDetail>(beadPath({ id })) }),
+  log: (id: string) =>
+    queryOptions({
+      queryKey: logKey(id),
+      queryFn: () => get<BeadLogEntry[]>(beadPath({ id }, "/log")),
+    }),
+  /** Agents that work or worked on a bead. */
+  agents: (bead: string) =>
+    queryOptions({
+      queryKey: [...SESSIONS, "agents", bead],
+      queryFn: () => list<Agent>("/api/v1/agents", { filter: { bead } }),
+    }),
+  sessions: () =>
+    queryOptions({
+      queryKey: SESSIONS,
+      queryFn: () => list<Talk>("/api/v1/sessions", { most: MOST_SESSIONS }),
+    }),
+  /** What each bead has cost, in millionths of a dollar. */
+  costs: () =>
+    queryOptions({
+      queryKey: USAGE,
+      queryFn: async () => {
+        const path = `/proxy/v1/usage?groupBy=bead&from=${BEGINNING}`;
+        const { rows } = await get<UsageReport>(path);
+        return new Map(rows.map(({ group, costMicros }) => [group.bead ?? "", costMicros]));
+      },
+    }),
+  /** What waits to be reviewed: how large it is, and what the gates say. */
+  reviews: () =>
+    queryOptions({
+      queryKey: REVIEWS,
+      queryFn: async () => {
+        const { items } = await get<{ items: ReviewRow[] }>("/api/v1/reviews?limit=100");
+        return new Map(items.map((row) => [row.bead, row]));
+      },
+    }),
+};
+
+onLiveItems<Bead>({
+  on: ["bead:*"],
+  ref: "beadId",
+  idOf: (bead) => bead.id,
+  read: (id) => get<BeadDetail>(beadPath({ id })),
+  lists: BEAD_LISTS,
+  single: beadKey,
+});
+onLive({
+  on: "bead:*",
+  invalidate: (event) => {
+    const id = refOf(event, "beadId");
+    return id === undefined ? [] : [logKey(id)];
+  },
+});
+onLive({ on: ["bead:moved", "review:*", "agent:commit"], invalidate: () => [REVIEWS] });
+onLive({ on: ["agent:state", "agent:spawn"], invalidate: () => [SESSIONS], everyMs: 2_000 });
+onLive({ on: "agent:usage", invalidate: () => [USAGE], everyMs: 5_000 });
+
+/** All beads and what depends on what. */
+export function useBeads(projectId?: string) {
+  const query = useQuery(beadQueries.all(projectId));
+  const items = query.data?.items;
+  const graph = useMemo(() => new BeadGraph(items ?? []), [items]);
+  return { query, graph, beads: items ?? [] };
+}
+
+/** What the server finds by its own filters; for stores with more beads than a page reads. */
+export function useFound(
+  projectId: string | undefined,
+  filter: Record<string, string | readonly string[]>,
+  enabled: boolean,
+): readonly Bead[] | undefined {
+  const { data } = useQuery({
+    queryKey: [...BEAD_LISTS, { projectId, filter }],
+    queryFn: () =>
+      list<Bead>("/api/v1/beads", { filter: { status: STATUSES, ...filter, projectId } }),
+    enabled,
+  });
+  return enabled ? data?.items : undefined;
+}

@@ -1,0 +1,93 @@
+import type { Bead, Convoy } from "../../../api/types";
+import type { BeadGraph } from "../graph";
+import type { Term } from "./parse";
+
+/** What a query is asked about besides the beads themselves. */
+export interface Around {
+  graph: BeadGraph;
+  convoys: readonly Convoy[];
+  /** The name of the reader, such as `user:owner`. */
+  me: string;
+  now: number;
+}
+
+/** Tells for a query whether a bead is one of those that are asked for. */
+export function matcher(terms: readonly Term[], around: Around): (bead: Bead) => boolean {
+  const convoysOf = new Map<string, string[]>();
+  for (const { id, name, beads } of around.convoys) {
+    for (const bead of beads) {
+      const known = convoysOf.get(bead) ?? [];
+      convoysOf.set(bead, [...known, id.toLowerCase(), name.toLowerCase()]);
+    }
+  }
+  const holds = (term: Term, bead: Bead): boolean => {
+    if (term.kind === "text") return hasText(bead, term.text);
+    if (term.kind === "age") {
+      const at = Date.parse(term.field === "updated" ? bead.updatedAt : bead.createdAt);
+      return term.isWithin ? around.now - at < term.ms : around.now - at > term.ms;
+    }
+    return term.values.some((value) => hasField(bead, term.field, value, around, convoysOf));
+  };
+  return (bead) => terms.every((term) => holds(term, bead) !== term.isNot);
+}
+
+function hasText(bead: Bead, text: string): boolean {
+  return (
+    bead.title.toLowerCase().includes(text) ||
+    bead.id.toLowerCase().includes(text) ||
+    bead.labels.some((label) => label.toLowerCase().includes(text)) ||
+    (bead.description ?? "").toLowerCase().includes(text)
+  );
+}
+
+function hasField(
+  bead: Bead,
+  field: string,
+  value: string,
+  { graph, me }: Around,
+  convoysOf: ReadonlyMap<string, readonly string[]>,
+): boolean {
+  switch (field) {
+    case "status":
+      return bead.status === value;
+    case "priority":
+      return bead.priority === value;
+    case "type":
+      return bead.type.toLowerCase() === value;
+    case "label":
+      return bead.labels.some((label) => label.toLowerCase() === value);
+    case "blocked":
+      return graph.isBlocked(bead) === (value === "yes");
+    case "agent":
+      if (value === "none") return !bead.agent;
+      if (value === "me") return bead.agent === me;
+      return [value, `user:${value}`].includes(bead.agent?.toLowerCase() ?? "");
+    case "parent":
+      return value === "none" ? !bead.parentBead : bead.parentBead?.toLowerCase() === value;
+    case "convoy": {
+      const names = convoysOf.get(bead.id);
+      return value === "none" ? names === undefined : (names?.includes(value) ?? false);
+    }
+    default:
+      return false;
+  }
+}
+
+/** Fields that the server can filter by itself. */
+const SERVED = new Set(["status", "type", "priority", "label", "agent"]);
+
+/** The part of a query that the server can answer; for stores that are too large for a page. */
+export function serverFilter(terms: readonly Term[]): Record<string, readonly string[] | string> {
+  const filter: Record<string, readonly string[] | string> = {};
+  for (const term of terms) {
+    if (term.isNot) continue;
+    if (term.kind === "text") filter.search ??= term.text;
+    if (term.kind !== "field" || !SERVED.has(term.field)) continue;
+    const [first = ""] = term.values;
+    const isOne = term.values.length === 1 && !["none", "me"].includes(first);
+    if (term.field === "agent" || term.field === "label") {
+      if (isOne) filter[term.field] = first;
+    } else filter[term.field] = term.values;
+  }
+  return filter;
+}

@@ -1,0 +1,13 @@
+import type { Bead } from "../../api/types";
+import { useRefusal, useSession } from "../../roles/session";
+
+/** Tells why beads cannot be changed: some may change only what they made or work on. */
+export function useForeign(): (beads: readonly Bead[]) => string | undefined {
+  const { actor } = useSession();
+  const refused = useRefusal("bead:update:team");
+  return (beads) => {
+    if (refused === undefined) return undefined;
+    const foreign = beads.find(({ createdBy, agent }) => createdBy !== actor && agent !== actor);
+    return foreign && `${foreign.id} is not yours: ${refused}`;
+  };
+}

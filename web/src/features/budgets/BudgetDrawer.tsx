@@ -1,0 +1,241 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { Budget } from "../../api/types";
+import { toast } from "../../change/toasts";
+import { TextField } from "../../ui/Field";
+import { Choice } from "../../ui/form/Choice";
+import { FormDrawer } from "../../ui/form/FormDrawer";
+import { placeError, useForm } from "../../ui/form/form";
+import { plural } from "../../ui/format";
+import { useNow } from "../../ui/useNow";
+import { costQueries, usersQuery } from "../costs/queries";
+import { bucketOf, bucketTitle } from "../costs/range";
+import { useProject } from "../projects/queries";
+import styles from "./BudgetDrawer.module.css";
+import {
+  amountOf,
+  filterOf,
+  microsOf,
+  PERIOD_TITLES,
+  PERIODS,
+  type Period,
+  SCOPES,
+  type ScopeKind,
+  scopeParts,
+  setCli,
+  simulate,
+} from "./budgets";
+import { budgetsQuery, setBudget } from "./queries";
+
+const SCOPE_TITLES: Record<ScopeKind, string> = {
+  tenant: "Everything",
+  project: "A project",
+  user: "A person",
+  agent: "An agent",
+  bead: "A bead",
+  convoy: "A convoy",
+  token: "A token",
+};
+const DAY_MS = 86_400_000;
+/** So far back a new limit is tried on what was spent. */
+const TRIED_DAYS = 30;
+
+/** Sets or changes a limit, and tells what it would have done so far. */
+export function BudgetDrawer({
+  budget,
+  onClose,
+}: {
+  budget: Budget | undefined;
+  onClose: () => void;
+}) {
+  const form = useBudgetForm(budget, onClose);
+  const { values, set } = form;
+  const micros = microsOf(values.amount);
+  const warn = Number(values.warn);
+  const { fields, rest } = placeError(form.error, {
+    name: /scope|\bid\b|project|user|not_found|no such/i,
+    amount: /cap|amount|micro/i,
+    warn: /warn|percent/i,
+  });
+  const isAmountBad = values.amount !== "" && micros === undefined;
+  return (
+    <FormDrawer
+      title={budget ? "Change the budget" : "Set a budget"}
+      act={budget ? "Change the budget" : "Set the budget"}
+      onClose={onClose}
+      onSubmit={form.submit}
+      isDirty={form.isDirty}
+      isSending={form.isSending}
+      refused={whyNot(values, micros)}
+      error={rest}
+      cli={micros ? setCli(scopeOf(values), values.period as Period, micros, warn) : undefined}
+    >
+      {!budget && <Scope values={values} set={set} error={fields.name} />}
+      <TextField
+        label="Hard stop, in dollars"
+        value={values.amount}
+        inputMode="decimal"
+        placeholder="200"
+        autoFocus
+        error={isAmountBad ? "Write dollars, such as 200 or 0.25." : fields.amount}
+        note="Requests that would cost more are refused before a provider is asked."
+        onChange={(event) => set("amount", event.target.value)}
+      />
+      <TextField
+        label="Warn from, in percent"
+        value={values.warn}
+        type="number"
+        min={1}
+        max={100}
+        error={fields.warn}
+        note="From here on there is an event budget:warning."
+        onChange={(event) => set("warn", event.target.value)}
+      />
+      {micros !== undefined && (
+        <Simulation
+          kind={values.kind as ScopeKind}
+          name={values.name.trim()}
+          period={values.period as Period}
+          capMicros={micros}
+        />
+      )}
+    </FormDrawer>
+  );
+}
+
+type Values = Record<"kind" | "name" | "period" | "amount" | "warn", string>;
+
+function useBudgetForm(budget: Budget | undefined, onClose: () => void) {
+  const client = useQueryClient();
+  const { kind, name } = scopeParts(budget?.scope ?? "tenant");
+  return useForm<Values, Budget>({
+    initial: {
+      kind,
+      name,
+      period: budget?.period ?? "monthly",
+      amount: budget ? amountOf(budget.capMicros) : "",
+      warn: String(budget?.warnPercent ?? 80),
+    },
+    send: (values) =>
+      setBudget({
+        scope: scopeOf(values),
+        period: values.period,
+        capMicros: microsOf(values.amount) ?? 0,
+        warnPercent: Number(values.warn),
+      }),
+    done: () => {
+      client.invalidateQueries({ queryKey: budgetsQuery.queryKey });
+      toast({ title: "The budget is set" });
+      onClose();
+    },
+  });
+}
+
+function scopeOf({ kind, name }: Values): string {
+  return kind === "tenant" ? kind : `${kind}:${name.trim()}`;
+}
+
+function whyNot({ kind, name }: Values, micros: number | undefined): string | undefined {
+  if (micros === undefined) return "Say how much may be spent.";
+  if (kind !== "tenant" && name.trim() === "") return "Say whose spending it limits.";
+  return undefined;
+}
+
+/** Whose spending is limited, and for how long; that stays when a budget is changed. */
+function Scope({
+  values,
+  set,
+  error,
+}: Pick<ReturnType<typeof useBudgetForm>, "values" | "set"> & { error?: string | undefined }) {
+  return (
+    <>
+      <Choice
+        label="Whose spending"
+        value={values.kind}
+        options={SCOPES.map((one) => [one, SCOPE_TITLES[one]])}
+        onChange={(next) => {
+          set("kind", next);
+          set("name", "");
+        }}
+      />
+      <Whose
+        kind={values.kind as ScopeKind}
+        value={values.name}
+        error={error}
+        onChange={(next) => set("name", next)}
+      />
+      <Choice
+        label="It begins anew"
+        value={values.period as Period}
+        options={PERIODS.map((one) => [one, PERIOD_TITLES[one]])}
+        onChange={(next) => set("period", next)}
+        note="Days and months begin at midnight in UTC."
+      />
+    </>
+  );
+}
+
+function Whose({
+  kind,
+  value,
+  error,
+  onChange,
+}: {
+  kind: ScopeKind;
+  value: string;
+  error: string | undefined;
+  onChange: (value: string) => void;
+}) {
+  const { projects } = useProject();
+  const users = useQuery({ ...usersQuery, enabled: kind === "user" });
+  if (kind === "tenant") return null;
+  if (kind === "project" || kind === "user") {
+    const known = kind === "project" ? projects : (users.data?.items ?? []);
+    return (
+      <Choice
+        label={kind === "project" ? "Project" : "Person"}
+        value={value}
+        options={[["", "Choose"], ...known.map(({ id, name }) => [id, name] as const)]}
+        onChange={onChange}
+      />
+    );
+  }
+  const label = { agent: "Agent", bead: "Bead", convoy: "Convoy", token: "Token" }[kind];
+  return (
+    <TextField
+      label={`${label}, by name or id`}
+      value={value}
+      error={error}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  );
+}
+
+/** What the limit would have done to the last days. */
+function Simulation({
+  kind,
+  name,
+  period,
+  capMicros,
+}: {
+  kind: ScopeKind;
+  name: string;
+  period: Period;
+  capMicros: number;
+}) {
+  const now = useNow(DAY_MS);
+  const filter = filterOf(kind, name);
+  const from = bucketOf(now - (TRIED_DAYS - 1) * DAY_MS, "day", "utc");
+  const to = bucketOf(now, "day", "utc");
+  const asked = { from, to, by: ["day"], filter: filter ?? {} };
+  const { data } = useQuery({ ...costQueries.usage(asked), enabled: filter !== undefined });
+  if (!data || !filter) return null;
+  const { stopped } = simulate(data, period, capMicros);
+  const [first] = stopped;
+  return (
+    <p className={styles.simulation} role="status">
+      {first === undefined
+        ? `In the last ${TRIED_DAYS} days this would have stopped nothing.`
+        : `In the last ${TRIED_DAYS} days this would have stopped requests on ${plural(stopped.length, "day")}, first on ${bucketTitle(first)}.`}
+    </p>
+  );
+}

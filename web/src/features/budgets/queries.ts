@@ -1,0 +1,35 @@
+import { queryOptions } from "@tanstack/react-query";
+import { get, put, remove } from "../../api/client";
+import type { Budget, SetBudget } from "../../api/types";
+import { useChange } from "../../change/useChange";
+import { onLive } from "../../realtime/rules";
+
+/** All limits of the tenant, with what is spent and held back now. */
+export const budgetsQuery = queryOptions({
+  queryKey: ["budgets"],
+  queryFn: () => get<{ items: Budget[] }>("/api/v1/budgets"),
+});
+
+onLive({ on: ["budget:*"], invalidate: () => [budgetsQuery.queryKey] });
+onLive({ on: ["agent:*"], invalidate: () => [budgetsQuery.queryKey], everyMs: 5_000 });
+
+/** Sets a limit. What is wrong with it is told in the form, so the form sends it. */
+export function setBudget(budget: SetBudget): Promise<Budget> {
+  return put<Budget>("/api/v1/budgets", budget);
+}
+
+/** Takes a limit away; what was spent counts again if it comes back. */
+export function useRemoveBudget() {
+  return useChange<Budget, void>({
+    what: (budget) => `Remove the budget of ${budget.scope}`,
+    send: (budget) => remove(`/api/v1/budgets/${encodeURIComponent(budget.id)}`),
+    expect: (cache, budget) =>
+      cache.update<{ items: Budget[] }>(budgetsQuery.queryKey, ({ items }) => ({
+        items: items.filter(({ id }) => id !== budget.id),
+      })),
+    settle: () => [budgetsQuery.queryKey],
+    done: () => "The budget was removed",
+    undo: ({ scope, period, capMicros, warnPercent }) =>
+      setBudget({ scope, period, capMicros, warnPercent }),
+  });
+}

@@ -1,0 +1,95 @@
+import { memo, type PointerEvent } from "react";
+import type { Bead, ReviewRow } from "../../api/types";
+import { classes } from "../../ui/classes";
+import { shortId } from "../../ui/format";
+import { Icon } from "../../ui/Icon";
+import { Menu, type MenuItem } from "../../ui/Menu";
+import { Time } from "../../ui/Time";
+import { AgentMark, LockMark, PriorityMark, TypeMark } from "../beads/BeadMarks";
+import { isNotYet } from "../beads/changes";
+import type { Reason } from "../beads/graph";
+import styles from "./Card.module.css";
+
+interface CardProps {
+  bead: Bead;
+  holds: readonly Reason[];
+  review: ReviewRow | undefined;
+  menuOf: (bead: Bead) => readonly MenuItem[];
+  isPeeked: boolean;
+  isSelected: boolean;
+  isMoving: boolean;
+  /** Whether Tab stops here: one card of the board does, arrows go to the others. */
+  isStop: boolean;
+  onPress: (event: PointerEvent, bead: Bead) => void;
+  onOpen: (bead: Bead, withOthers: boolean) => void;
+  onFocus: (bead: Bead) => void;
+}
+
+/** A bead on the board. */
+export const Card = memo(function Card(props: CardProps) {
+  const { bead, holds, review, isStop } = props;
+  return (
+    <article
+      className={classes(styles.card, isNotYet(bead) && styles.notYet)}
+      data-card={bead.id}
+      data-peeked={props.isPeeked || undefined}
+      data-selected={props.isSelected || undefined}
+      data-moving={props.isMoving || undefined}
+      onPointerDown={(event) => props.onPress(event, bead)}
+    >
+      <div className={styles.top}>
+        <TypeMark type={bead.type} isShort />
+        <span className={styles.id}>{shortId(bead.id)}</span>
+        <PriorityMark bead={bead} isShort />
+        <span className={styles.gap} />
+        <span className={styles.menu} data-no-drag>
+          <Menu
+            label={`Move ${bead.id}`}
+            size="small"
+            items={isNotYet(bead) ? [] : props.menuOf(bead)}
+          />
+        </span>
+      </div>
+      <button
+        type="button"
+        className={styles.title}
+        tabIndex={isStop ? 0 : -1}
+        aria-describedby="board-help"
+        onFocus={() => props.onFocus(bead)}
+        onClick={(event) => props.onOpen(bead, event.metaKey || event.ctrlKey)}
+      >
+        {bead.title}
+        {props.isSelected && <span className="visually-hidden">, selected</span>}
+      </button>
+      {bead.status !== "done" && holds.length > 0 && (
+        <div className={styles.marks}>
+          <LockMark holds={holds} />
+        </div>
+      )}
+      <div className={styles.foot}>
+        <AgentMark agent={bead.agent} />
+        {review && <Change review={review} />}
+        <span className={styles.gap} />
+        <span className={styles.age}>
+          <Time at={bead.createdAt} />
+        </span>
+      </div>
+    </article>
+  );
+});
+
+/** How large the change is, and what the gates say of it. */
+function Change({ review: { added, removed, gates } }: { review: ReviewRow }) {
+  return (
+    <span className={styles.change}>
+      <span className={styles.added}>+{added}</span>
+      <span className={styles.removed}>−{removed}</span>
+      {typeof gates === "boolean" && (
+        <span className={gates ? styles.added : styles.removed}>
+          <Icon name={gates ? "check" : "cross"} size={12} />
+          {gates ? "checks passed" : "checks failed"}
+        </span>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,55 @@
+import { classes } from "../../ui/classes";
+import { count, money } from "../../ui/format";
+import { Icon } from "../../ui/Icon";
+import { Menu } from "../../ui/Menu";
+import { Time } from "../../ui/Time";
+import { type BeadStatus, STATUS_LOOKS } from "../beads/looks";
+import styles from "./Board.module.css";
+import type { ColumnSum } from "./board";
+
+const LIMITS = [1, 2, 3, 4, 5, 8, 10, 15, 20, 30];
+
+interface ColumnHeadProps {
+  status: BeadStatus;
+  sum: ColumnSum;
+  /** How many are enough; this browser remembers it. */
+  limit: number | undefined;
+  onLimit: (limit: number | undefined) => void;
+}
+
+/** What a column is, how much is in it, and whether that is too much. */
+export function ColumnHead({ status, sum, limit, onLimit }: ColumnHeadProps) {
+  const { title, icon } = STATUS_LOOKS[status];
+  const isOver = limit !== undefined && sum.count > limit;
+  return (
+    <div className={classes(styles.head, isOver && styles.over)} data-column={status}>
+      <Icon name={isOver ? "alert" : icon} size={14} />
+      <h2>{title}</h2>
+      <span className={styles.count} data-count>
+        {count(sum.count)}
+        {limit !== undefined && ` of ${limit}`}
+        {isOver && <span className="visually-hidden">, over the limit</span>}
+      </span>
+      <span className={styles.sums}>
+        {sum.costMicros !== undefined && (
+          <span title="What its beads cost">{money(sum.costMicros)}</span>
+        )}
+        {sum.oldest && (
+          <span title="The oldest card">
+            <Time at={sum.oldest} />
+          </span>
+        )}
+      </span>
+      <Menu
+        label={`Limit of ${title}`}
+        size="small"
+        items={[undefined, ...LIMITS].map((value) => ({
+          id: String(value ?? "none"),
+          title: value === undefined ? "No limit" : `At most ${value}`,
+          isChosen: value === limit,
+          run: () => onLimit(value),
+        }))}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,147 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Convoy } from "../../api/types";
+import { confirm } from "../../change/confirm";
+import { Guarded } from "../../roles/Guarded";
+import { duration, money, plural } from "../../ui/format";
+import { Menu } from "../../ui/Menu";
+import { Meter, ProgressRing } from "../../ui/Meter";
+import { Badge } from "../../ui/Status";
+import { type BeadGraph, minutesOf } from "../beads/graph";
+import { beadQueries } from "../beads/queries";
+import styles from "./Board.module.css";
+import { convoyQueries, useArchiveConvoy, useDeleteConvoy, useStopConvoy } from "./queries";
+import { StartConvoyDrawer } from "./StartConvoyDrawer";
+
+interface ConvoyFactsProps {
+  convoy: Convoy;
+  graph: BeadGraph;
+}
+
+/** How far a convoy is, what it cost, what is the longest way to its end, and what to do with it. */
+export function ConvoyFacts({ convoy, graph }: ConvoyFactsProps) {
+  const [isStarting, setStarting] = useState(false);
+  const { data: run } = useQuery(convoyQueries.run(convoy));
+  const stop = useStopConvoy(convoy);
+  const beads = convoy.beads.flatMap((id) => graph.byId.get(id) ?? []);
+  const done = beads.filter(({ status }) => status === "done").length;
+  const isRunning = run?.state === "running";
+  const nothingLeft = beads.length === 0 ? "It has no beads." : "All its beads are done.";
+  return (
+    <div className={styles.facts}>
+      <ProgressRing percent={beads.length === 0 ? 0 : (100 * done) / beads.length} />
+      <span className={styles.soft}>
+        {done} of {beads.length} done
+      </span>
+      <Spend convoy={convoy} graph={graph} limit={run?.budgetMicros ?? undefined} />
+      <Chain convoy={convoy} graph={graph} />
+      {run && (
+        <Badge
+          tone={isRunning ? "info" : "plain"}
+          icon={isRunning ? "play" : "pause"}
+          {...(run.note && { title: run.note })}
+        >
+          {isRunning ? `running, ${plural(run.running, "agent")}` : run.state}
+        </Badge>
+      )}
+      <span className={styles.laneActs}>
+        {isRunning ? (
+          <Guarded
+            size="small"
+            can="agent:create:own"
+            cli={`godel convoy stop ${convoy.id}`}
+            aria-label={`Stop ${convoy.name}`}
+            onClick={() => stop.mutate()}
+          >
+            Stop
+          </Guarded>
+        ) : (
+          <Guarded
+            size="small"
+            can="agent:create:own"
+            cli={`godel convoy start ${convoy.id}`}
+            refused={done === beads.length ? nothingLeft : undefined}
+            aria-label={`Start ${convoy.name}`}
+            onClick={() => setStarting(true)}
+          >
+            Start
+          </Guarded>
+        )}
+        <ConvoyMenu convoy={convoy} />
+      </span>
+      {isStarting && (
+        <StartConvoyDrawer convoy={convoy} graph={graph} onClose={() => setStarting(false)} />
+      )}
+    </div>
+  );
+}
+
+/** What was spent, of what its beads or its run may cost. */
+function Spend({ convoy, graph, limit }: ConvoyFactsProps & { limit: number | undefined }) {
+  const { data: costs } = useQuery(beadQueries.costs());
+  if (!costs) return null;
+  const spent = convoy.beads.reduce((sum, id) => sum + (costs.get(id) ?? 0), 0);
+  const planned = convoy.beads.reduce((sum, id) => sum + (graph.byId.get(id)?.budget ?? 0), 0);
+  const max = limit ?? planned;
+  const text = max > 0 ? `${money(spent)} of ${money(max)}` : `${money(spent)} spent`;
+  return (
+    <span className={styles.spend}>
+      <span className="tabular">{text}</span>
+      {max > 0 && <Meter label={`Spend of ${convoy.name}`} value={spent} max={max} text={text} />}
+    </span>
+  );
+}
+
+/** The beads that decide when it is over. */
+function Chain({ convoy, graph }: ConvoyFactsProps) {
+  const chain = graph.longestChain(convoy.beads.flatMap((id) => graph.byId.get(id) ?? []));
+  if (chain.length === 0) return null;
+  const minutes = minutesOf(chain);
+  return (
+    <span className={styles.soft} title={chain.map(({ title }) => title).join(" → ")}>
+      longest chain: {plural(chain.length, "bead")}
+      {minutes > 0 && `, ${duration(minutes * 60)} estimated`}
+    </span>
+  );
+}
+
+function ConvoyMenu({ convoy }: { convoy: Convoy }) {
+  const archive = useArchiveConvoy(convoy);
+  const erase = useDeleteConvoy(convoy);
+  const isArchived = convoy.status === "archived";
+  const askAndDelete = async () => {
+    const isSure = await confirm({
+      title: `Delete ${convoy.name}?`,
+      body: "The convoy goes away; its beads stay as they are.",
+      word: convoy.name,
+      act: "Delete the convoy",
+      cli: `godel convoy delete ${convoy.id}`,
+    });
+    if (isSure) erase.mutate();
+  };
+  return (
+    <Menu
+      label={`Do something with ${convoy.name}`}
+      size="small"
+      items={[
+        {
+          id: "archive",
+          title: isArchived ? "Bring back" : "Archive",
+          icon: "archive",
+          can: "convoy:update:own",
+          cli: `godel convoy archive ${convoy.id}`,
+          run: () => archive.mutate(!isArchived),
+        },
+        {
+          id: "delete",
+          title: "Delete",
+          icon: "trash",
+          can: "convoy:delete:team",
+          destructive: true,
+          cli: `godel convoy delete ${convoy.id}`,
+          run: askAndDelete,
+        },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,225 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo, useRef, useState } from "react";
+import { useAction } from "../../actions/actions";
+import { CREATE, FILTER } from "../../actions/common";
+import type { Bead, Convoy } from "../../api/types";
+import type { PageProps } from "../../pages";
+import { Guarded } from "../../roles/Guarded";
+import { currentPlace, navigate, setParams, useChoice, useParam } from "../../router/router";
+import { Boundary } from "../../ui/Boundary";
+import { Empty, EmptyFilter } from "../../ui/Empty";
+import { plural } from "../../ui/format";
+import { Loaded } from "../../ui/Loaded";
+import { Menu } from "../../ui/Menu";
+import { FilterBox, PageHead } from "../../ui/PageHead";
+import { SkeletonCards } from "../../ui/Skeleton";
+import { PartialBadge } from "../../ui/Status";
+import { Segmented } from "../../ui/Tabs";
+import { BeadPanel } from "../beads/panel/BeadPanel";
+import { useBeads } from "../beads/queries";
+import { useProject } from "../projects/queries";
+import { Board } from "./Board";
+import styles from "./Board.module.css";
+import { LANES, lanesOf, onBoard } from "./board";
+import { InlineCreate } from "./InlineCreate";
+import { NewConvoy } from "./NewConvoy";
+import { convoyQueries } from "./queries";
+
+/** The board: beads in columns, in lanes by convoy, by agent or in none. */
+export function Page({ rest }: PageProps) {
+  const { projectId } = useProject();
+  const { query, graph, beads } = useBeads(projectId);
+  const convoys = useQuery(convoyQueries.all(projectId));
+  const view = useView();
+  const [only] = rest;
+  const [isNaming, setNaming] = useState(false);
+  useAction(CREATE, () => setNaming(true), {
+    title: "New convoy",
+    cli: 'godel convoy create "..."',
+  });
+  const [peek, setPeek] = useParam("peek");
+  const { shown, wanted, lanes, onPage } = useShown(beads, convoys.data?.items, only, view);
+  return (
+    <>
+      <PageHead
+        title="Convoys"
+        note={
+          query.data && (
+            <>
+              {plural(onPage.length, "bead")}{" "}
+              {query.data.isCut && (
+                <PartialBadge kind="limited" why="Only the first 10,000 beads" />
+              )}
+            </>
+          )
+        }
+        tools={view.tools}
+        acts={<Acts isOne={only !== undefined} onNew={() => setNaming(true)} />}
+      />
+      <div className={styles.body}>
+        <Boundary what="The board">
+          <Loaded query={query} what="The beads" skeleton={<Bones />}>
+            {({ items }) => {
+              if (items.length === 0 && wanted.length === 0) return <NoBeads project={projectId} />;
+              if (view.text !== "" && shown.length === 0) {
+                return <EmptyFilter what="beads" onClear={() => setParams({ q: undefined })} />;
+              }
+              if (only !== undefined && convoys.data && wanted.length === 0) {
+                const why = `There is no convoy ${only}.`;
+                return <Empty icon="convoys" why={why} cli="godel convoy list" />;
+              }
+              return (
+                <Board
+                  lanes={lanes}
+                  beads={onPage}
+                  graph={graph}
+                  project={projectId}
+                  peeked={peek}
+                  onPeek={setPeek}
+                />
+              );
+            }}
+          </Loaded>
+        </Boundary>
+        {peek !== undefined && (
+          <Boundary key={peek} what="The bead">
+            <BeadPanel
+              id={peek}
+              graph={graph}
+              onOpen={setPeek}
+              onClose={() => setPeek(undefined)}
+            />
+          </Boundary>
+        )}
+      </div>
+      {isNaming && <NewConvoy beads={[]} onClose={() => setNaming(false)} />}
+    </>
+  );
+}
+
+/** The beads and lanes that are on the page: of all convoys, or of the one in the address. */
+function useShown(
+  beads: readonly Bead[],
+  convoys: readonly Convoy[] | undefined,
+  only: string | undefined,
+  view: ReturnType<typeof useView>,
+) {
+  const shown = useMemo(() => {
+    const text = view.text.toLowerCase();
+    const found = onBoard(beads, view.hasDropped);
+    if (text === "") return found;
+    return found.filter(({ id, title }) => `${id} ${title}`.toLowerCase().includes(text));
+  }, [beads, view.text, view.hasDropped]);
+  const wanted = useMemo(
+    () =>
+      (convoys ?? []).filter(({ id, status }) =>
+        only === undefined ? status !== "archived" || view.hasArchived : id === only,
+      ),
+    [convoys, only, view.hasArchived],
+  );
+  const lanes = useMemo(() => {
+    const all = lanesOf(shown, only === undefined ? view.lanes : "convoy", wanted);
+    return only === undefined ? all : all.filter(({ id }) => id === only);
+  }, [shown, view.lanes, wanted, only]);
+  const inside = useMemo(() => new Set(lanes.flatMap((lane) => lane.convoy?.beads ?? [])), [lanes]);
+  const onPage = only === undefined ? shown : shown.filter(({ id }) => inside.has(id));
+  return { shown, wanted, lanes, onPage };
+}
+
+function Acts({ isOne, onNew }: { isOne: boolean; onNew: () => void }) {
+  return (
+    <>
+      {isOne && (
+        <Guarded onClick={() => navigate(`/convoys${currentPlace().search}`)}>All convoys</Guarded>
+      )}
+      <Guarded can="convoy:create:own" cli='godel convoy create "..."' onClick={onNew}>
+        New convoy
+      </Guarded>
+    </>
+  );
+}
+
+const TITLES = { convoy: "Convoy", agent: "Agent", none: "No lanes" } as const;
+
+/** What the reader chose to see; the address holds it. */
+function useView() {
+  const input = useRef<HTMLInputElement>(null);
+  const [text = "", setText] = useParam("q");
+  const [lanes, setLanes] = useChoice("lanes", LANES, "convoy");
+  const [dropped, setDropped] = useParam("dropped");
+  const [archived, setArchived] = useParam("archived");
+  useAction(FILTER, () => input.current?.focus(), { title: "Filter the board" });
+  const tools = (
+    <>
+      <FilterBox
+        ref={input}
+        label="Filter the board"
+        placeholder="Filter"
+        value={text}
+        onChange={setText}
+      />
+      <Segmented
+        label="Lanes by"
+        options={LANES.map((id) => ({ id, title: TITLES[id] }))}
+        value={lanes}
+        onChange={setLanes}
+      />
+      <Menu
+        label="Show also"
+        look="line"
+        align="left"
+        button="Show"
+        items={[
+          {
+            id: "dropped",
+            title: "What won’t be done",
+            isChosen: dropped !== undefined,
+            run: () => setDropped(dropped === undefined ? "yes" : undefined),
+          },
+          {
+            id: "archived",
+            title: "Archived convoys",
+            isChosen: archived !== undefined,
+            run: () => setArchived(archived === undefined ? "yes" : undefined),
+          },
+        ]}
+      />
+    </>
+  );
+  return {
+    text,
+    lanes,
+    tools,
+    hasDropped: dropped !== undefined,
+    hasArchived: archived !== undefined,
+  };
+}
+
+function Bones() {
+  return (
+    <div className={styles.bones}>
+      <SkeletonCards cards={8} height={96} />
+    </div>
+  );
+}
+
+const ALL = {
+  id: "all",
+  title: "All beads",
+  cells: { open: [], "in-progress": [], review: [], done: [] },
+};
+
+function NoBeads({ project }: { project: string | undefined }) {
+  return (
+    <Empty
+      icon="convoys"
+      why="There are no beads yet. A bead is one thing to be done; a convoy bundles those that belong together."
+      action={
+        <div className={styles.first}>
+          <InlineCreate lane={ALL} status="open" project={project} />
+        </div>
+      }
+      cli={'godel bead create "Fix the login form"'}
+    />
+  );
+}

@@ -1,0 +1,133 @@
+import { useQuery } from "@tanstack/react-query";
+import { Fragment, type PointerEvent, useState } from "react";
+import type { Bead } from "../../api/types";
+import { Button } from "../../ui/Button";
+import { classes } from "../../ui/classes";
+import { plural } from "../../ui/format";
+import { Icon } from "../../ui/Icon";
+import { useStored } from "../../ui/useStored";
+import type { BeadGraph } from "../beads/graph";
+import { type BeadStatus, STATUS_LOOKS, STATUSES } from "../beads/looks";
+import { beadQueries } from "../beads/queries";
+import { useBeadActs } from "../beads/useBeadActs";
+import styles from "./Board.module.css";
+import { CELL_PAGE, LANE_PAGE, type Lane } from "./board";
+import { Card } from "./Card";
+import { ConvoyFacts } from "./ConvoyFacts";
+import { InlineCreate } from "./InlineCreate";
+import type { Drag } from "./useBoardDrag";
+
+interface LaneRowProps {
+  lane: Lane;
+  /** Without lanes there is no head of one. */
+  isAlone: boolean;
+  /** It comes after many others, and is folded at first. */
+  isFar: boolean;
+  graph: BeadGraph;
+  project: string | undefined;
+  drag: Drag | undefined;
+  selected: ReadonlySet<string>;
+  peeked: string | undefined;
+  /** The card on which Tab stops. */
+  stop: string | undefined;
+  onPress: (event: PointerEvent, bead: Bead) => void;
+  onOpen: (bead: Bead, withOthers: boolean) => void;
+  onFocus: (bead: Bead) => void;
+}
+
+/** A lane: its head, and its cells in the four columns. */
+export function LaneRow(props: LaneRowProps) {
+  const { lane, isAlone } = props;
+  const isOver = lane.convoy !== undefined && lane.convoy.status !== "active";
+  const [isClosed, setClosed] = useStored(`board.closed.${lane.id}`, isOver || props.isFar);
+  const total = STATUSES.reduce((sum, status) => sum + lane.cells[status].length, 0);
+  return (
+    <section className={styles.lane} aria-label={lane.title} data-lane={lane.id}>
+      {!isAlone && (
+        <header className={styles.laneHead}>
+          <button
+            type="button"
+            className={styles.fold}
+            aria-expanded={!isClosed}
+            onClick={() => setClosed(!isClosed)}
+          >
+            <Icon name={isClosed ? "chevron" : "down"} size={13} />
+            <span className={styles.laneTitle}>{lane.title}</span>
+          </button>
+          <span className={styles.soft}>{plural(total, "bead")}</span>
+          {lane.convoy && <ConvoyFacts convoy={lane.convoy} graph={props.graph} />}
+        </header>
+      )}
+      {!isClosed && (
+        <div className={styles.cells}>
+          {STATUSES.map((status) => (
+            <Cell key={status} {...props} status={status} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Work begins here; to a review or an end it comes by itself. */
+const CREATED_IN: readonly BeadStatus[] = ["open", "in-progress"];
+
+function Cell({
+  lane,
+  status,
+  graph,
+  project,
+  drag,
+  ...rest
+}: LaneRowProps & { status: BeadStatus }) {
+  const page = rest.isAlone ? CELL_PAGE : LANE_PAGE;
+  const [shown, setShown] = useState(page);
+  const { data: reviews } = useQuery(beadQueries.reviews());
+  const { statusItems } = useBeadActs();
+  const cards = lane.cells[status].slice(0, shown);
+  const more = lane.cells[status].length - cards.length;
+  const isTarget = drag?.spot.status === status;
+  let place = 0;
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a field set would be a form
+    <div
+      className={classes(styles.cell, isTarget && styles.target)}
+      data-cell={status}
+      role="group"
+      aria-label={`${lane.title}: ${STATUS_LOOKS[status].title}`}
+    >
+      {cards.map((bead) => {
+        const isMoving = drag?.moved.has(bead.id) ?? false;
+        const hasLine = isTarget && !isMoving && place === drag.spot.index;
+        if (!isMoving) place += 1;
+        return (
+          <Fragment key={bead.id}>
+            {hasLine && <div className={styles.drop} />}
+            <Card
+              bead={bead}
+              holds={graph.holdsOf(bead)}
+              review={status === "review" ? reviews?.get(bead.id) : undefined}
+              menuOf={(one) => statusItems([one])}
+              isPeeked={rest.peeked === bead.id}
+              isSelected={rest.selected.has(bead.id)}
+              isMoving={isMoving}
+              isStop={rest.stop === bead.id}
+              onPress={rest.onPress}
+              onOpen={rest.onOpen}
+              onFocus={rest.onFocus}
+            />
+          </Fragment>
+        );
+      })}
+      {isTarget && drag.spot.index >= place && <div className={styles.drop} />}
+      {more > 0 && (
+        <Button look="quiet" size="small" onClick={() => setShown(shown + CELL_PAGE)}>
+          Show {Math.min(more, CELL_PAGE)} of {more} more
+        </Button>
+      )}
+      {CREATED_IN.includes(status) && (
+        <InlineCreate lane={lane} status={status} project={project} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,60 @@
+import { useState } from "react";
+import type { Bead } from "../../api/types";
+import { Guarded } from "../../roles/Guarded";
+import { Button } from "../../ui/Button";
+import { Cli } from "../../ui/Cli";
+import { Dialog } from "../../ui/Dialog";
+import { TextField } from "../../ui/Field";
+import { plural } from "../../ui/format";
+import { useProject } from "../projects/queries";
+import styles from "./Board.module.css";
+import { useCreateConvoy } from "./queries";
+
+/** Asks for the name of a convoy, and makes it of beads. */
+export function NewConvoy({ beads, onClose }: { beads: readonly Bead[]; onClose: () => void }) {
+  const [name, setName] = useState("");
+  const { projectId } = useProject();
+  const create = useCreateConvoy();
+  const ids = beads.map(({ id }) => id);
+  const make = () => {
+    if (name.trim() === "") return;
+    create.mutate({ name: name.trim(), beads: ids, projectId: projectId ?? beads[0]?.projectId });
+    onClose();
+  };
+  return (
+    <Dialog title="New convoy" onClose={onClose}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          make();
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          autoFocus
+          onChange={(event) => setName(event.target.value)}
+          note={
+            beads.length > 0
+              ? `${plural(beads.length, "bead")} will be in it.`
+              : "It is empty at first; new beads in its lane join it."
+          }
+        />
+        <Cli command={`godel convoy create "${name.trim() || "Name"}" ${ids.join(" ")}`.trim()} />
+        <div className={styles.acts}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Guarded
+            look="solid"
+            type="submit"
+            side="above"
+            can="convoy:create:own"
+            refused={name.trim() === "" ? "Give it a name first." : undefined}
+          >
+            Create
+          </Guarded>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

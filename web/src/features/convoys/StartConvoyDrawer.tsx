@@ -1,0 +1,200 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Bead, Convoy, ConvoyWaves } from "../../api/types";
+import { Guarded } from "../../roles/Guarded";
+import { Button } from "../../ui/Button";
+import { Cli } from "../../ui/Cli";
+import { Drawer } from "../../ui/Drawer";
+import { TextField } from "../../ui/Field";
+import { money, plural, shortId } from "../../ui/format";
+import { Loaded } from "../../ui/Loaded";
+import { Select } from "../../ui/PageHead";
+import { SkeletonRows } from "../../ui/Skeleton";
+import { Badge } from "../../ui/Status";
+import type { BeadGraph } from "../beads/graph";
+import { beadQueries } from "../beads/queries";
+import styles from "./Board.module.css";
+import { convoyQueries, useStartConvoy } from "./queries";
+
+const HARNESSES = ["native", "claude", "codex", "gemini", "opencode", "pi", "acp", "command"];
+const WALLS = ["read-only", "workspace", "workspace+net"];
+/** What the server takes if nothing is said. */
+const AGENTS = "4";
+
+interface StartConvoyDrawerProps {
+  convoy: Convoy;
+  graph: BeadGraph;
+  onClose: () => void;
+}
+
+/** The plan before the start: what is done at the same time, by whom, and what it may cost. */
+export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerProps) {
+  const waves = useQuery(convoyQueries.waves(convoy));
+  const start = useStartConvoy(convoy);
+  const [agents, setAgents] = useState(AGENTS);
+  const [budget, setBudget] = useState("");
+  const [how, setHow] = useState<How>({ harness: "", walls: "" });
+  const { harness, walls } = how;
+  const number = /^\d{1,3}$/.test(agents.trim()) ? Number(agents) : 0;
+  const dollars = budget.trim() === "" ? 0 : Number(budget);
+  const refused = whyNot(number, dollars);
+  const words = [
+    `godel convoy start ${convoy.id} --agents ${agents.trim() || AGENTS}`,
+    dollars > 0 && `--budget ${budget.trim()}`,
+    harness && `--harness ${harness}`,
+    walls && `--sandbox ${walls}`,
+  ];
+  const begin = () => {
+    start.mutate({
+      agents: number,
+      ...(dollars > 0 && { budgetMicros: Math.round(dollars * 1_000_000) }),
+      ...(harness && { harness }),
+      ...(walls && { sandbox: walls }),
+    });
+    onClose();
+  };
+  return (
+    <Drawer
+      title={`Start ${convoy.name}`}
+      onClose={onClose}
+      foot={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Guarded
+            look="solid"
+            side="above"
+            can="agent:create:own"
+            refused={refused}
+            onClick={begin}
+          >
+            Start
+          </Guarded>
+        </>
+      }
+    >
+      <div className={styles.form}>
+        <Loaded query={waves} what="The waves" skeleton={<SkeletonRows rows={4} />}>
+          {(plan) => <Waves plan={plan} agents={number} />}
+        </Loaded>
+        <Estimate convoy={convoy} graph={graph} />
+        <TextField
+          label="Agents at once"
+          inputMode="numeric"
+          value={agents}
+          onChange={(event) => setAgents(event.target.value)}
+        />
+        <TextField
+          label="Budget of all together, in dollars"
+          inputMode="decimal"
+          placeholder="no limit of its own"
+          value={budget}
+          onChange={(event) => setBudget(event.target.value)}
+          note="When it is spent, agents stop, and the convoy says so."
+        />
+        <HowChoice how={how} onChange={setHow} />
+        <Cli command={words.filter(Boolean).join(" ")} />
+      </div>
+    </Drawer>
+  );
+}
+
+/** With which agent, and behind which walls; nothing means as the project says. */
+interface How {
+  harness: string;
+  walls: string;
+}
+
+function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }) {
+  return (
+    <div className={styles.pair}>
+      <Select
+        label="Which agent"
+        value={how.harness}
+        onChange={(harness) => onChange({ ...how, harness })}
+        options={[["", "The project’s agent"], ...HARNESSES.map((one) => [one, one] as const)]}
+      />
+      <Select
+        label="Behind which walls"
+        value={how.walls}
+        onChange={(walls) => onChange({ ...how, walls })}
+        options={[["", "The project’s walls"], ...WALLS.map((one) => [one, one] as const)]}
+      />
+    </div>
+  );
+}
+
+function whyNot(agents: number, dollars: number): string | undefined {
+  if (agents < 1) return "Say how many agents may work at once.";
+  if (Number.isNaN(dollars) || dollars < 0) return "The budget is no amount of dollars.";
+  return undefined;
+}
+
+/** What can be done at the same time, wave by wave; what is done is left out. */
+function Waves({ plan, agents }: { plan: ConvoyWaves; agents: number }) {
+  const waves = plan.waves
+    .map((wave) => wave.filter(({ status }) => status !== "done"))
+    .filter((wave) => wave.length > 0);
+  return (
+    <section aria-label="Waves" className={styles.waves}>
+      <h3>{plural(waves.length, "wave")}</h3>
+      <ol>
+        {waves.map((wave, at) => (
+          <li key={wave.map(({ id }) => id).join()}>
+            <p className={styles.soft}>
+              Wave {at + 1}: {plural(wave.length, "bead")},{" "}
+              {plural(Math.min(agents, wave.length), "agent")} at once
+            </p>
+            <ul>
+              {wave.map((row) => (
+                <li key={row.id}>
+                  <span className={styles.waveId}>{shortId(row.id)}</span> {row.title}
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ol>
+      {plan.tangled.length > 0 && (
+        <Badge tone="bad" icon="alert">
+          {plural(plan.tangled.length, "bead")} wait for each other and never start
+        </Badge>
+      )}
+      {plan.missing.length > 0 && (
+        <Badge tone="warn" icon="alert">
+          {plural(plan.missing.length, "bead")} no longer exist
+        </Badge>
+      )}
+    </section>
+  );
+}
+
+/** What is left may cost: by the budgets of its beads, and by what earlier beads did cost. */
+function Estimate({ convoy, graph }: { convoy: Convoy; graph: BeadGraph }) {
+  const { data: costs } = useQuery(beadQueries.costs());
+  const left = convoy.beads
+    .flatMap((id) => graph.byId.get(id) ?? [])
+    .filter(({ status }) => status !== "done");
+  const budgets = left.reduce((sum, { budget }) => sum + (budget ?? 0), 0);
+  const past = pastCosts(graph.byId, costs);
+  const mean = past.length === 0 ? 0 : past.reduce((sum, cost) => sum + cost, 0) / past.length;
+  return (
+    <section aria-label="Cost" className={styles.waves}>
+      <h3>Cost</h3>
+      <p>
+        {past.length === 0
+          ? "No finished bead has a cost yet, so there is nothing to estimate from."
+          : `About ${money(mean * left.length)}: ${plural(left.length, "bead")} left, and ${plural(past.length, "finished bead")} cost ${money(mean)} on average.`}
+      </p>
+      {budgets > 0 && <p>Its beads may cost {money(budgets)} together.</p>}
+    </section>
+  );
+}
+
+function pastCosts(
+  beads: ReadonlyMap<string, Bead>,
+  costs: ReadonlyMap<string, number> | undefined,
+): number[] {
+  return [...(costs ?? [])]
+    .filter(([id, cost]) => cost > 0 && beads.get(id)?.status === "done")
+    .map(([, cost]) => cost);
+}

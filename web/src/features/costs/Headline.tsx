@@ -1,0 +1,201 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Budget, ModelCall, UsageReport } from "../../api/types";
+import { Guarded } from "../../roles/Guarded";
+import { setParams } from "../../router/router";
+import { ErrorPanel } from "../../ui/ErrorPanel";
+import { money, plural } from "../../ui/format";
+import { Meter } from "../../ui/Meter";
+import { Bone, Late } from "../../ui/Skeleton";
+import { budgetsQuery } from "../budgets/queries";
+import { useProject } from "../projects/queries";
+import styles from "./Headline.module.css";
+import { costQueries } from "./queries";
+import { bucketOf, type Range, rangeOf, type Zone } from "./range";
+import { burnRate, callsIn, cellsOfReport, type Forecast, forecast, sumOf } from "./spend";
+
+const HOUR_MS = 3_600_000;
+/** The rate is taken from so many days. */
+const RATE_DAYS = 7;
+
+/** Now, today and this month, how fast it goes, and when the budget ends. */
+export function Headline({ zone, now }: { zone: Zone; now: number }) {
+  const { projectId } = useProject();
+  const filter = { project: projectId };
+  const today = bucketOf(now, "day", "utc");
+  const month = `${today.slice(0, 8)}01`;
+  const rateFrom = bucketOf(now - (RATE_DAYS - 1) * 24 * HOUR_MS, "day", "utc");
+  const from = rateFrom < month ? rateFrom : month;
+  const usage = useQuery(costQueries.usage({ from, to: today, by: ["day"], filter }));
+  const localDay = rangeOf({ preset: "24h", from: day(now, zone), to: day(now, zone) }, zone, now);
+  // The hour before the present one begins in the same query as the day, or just before it.
+  const hourAgo = Math.floor(now / HOUR_MS) * HOUR_MS - HOUR_MS;
+  const since = zone === "utc" ? hourAgo : Math.min(localDay.start, hourAgo);
+  const calls = useQuery(costQueries.calls({ since, filter }));
+  const budgets = useQuery(budgetsQuery);
+  const error = usage.error ?? calls.error;
+  if (error && (!usage.data || !calls.data)) {
+    const retry = () => [usage, calls].map((query) => query.refetch());
+    return <ErrorPanel what="The sums could not be loaded" error={error} onRetry={retry} />;
+  }
+  if (!usage.data || !calls.data) return <Bones />;
+  const data = { usage: usage.data, calls: calls.data.calls, budgets: budgets.data?.items ?? [] };
+  const times = { zone, now, today, month, rateFrom, localDay };
+  return <Tiles {...data} {...times} projectId={projectId} />;
+}
+
+interface TilesProps {
+  usage: UsageReport;
+  calls: readonly ModelCall[];
+  budgets: readonly Budget[];
+  projectId: string | undefined;
+  zone: Zone;
+  now: number;
+  /** Days in UTC, as the usage has them. */
+  today: string;
+  month: string;
+  rateFrom: string;
+  localDay: Range;
+}
+
+function Tiles(props: TilesProps) {
+  const { zone, now, today, month, rateFrom, localDay } = props;
+  const days = cellsOfReport(props.usage, "model");
+  const inDays = (first: string) => sumOf(days.filter(({ bucket }) => bucket >= first));
+  const recent = callsIn(props.calls, {
+    ...localDay,
+    start: now - HOUR_MS,
+    end: now + HOUR_MS,
+  });
+  const local = callsIn(props.calls, localDay);
+  const micros = (list: typeof recent) => list.reduce((sum, one) => sum + (one.costMicros ?? 0), 0);
+  const spentToday = zone === "utc" ? inDays(today).costMicros : micros(local);
+  const spent = inDays(month).costMicros;
+  const budget = monthly(props.budgets, props.projectId);
+  const rate = burnRate(
+    days.filter(({ bucket }) => bucket >= rateFrom),
+    now,
+  );
+  const end = forecast({
+    capMicros: budget?.capMicros,
+    spentMicros: spent,
+    microsPerDay: rate.microsPerDay,
+    endsAt: budget?.endsAt ? Date.parse(budget.endsAt) : undefined,
+    now,
+  });
+  return (
+    <dl className={styles.tiles} aria-label="Spending at a glance">
+      <Tile
+        title="Last hour"
+        value={money(micros(recent))}
+        note={plural(recent.length, "request")}
+      />
+      <Tile
+        title="Today"
+        value={money(spentToday)}
+        note={zone === "utc" ? "since midnight in UTC" : "since midnight here"}
+      />
+      <Tile
+        title="This month"
+        value={money(spent)}
+        note={budget ? `of ${money(budget.capMicros)}, in UTC` : "no monthly budget"}
+      >
+        {budget && (
+          <Meter
+            label="Budget of this month"
+            value={spent}
+            max={budget.capMicros}
+            text={`${money(spent)} of ${money(budget.capMicros)}`}
+          />
+        )}
+      </Tile>
+      <Tile
+        title="Burn rate"
+        value={`${money(Math.round(rate.microsPerDay))} a day`}
+        note={
+          rate.days === 0
+            ? `nothing spent in ${RATE_DAYS} days`
+            : `over ${plural(Math.min(RATE_DAYS, rate.days), "day")}`
+        }
+      />
+      <ForecastTile end={end} endsAt={budget?.endsAt ?? undefined} />
+    </dl>
+  );
+}
+
+function ForecastTile({ end, endsAt }: { end: Forecast; endsAt: string | undefined }) {
+  if (end.kind === "unlimited") {
+    return (
+      <Tile title="Forecast" value="No limit">
+        <Guarded
+          size="small"
+          can="budget:update:team"
+          onClick={() => setParams({ tab: "budgets", budget: "new" })}
+        >
+          Set a budget
+        </Guarded>
+      </Tile>
+    );
+  }
+  if (end.kind === "over")
+    return <Tile title="Forecast" value="Used up" note="requests are refused" />;
+  if (end.kind === "ends") {
+    return <Tile title="Forecast" value={date(end.at)} note="then the budget is used up" />;
+  }
+  const until = endsAt ? `until it begins anew, ${date(Date.parse(endsAt))}` : "at this rate";
+  return <Tile title="Forecast" value="Lasts" note={until} />;
+}
+
+function Tile({
+  title,
+  value,
+  note,
+  children,
+}: {
+  title: string;
+  value: string;
+  note?: string;
+  children?: ReactNode;
+}) {
+  return (
+    <div className={styles.tile} data-tile={title}>
+      <dt>{title}</dt>
+      <dd className={styles.value}>{value}</dd>
+      {note && <dd className={styles.note}>{note}</dd>}
+      {children && <dd className={styles.more}>{children}</dd>}
+    </div>
+  );
+}
+
+function Bones() {
+  return (
+    <Late>
+      <div className={styles.tiles}>
+        {["a", "b", "c", "d", "e"].map((name) => (
+          <div key={name} className={styles.tile}>
+            <Bone width="40%" height={12} />
+            <Bone width="60%" height={22} />
+          </div>
+        ))}
+      </div>
+    </Late>
+  );
+}
+
+/** The monthly budget that limits what is looked at: of the project, else of the tenant. */
+function monthly(budgets: readonly Budget[], projectId: string | undefined): Budget | undefined {
+  const scope = projectId === undefined ? "tenant" : `project:${projectId}`;
+  return budgets.find((budget) => budget.scope === scope && budget.period === "monthly");
+}
+
+function day(now: number, zone: Zone): string {
+  return bucketOf(now, "day", zone);
+}
+
+function date(at: number): string {
+  return new Date(at).toLocaleDateString("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+  });
+}

@@ -1,0 +1,68 @@
+import { queryOptions } from "@tanstack/react-query";
+import { get } from "../../api/client";
+import { list } from "../../api/list";
+import type { ModelCall, ModelCalls, UsageReport, User } from "../../api/types";
+import { onLive } from "../../realtime/rules";
+import type { Kind } from "./spend";
+
+/** Only what belongs to these. */
+export type Filter = Readonly<Partial<Record<Kind, string | undefined>>>;
+
+const USAGE = ["usage"] as const;
+const CALLS = ["calls"] as const;
+const PAGE = 1_000;
+/** More would take long to read and to draw. */
+const MOST = 20_000;
+
+export const costQueries = {
+  /** Sums by day, in UTC. */
+  usage: (asked: { from: string; to: string; by: readonly string[]; filter: Filter }) =>
+    queryOptions({
+      queryKey: [...USAGE, asked],
+      queryFn: () => {
+        const { from, to, by, filter } = asked;
+        const fields = fieldsOf(filter);
+        fields.set("from", from);
+        fields.set("to", to);
+        fields.set("groupBy", by.join(","));
+        return get<UsageReport>(`/proxy/v1/usage?${fields}`);
+      },
+    }),
+  /** Single requests since a moment, the newest first. */
+  calls: (asked: { since: number; filter: Filter }) =>
+    queryOptions({ queryKey: [...CALLS, asked], queryFn: () => readCalls(asked) }),
+  call: (id: string) =>
+    queryOptions({
+      queryKey: ["call", id],
+      queryFn: () => get<ModelCall>(`/proxy/v1/audit/${encodeURIComponent(id)}`),
+    }),
+};
+
+/** People of the tenant; only for those who may see them. */
+export const usersQuery = queryOptions({
+  queryKey: ["users"],
+  queryFn: () => list<User>("/api/v1/users"),
+});
+
+// No event tells of a single request, but agents do not spend without events of their own.
+onLive({ on: ["agent:*", "budget:*"], invalidate: () => [USAGE, CALLS], everyMs: 5_000 });
+onLive({ on: "user:*", invalidate: () => [usersQuery.queryKey] });
+
+async function readCalls({ since, filter }: { since: number; filter: Filter }) {
+  const fields = fieldsOf(filter);
+  fields.set("limit", String(PAGE));
+  const calls: ModelCall[] = [];
+  for (;;) {
+    const { logs, next } = await get<ModelCalls>(`/proxy/v1/audit?${fields}`);
+    const fresh = logs.filter(({ timestamp }) => Date.parse(timestamp) >= since);
+    calls.push(...fresh);
+    if (!next || fresh.length < logs.length || logs.length < PAGE) return { calls, isCut: false };
+    if (calls.length >= MOST) return { calls, isCut: true };
+    fields.set("before", next);
+  }
+}
+
+function fieldsOf(filter: Filter): URLSearchParams {
+  const set = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
+  return new URLSearchParams(set as [string, string][]);
+}

@@ -1,0 +1,172 @@
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { useAction } from "../../actions/actions";
+import type { Notice } from "../../api/types";
+import type { PageProps } from "../../pages";
+import { navigate, useChoice, useParam } from "../../router/router";
+import { Boundary } from "../../ui/Boundary";
+import { useCalm } from "../../ui/calm";
+import { Empty, EmptyFilter } from "../../ui/Empty";
+import { plural } from "../../ui/format";
+import { Loaded } from "../../ui/Loaded";
+import { NewRows } from "../../ui/NewRows";
+import { PageHead, Select } from "../../ui/PageHead";
+import { SkeletonCards } from "../../ui/Skeleton";
+import { Segmented } from "../../ui/Tabs";
+import { useRows } from "../../ui/table/useRows";
+import { usePresence } from "../../ui/usePresence";
+import { INBOX } from "./actions";
+import { DesktopSwitch } from "./desktop";
+import styles from "./InboxPage.module.css";
+import { canRestart, countKinds, kindOf, noOf, yesOf } from "./kinds";
+import { cliOf, NoticeCard } from "./NoticeCard";
+import { inboxQuery, useAnswer, useRestart } from "./queries";
+
+const SHOWN = ["open", "all"] as const;
+
+/** Everything that waits for a person, and the way to answer it. */
+export function Page(_: PageProps) {
+  const [shown, setShown] = useChoice("show", SHOWN, "open");
+  const [kind = "", setKind] = useParam("kind");
+  const query = useQuery(inboxQuery(shown));
+  const notices = query.data?.items ?? [];
+  const wanted = kind === "" ? notices : notices.filter((notice) => notice.kind === kind);
+  const open = notices.filter((notice) => notice.state === "open").length;
+  return (
+    <>
+      <PageHead
+        title="Inbox"
+        note={query.data && `${plural(open, "thing")} waiting for you`}
+        tools={
+          <Select
+            label="Kind"
+            value={kind}
+            onChange={setKind}
+            options={countKinds(notices).map(([id, title, many]) => [id, `${title} (${many})`])}
+          />
+        }
+        acts={
+          <>
+            <DesktopSwitch />
+            <Segmented
+              label="Show"
+              options={[
+                { id: "open", title: "Open" },
+                { id: "all", title: "All" },
+              ]}
+              value={shown}
+              onChange={setShown}
+            />
+          </>
+        }
+      />
+      <Boundary what="The inbox">
+        <Loaded query={query} what="The inbox" skeleton={<Bones />}>
+          {() => {
+            if (wanted.length > 0) return <Notices key={shown} notices={wanted} />;
+            if (kind !== "") return <EmptyFilter what="notices" onClear={() => setKind("")} />;
+            return <Nothing />;
+          }}
+        </Loaded>
+      </Boundary>
+    </>
+  );
+}
+
+const keyOf = (notice: Notice) => notice.id;
+
+function Notices({ notices }: { notices: readonly Notice[] }) {
+  const box = useRef<HTMLDivElement>(null);
+  const write = useRef<HTMLTextAreaElement>(null);
+  const calm = useCalm(notices, keyOf, usePresence(box));
+  // What was answered leaves at once, even while the list keeps still.
+  const left = new Set(notices.map(keyOf));
+  const rows = calm.rows.filter((notice) => left.has(notice.id));
+  const list = useRows({ rows, keyOf, onOpen: openAgent });
+  const here = rows.find((notice) => notice.id === list.cursor) ?? rows[0];
+  useAnswerKeys(here?.state === "open" ? here : undefined, () => write.current?.focus());
+  useEffect(() => {
+    if (list.cursor === undefined) return;
+    box.current?.querySelector("[data-cursor]")?.scrollIntoView({ block: "nearest" });
+  }, [list.cursor]);
+  return (
+    <div ref={box} className={styles.box}>
+      <NewRows waiting={calm.waiting} noun="notice" onShow={calm.show} />
+      <ul className={styles.list} aria-label="Waiting for you">
+        {rows.map((notice) => (
+          <li key={notice.id}>
+            <NoticeCard
+              notice={notice}
+              isAt={notice.id === here?.id}
+              box={notice.id === here?.id ? write : undefined}
+            />
+          </li>
+        ))}
+      </ul>
+      <p className={styles.help}>
+        <kbd>j</kbd> <kbd>k</kbd> move, <kbd>y</kbd> yes, <kbd>n</kbd> no, <kbd>Enter</kbd> opens
+        the agent. Where nothing says yes or no, <kbd>y</kbd> goes to the answer box and{" "}
+        <kbd>n</kbd> answers nothing.
+      </p>
+    </div>
+  );
+}
+
+function openAgent(notice: Notice): void {
+  if (notice.agentId) navigate(`/agents/${encodeURIComponent(notice.agentId)}`);
+}
+
+function useAnswerKeys(here: Notice | undefined, write: () => void): void {
+  const answer = useAnswer();
+  const restart = useRestart();
+  const yes = here && yesOf(here);
+  const no = here && noOf(here);
+  const whom = here?.agent ?? "it";
+  useAction(
+    INBOX.yes,
+    () => {
+      if (!here) return;
+      if (canRestart(here)) restart.mutate(here);
+      else if (yes !== undefined) answer.mutate({ notice: here, answer: yes });
+      else write();
+    },
+    { when: here !== undefined, ...yesWords(here, yes) },
+  );
+  useAction(
+    INBOX.no,
+    () => here && answer.mutate(no === undefined ? { notice: here } : { notice: here, answer: no }),
+    {
+      when: here !== undefined,
+      title:
+        here && (no === undefined ? `${kindOf(here).aside}: ${whom}` : `Answer ${whom}: ${no}`),
+      cli: here && (no === undefined ? `godel inbox decline ${here.id}` : cliOf(here, no)),
+    },
+  );
+}
+
+/** What `y` does, and the same on the command line. */
+function yesWords(here: Notice | undefined, yes: string | undefined) {
+  if (!here) return {};
+  const whom = here.agent ?? "it";
+  if (canRestart(here)) return { title: `Restart ${whom}`, cli: `godel agent restart ${whom}` };
+  if (yes === undefined) return { title: `Write an answer to ${whom}` };
+  return { title: `Answer ${whom}: ${yes}`, cli: cliOf(here, yes) };
+}
+
+function Bones() {
+  return (
+    <div className={styles.box}>
+      <SkeletonCards cards={3} height={120} />
+    </div>
+  );
+}
+
+function Nothing() {
+  return (
+    <Empty
+      icon="inbox"
+      why="Nothing waits for you. Questions, failures and budget alerts of agents come here."
+      cli="godel inbox"
+    />
+  );
+}

@@ -1,0 +1,191 @@
+import { type FormEvent, type Ref, useId } from "react";
+import type { Notice } from "../../api/types";
+import { PAGES } from "../../pages";
+import { Guarded } from "../../roles/Guarded";
+import { Link } from "../../router/Link";
+import { classes } from "../../ui/classes";
+import { ShortId } from "../../ui/ShortId";
+import { Status } from "../../ui/Status";
+import { Time } from "../../ui/Time";
+import { useDraft } from "../../ui/useDraft";
+import { canRestart, isAsking, kindOf } from "./kinds";
+import styles from "./NoticeCard.module.css";
+import { useAnswer, useRestart } from "./queries";
+
+interface NoticeCardProps {
+  notice: Notice;
+  /** Where the agent is known anyway, its name is left out. */
+  isOwn?: boolean;
+  isAt?: boolean;
+  /** The answer box, for a key that goes there. */
+  box?: Ref<HTMLTextAreaElement> | undefined;
+}
+
+const CAN = "agent:execute:own";
+
+/** Something that needs a person, with all it takes to answer it. */
+export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeCardProps) {
+  const answer = useAnswer();
+  const { title, tone, icon, aside } = kindOf(notice);
+  const isOpen = notice.state === "open";
+  const send = (text?: string) =>
+    answer.mutate(text === undefined ? { notice } : { notice, answer: text });
+  return (
+    <article
+      className={classes(styles.card, styles[tone])}
+      aria-label={`${title}${notice.agent ? ` of ${notice.agent}` : ""}`}
+      data-notice={notice.id}
+      data-cursor={isAt || undefined}
+    >
+      <header className={styles.head}>
+        <Status tone={tone} icon={icon}>
+          {title}
+        </Status>
+        {!isOwn && notice.agent && (
+          <Link to={`/agents/${encodeURIComponent(notice.agentId ?? notice.agent)}`}>
+            {notice.agent}
+          </Link>
+        )}
+        {notice.bead && <ShortId id={notice.bead} />}
+        <span className={styles.when}>
+          <Time at={notice.createdAt} />
+        </span>
+      </header>
+      <p className={styles.text}>{notice.text}</p>
+      {isOpen ? (
+        <>
+          {notice.choices.length > 0 && (
+            <div className={styles.acts}>
+              {notice.choices.map((choice) => (
+                <Guarded
+                  key={choice}
+                  size="small"
+                  look="solid"
+                  can={CAN}
+                  cli={cliOf(notice, choice)}
+                  onClick={() => send(choice)}
+                >
+                  {choice}
+                </Guarded>
+              ))}
+            </div>
+          )}
+          {isAsking(notice) ? (
+            <AnswerBox notice={notice} aside={aside} box={box} onSend={send} />
+          ) : (
+            <WaysOn notice={notice} aside={aside} onAside={() => send()} />
+          )}
+        </>
+      ) : (
+        <p className={styles.answer}>
+          {notice.answer ? `Answered: ${notice.answer}` : "Closed without an answer"}
+        </p>
+      )}
+    </article>
+  );
+}
+
+/** What can be done about a notice that nobody waits for an answer to. */
+function WaysOn({
+  notice,
+  aside,
+  onAside,
+}: {
+  notice: Notice;
+  aside: string;
+  onAside: () => void;
+}) {
+  const restart = useRestart();
+  const hasReview = notice.kind === "review" && PAGES.some((page) => page.id === "review");
+  return (
+    <div className={styles.acts}>
+      {canRestart(notice) && (
+        <Guarded
+          size="small"
+          look="solid"
+          can={CAN}
+          cli={`godel agent restart ${notice.agent}`}
+          onClick={() => restart.mutate(notice)}
+        >
+          Restart {notice.agent}
+        </Guarded>
+      )}
+      {hasReview && notice.bead && (
+        <Link to={`/review/${encodeURIComponent(notice.bead)}`}>Open the review</Link>
+      )}
+      <Guarded
+        size="small"
+        look="quiet"
+        can={CAN}
+        cli={`godel inbox decline ${notice.id}`}
+        onClick={onAside}
+      >
+        {aside}
+      </Guarded>
+    </div>
+  );
+}
+
+interface AnswerBoxProps {
+  notice: Notice;
+  aside: string;
+  box?: Ref<HTMLTextAreaElement> | undefined;
+  onSend: (text?: string) => void;
+}
+
+function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
+  const [text, setText, clear] = useDraft(`answer.${notice.id}`);
+  const id = useId();
+  const answer = text.trim();
+  const submit = (event?: FormEvent) => {
+    event?.preventDefault();
+    if (answer === "") return;
+    onSend(answer);
+    clear();
+  };
+  return (
+    <form className={styles.form} onSubmit={submit}>
+      <label htmlFor={id} className="visually-hidden">
+        Answer in your own words
+      </label>
+      <textarea
+        ref={box}
+        id={id}
+        rows={1}
+        className={styles.box}
+        placeholder={notice.choices.length > 0 ? "Or in your own words" : "Tell it what to do"}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && !event.shiftKey) submit(event);
+          if (event.key === "Escape") event.currentTarget.blur();
+        }}
+      />
+      <Guarded
+        size="small"
+        align="end"
+        type="submit"
+        can={CAN}
+        refused={answer === "" ? "Write an answer first." : undefined}
+        cli={cliOf(notice, answer)}
+      >
+        Answer
+      </Guarded>
+      <Guarded
+        size="small"
+        align="end"
+        look="quiet"
+        can={CAN}
+        cli={`godel inbox decline ${notice.id}`}
+        onClick={() => onSend()}
+      >
+        {aside}
+      </Guarded>
+    </form>
+  );
+}
+
+/** The same on the command line. */
+export function cliOf(notice: Notice, answer: string): string {
+  return `godel inbox answer ${notice.id} ${JSON.stringify(answer)}`;
+}

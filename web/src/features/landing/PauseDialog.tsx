@@ -1,0 +1,43 @@
+import { useState } from "react";
+import { Button } from "../../ui/Button";
+import { Cli } from "../../ui/Cli";
+import { Dialog } from "../../ui/Dialog";
+import { TextField } from "../../ui/Field";
+import styles from "./PauseDialog.module.css";
+
+interface PauseDialogProps {
+  name: string;
+  onClose: () => void;
+  onPause: (reason: string) => void;
+}
+
+/** Asks why a queue is to stand still, for those who come later. */
+export function PauseDialog({ name, onClose, onPause }: PauseDialogProps) {
+  const [reason, setReason] = useState("");
+  return (
+    <Dialog title={`Pause the queue of ${name}`} onClose={onClose}>
+      <form
+        className={styles.form}
+        onSubmit={(event) => {
+          event.preventDefault();
+          onPause(reason.trim());
+        }}
+      >
+        <p>Nothing lands until somebody resumes it; everything keeps its place.</p>
+        <TextField
+          label="Why, for those who come later"
+          value={reason}
+          autoFocus
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <Cli command={`godel land pause --project ${name} --reason "${reason.trim() || "..."}"`} />
+        <div className={styles.acts}>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="solid" type="submit">
+            Pause
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

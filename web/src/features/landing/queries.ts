@@ -1,0 +1,108 @@
+import { queryOptions } from "@tanstack/react-query";
+import { get, post, remove } from "../../api/client";
+import type { Landing, LandingLine } from "../../api/types";
+import { useChange } from "../../change/useChange";
+import { onLive } from "../../realtime/rules";
+
+const LANDINGS = ["landings"] as const;
+
+interface Lines {
+  items: LandingLine[];
+}
+
+export const landingQueries = {
+  /** The queue of a project, or of each that has something in it. */
+  lines: (projectId: string | undefined, past: number) =>
+    queryOptions({
+      queryKey: [...LANDINGS, { projectId, past }],
+      queryFn: () => {
+        const fields = new URLSearchParams({ past: String(past) });
+        if (projectId) fields.set("projectId", projectId);
+        return get<Lines>(`/api/v1/landings?${fields}`);
+      },
+    }),
+};
+
+onLive({ on: "landing:*", invalidate: () => [LANDINGS] });
+
+const settle = () => [LANDINGS, ["reviews"]];
+const landPath = ({ bead, projectId }: Landing) =>
+  `/api/v1/beads/${encodeURIComponent(bead)}/land?waitSeconds=0&projectId=${projectId}`;
+const entryPath = ({ bead, projectId }: Landing) =>
+  `/api/v1/landings/${encodeURIComponent(bead)}?projectId=${projectId}`;
+
+function expectStage(lines: Lines, entry: Landing, special: Partial<Landing>): Lines {
+  const change = (one: Landing) => (one.bead === entry.bead ? { ...one, ...special } : one);
+  return {
+    items: lines.items.map((line) =>
+      line.projectId === entry.projectId ? { ...line, landings: line.landings.map(change) } : line,
+    ),
+  };
+}
+
+/** Takes a bead out of the queue; it can go in again. */
+export function useRemove() {
+  return useChange<Landing, Landing>({
+    what: ({ bead }) => `Remove ${bead}`,
+    send: (entry) => remove<Landing>(entryPath(entry)),
+    expect: (cache, entry) =>
+      cache.update<Lines>(LANDINGS, (lines) =>
+        expectStage(lines, entry, { stage: "removed", position: null, etaSeconds: null }),
+      ),
+    settle,
+    done: ({ bead }) => `${bead} is out of the queue`,
+    undo: (entry) => post(landPath(entry)),
+  });
+}
+
+/** Tries again what did not land. */
+export function useRetry() {
+  return useChange<Landing, Landing>({
+    what: ({ bead }) => `Retry ${bead}`,
+    send: (entry) => post<Landing>(landPath(entry)),
+    expect: (cache, entry) =>
+      cache.update<Lines>(LANDINGS, (lines) =>
+        expectStage(lines, entry, { stage: "waiting", why: null, trouble: null }),
+      ),
+    settle,
+    done: ({ bead }) => `${bead} is in the queue again`,
+  });
+}
+
+/** Takes back what has landed, by a commit. */
+export function useRevert() {
+  return useChange<Landing, { commit: string }>({
+    what: ({ bead }) => `Revert ${bead}`,
+    send: ({ bead, projectId }) =>
+      post(`/api/v1/beads/${encodeURIComponent(bead)}/revert?projectId=${projectId}`),
+    settle,
+    done: ({ bead }, { commit }) => `${bead} was taken back by ${commit.slice(0, 10)}`,
+  });
+}
+
+/** Lets the queue of a project stand still, or go on. */
+export function usePause(by: string) {
+  return useChange<{ projectId: string; pause: boolean; reason?: string }, unknown>({
+    what: ({ pause }) => (pause ? "Pause the queue" : "Resume the queue"),
+    send: ({ projectId, pause, reason }) =>
+      post(`/api/v1/landings/${pause ? "pause" : "resume"}`, {
+        projectId,
+        ...(reason && { reason }),
+      }),
+    expect: (cache, { projectId, pause, reason }) =>
+      cache.update<Lines>(LANDINGS, (lines) => ({
+        items: lines.items.map((line) =>
+          line.projectId === projectId
+            ? {
+                ...line,
+                paused: pause ? { by, at: new Date().toISOString(), reason: reason ?? null } : null,
+              }
+            : line,
+        ),
+      })),
+    settle,
+    done: ({ pause }) => (pause ? "The queue stands still" : "The queue goes on"),
+    undo: ({ projectId, pause }) =>
+      post(`/api/v1/landings/${pause ? "resume" : "pause"}`, { projectId }),
+  });
+}

@@ -1,0 +1,59 @@
+import { useQuery } from "@tanstack/react-query";
+import type { QueueDepth } from "../../api/types";
+import { setParams } from "../../router/router";
+import { count } from "../../ui/format";
+import { Menu } from "../../ui/Menu";
+import { Badge } from "../../ui/Status";
+import styles from "./Depth.module.css";
+import { queueQueries, usePausePool } from "./queries";
+import { lookOf } from "./states";
+
+const STATES = ["ready", "running", "delayed", "blocked", "dead"] as const;
+
+/** How deep the queue is, by state; a state shows its tasks. */
+export function Depth({ query }: { query: { data: QueueDepth | undefined } }) {
+  return (
+    <div className={styles.depth}>
+      {query.data &&
+        STATES.map((state) => (
+          <button
+            key={state}
+            type="button"
+            data-depth={state}
+            onClick={() => setParams({ tab: state === "dead" ? "dead" : undefined, state })}
+          >
+            <Badge tone={query.data?.[state] ? lookOf(state).tone : "plain"}>
+              {count(query.data?.[state] ?? 0)} {state}
+            </Badge>
+          </button>
+        ))}
+      <Pools />
+    </div>
+  );
+}
+
+/** Pools can stand still one by one. */
+function Pools() {
+  const { data } = useQuery(queueQueries.pools);
+  const pause = usePausePool();
+  const pools = data?.items ?? [];
+  if (pools.length === 0) return null;
+  const paused = pools.filter((pool) => pool.paused).length;
+  return (
+    <Menu
+      label="Pools"
+      look="line"
+      size="small"
+      align="left"
+      button={paused > 0 ? `Pools, ${paused} paused` : "Pools"}
+      items={pools.map((pool) => ({
+        id: pool.name,
+        title: `${pool.paused ? "Resume" : "Pause"} ${pool.name}`,
+        icon: pool.paused ? "play" : "pause",
+        can: "task:update:team",
+        cli: `godel queue ${pool.paused ? "resume" : "pause"} ${pool.name}`,
+        run: () => pause.mutate(pool),
+      }))}
+    />
+  );
+}

@@ -1,0 +1,85 @@
+import { type KeyboardEvent, useEffect, useId, useRef } from "react";
+import { Guarded } from "../../roles/Guarded";
+import { Button } from "../../ui/Button";
+import { useDraft } from "../../ui/useDraft";
+import styles from "./Composer.module.css";
+
+interface ComposerProps {
+  /** What the draft is kept under. */
+  name: string;
+  label: string;
+  /** What the button says. */
+  act: string;
+  cli?: string;
+  initial?: string;
+  /** Code is written in its own letters. */
+  isCode?: boolean;
+  /** Whether an empty text may be sent, too. */
+  canBeEmpty?: boolean;
+  hasFocus?: boolean;
+  onSend: (text: string) => void;
+  onCancel?: () => void;
+}
+
+/** A text that somebody writes; the draft outlives a reload. `Ctrl+Enter` sends, `Esc` leaves. */
+export function Composer(props: ComposerProps) {
+  const { name, label, act, cli, initial = "", isCode = false, canBeEmpty = false } = props;
+  const { hasFocus = true, onSend, onCancel } = props;
+  const [text, setText, clear] = useDraft(`review.${name}`, initial);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const id = useId();
+  useEffect(() => {
+    if (hasFocus) field.current?.focus({ preventScroll: true });
+  }, [hasFocus]);
+  const isEmpty = !canBeEmpty && text.trim() === "";
+  const send = () => {
+    if (isEmpty) return;
+    onSend(text);
+    clear();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      send();
+    }
+    if (event.key === "Escape" && onCancel) {
+      event.preventDefault();
+      onCancel();
+    }
+  };
+  const rows = Math.min(24, Math.max(3, text.split("\n").length));
+  return (
+    <div className={styles.box}>
+      <label htmlFor={id} className={styles.label}>
+        {label}
+      </label>
+      <textarea
+        ref={field}
+        id={id}
+        className={isCode ? styles.code : styles.text}
+        rows={rows}
+        value={text}
+        spellCheck={!isCode}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className={styles.acts}>
+        <Guarded
+          size="small"
+          look="solid"
+          can="review:update:own"
+          cli={cli}
+          refused={isEmpty ? "Write something first." : undefined}
+          onClick={send}
+        >
+          {act}
+        </Guarded>
+        {onCancel && (
+          <Button size="small" look="quiet" onClick={onCancel}>
+            Cancel
+          </Button>
+        )}
+      </div>
+    </div>
+  );
+}

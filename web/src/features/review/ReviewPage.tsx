@@ -1,0 +1,177 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useAction } from "../../actions/actions";
+import type { Review, ReviewDiff, ReviewRow } from "../../api/types";
+import type { PageProps } from "../../pages";
+import { navigate } from "../../router/router";
+import { Boundary } from "../../ui/Boundary";
+import { Button } from "../../ui/Button";
+import { Empty } from "../../ui/Empty";
+import { plural } from "../../ui/format";
+import { Loaded } from "../../ui/Loaded";
+import { PageHead } from "../../ui/PageHead";
+import { SkeletonRows } from "../../ui/Skeleton";
+import { PartialBadge } from "../../ui/Status";
+import { Segmented } from "../../ui/Tabs";
+import { useProject } from "../projects/queries";
+import { REVIEW } from "./actions";
+import { Conversation } from "./Conversation";
+import { DiffPane } from "./DiffPane";
+import { Panes } from "./Panes";
+import { reviewQueries } from "./queries";
+import styles from "./ReviewPage.module.css";
+import { ReviewQueue } from "./ReviewQueue";
+import { type DiffLook, useDiffLook } from "./useDiffLook";
+import { useReviewDesk } from "./useReviewDesk";
+
+/** What agents have done and people have not decided yet. */
+export function Page({ rest }: PageProps) {
+  const { projectId } = useProject();
+  const queue = useQuery(reviewQueries.queue(projectId));
+  const look = useDiffLook();
+  const rows = queue.data?.items ?? [];
+  const bead = rest[0];
+  useNextReview(rows, bead);
+  return (
+    <>
+      <PageHead
+        title="Review"
+        note={
+          queue.data && (
+            <>
+              {plural(rows.length, "change")} waiting{" "}
+              {queue.data.isCut && (
+                <PartialBadge kind="limited" why={`Only the first ${rows.length}`} />
+              )}
+            </>
+          )
+        }
+        acts={bead !== undefined && <LookTools look={look} />}
+      />
+      <Opened bead={bead} look={look}>
+        <Boundary what="The queue">
+          <Loaded query={queue} what="The reviews" skeleton={<SkeletonRows height={84} rows={4} />}>
+            {({ items }) =>
+              items.length === 0 ? (
+                <Empty
+                  icon="review"
+                  why="Nothing waits for a review. What an agent has done comes here."
+                  cli="godel review list"
+                />
+              ) : (
+                <ReviewQueue rows={items} {...(bead !== undefined && { chosen: bead })} />
+              )
+            }
+          </Loaded>
+        </Boundary>
+      </Opened>
+    </>
+  );
+}
+
+function useNextReview(rows: readonly ReviewRow[], bead: string | undefined): void {
+  const next = rows[(rows.findIndex((row) => row.bead === bead) + 1) % Math.max(1, rows.length)];
+  useAction(
+    REVIEW.nextReview,
+    () => next && navigate(`/review/${encodeURIComponent(next.bead)}${window.location.search}`),
+    { when: next !== undefined && next.bead !== bead },
+  );
+}
+
+function LookTools({ look }: { look: DiffLook }) {
+  return (
+    <>
+      <Button
+        size="small"
+        aria-pressed={look.hidesSpace}
+        onClick={() => look.setHidesSpace(!look.hidesSpace)}
+      >
+        Hide white space
+      </Button>
+      <Segmented
+        label="Show as"
+        options={[
+          { id: "unified", title: "Unified" },
+          { id: "split", title: "Split" },
+        ]}
+        value={look.isSplit ? "split" : "unified"}
+        onChange={(shape) => look.setSplit(shape === "split")}
+      />
+    </>
+  );
+}
+
+interface OpenedProps {
+  bead: string | undefined;
+  look: DiffLook;
+  /** The queue. */
+  children: React.ReactNode;
+}
+
+/** The three panes, with the change that the address names. */
+function Opened({ bead, look, children }: OpenedProps) {
+  const review = useQuery({ ...reviewQueries.one(bead ?? ""), enabled: bead !== undefined });
+  const diff = useQuery({ ...reviewQueries.diff(bead ?? ""), enabled: bead !== undefined });
+  if (bead === undefined) {
+    return (
+      <Panes
+        front="queue"
+        queue={children}
+        diff={<Empty icon="review" why="Choose a change from the queue to see what it does." />}
+        talk={<p className={styles.hint}>What was said about a change is here.</p>}
+      />
+    );
+  }
+  if (review.data && diff.data) {
+    return (
+      <Desk key={bead} review={review.data} diff={diff.data} look={look}>
+        {children}
+      </Desk>
+    );
+  }
+  return (
+    <Panes
+      front="diff"
+      queue={children}
+      diff={
+        <Loaded query={diff} what="The change" skeleton={<SkeletonRows height={40} />}>
+          {() => null}
+        </Loaded>
+      }
+      talk={
+        <Loaded query={review} what="The review" skeleton={<SkeletonRows rows={4} />}>
+          {() => null}
+        </Loaded>
+      }
+    />
+  );
+}
+
+interface DeskProps {
+  review: Review;
+  diff: ReviewDiff;
+  look: DiffLook;
+  children: React.ReactNode;
+}
+
+function Desk({ review, diff, look, children }: DeskProps) {
+  const desk = useReviewDesk(review, diff);
+  const [goal, setGoal] = useState<{ key: string; times: number }>();
+  const onGo = (key: string) => setGoal((now) => ({ key, times: (now?.times ?? 0) + 1 }));
+  return (
+    <Panes
+      front="diff"
+      queue={children}
+      diff={
+        <Boundary what="The change">
+          <DiffPane review={review} diff={diff} desk={desk} look={look} goal={goal} />
+        </Boundary>
+      }
+      talk={
+        <Boundary what="The conversation">
+          <Conversation review={review} desk={desk} onGo={onGo} />
+        </Boundary>
+      }
+    />
+  );
+}

@@ -1,0 +1,111 @@
+import { defineAction } from "../../actions/actions";
+
+const DECIDE = "review:update:own";
+
+/** What can be done in a review; `c` and `Esc` are those of every page. */
+export const REVIEW = {
+  accept: defineAction({
+    id: "review.accept",
+    scope: "review",
+    title: "Accept",
+    keys: ["a"],
+    icon: "check",
+    can: DECIDE,
+  }),
+  reject: defineAction({
+    id: "review.reject",
+    scope: "review",
+    title: "Reject",
+    keys: ["r"],
+    icon: "cross",
+    can: DECIDE,
+  }),
+  edit: defineAction({
+    id: "review.edit",
+    scope: "review",
+    title: "Edit the hunk",
+    keys: ["e"],
+    icon: "edit",
+    can: DECIDE,
+  }),
+  undo: defineAction({
+    id: "review.undo",
+    scope: "review",
+    title: "Take back what was decided last",
+    keys: ["u"],
+    icon: "refresh",
+    can: DECIDE,
+  }),
+  acceptFile: defineAction({
+    id: "review.accept-file",
+    scope: "review",
+    title: "Accept the file",
+    keys: ["shift+a"],
+    icon: "check",
+    can: DECIDE,
+  }),
+  rejectFile: defineAction({
+    id: "review.reject-file",
+    scope: "review",
+    title: "Reject the file",
+    keys: ["shift+r"],
+    icon: "cross",
+    can: DECIDE,
+  }),
+  moreLines: defineAction({
+    id: "review.more-lines",
+    scope: "review",
+    title: "Choose one more line",
+    keys: ["shift+j", "shift+down"],
+    hidden: true,
+  }),
+  fewerLines: defineAction({
+    id: "review.fewer-lines",
+    scope: "review",
+    title: "Choose one line less",
+    keys: ["shift+k", "shift+up"],
+    hidden: true,
+  }),
+  nextFile: defineAction({
+    id: "review.next-file",
+    scope: "review",
+    title: "Next file",
+    keys: ["n"],
+    icon: "down",
+  }),
+  fileBefore: defineAction({
+    id: "review.file-before",
+    scope: "review",
+    title: "File before",
+    keys: ["p"],
+    icon: "up",
+  }),
+  viewed: defineAction({
+    id: "review.viewed",
+    scope: "review",
+    title: "The file was viewed, or not",
+    keys: ["v"],
+    icon: "eye",
+  }),
+  look: defineAction({
+    id: "review.look",
+    scope: "review",
+    title: "Split or unified",
+    keys: ["s"],
+    icon: "columns",
+  }),
+  space: defineAction({
+    id: "review.space",
+    scope: "review",
+    title: "Hide or show changes of white space",
+    keys: ["shift+w"],
+    icon: "filter",
+  }),
+  nextReview: defineAction({
+    id: "review.next",
+    scope: "review",
+    title: "Next review",
+    keys: ["shift+n"],
+    icon: "review",
+  }),
+} as const;

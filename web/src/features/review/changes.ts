@@ -1,0 +1,216 @@
+import { post, remove } from "../../api/client";
+import type {
+  Landing,
+  Review,
+  ReviewApplied,
+  ReviewComment,
+  ReviewDiff,
+  ReviewPart,
+  ReviewTally,
+} from "../../api/types";
+import { type Rehearsal, useChange } from "../../change/useChange";
+import { inOrder, isOnTheWay } from "./order";
+import { diffKey, REVIEWS, reviewKey, reviewPath } from "./queries";
+
+/** What a person says about a part. */
+export type Verdict = "accepted" | "rejected";
+
+/** Some parts of a change and the word about them. */
+export interface Decision {
+  verdict: Verdict;
+  /** Nothing means all that there is. */
+  parts: readonly ReviewPart[];
+  /** How it is called in a message: `src/main.rs:2`. */
+  name: string;
+}
+
+const WORDS: Record<Verdict, string> = { accepted: "Accept", rejected: "Reject" };
+/** Asked again when all was sent: what comes before would show less than the person has decided. */
+const all = (bead: string) => (isOnTheWay(bead) ? [] : [reviewKey(bead), diffKey(bead), REVIEWS]);
+
+/** Everything that can be done to the review of one bead. */
+export function useReviewChanges(bead: string, commit: string | undefined) {
+  const decide = useChange<Decision, Review>({
+    what: ({ verdict, name }) => `${WORDS[verdict]} ${name}`,
+    send: ({ verdict, parts }) => {
+      const about = parts.length === 0 ? { all: true } : { parts };
+      return inOrder(bead, () =>
+        post<Review>(reviewPath(bead, "/decisions"), { verdict, commit, ...about }),
+      );
+    },
+    expect: (cache, decision) => rehearse(cache, bead, decision),
+    settle: () => all(bead),
+  });
+  const takeBack = useChange<{ key?: string }, Review>({
+    what: () => "Take back what was decided",
+    send: ({ key }) =>
+      inOrder(bead, () => remove<Review>(reviewPath(bead, "/decisions", key ? { key } : {}))),
+    expect: (cache, { key }) => {
+      if (key) setStandings(cache, bead, new Map([[key, "undecided"]]));
+    },
+    settle: () => all(bead),
+  });
+  const edit = useChange<{ key: string; text: string; name: string }, Review>({
+    what: ({ name }) => `Edit ${name}`,
+    send: ({ key, text }) =>
+      inOrder(bead, () =>
+        post<Review>(reviewPath(bead, "/edits"), { part: { key }, text, commit }),
+      ),
+    expect: (cache, { key }) => setStandings(cache, bead, new Map([[key, "edited"]])),
+    settle: () => all(bead),
+  });
+  return { decide, takeBack, edit };
+}
+
+/** Shows a decision before the server has answered. */
+function rehearse(cache: Rehearsal, bead: string, { verdict, parts }: Decision): void {
+  const standings = new Map<string, string>();
+  for (const part of parts) {
+    if (part.key != null) standings.set(part.key, part.lines ? "mixed" : verdict);
+  }
+  const paths = new Set(parts.flatMap((part) => (part.path == null ? [] : [part.path])));
+  setStandings(cache, bead, standings, (path) =>
+    parts.length === 0 || paths.has(path) ? verdict : undefined,
+  );
+}
+
+/** Sets how parts stand, one by one or file by file, and counts again. */
+function setStandings(
+  cache: Rehearsal,
+  bead: string,
+  standings: ReadonlyMap<string, string>,
+  ofFile: (path: string) => string | undefined = () => undefined,
+): void {
+  let tally: ReviewTally | undefined;
+  cache.update<ReviewDiff>(diffKey(bead), (diff) => {
+    const files = diff.files.map((file) => ({
+      ...file,
+      ...(file.key != null && {
+        standing: standings.get(file.key) ?? ofFile(file.path) ?? file.standing ?? null,
+      }),
+      hunks: file.hunks.map((hunk) => ({
+        ...hunk,
+        standing: standings.get(hunk.key) ?? ofFile(file.path) ?? hunk.standing,
+      })),
+    }));
+    tally = tallyOf(files);
+    return { ...diff, files, tally };
+  });
+  const counted = tally;
+  if (counted) {
+    cache.update<Review>(reviewKey(bead), (review) => ({ ...review, tally: counted }));
+  }
+}
+
+/** Counts as the server does: what is edited is accepted, what is mixed is rejected. */
+export function tallyOf(files: ReviewDiff["files"]): ReviewTally {
+  const tally = { accepted: 0, rejected: 0, undecided: 0 };
+  const count = (standing: string) => {
+    if (standing === "accepted" || standing === "edited") tally.accepted += 1;
+    else if (standing === "rejected" || standing === "mixed") tally.rejected += 1;
+    else tally.undecided += 1;
+  };
+  for (const file of files) {
+    if (file.key != null) count(file.standing ?? "undecided");
+    for (const hunk of file.hunks) count(hunk.standing);
+  }
+  return tally;
+}
+
+/** Something to say about a line, a file, or all of it. */
+export interface NewComment {
+  text: string;
+  path?: string;
+  line?: number;
+  side?: "old" | "new";
+  replyTo?: string;
+}
+
+/** Says something; the agent hears it with everything else when changes are requested. */
+export function useComment(bead: string, commit: string | undefined, by: string) {
+  const show = (comment: NewComment): ReviewComment => ({
+    id: `new ${comment.path ?? ""} ${comment.line ?? ""} ${comment.text}`,
+    by,
+    at: new Date().toISOString(),
+    text: comment.text,
+    path: comment.path ?? null,
+    line: comment.line ?? null,
+    side: comment.side ?? null,
+    replyTo: comment.replyTo ?? null,
+    commit: commit ?? "",
+  });
+  return useChange<NewComment, ReviewComment>({
+    what: () => "Comment",
+    send: (comment) => {
+      // The answer to a comment belongs where that one is, even if the work is another by now.
+      const seen = comment.replyTo === undefined ? { commit } : {};
+      return post<ReviewComment>(reviewPath(bead, "/comments"), { ...comment, ...seen });
+    },
+    expect: (cache, comment) => {
+      const add = <T extends { comments: ReviewComment[] }>(one: T): T => ({
+        ...one,
+        comments: [...one.comments, show(comment)],
+      });
+      cache.update<Review>(reviewKey(bead), add);
+      if (comment.path !== undefined || comment.replyTo !== undefined) {
+        cache.update<ReviewDiff>(diffKey(bead), add);
+      }
+    },
+    settle: () => all(bead),
+  });
+}
+
+/** Commits what was accepted on the branch of the bead. */
+export function useApply(bead: string, commit: string | undefined) {
+  return useChange<{ undecided?: "keep" | "leave_out" | undefined }, ReviewApplied>({
+    what: () => `Apply what was accepted of ${bead}`,
+    send: ({ undecided }) =>
+      post<ReviewApplied>(reviewPath(bead, "/apply"), {
+        commit,
+        ...(undecided && { undecided }),
+      }),
+    settle: () => all(bead),
+  });
+}
+
+/** What came of a wish for another round. */
+export interface Requested {
+  message: string;
+  round: number;
+  agent?: string | null;
+}
+
+/** Sends all comments and rejected hunks as one message. */
+export function useRequestChanges(bead: string) {
+  return useChange<{ text: string; noAgent: boolean }, Requested>({
+    what: () => `Request changes of ${bead}`,
+    send: ({ text, noAgent }) =>
+      post<Requested>(reviewPath(bead, "/request-changes"), {
+        noAgent,
+        ...(text.trim() !== "" && { text }),
+      }),
+    done: (_, { round, agent }) =>
+      agent
+        ? `Round ${round}: ${agent} goes on with ${bead}`
+        : `Round ${round} of ${bead} waits for an agent`,
+    settle: () => all(bead),
+  });
+}
+
+/** Says that the work may land, and puts it into the merge queue if wanted. */
+export function useApprove(bead: string, commit: string | undefined) {
+  return useChange<{ isApproved: boolean; land: boolean; note?: string }, Landing | undefined>({
+    what: ({ land }) => (land ? `Send ${bead} to the merge queue` : `Approve ${bead}`),
+    send: async ({ isApproved, land, note }) => {
+      if (!isApproved) {
+        const words = note ? { note } : {};
+        await post(reviewPath(bead, "/approve"), { noLand: true, commit, ...words });
+      }
+      if (!land) return undefined;
+      // Landing may take minutes; the queue shows how it goes.
+      return post<Landing>(`/api/v1/beads/${encodeURIComponent(bead)}/land?waitSeconds=0`);
+    },
+    done: ({ land }) => (land ? `${bead} is in the merge queue` : `${bead} is approved`),
+    settle: () => [...all(bead), ["landings"]],
+  });
+}

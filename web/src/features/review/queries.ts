@@ -1,0 +1,74 @@
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { get } from "../../api/client";
+import type { Review, ReviewDiff, ReviewRow } from "../../api/types";
+import { refOf } from "../../realtime/items";
+import { onLive } from "../../realtime/rules";
+import { isOnTheWay } from "./order";
+
+/** Keys of the cache: the queue, and of one bead its review and its diff. */
+export const REVIEWS = ["reviews"] as const;
+export const reviewKey = (bead: string) => ["review", bead] as const;
+export const diffKey = (bead: string) => ["review-diff", bead] as const;
+
+/** The most that the server lists at once. */
+const MOST = 100;
+/** How many files are asked for at once, and how many are enough. */
+const FILES = 500;
+const FILES_MOST = 5_000;
+
+/** The address of a review, or of something below it. */
+export function reviewPath(bead: string, below = "", fields: Record<string, string> = {}): string {
+  const search = new URLSearchParams(fields).toString();
+  const tail = search === "" ? "" : `?${search}`;
+  return `/api/v1/reviews/${encodeURIComponent(bead)}${below}${tail}`;
+}
+
+export const reviewQueries = {
+  /** What waits, of a project or of all. */
+  queue: (projectId?: string) =>
+    queryOptions({
+      queryKey: [...REVIEWS, { projectId }],
+      queryFn: async () => {
+        const fields = new URLSearchParams({ limit: String(MOST) });
+        if (projectId) fields.set("projectId", projectId);
+        const { items } = await get<{ items: ReviewRow[] }>(`/api/v1/reviews?${fields}`);
+        return { items, isCut: items.length >= MOST };
+      },
+    }),
+  one: (bead: string) =>
+    queryOptions({ queryKey: reviewKey(bead), queryFn: () => get<Review>(reviewPath(bead)) }),
+  diff: (bead: string) => queryOptions({ queryKey: diffKey(bead), queryFn: () => readDiff(bead) }),
+};
+
+/** All files of a change; they come in pages. */
+async function readDiff(bead: string): Promise<ReviewDiff> {
+  const page = (from: number) => {
+    const fields = { view: "split", limit: String(FILES), from: String(from) };
+    return get<ReviewDiff>(reviewPath(bead, "/diff", fields));
+  };
+  let diff = await page(0);
+  while (diff.next != null && diff.files.length < FILES_MOST) {
+    const more = await page(diff.next);
+    // The agent pushed in between: two halves of different changes make no change.
+    if (more.head !== diff.head) return readDiff(bead);
+    const files = [...diff.files, ...more.files];
+    diff = { ...diff, next: more.next ?? null, cut: diff.cut || more.cut, files };
+  }
+  return diff;
+}
+
+onLive({
+  on: ["review:*", "bead:*", "landing:*"],
+  invalidate: (event) => {
+    const bead = refOf(event, "beadId");
+    return bead === undefined || isOnTheWay(bead)
+      ? [REVIEWS]
+      : [REVIEWS, reviewKey(bead), diffKey(bead)];
+  },
+});
+
+/** How many reviews wait for a person. */
+export function useWaitingReviews(): number | undefined {
+  const { data } = useQuery(reviewQueries.queue());
+  return data?.items.filter((row) => row.approval == null).length;
+}

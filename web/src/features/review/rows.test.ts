@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { fakeComment, fakeFile, fakeHunk } from "../../../tests/fakeReview";
+import { editableText, type Look, lineRows, noteOf, partKeys, rowsOf } from "./rows";
+
+const LOOK: Look = {
+  isSplit: false,
+  hidesSpace: false,
+  isFolded: () => false,
+  comments: [],
+  edits: new Map(),
+  editing: undefined,
+  composing: undefined,
+};
+
+const kinds = (look: Partial<Look>, file = fakeFile()) =>
+  rowsOf([file], { ...LOOK, ...look }).rows.map((row) => row.kind);
+
+describe("the rows of a diff", () => {
+  it("are a head, the bar of each hunk and its lines", () => {
+    expect(kinds({})).toEqual(["head", "hunk", "line", "line", "line", "line", "gap"]);
+  });
+
+  it("are fewer side by side, with what came beside what is gone", () => {
+    const rows = lineRows(fakeHunk([" a", "-b", "+c", "+d"]), { isSplit: true, hidesSpace: false });
+    expect(rows.map(({ left, right }) => [left?.text, right?.text])).toEqual([
+      ["a", "a"],
+      ["b", "c"],
+      [undefined, "d"],
+    ]);
+  });
+
+  it("have only a head when the file is folded", () => {
+    expect(kinds({ isFolded: () => true })).toEqual(["head", "gap"]);
+  });
+
+  it("show what was said below its line, and what lost its line above all", () => {
+    const at = fakeComment();
+    const answer = fakeComment({ id: "c2", replyTo: "c1", text: "Because" });
+    const lost = fakeComment({ id: "c3", line: null });
+    expect(kinds({ comments: [at, answer, lost] })).toEqual([
+      ...["head", "thread", "hunk", "line", "line", "line", "thread", "line", "gap"],
+    ]);
+    const { rows } = rowsOf([fakeFile()], { ...LOOK, comments: [at, answer] });
+    const thread = rows.find((row) => row.kind === "thread");
+    expect(thread?.kind === "thread" && thread.answers.map(({ text }) => text)).toEqual([
+      "Because",
+    ]);
+  });
+
+  it("show nothing of white space to who does not want it", () => {
+    const odd = fakeHunk([" x", "-b();", "+  b();"]);
+    const rows = lineRows(odd, { isSplit: false, hidesSpace: true });
+    expect(rows.map(({ isSpace, right }) => [isSpace, right?.text])).toEqual([
+      [false, "x"],
+      [true, "  b();"],
+    ]);
+    expect(lineRows(odd, { isSplit: false, hidesSpace: false })).toHaveLength(3);
+  });
+
+  it("put the editor below the bar, and where a comment is written below its line", () => {
+    expect(kinds({ editing: "h1" })[2]).toBe("editor");
+    expect(kinds({ edits: new Map([["h1", "x"]]) })[2]).toBe("edited");
+    const composing = { path: "src/main.rs", side: "old", line: 2 } as const;
+    expect(kinds({ composing })).toEqual([
+      ...["head", "hunk", "line", "line", "compose", "line", "line", "gap"],
+    ]);
+  });
+
+  it("have keys of their own, so that heights are not mixed up", () => {
+    const { rows } = rowsOf([fakeFile(), fakeFile({ path: "b" })], LOOK);
+    expect(new Set(rows.map((row) => row.key)).size).toBe(rows.length);
+  });
+});
+
+describe("a file", () => {
+  it("says why it has no lines", () => {
+    expect(noteOf(fakeFile({ binary: true, hunks: [] }))).toMatch(/binary/);
+    expect(noteOf(fakeFile({ status: "renamed", hunks: [] }))).toMatch(/name/);
+    expect(noteOf(fakeFile())).toBeUndefined();
+  });
+
+  it("can be decided as a whole and hunk by hunk", () => {
+    expect(partKeys([fakeFile({ key: "f1" })])).toEqual(["f1", "h1"]);
+  });
+});
+
+describe("what an editor begins with", () => {
+  it("is the hunk from its first change to its last", () => {
+    expect(editableText(fakeHunk([" a", "-b", "+c", " d", "+e", " f"]))).toBe("c\nd\ne\n");
+    expect(editableText(fakeHunk([" a", "-b", " c"]))).toBe("");
+  });
+
+  it("ends as the file ends", () => {
+    const hunk = fakeHunk(["-a", "+b"]);
+    const lines = hunk.lines.map((line) => ({ ...line, noNewline: true }));
+    expect(editableText({ ...hunk, lines })).toBe("b");
+  });
+});

@@ -1,0 +1,150 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { patch, post } from "../../api/client";
+import type { Project } from "../../api/types";
+import { toast } from "../../change/toasts";
+import { TextField } from "../../ui/Field";
+import { FormDrawer } from "../../ui/form/FormDrawer";
+import { placeError, useForm } from "../../ui/form/form";
+import { amountOf, microsOf } from "../budgets/budgets";
+import { projectsQuery } from "../projects/queries";
+import styles from "./ProjectDrawer.module.css";
+import { changesOf, limitsOf, type ProjectFields } from "./projectForm";
+
+interface ProjectDrawerProps {
+  project: Project | undefined;
+  onClose: () => void;
+}
+
+/** Makes or changes a project; what will be different is listed before it is sent. */
+export function ProjectDrawer({ project, onClose }: ProjectDrawerProps) {
+  const client = useQueryClient();
+  const initial = fieldsOf(project);
+  const form = useForm<ProjectFields, Project>({
+    initial,
+    send: (values) => save(project, values),
+    done: (saved) => {
+      client.invalidateQueries({ queryKey: projectsQuery.queryKey });
+      toast({ title: `${saved.name} is saved` });
+      onClose();
+    },
+  });
+  const { values, set } = form;
+  const { fields, rest } = placeError(form.error, {
+    repository: /repository/i,
+    models: /model/i,
+    name: /name|called|taken/i,
+    budget: /budget/i,
+    agents: /agents/i,
+    rate: /requests|minute/i,
+    description: /description/i,
+  });
+  const changes = changesOf(initial, values);
+  const isBudgetBad = values.budget !== "" && microsOf(values.budget) === undefined;
+  const refused = whyNot(values, isBudgetBad, project !== undefined && changes.length === 0);
+  const field = (
+    name: keyof ProjectFields,
+    label: string,
+    more: { note?: string; placeholder?: string; type?: string; min?: number } = {},
+  ) => (
+    <TextField
+      label={label}
+      value={values[name]}
+      autoFocus={name === "name"}
+      autoComplete="off"
+      error={name === "budget" && isBudgetBad ? "Write dollars, such as 200." : fields[name]}
+      onChange={(event) => set(name, event.target.value)}
+      {...more}
+    />
+  );
+  return (
+    <FormDrawer
+      title={project ? `Change ${project.name}` : "Create a project"}
+      act={project ? "Save the changes" : "Create the project"}
+      onClose={onClose}
+      onSubmit={form.submit}
+      isDirty={form.isDirty}
+      isSending={form.isSending}
+      refused={refused}
+      error={rest}
+      cli={cliOf(project, values)}
+    >
+      {field("name", "Name")}
+      {field("description", "What it is about")}
+      {field("repository", "Repository", {
+        placeholder: "/home/ann/app",
+        note: "The absolute path of its git repository on the server.",
+      })}
+      {field("budget", "Budget of a month, in dollars", { note: "Nothing means no limit." })}
+      {field("agents", "Agents at the same time", { type: "number", min: 1 })}
+      {field("rate", "Requests to models in a minute", { type: "number", min: 1 })}
+      {field("models", "Only these models", {
+        placeholder: "claude-*, gpt-*",
+        note: "Patterns with commas between them; nothing means all.",
+      })}
+      {project && changes.length > 0 && <Changes changes={changes} />}
+    </FormDrawer>
+  );
+}
+
+function Changes({ changes }: { changes: ReturnType<typeof changesOf> }) {
+  return (
+    <section className={styles.changes} aria-label="What will be different">
+      <h3>What will be different</h3>
+      <dl>
+        {changes.map(({ name, before, after }) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <del>{before || "nothing"}</del> <ins>{after || "nothing"}</ins>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function whyNot(values: ProjectFields, isBudgetBad: boolean, isSame: boolean): string | undefined {
+  if (values.name.trim() === "") return "Say a name first.";
+  if (isBudgetBad) return "The budget is no amount of dollars.";
+  return isSame ? "Nothing was changed." : undefined;
+}
+
+function save(project: Project | undefined, values: ProjectFields): Promise<Project> {
+  const body = {
+    name: values.name.trim(),
+    description: values.description,
+    repository: values.repository.trim(),
+    limits: limitsOf(project?.limits, values),
+  };
+  if (project) return patch<Project>(`/api/v1/projects/${encodeURIComponent(project.id)}`, body);
+  const { repository, ...rest } = body;
+  return post<Project>("/api/v1/projects", repository === "" ? rest : body);
+}
+
+function fieldsOf(project: Project | undefined): ProjectFields {
+  const { limits } = project ?? {};
+  const number = (value: number | null | undefined) => (value ? String(value) : "");
+  return {
+    name: project?.name ?? "",
+    description: project?.description ?? "",
+    repository: project?.repository ?? "",
+    budget: limits?.monthlyBudgetMicros ? amountOf(limits.monthlyBudgetMicros) : "",
+    agents: number(limits?.maxAgents),
+    rate: number(limits?.requestsPerMinute),
+    models: (limits?.models ?? []).join(", "),
+  };
+}
+
+function cliOf(project: Project | undefined, values: ProjectFields): string {
+  const name = values.name.trim() || "NAME";
+  const parts = project
+    ? [`godel project update ${project.name}`, name !== project.name && `--name ${name}`]
+    : [`godel project create ${name}`];
+  if (values.repository) parts.push(`--repository ${values.repository}`);
+  if (values.budget) parts.push(`--budget ${values.budget}/month`);
+  if (values.agents) parts.push(`--max-agents ${values.agents}`);
+  if (values.rate) parts.push(`--rate ${values.rate}/min`);
+  if (values.models) parts.push(`--models "${values.models.replaceAll(" ", "")}"`);
+  return parts.filter(Boolean).join(" ");
+}
