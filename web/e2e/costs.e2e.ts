@@ -11,7 +11,7 @@ import {
   visitor,
   type World,
 } from "./browser";
-import { ASKED, read, SpendingServer } from "./spending";
+import { ASKED, awayFromMidnight, read, SpendingServer } from "./spending";
 
 const REQUESTS = ASKED.reduce((sum, { times }) => sum + times, 0);
 
@@ -23,10 +23,11 @@ describe("costs", () => {
   let problems: string[];
 
   beforeAll(async () => {
+    await awayFromMidnight();
     ({ spending, here } = await SpendingServer.start());
     browser = await openBrowser();
     ({ page, problems } = await visitor(browser));
-  }, 120_000);
+  }, 400_000);
   afterAll(async () => {
     await browser?.close();
     await spending?.remove();

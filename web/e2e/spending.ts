@@ -98,3 +98,13 @@ function scripted(): string {
   const beside = join(dirname(need("GODEL_TEST_GODEL_BIN")), "godel-scripted");
   return existsSync(beside) ? beside : "godel-scripted";
 }
+
+/** How long the journey through the costs may take. */
+const JOURNEY_MS = 180_000;
+const DAY_MS = 86_400_000;
+
+/** Waits for the next day if this one ends too soon: what is spent is to be of one day. */
+export async function awayFromMidnight(): Promise<void> {
+  const left = DAY_MS - (Date.now() % DAY_MS);
+  if (left < JOURNEY_MS) await new Promise((go) => setTimeout(go, left + 1_000));
+}
