@@ -15,6 +15,7 @@ export const SESSION: Session = {
   actor: "user:owner",
   userId: "u1",
   role: "admin",
+  permissions: ["*:*:all"],
   scopes: [],
   csrfToken: "csrf-1",
   expiresAt: "2026-12-01T00:00:00Z",

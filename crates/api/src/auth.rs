@@ -99,6 +99,10 @@ pub struct Session {
     pub user_id: Uuid,
     /// What the user is: `admin`, `operator`, `developer` or `viewer`.
     pub role: String,
+    /// What the role may do, as `resource:action:reach`; `*` stands for any resource or action, and a reach has what is
+    /// nearer: `own`, `team`, `all`.
+    #[serde(default)]
+    pub permissions: Vec<String>,
     /// What the credential is narrowed to; empty means all that the role may do.
     #[serde(default)]
     pub scopes: Vec<String>,

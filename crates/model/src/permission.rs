@@ -145,6 +145,11 @@ const WORK: [&str; 12] = [
 const OPERATED: [&str; 8] =
     ["task", "agent", "team", "workflow", "session", "bead", "convoy", "review"];
 const DEVELOPED: [&str; 7] = ["task", "agent", "workflow", "session", "bead", "convoy", "review"];
+const OWNED: [&str; 2] = ["key", "account"];
+const MAKES: [&str; 4] = ["create", "read", "update", "execute"];
+
+/// What a role may: the resource, the action, and how far.
+type Grant = (&'static str, &'static str, Reach);
 
 impl Role {
     /// All roles, from the most to the least.
@@ -162,24 +167,34 @@ impl Role {
 
     /// Tells whether somebody with this role may do something.
     pub fn may(self, need: &Need) -> bool {
-        let in_team = need.reach <= Reach::Team;
-        let reads_work = need.action == "read" && in_team && WORK.contains(&need.resource);
+        self.grants().any(|(resource, action, reach)| covers(resource, action, reach, need))
+    }
+
+    /// Lists what somebody with this role may do, for those who show it.
+    pub fn permissions(self) -> Vec<Permission> {
+        let permission = |(resource, action, reach): Grant| {
+            let (resource, action) = (resource.to_owned(), action.to_owned());
+            Permission { resource, action, reach }
+        };
+        self.grants().map(permission).collect()
+    }
+
+    fn grants(self) -> impl Iterator<Item = Grant> {
+        let (admin, viewer) = (self == Self::Admin, self == Self::Viewer);
+        let everything = [("*", "*", Reach::All)].into_iter().filter(move |_| admin);
         // Everybody looks after its own keys and its own account.
-        let own = need.reach == Reach::Own && matches!(need.resource, "key" | "account");
-        let reports = need.resource == "event" && need.action == "create" && in_team;
-        match self {
-            Self::Admin => true,
-            Self::Operator => {
-                reads_work || own || reports || (in_team && OPERATED.contains(&need.resource))
-            }
-            Self::Developer => {
-                let makes = matches!(need.action, "create" | "read" | "update" | "execute");
-                let own_work =
-                    need.reach == Reach::Own && makes && DEVELOPED.contains(&need.resource);
-                reads_work || own || reports || own_work
-            }
-            Self::Viewer => reads_work || own,
-        }
+        let own = OWNED.iter().map(|resource| (*resource, "*", Reach::Own));
+        let reads = WORK.iter().map(|resource| (*resource, "read", Reach::Team));
+        let reports = [("event", "create", Reach::Team)].into_iter().filter(move |_| !viewer);
+        let operated: &[&str] = if self == Self::Operator { &OPERATED } else { &[] };
+        let operates = operated.iter().map(|resource| (*resource, "*", Reach::Team));
+        let developed: &[&str] = if self == Self::Developer { &DEVELOPED } else { &[] };
+        let makes = developed
+            .iter()
+            .flat_map(|resource| MAKES.iter().map(|action| (*resource, *action, Reach::Own)));
+        everything.chain(
+            own.chain(reads).chain(reports).chain(operates).chain(makes).filter(move |_| !admin),
+        )
     }
 }
 
@@ -235,6 +250,22 @@ mod tests {
         ] {
             let wanted = need(resource, action, reach);
             assert_eq!(Role::ALL.map(|role| role.may(&wanted)), may, "{wanted}");
+        }
+    }
+
+    #[test]
+    fn what_a_role_shows_is_what_it_may() {
+        let resources = WORK.into_iter().chain(OWNED).chain(["user", "secret", "tenant"]);
+        for resource in resources {
+            for action in MAKES.into_iter().chain(["delete"]) {
+                for reach in [Reach::Own, Reach::Team, Reach::All] {
+                    let wanted = need(resource, action, reach);
+                    for role in Role::ALL {
+                        let shown = role.permissions().iter().any(|one| one.covers(&wanted));
+                        assert_eq!(shown, role.may(&wanted), "{role} {wanted}");
+                    }
+                }
+            }
         }
     }
 

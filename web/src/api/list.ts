@@ -20,8 +20,10 @@ interface ListOptions {
   most?: number;
 }
 
-/** The most that the server puts on one page. */
+/** The most that the server puts on one page; of what people look at as a whole, more. */
 const PAGE = 100;
+const LONG_PAGE = 1_000;
+const LONG = new Set(["/api/v1/agents", "/api/v1/beads", "/api/v1/convoys"]);
 /** The most that a page of the dashboard works with. */
 const MOST = 10_000;
 
@@ -30,7 +32,7 @@ export async function list<T>(
   path: string,
   { filter = {}, sort, most = MOST }: ListOptions = {},
 ): Promise<Listing<T>> {
-  const fields = new URLSearchParams({ limit: String(Math.min(PAGE, most)) });
+  const fields = new URLSearchParams({ limit: String(Math.min(pageOf(path), most)) });
   const wanted = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
   if (wanted.length > 0) fields.set("filter", JSON.stringify(Object.fromEntries(wanted)));
   if (sort) fields.set("sort", sort);
@@ -43,4 +45,8 @@ export async function list<T>(
     if (items.length >= most) return { items: items.slice(0, most), isCut: true };
     fields.set("cursor", cursor);
   }
+}
+
+function pageOf(path: string): number {
+  return LONG.has(path) ? LONG_PAGE : PAGE;
 }

@@ -169,6 +169,7 @@ async fn session(shared: &Shared, identity: Identity) -> ApiResult<Session> {
         tenant: TenantRef { id: tenant.id.uuid(), name: tenant.name.into() },
         user_id: actor.user.uuid(),
         role: actor.role.to_string(),
+        permissions: actor.role.permissions().into_iter().map(String::from).collect(),
         scopes: actor.scopes.iter().map(ToString::to_string).collect(),
         key_id: actor.key.map(godel_model::KeyId::uuid),
         actor: actor.name.clone(),

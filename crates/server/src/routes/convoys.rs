@@ -13,7 +13,7 @@ use godel_model::{Invalid, ProjectId, code, micros};
 use http::{StatusCode, header};
 
 use super::beads::{InProject, shape};
-use super::list::{ListQuery, Listing};
+use super::list::{Listing, LongListQuery};
 use crate::error::ApiResult;
 use crate::extract::{IfTag, JsonBody, Query, Word};
 use crate::guard::Caller;
@@ -64,12 +64,12 @@ impl std::str::FromStr for Mark {
 /// List convoys
 ///
 /// Of all projects, the newest first. The filter takes `projectId` and `status`.
-#[utoipa::path(get, path = "/convoys", tag = "convoys", operation_id = "listConvoys", params(ListQuery),
+#[utoipa::path(get, path = "/convoys", tag = "convoys", operation_id = "listConvoys", params(LongListQuery),
     responses((status = 200, description = "A page of convoys", body = Success<Page<Convoy>>)))]
 pub(crate) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<LongListQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let mut listing: Listing<Mark> = query.check("convoys", "createdAt", true)?;
     listing.descending_only("createdAt")?;

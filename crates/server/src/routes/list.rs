@@ -13,6 +13,8 @@ use crate::error::{ApiError, ApiResult};
 const LIMIT_DEFAULT: usize = 20;
 /// How many items a page may have.
 const LIMIT_MAX: usize = 100;
+/// How many items a page of a list may have that people look at as a whole.
+const LONG_LIMIT_MAX: usize = 1_000;
 const FILTER_MAX_BYTES: usize = 4_096;
 
 /// The parameters of every list.
@@ -31,6 +33,41 @@ pub(crate) struct ListQuery {
     filter: Option<String>,
 }
 
+/// The parameters of a list that people look at as a whole: a page may have more.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct LongListQuery {
+    /// How many items a page has: 1 to 1000, 20 unless given.
+    #[param(minimum = 1, maximum = 1000, default = 20)]
+    limit: Option<usize>,
+    /// The cursor of the page before.
+    cursor: Option<String>,
+    /// The field to sort by; with a minus before it, descending.
+    sort: Option<String>,
+    /// A JSON object; only items whose fields have these values are listed.
+    filter: Option<String>,
+}
+
+impl LongListQuery {
+    /// Returns the field to sort by, without its direction.
+    pub(crate) fn sort_field(&self) -> Option<&str> {
+        self.sort.as_deref().map(|sort| sort.strip_prefix('-').unwrap_or(sort))
+    }
+
+    /// Checks the parameters of a list that can be sorted by one field.
+    pub(crate) fn check<P: std::str::FromStr>(
+        self,
+        list: &str,
+        field: &str,
+        descending_by_default: bool,
+    ) -> ApiResult<Listing<P>> {
+        let Self { limit, cursor, sort, filter } = self;
+        let asked = ListQuery { limit, cursor, sort, filter };
+        asked.check_up_to(LONG_LIMIT_MAX, list, (field, descending_by_default))
+    }
+}
+
 /// Checked parameters of a list.
 #[derive(Debug)]
 pub(crate) struct Listing<P> {
@@ -45,11 +82,6 @@ pub(crate) struct Listing<P> {
 }
 
 impl ListQuery {
-    /// Returns the field to sort by, without its direction.
-    pub(crate) fn sort_field(&self) -> Option<&str> {
-        self.sort.as_deref().map(|sort| sort.strip_prefix('-').unwrap_or(sort))
-    }
-
     /// Checks the parameters of a list that can be sorted by one field.
     pub(crate) fn check<P: std::str::FromStr>(
         self,
@@ -57,9 +89,18 @@ impl ListQuery {
         field: &str,
         descending_by_default: bool,
     ) -> ApiResult<Listing<P>> {
+        self.check_up_to(LIMIT_MAX, list, (field, descending_by_default))
+    }
+
+    fn check_up_to<P: std::str::FromStr>(
+        self,
+        most: usize,
+        list: &str,
+        (field, descending_by_default): (&str, bool),
+    ) -> ApiResult<Listing<P>> {
         let limit = self.limit.unwrap_or(LIMIT_DEFAULT);
-        if !(1..=LIMIT_MAX).contains(&limit) {
-            return Err(refuse(format!("limit must be 1 to {LIMIT_MAX}")).into());
+        if !(1..=most).contains(&limit) {
+            return Err(refuse(format!("limit must be 1 to {most}")).into());
         }
         let descending = match self.sort.as_deref() {
             None => descending_by_default,

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::super::list::{ListQuery, Listing};
+use super::super::list::{Listing, LongListQuery};
 use super::shape;
 use crate::error::ApiResult;
 use crate::extract::{JsonBody, Query, Word};
@@ -31,12 +31,12 @@ const WAIT_MAX_SECS: u64 = 25;
 ///
 /// The newest first. Filter by `status` (a status, a state or a view), `bead`, `convoy`, `role` and
 /// `projectId`.
-#[utoipa::path(get, path = "/agents", tag = "agents", operation_id = "listAgents", params(ListQuery),
+#[utoipa::path(get, path = "/agents", tag = "agents", operation_id = "listAgents", params(LongListQuery),
     responses((status = 200, description = "A page of agents", body = Success<Page<Agent>>)))]
 pub(crate) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<LongListQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let mut listing: Listing<Uuid> = query.check("agents", "spawnedAt", true)?;
     listing.descending_only("spawnedAt")?;

@@ -21,7 +21,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use super::list::{ListQuery, Listing};
+use super::list::{Listing, LongListQuery};
 use crate::error::ApiResult;
 use crate::etag::Tags;
 use crate::extract::{IfTag, JsonBody, Query, Word};
@@ -95,12 +95,12 @@ pub(crate) fn answer(status: StatusCode, placed: Placed<shelf::Bead>) -> Respons
 /// Of all projects in one list. Sorted by `priority` (then age), `-createdAt` or `-updatedAt`. The
 /// filter takes `projectId`, `status`, `type`, `priority`, `label`, `agent`, `parent`, `convoy` and
 /// `search`; without `status` all but `done` are listed.
-#[utoipa::path(get, path = "/beads", tag = "beads", operation_id = "listBeads", params(ListQuery),
+#[utoipa::path(get, path = "/beads", tag = "beads", operation_id = "listBeads", params(LongListQuery),
     responses((status = 200, description = "A page of beads", body = Success<Page<Bead>>)))]
 pub(crate) async fn list(
     State(shared): State<Shared>,
     caller: Caller,
-    Query(query): Query<ListQuery>,
+    Query(query): Query<LongListQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let sort = match query.sort_field() {
         Some("createdAt") => Sort::Created,
