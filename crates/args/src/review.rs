@@ -181,6 +181,7 @@ Rejected hunks are not in it, and edited ones are as you wrote them.")]
     /// Say that the work may land as it is, and let it land
     #[command(after_help = "Examples:
   godel review approve 4k2hm
+  godel review approve 4k2hm --commit 3f9c2d1e5b7a
   godel review approve 4k2hm --no-land --note \"Fine, but wait for Monday\"
 
 Another commit needs another approval. Exit code 4 if it is approved and cannot land; the answer says why.")]
@@ -191,6 +192,9 @@ Another commit needs another approval. Exit code 4 if it is approved and cannot 
         /// Why, in a sentence
         #[arg(long, value_name = "TEXT")]
         note: Option<String>,
+        /// Only if the work is still at this commit: the one you looked at
+        #[arg(long, value_name = "ID")]
+        commit: Option<String>,
         /// Only say that it may
         #[arg(long)]
         no_land: bool,

@@ -49,8 +49,8 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
             tell(context, call(context, &of, "/edits", Method::POST, Some(&body)).await?)
         }
         Asked::Apply { of, undecided } => apply(context, &of, undecided).await,
-        Asked::Approve { of, note, no_land } => {
-            let body = ApproveReview { note, no_land, commit: None };
+        Asked::Approve { of, note, commit, no_land } => {
+            let body = ApproveReview { note, no_land, commit };
             approve(context, &of, &body).await
         }
         Asked::RequestChanges { of, text: said, no_agent } => {

@@ -112,7 +112,13 @@ async fn comments_and_a_rejected_hunk_go_back_as_one_message_and_decisions_stay(
     let comment = &review["comments"][0];
     assert_eq!((&comment["sent"], &comment["line"]), (&json!(1), &Value::Null));
     assert_eq!((&review["rounds"], &review["blocked"]), (&json!(1), &json!([])));
-    let done = yard.json(&["review", "approve", &id, "--note", "good"]);
+    // Whoever looked at another commit, or does not say enough of it, approves nothing.
+    let seen = review["commit"].as_str().unwrap()[..10].to_owned();
+    for other in ["0123456789", &seen[..6], ""] {
+        let approve = ["review", "approve", &id, "--commit", other];
+        yard.run(&approve).refused(4, &["has another commit since you looked"]);
+    }
+    let done = yard.json(&["review", "approve", &id, "--note", "good", "--commit", &seen]);
     assert_eq!(done["landing"]["landed"], true, "{done:#}");
     let wanted = [(15, "fifteen"), (30, "the number 30"), (55, "fifty-five")];
     assert_eq!(yard.in_main("long.txt"), format!("on top\n{}", long(&wanted)));

@@ -19,6 +19,8 @@ use crate::{Error, Fleet, Result, paper, wishes};
 const KEPT_MAX: usize = 4;
 /// Changes with more lines are read each time.
 const KEPT_LINES_MAX: usize = 300_000;
+/// So much of the name of a commit must be said at least.
+const SHORTEST_ID: usize = 7;
 
 /// Changes that were read last: two commits never differ otherwise than before.
 #[derive(Default)]
@@ -117,8 +119,10 @@ impl<'a> Desk<'a> {
     /// Refuses if the work is another than the caller has looked at.
     pub(super) fn refuse_if_moved(&self, seen: Option<&str>) -> Result<()> {
         let (_, head) = self.commits()?;
+        // People name a commit by its beginning.
+        let is_it = |seen: &str| seen.len() >= SHORTEST_ID && head.starts_with(seen);
         match seen {
-            Some(seen) if seen != head => Err(refused(
+            Some(seen) if !is_it(seen) => Err(refused(
                 format!("bead {} has another commit since you looked: {head}", self.bead.id),
                 format!("look again: godel review diff {}", self.bead.id),
             )),
