@@ -67,6 +67,8 @@ async fn malformed_queries_ids_and_cursors_are_refused_with_the_reason() {
         ("/api/v1/events?limit=0", "invalid_query"),
         ("/api/v1/events?limit=101", "invalid_query"),
         ("/api/v1/beads?limit=1001", "invalid_query"),
+        ("/api/v1/landings?past=501", "invalid_query"),
+        ("/api/v1/landings/x-1?waitSeconds=21", "invalid_query"),
         ("/api/v1/events?limit=-1", "invalid_query"),
         ("/api/v1/events?limit=x", "invalid_query"),
         ("/api/v1/events?limit=99999999999999999999", "invalid_query"),

@@ -10,13 +10,13 @@ use godel_api::{
     Reverted, Success,
 };
 use godel_fleet::landing::{self, Stage};
-use godel_model::ProjectId;
+use godel_model::{ProjectId, code};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
 use super::super::beads::InProject;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{JsonBody, Query, Word};
 use crate::guard::Caller;
 use crate::state::Shared;
@@ -55,8 +55,13 @@ impl WaitQuery {
         self.project_id.map(ProjectId::from_uuid)
     }
 
-    fn patience(&self) -> Duration {
-        self.wait_seconds.map_or(landing::WAIT_MAX, |seconds| Duration::from_secs(seconds.into()))
+    fn patience(&self) -> ApiResult<Duration> {
+        let patience = self.wait_seconds.map(|seconds| Duration::from_secs(seconds.into()));
+        if patience > Some(landing::WAIT_MAX) {
+            let most = landing::WAIT_MAX.as_secs();
+            return Err(refused(format!("waitSeconds is 0 to {most}")));
+        }
+        Ok(patience.unwrap_or(landing::WAIT_MAX))
     }
 }
 
@@ -75,7 +80,8 @@ pub(crate) async fn land(
     Query(query): Query<WaitQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let which = (query.project(), name.as_str());
-    let entry = landing::land(&shared.fleet, &caller.call, which, (None, query.patience())).await?;
+    let entry =
+        landing::land(&shared.fleet, &caller.call, which, (None, query.patience()?)).await?;
     Ok(Json(Success::new(alone(entry))))
 }
 
@@ -108,7 +114,11 @@ pub(crate) async fn list(
     Query(query): Query<LinesQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let project = query.project_id.map(ProjectId::from_uuid);
-    let past = usize::from(query.past.unwrap_or(PAST).min(PAST_MAX));
+    let past = query.past.unwrap_or(PAST);
+    if past > PAST_MAX {
+        return Err(refused(format!("past is 0 to {PAST_MAX}")));
+    }
+    let past = usize::from(past);
     let found = landing::status(&shared.fleet, &caller.call, project, past).await?;
     let line = |one: landing::Status| LandingLine {
         project_id: one.project.uuid(),
@@ -130,7 +140,7 @@ pub(crate) async fn get(
     Query(query): Query<WaitQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let which = (query.project(), name.as_str());
-    let entry = landing::get(&shared.fleet, &caller.call, which, query.patience()).await?;
+    let entry = landing::get(&shared.fleet, &caller.call, which, query.patience()?).await?;
     Ok(Json(Success::new(alone(entry))))
 }
 
@@ -181,6 +191,10 @@ pub(crate) async fn resume(
     let project = ProjectId::from_uuid(project_id);
     let now = landing::pause(&shared.fleet, &caller.call, project, (false, reason)).await?;
     Ok(Json(Success::new(now.map(paused))))
+}
+
+fn refused(why: String) -> ApiError {
+    ApiError::new(code::INVALID_QUERY, why)
 }
 
 fn paused(found: landing::Paused) -> LandingPaused {
