@@ -7556,6 +7556,11 @@ export interface components {
             userId: string;
             /** @description What the user is: `admin`, `operator`, `developer` or `viewer`. */
             role: string;
+            /**
+             * @description What the role may do, as `resource:action:reach`; `*` stands for any resource or action, and a reach has what is
+             *     nearer: `own`, `team`, `all`.
+             */
+            permissions?: string[];
             /** @description What the credential is narrowed to; empty means all that the role may do. */
             scopes?: string[];
             /**
@@ -9793,7 +9798,7 @@ export interface operations {
     listAgents: {
         parameters: {
             query?: {
-                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                /** @description How many items a page has: 1 to 1000, 20 unless given. */
                 limit?: number;
                 /** @description The cursor of the page before. */
                 cursor?: string;
@@ -10389,7 +10394,7 @@ export interface operations {
     listBeads: {
         parameters: {
             query?: {
-                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                /** @description How many items a page has: 1 to 1000, 20 unless given. */
                 limit?: number;
                 /** @description The cursor of the page before. */
                 cursor?: string;
@@ -11429,7 +11434,7 @@ export interface operations {
     listConvoys: {
         parameters: {
             query?: {
-                /** @description How many items a page has: 1 to 100, 20 unless given. */
+                /** @description How many items a page has: 1 to 1000, 20 unless given. */
                 limit?: number;
                 /** @description The cursor of the page before. */
                 cursor?: string;

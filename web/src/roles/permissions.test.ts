@@ -21,7 +21,11 @@ describe("roles", () => {
   });
 
   it("a narrowed key may do less than its role, and says so", () => {
-    const session = { role: "admin", permissions: ["*:*:all"], scopes: ["event:*:team", "*:read:*"] };
+    const session = {
+      role: "admin",
+      permissions: ["*:*:all"],
+      scopes: ["event:*:team", "*:read:*"],
+    };
     expect(refusal(session, "event:create:team")).toBeUndefined();
     expect(refusal(session, "agent:read:all")).toBeUndefined();
     expect(refusal(session, "agent:execute:team")).toMatch(/narrowed to event:\*:team/);
