@@ -97,7 +97,9 @@ async fn after_three_rounds_a_person_decides() {
     yard.run(&["agent", "spawn", "--bead", &id, &first]).expect(0);
     let inbox = until(&yard, &["inbox"], |inbox| !inbox["items"].as_array().unwrap().is_empty());
     let notice = &inbox["items"][0];
-    assert_eq!((&notice["kind"], &notice["bead"]), (&"review".into(), &id.clone().into()));
+    let about = (&notice["kind"], &notice["bead"]);
+    let log = yard.repo.home.log();
+    assert_eq!(about, (&"review".into(), &id.clone().into()), "{inbox:#}\n{log}");
     assert!(notice["text"].as_str().unwrap().contains("sent back 3 times"), "{notice:#}");
     assert_eq!(bead(&yard, &id)["status"], "review");
     assert_eq!(roles(&yard, &id).len(), 6);
