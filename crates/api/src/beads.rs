@@ -395,3 +395,35 @@ pub struct BeadLogEntry {
     /// What was done, for people.
     pub line: String,
 }
+
+/// What an import of beads did, or would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedBeads {
+    /// The project whose beads they are.
+    pub project_id: Uuid,
+    /// Whether nothing was changed.
+    pub dry_run: bool,
+    /// How many beads are new.
+    pub created: usize,
+    /// How many were here and changed there since.
+    pub updated: usize,
+    /// How many were here already as they are.
+    pub unchanged: usize,
+    /// The first 500 of those that are new or changed, in the order of the file.
+    pub changes: Vec<ImportedBead>,
+}
+
+/// A bead that is new, or changed in the source since it was last imported.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedBead {
+    /// The bead.
+    pub id: String,
+    /// Its title there.
+    pub title: String,
+    /// Whether it was not here before.
+    pub is_new: bool,
+    /// What differs from what was imported before, by the names of the source.
+    pub fields: Vec<String>,
+}

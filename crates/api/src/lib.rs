@@ -31,6 +31,7 @@ mod system;
 mod talks;
 mod tasks;
 mod users;
+mod views;
 mod workers;
 mod workflows;
 
@@ -53,8 +54,8 @@ pub use auth::{
 };
 pub use beads::{
     AssignBead, Bead, BeadClaim, BeadComment, BeadDetail, BeadLink, BeadLogEntry, BeadPatch,
-    BeadRow, CheckedCommit, ClaimBead, ExtendBead, Lease, MoveBead, NewBead, NewComment,
-    ReadyBeads, ReleaseBead, WaitingBead,
+    BeadRow, CheckedCommit, ClaimBead, ExtendBead, ImportedBead, ImportedBeads, Lease, MoveBead,
+    NewBead, NewComment, ReadyBeads, ReleaseBead, WaitingBead,
 };
 pub use client::{
     Client, ClientBuilder, ClientError, Download, EventStream, Heard, Socket, StreamItem,
@@ -95,9 +96,10 @@ pub use reviews::{
     ReviewMark, ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTally,
 };
 pub use spend::{
-    AgentToken, AgentTokenMade, Budget, BudgetList, ModelCall, ModelCallBody, ModelCalls,
-    NewAgentToken, ProviderState, ProviderStates, ProviderTest, ProviderTests, QuotaState,
-    QuotaStates, SetBudget, UsageReport, UsageRow, UsageTotals,
+    AgentToken, AgentTokenMade, Budget, BudgetList, BudgetStop, BudgetTrial, ModelCall,
+    ModelCallBody, ModelCalls, NewAgentToken, ProviderState, ProviderStates, ProviderTest,
+    ProviderTests, QuotaState, QuotaStates, SetBudget, TryBudget, UsageReport, UsageRow,
+    UsageTotals,
 };
 pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;
@@ -114,6 +116,7 @@ pub use users::{
     Invitation, NewTenant, NewUser, Tenant, TenantInvitation, TenantPatch, User, UserExport,
     UserPatch,
 };
+pub use views::{SaveView, View, ViewList};
 pub use workers::{
     ClaimTasks, CompleteTask, FailTask, GivenTask, GivenTasks, HeldTask, NewWorker, ProgressTask,
     ReleaseTask, SpawnTask, TaskSaid, Worker, WorkerBeat, WorkerDetail, WorkerPatch,

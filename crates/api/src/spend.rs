@@ -137,6 +137,61 @@ pub struct SetBudget {
     pub warn_percent: Option<u32>,
 }
 
+/// A limit that is tried out on what was spent in the past.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct TryBudget {
+    /// Whose spending it would limit.
+    #[schema(max_length = 200)]
+    pub scope: String,
+    /// When it would begin anew: `total`, `daily` or `monthly`.
+    pub period: String,
+    /// What could be spent in a period, in millionths of a dollar.
+    #[schema(minimum = 1)]
+    pub cap_micros: i64,
+    /// How many days are looked at; 7 unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 31)]
+    pub past_days: Option<u32>,
+}
+
+/// What a limit would have done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetTrial {
+    /// From when on requests were looked at.
+    #[schema(value_type = String, format = DateTime)]
+    pub from: jiff::Timestamp,
+    /// Until when.
+    #[schema(value_type = String, format = DateTime)]
+    pub to: jiff::Timestamp,
+    /// How many requests there were, attempts counted one by one.
+    pub requests: u64,
+    /// What they cost, in millionths of a dollar.
+    pub spent_micros: i64,
+    /// Each period in which the limit would have been reached, the oldest first.
+    pub stops: Vec<BudgetStop>,
+    /// Whether all requests of the time were looked at; there may be too many of them.
+    pub is_whole: bool,
+}
+
+/// A period in which a limit would have been reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetStop {
+    /// When the first request would have been refused.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: jiff::Timestamp,
+    /// How many requests would have been refused.
+    pub requests: u64,
+    /// What they cost in truth, in millionths of a dollar.
+    pub cost_micros: i64,
+    /// How many agents would have been stopped.
+    pub agent_count: usize,
+    /// The first 50 of them, in the order in which they would have been stopped.
+    pub agents: Vec<String>,
+}
+
 /// What some requests used and cost together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -34,6 +34,7 @@ pub enum What {
   godel bead list
   godel bead list --status open,review --type bug --priority critical,high
   godel bead list --label auth --sort updated --limit 10
+  godel bead list --query \"agent:none blocked:no updated:<2d -label:later login\"
   godel bead list --all --json
 
 At the end it says on stderr if there is more, and how to go on.")]

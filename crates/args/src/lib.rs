@@ -13,6 +13,7 @@ pub mod agent;
 pub mod attempt;
 pub mod bead;
 pub mod convoy;
+mod db;
 mod flags;
 pub mod intent;
 mod kept;
@@ -25,6 +26,7 @@ pub mod queue;
 pub mod review;
 mod talk;
 pub mod units;
+pub mod view;
 pub mod workflow;
 pub mod worktree;
 
@@ -33,6 +35,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+pub use self::db::Db;
 pub use self::flags::{Backup, DatabaseFlag, Flag, SettingFlags};
 
 /// Plan work in git, run a Godel server and talk to it
@@ -209,6 +212,15 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
   godel audit verify"
     )]
     Audit(access::Audit),
+    /// Keep queries under names: views, here and in the dashboard
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel view list
+  godel view save \"Ready\" \"status:open agent:none blocked:no\"
+  godel view delete \"Ready\""
+    )]
+    View(view::View),
     #[command(flatten)]
     Intents(intent::Intents),
     #[command(flatten)]
@@ -416,40 +428,6 @@ Passwords are never shown.")]
         #[command(flatten)]
         flags: SettingFlags,
     },
-}
-
-/// What to do with the database.
-#[derive(Debug, Subcommand)]
-pub enum Db {
-    /// Show the version of the schema
-    #[command(after_help = "Examples:
-  godel db status
-  godel db status --database postgres://godel@db/godel")]
-    Status(DatabaseFlag),
-    /// Bring the schema to a version, forward or back
-    #[command(after_help = "Examples:
-  godel db migrate --to 2
-  godel db migrate --to 1 --yes
-
-`godel up` migrates forward by itself. Going back drops what the newer versions brought, with the
-data in it, and so needs --yes. Every server on the database must be stopped.")]
-    Migrate {
-        /// The version to have afterwards; 0 is an empty database
-        #[arg(long, value_name = "N")]
-        to: i64,
-        /// Drop data without asking
-        #[arg(long)]
-        yes: bool,
-        #[command(flatten)]
-        database: DatabaseFlag,
-    },
-    /// Check that the event log adds up to the tables
-    #[command(after_help = "Examples:
-  godel db check
-  godel db check --database postgres://godel@db/godel
-
-On SQLite the server must be stopped.")]
-    Check(DatabaseFlag),
 }
 
 #[cfg(test)]

@@ -189,6 +189,23 @@ counts, but for a token. All budgets that concern a request must allow it.")]
         #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=100))]
         warn: Option<u32>,
     },
+    /// Try a budget on what was spent in the past days: what it would have stopped; nothing is set
+    #[command(after_help = "Examples:
+  godel budget try tenant 20/day
+  godel budget try project:web 100/month --days 31
+  godel budget try agent:builder-1 0.50/day --json
+
+Requests count as they cost in the end. A request that begins below the limit is let in, as it would be.")]
+    Try {
+        /// Whose spending: tenant, or project:, user:, agent:, bead:, convoy: or token: and a name
+        scope: String,
+        /// Dollars: 200/month, 5/day, or 0.50 in all
+        #[arg(value_name = "AMOUNT", value_parser = units::allowance)]
+        amount: Allowance,
+        /// How many days to look at
+        #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=31))]
+        days: u32,
+    },
     /// List budgets, and what is left of them
     #[command(after_help = "Examples:
   godel budget list

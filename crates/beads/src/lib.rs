@@ -30,12 +30,12 @@ mod sync;
 mod view;
 mod writer;
 
-pub use bd::Imported;
+pub use bd::{BdFile, Imported, ImportedChange};
 pub use error::{Error, Result};
 pub use evidence::{Evidence, LinkedCommit};
 pub use fsck::Checked;
 pub use graph::{ConvoyState, Progress};
-pub use index::{Filter, Page, Reason, Row, Sort, Waiting};
+pub use index::{Asker, Filter, Page, Query, Reason, Row, Sort, Waiting};
 pub use maintain::Upkeep;
 pub use neighbours::Neighbour;
 pub use shelf::{Act, Draft, Entry, FORMAT, Happening, Job, Merged, Options, Shelf};

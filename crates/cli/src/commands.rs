@@ -38,6 +38,7 @@ mod uninstall;
 mod up;
 mod user;
 mod version;
+mod view;
 mod worker;
 mod workflow;
 mod worktree;
@@ -64,6 +65,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Tenant(asked)) => tenant::run(context, asked).await,
         Some(Command::Secret(asked)) => secret::run(context, asked).await,
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
+        Some(Command::View(asked)) => view::run(context, asked).await,
         Some(Command::Intents(asked)) => Box::pin(intent::run(context, asked)).await,
         Some(Command::Agents(asked)) => Box::pin(agent::run(context, asked)).await,
         Some(Command::Own(asked)) => Box::pin(own::run(context.output, asked)).await,

@@ -62,6 +62,19 @@ pub(crate) fn import(desk: &Desk, file: &Path, dry_run: bool) -> Result<Exit> {
         desk.output.value(&done)?;
         return Ok(Exit::Done);
     }
+    if dry_run {
+        for change in &done.changes {
+            let sign = if change.is_new { "+" } else { "~" };
+            let what = change.fields.join(", ");
+            let what = if what.is_empty() { what } else { format!(" ({what})") };
+            desk.output.line(plain(&format!("{sign} {} {}{what}", change.id, change.title)))?;
+        }
+        let listed = done.changes.len();
+        let rest = (done.created + done.updated).saturating_sub(listed);
+        if rest > 0 {
+            desk.output.note(format_args!("and {rest} more"));
+        }
+    }
     let would = if dry_run { "Would import" } else { "Imported" };
     desk.output.line(format_args!(
         "{would}: {} new, {} updated, {} unchanged",

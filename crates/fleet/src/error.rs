@@ -32,6 +32,9 @@ pub enum Error {
     /// There are no such attempts.
     #[error("there is no attempt {0}")]
     NoAttempt(String),
+    /// There is no such view.
+    #[error("there is no view {0} of yours")]
+    NoView(String),
     /// A use case failed.
     #[error(transparent)]
     App(#[from] godel_app::Error),
@@ -72,6 +75,7 @@ impl Report for Error {
             Self::NoRole(_) => code::ROLE_NOT_FOUND,
             Self::NotQueued(_) => code::LANDING_NOT_FOUND,
             Self::NoAttempt(_) => code::ATTEMPT_NOT_FOUND,
+            Self::NoView(_) => code::VIEW_NOT_FOUND,
             Self::App(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Git(error) => error.code(),
@@ -94,6 +98,7 @@ impl Report for Error {
             Self::NoRole(_) => Some("`godel role list` shows all of them".to_owned()),
             Self::NotQueued(_) => Some("`godel land status` shows what is in it".to_owned()),
             Self::NoAttempt(_) => Some("`godel attempt list` shows all of them".to_owned()),
+            Self::NoView(_) => Some("`godel view list` shows all of them".to_owned()),
             Self::App(error) => error.hint(),
             Self::Store(error) => error.hint(),
             Self::Git(error) => error.hint(),

@@ -60,7 +60,7 @@ fn check_content_type(parts: &Parts) -> ApiResult<()> {
 ///
 /// What comes beyond it is read and dropped for a while: a client that is still sending would not
 /// see the answer if the connection were closed in its face.
-async fn read_body(body: Body, most: usize) -> ApiResult<Vec<u8>> {
+pub(crate) async fn read_body(body: Body, most: usize) -> ApiResult<Vec<u8>> {
     let mut stream = body.into_data_stream();
     let (mut bytes, mut seen) = (Vec::new(), 0_usize);
     while let Some(chunk) = stream.next().await {

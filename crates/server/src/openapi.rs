@@ -41,6 +41,7 @@ pub(crate) fn base() -> OpenApi {
             ("reviews", "What people decide about the work of agents"),
             ("secrets", "What work needs and nobody sees"),
             ("audit", "Who did what"),
+            ("views", "What people look at again and again"),
             ("tenants", "Who shares the server"),
             ("health", "How the server is doing"),
             ("metrics", "Numbers about the server"),

@@ -16,12 +16,12 @@ use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::agents::{
     attach, attempts, carry, convoys as marches, landings, lead, mail, own, places, sessions,
 };
-use crate::routes::beads::moves;
+use crate::routes::beads::{exchange, moves};
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
     admin, audit, auth, beads, calls, convoys, device, events, health, intents, keys, projects,
-    providers, reviews, secrets, spend, stream, system, tenants, usage, users,
+    providers, reviews, secrets, spend, stream, system, tenants, usage, users, views,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -196,6 +196,8 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(projects::get, projects::update, projects::delete))
         .routes(routes!(beads::list, beads::create))
         .routes(routes!(beads::ready))
+        .routes(routes!(exchange::export))
+        .routes(routes!(exchange::import))
         .routes(routes!(beads::claim_next))
         .routes(routes!(beads::get, beads::replace, beads::update, beads::delete))
         .routes(routes!(moves::assign))
@@ -224,6 +226,9 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(spend::revoke_token))
         .routes(routes!(spend::list_budgets, spend::set_budget))
         .routes(routes!(spend::delete_budget))
+        .routes(routes!(spend::try_budget))
+        .routes(routes!(views::list, views::save))
+        .routes(routes!(views::change, views::forget))
         .merge(queue_api())
         .merge(workflow_api())
         .merge(agent_api())

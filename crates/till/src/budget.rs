@@ -1,6 +1,9 @@
 //! `godel budget`: what may be spent.
 
-use godel_api::{Budget, BudgetList, Client, Project, ProjectLimits, ProjectPatch, SetBudget};
+use godel_api::{
+    Budget, BudgetList, BudgetTrial, Client, Project, ProjectLimits, ProjectPatch, SetBudget,
+    TryBudget,
+};
 use godel_args::models::Budget as Asked;
 use godel_args::units::Allowance;
 use godel_console::lookup::{self, NOTHING};
@@ -20,6 +23,7 @@ const SCOPES: &str = "write tenant, or project:, user:, agent:, bead:, convoy: o
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
     match asked {
         Asked::Set { scope, amount, warn } => set(context, &scope, amount, warn).await,
+        Asked::Try { scope, amount, days } => rehearse(context, &scope, amount, days).await,
         Asked::List => list(context).await,
         Asked::Delete { budget } => delete(context, &budget).await,
     }
@@ -90,6 +94,39 @@ async fn set(context: &Context, given: &str, amount: Allowance, warn: Option<u32
         money(budget.spent_micros),
         budget.warn_percent
     ))?;
+    Ok(Exit::Done)
+}
+
+/// Tells what a budget would have stopped.
+async fn rehearse(context: &Context, given: &str, amount: Allowance, days: u32) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let Scope { text, .. } = scope(context, &found.client, given).await?;
+    let Allowance { micros, period } = amount;
+    let (period, past_days) = (period.to_owned(), Some(days));
+    let asked = TryBudget { scope: text, period, cap_micros: micros, past_days };
+    let path = format!("{PATH}/trial");
+    let told: BudgetTrial = found.client.call(Method::POST, &path, Some(&asked)).await?;
+    let output = context.output;
+    if output.is_json() {
+        output.value(&told)?;
+        return Ok(Exit::Done);
+    }
+    let (spent, requests) = (money(told.spent_micros), told.requests);
+    output.line(format_args!("{given} spent {spent} within {days} days (requests: {requests})"))?;
+    if told.stops.is_empty() {
+        output.line("this limit would have stopped nothing")?;
+    }
+    for stop in &told.stops {
+        let (agents, requests) = (stop.agent_count, stop.requests);
+        let cost = money(stop.cost_micros);
+        output.line(format_args!(
+            "{:.0}  reached; agents stopped: {agents}, requests refused: {requests} ({cost})",
+            stop.at
+        ))?;
+    }
+    if !told.is_whole {
+        output.note("there are more requests than were looked at: the oldest are left out");
+    }
     Ok(Exit::Done)
 }
 

@@ -3,6 +3,7 @@
 mod access;
 mod change;
 mod convoys;
+mod exchange;
 mod look;
 mod publish;
 mod shelves;
@@ -12,6 +13,7 @@ pub use change::{
     unlink, update,
 };
 pub use convoys::{convoy, convoys, create_convoy, delete_convoy, fill_convoy, update_convoy};
+pub use exchange::{export, import};
 pub use look::{Listing, Queue, beads, get, log, ready};
 pub(crate) use publish::all_with_repository;
 pub use publish::start;

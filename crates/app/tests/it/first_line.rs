@@ -3,13 +3,14 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 51] = [
+const MODULES: [&str; 54] = [
     "app/src/audit.rs",
     "app/src/auth/device.rs",
     "app/src/auth/login.rs",
     "app/src/backup/stream.rs",
     "app/src/beads/change.rs",
     "app/src/beads/convoys.rs",
+    "app/src/beads/exchange.rs",
     "app/src/beads/look.rs",
     "app/src/erasure.rs",
     "app/src/events.rs",
@@ -29,6 +30,8 @@ const MODULES: [&str; 51] = [
     "app/src/users.rs",
     "app/src/workflows/definitions.rs",
     "app/src/workflows/runs.rs",
+    "board/src/rehearsal.rs",
+    "board/src/views.rs",
     "fleet/src/agents.rs",
     "fleet/src/attach.rs",
     "fleet/src/carry/export.rs",

@@ -166,6 +166,9 @@ pub struct List {
     /// Only those with words that begin so
     #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
+    /// Only those that a query finds, as in the dashboard: status:open agent:none updated:<2d login
+    #[arg(long, value_name = "QUERY", allow_hyphen_values = true)]
+    pub query: Option<String>,
     /// Those that are done, too
     #[arg(long, conflicts_with = "status")]
     pub all: bool,

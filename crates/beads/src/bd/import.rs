@@ -1,5 +1,7 @@
 //! Taking lines of bd onto the shelf.
 
+use std::collections::BTreeSet;
+
 use godel_model::{BeadStatus, Invalid, Priority, code};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -12,9 +14,12 @@ use crate::shelf::{Draft, Shelf};
 
 const LINES_MAX: usize = 1_000_000;
 const LINE_MAX_BYTES: usize = 4 * 1024 * 1024;
+/// How many changes are listed one by one.
+const CHANGES_MAX: usize = 500;
 
 /// What an import did, or would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Imported {
     /// How many beads are new.
     pub created: usize,
@@ -22,6 +27,50 @@ pub struct Imported {
     pub updated: usize,
     /// How many were here already as they are.
     pub unchanged: usize,
+    /// The first of those that are new or changed, in the order of the file.
+    pub changes: Vec<ImportedChange>,
+}
+
+/// One bead that is new, or changed in the source since it was last imported.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ImportedChange {
+    /// The bead.
+    pub id: String,
+    /// Its title there.
+    pub title: String,
+    /// Whether it was not here before.
+    pub is_new: bool,
+    /// What differs from what was imported before, by the names of the source.
+    pub fields: Vec<String>,
+}
+
+impl Imported {
+    /// Counts a line by what was imported of it before.
+    fn count(&mut self, id: &str, kept: Option<&str>, line: &Line) {
+        match kept {
+            Some(kept) if kept == line.text => {
+                self.unchanged += 1;
+                return;
+            }
+            Some(_) => self.updated += 1,
+            None => self.created += 1,
+        }
+        if self.changes.len() < CHANGES_MAX {
+            let fields = kept.map(|kept| differing(kept, &line.text)).unwrap_or_default();
+            let (id, title) = (id.to_owned(), line.mapped.title.clone());
+            self.changes.push(ImportedChange { id, title, is_new: kept.is_none(), fields });
+        }
+    }
+}
+
+/// Names the members that differ between two lines.
+fn differing(before: &str, after: &str) -> Vec<String> {
+    let read = |line| serde_json::from_str::<Map<String, Value>>(line).unwrap_or_default();
+    let (before, after) = (read(before), read(after));
+    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+    let differs = |name: &&String| before.get(name.as_str()) != after.get(name.as_str());
+    names.into_iter().filter(differs).cloned().collect()
 }
 
 /// A line that was read.
@@ -35,26 +84,52 @@ struct Line {
     by: Option<String>,
 }
 
+/// A file of bd that was read.
+#[derive(Debug, Clone)]
+pub struct BdFile {
+    lines: Vec<Line>,
+}
+
+impl BdFile {
+    /// Reads a file of bd.
+    ///
+    /// # Errors
+    /// If a line is not what bd writes; says which and why.
+    pub fn read(text: &str) -> Result<Self> {
+        Ok(Self { lines: read(text)? })
+    }
+
+    /// Tells what taking it would do.
+    ///
+    /// # Errors
+    /// If the repository cannot be read.
+    pub fn plan(&self, shelf: &mut Shelf) -> Result<Imported> {
+        let mut imported = Imported::default();
+        for line in &self.lines {
+            let id = our_id(&line.theirs);
+            let known = shelf.find(Class::Bead, &id)?;
+            imported.count(&id, known.as_ref().map(kept_line), line);
+        }
+        Ok(imported)
+    }
+
+    /// Takes it: all of it, or nothing.
+    ///
+    /// # Errors
+    /// If a document cannot be written.
+    pub fn take(&self, draft: &mut Draft<'_>) -> Result<Imported> {
+        take(draft, &self.lines)
+    }
+}
+
 impl Shelf {
     /// Takes a file of bd onto the shelf: all of it, or nothing.
     ///
     /// # Errors
     /// If a line is not what bd writes; says which and why.
     pub fn import_bd(&mut self, by: &str, text: &str, dry_run: bool) -> Result<Imported> {
-        let lines = read(text)?;
-        if !dry_run {
-            return self.write(by, move |draft| take(draft, &lines));
-        }
-        let mut imported = Imported::default();
-        for line in lines {
-            let known = self.find(Class::Bead, &our_id(&line.theirs))?;
-            match known.as_ref().map(kept_line) {
-                None => imported.created += 1,
-                Some(kept) if kept == line.text => imported.unchanged += 1,
-                Some(_) => imported.updated += 1,
-            }
-        }
-        Ok(imported)
+        let file = BdFile::read(text)?;
+        if dry_run { file.plan(self) } else { self.write(by, move |draft| file.take(draft)) }
     }
 }
 
@@ -101,16 +176,12 @@ fn take(draft: &mut Draft<'_>, lines: &[Line]) -> Result<Imported> {
     let mut imported = Imported::default();
     for line in lines {
         let id = our_id(&line.theirs);
-        match draft.find(Class::Bead, &id)? {
-            None => {
-                create(draft, &id, line)?;
-                imported.created += 1;
-            }
-            Some(known) if kept_line(&known) == line.text => imported.unchanged += 1,
-            Some(known) => {
-                change(draft, known, line)?;
-                imported.updated += 1;
-            }
+        let known = draft.find(Class::Bead, &id)?;
+        imported.count(&id, known.as_ref().map(kept_line), line);
+        match known {
+            None => create(draft, &id, line)?,
+            Some(known) if kept_line(&known) == line.text => {}
+            Some(known) => change(draft, known, line)?,
         }
     }
     Ok(imported)

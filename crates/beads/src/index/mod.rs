@@ -8,6 +8,7 @@ mod blocked;
 mod query;
 mod ready;
 mod schema;
+mod terms;
 
 use std::path::Path;
 
@@ -17,6 +18,7 @@ use rusqlite::{Connection, OptionalExtension as _};
 pub(crate) use query::Table;
 pub use query::{Filter, Page, Row, Sort};
 pub use ready::{Reason, Waiting};
+pub use terms::{Asker, Query};
 
 use crate::Result;
 

@@ -10,6 +10,7 @@ use rusqlite::{OptionalExtension as _, params_from_iter};
 use serde::{Deserialize, Serialize};
 
 use super::Index;
+use super::terms::{Moment, Named, Query, What};
 use crate::Result;
 
 /// Which beads are wanted; what is not said does not matter.
@@ -31,6 +32,8 @@ pub struct Filter {
     pub convoy: Option<String>,
     /// With these words in it.
     pub words: Option<String>,
+    /// What a person typed to find them.
+    pub query: Option<Query>,
     /// Those that are deleted, too.
     pub deleted: bool,
 }
@@ -155,6 +158,10 @@ pub(super) fn row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Row> {
     })
 }
 
+/// The beads that are in convoys.
+const IN_CONVOYS: &str =
+    "SELECT m.bead FROM members AS m JOIN convoys AS c ON c.id = m.convoy WHERE NOT c.deleted";
+
 /// Conditions and the values for them.
 #[derive(Debug, Default)]
 struct Wanted {
@@ -180,8 +187,11 @@ impl Wanted {
         if !filter.deleted {
             wanted.conditions.push("b.deleted = 0".to_owned());
         }
+        let asked = filter.query.as_ref();
         if filter.statuses.is_empty() {
-            wanted.conditions.push("b.status < 3".to_owned());
+            if !asked.is_some_and(Query::names_status) {
+                wanted.conditions.push("b.status < 3".to_owned());
+            }
         } else if filter.statuses.len() < BeadStatus::ALL.len() {
             wanted.one_of("b.status", filter.statuses.iter().map(|status| *status as i64));
         }
@@ -204,7 +214,88 @@ impl Wanted {
             let found = format!("b.n IN (SELECT rowid FROM words WHERE words MATCH {words})");
             wanted.conditions.push(found);
         }
+        for term in asked.iter().flat_map(|query| &query.terms) {
+            let holds = wanted.term(&term.what);
+            // What is not known, such as the agent of a bead that has none, does not hold.
+            let not = if term.not { "NOT " } else { "" };
+            wanted.conditions.push(format!("{not}ifnull({holds}, 0)"));
+        }
         wanted
+    }
+
+    /// Returns the condition for a term of a query.
+    fn term(&mut self, what: &What) -> String {
+        match what {
+            What::Text(text) => {
+                // Inside of quotes only a quote or the end of the text (a zero byte) means something.
+                let plain = text.replace(|letter: char| letter == '"' || letter.is_control(), " ");
+                let text = self.value(format!("\"{plain}\"*"));
+                format!("(b.n IN (SELECT rowid FROM words WHERE words MATCH {text}))")
+            }
+            What::Status(values) => self.among("b.status", values.iter().map(|one| *one as i64)),
+            What::Priority(values) => {
+                self.among("b.priority", values.iter().map(|one| *one as i64))
+            }
+            What::Kind(values) => self.among("lower(b.kind)", values.iter().cloned()),
+            What::Blocked(values) => {
+                let values = values.iter().map(|yes| i64::from(*yes));
+                self.among("(b.blocked AND b.status < 3)", values)
+            }
+            What::Label(values) => {
+                let labelled = self.among("lower(label)", values.iter().cloned());
+                format!("(b.id IN (SELECT bead FROM labels WHERE {labelled}))")
+            }
+            What::Agent(values) => self.named(
+                values,
+                |wanted, name| {
+                    let name = wanted.value(name);
+                    format!("lower(b.agent) IN ({name}, 'user:' || {name})")
+                },
+                ("b.agent IS NULL", "b.agent"),
+            ),
+            What::Parent(values) => self.named(
+                values,
+                |wanted, name| format!("lower(b.parent) = {}", wanted.value(name)),
+                ("b.parent IS NULL", "b.parent"),
+            ),
+            What::Convoy(values) => self.named(
+                values,
+                |wanted, name| {
+                    let name = wanted.value(name);
+                    format!("b.id IN ({IN_CONVOYS} AND {name} IN (lower(c.id), lower(c.name)))")
+                },
+                (&format!("b.id NOT IN ({IN_CONVOYS})"), "NULL"),
+            ),
+            What::Moment { column, after, at } => {
+                let at = self.value(at.as_microsecond());
+                let column = match column {
+                    Moment::Updated => "b.updated",
+                    Moment::Created => "b.created",
+                };
+                format!("({column} {} {at})", if *after { ">" } else { "<" })
+            }
+        }
+    }
+
+    fn among<T: Into<Sql>>(&mut self, column: &str, values: impl Iterator<Item = T>) -> String {
+        let places: Vec<String> = values.map(|value| self.value(value)).collect();
+        format!("({column} IN ({}))", places.join(", "))
+    }
+
+    /// Returns the condition for names: how one is found, and (for none, for an exact one) by what.
+    fn named(
+        &mut self,
+        values: &[Named],
+        like: impl Fn(&mut Self, String) -> String,
+        (nothing, column): (&str, &str),
+    ) -> String {
+        let one = |value: &Named| match value {
+            Named::Nothing => nothing.to_owned(),
+            Named::Exactly(name) => format!("{column} = {}", self.value(name.clone())),
+            Named::Like(name) => like(self, name.clone()),
+        };
+        let any: Vec<String> = values.iter().map(one).collect();
+        format!("({})", any.join(" OR "))
     }
 
     fn clause(&self) -> String {

@@ -11,6 +11,7 @@ mod merges;
 mod older;
 mod places;
 mod power_cut;
+mod queries;
 mod reviewed;
 mod support;
 mod upkeep;

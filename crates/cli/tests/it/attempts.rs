@@ -13,12 +13,12 @@ const SONNET: &str = "claude-sonnet-5";
 const HAIKU: &str = "claude-haiku-5-5";
 /// What no file of the project may say.
 const GATE: &str = "[gates]\nno-todo = \"! grep -r FORBIDDEN . --include=*.txt\"\n";
-/// What the attempts do: each looks by its name which one it is.
-const THREE: &str = "[[shell case $(git var GIT_AUTHOR_IDENT) in attempt-*-1*) echo one > out.txt;; \
-     attempt-*-2*) printf 'two\\nlines\\n' > out.txt; echo more > extra.txt;; *) echo FORBIDDEN > out.txt;; \
+/// What the attempts do: each looks by its name which one it is. The space belongs to it: a bead may be `godel-1yw5i`.
+const THREE: &str = "[[shell case $(git var GIT_AUTHOR_IDENT) in attempt-*-1' '*) echo one > out.txt;; \
+     attempt-*-2' '*) printf 'two\\nlines\\n' > out.txt; echo more > extra.txt;; *) echo FORBIDDEN > out.txt;; \
      esac; git add -A; git commit -qm work]] [[then]] [[call done {\"summary\":\"tried\"}]]";
 /// The first is done at once, the others have half of it and go on for long.
-const SLOW: &str = "[[shell case $(git var GIT_AUTHOR_IDENT) in attempt-*-1*) echo quick > out.txt; git add -A; \
+const SLOW: &str = "[[shell case $(git var GIT_AUTHOR_IDENT) in attempt-*-1' '*) echo quick > out.txt; git add -A; \
      git commit -qm quick;; *) echo half > half.txt; sleep 600;; esac]] [[then]] [[call done \
      {\"summary\":\"quick\"}]]";
 

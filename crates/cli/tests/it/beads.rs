@@ -129,6 +129,12 @@ fn lists_are_filtered_sorted_and_paged() {
     assert_eq!(ids(&has(&["--label", "x"])), [low]);
     assert_eq!(ids(&has(&["--priority", "critical,low"])), [low]);
     assert_eq!(ids(&has(&["--search", "lo on"])), [low]);
+    assert_eq!(
+        ids(&has(&["--query", "-priority:medium label:X agent:none updated:<1d lo"])),
+        [low]
+    );
+    repo.godel(&["bead", "list", "--query", "prio:low"])
+        .refused(2, &["invalid_query", "`prio:low`", "did you mean priority?"]);
     assert_eq!(ids(&has(&["--type", "bug"])), Vec::<&str>::new());
     assert_eq!(ids(&repo.json(&["bead", "search", "LOW"])["items"]), [low]);
     repo.say(&["bead", "close", low, "--reason", "as said"]);

@@ -51,7 +51,9 @@ fn beads_come_from_bd_and_go_back_to_it() {
     let file = repo.path.join("issues.jsonl");
     std::fs::write(&file, ISSUES).unwrap();
     let said = repo.say(&["import", "beads", "issues.jsonl", "--dry-run"]);
-    assert_eq!(said, "Would import: 2 new, 0 updated, 0 unchanged\n");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("+ godel-") && lines[0].ends_with(" first"), "{said}");
+    assert_eq!(lines[2..], ["Would import: 2 new, 0 updated, 0 unchanged"]);
     assert_eq!(repo.json(&["bead", "list"])["items"], json!([]));
     assert_eq!(repo.json(&["import", "beads", "issues.jsonl"])["created"], 2);
     let said = repo.fed(ISSUES, &["import", "beads", "-"]).expect(0).stdout;

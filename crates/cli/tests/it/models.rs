@@ -248,6 +248,13 @@ async fn budgets_are_set_hold_and_go() {
     assert_eq!(status, StatusCode::PAYMENT_REQUIRED, "{said}");
     let why = said["error"]["message"].as_str().unwrap();
     assert!(why.contains("agent:b1") && why.contains("godel budget set"), "{why}");
+    // What a limit would have done can be asked before it is set.
+    let tried = world.json(&["budget", "try", "project:web", "0.01", "--days", "2"]);
+    assert_eq!((&tried["requests"], &tried["spentMicros"]), (&json!(1), &json!(12_000)));
+    let said = world.run(&["budget", "try", "tenant", "5/day"]).expect(0).stdout;
+    let wanted =
+        "tenant spent $0.012 within 7 days (requests: 1)\nthis limit would have stopped nothing\n";
+    assert_eq!(said, wanted);
 
     let listed = world.run(&["budget", "list"]).expect(0).stdout;
     for (scope, rest) in [

@@ -606,3 +606,28 @@ fn a_lost_master_key_costs_the_secrets_and_a_mislaid_one_nothing() {
     assert_eq!(std::fs::read_to_string(home.data().join("master.key.old")).unwrap(), key);
     drop(home.up());
 }
+
+#[test]
+fn views_are_kept_under_names() {
+    let home = Home::new();
+    let server = home.up();
+    let said = home.run(&["view", "save", "Ready", "status:open -label:later"]).expect(0).stdout;
+    assert_eq!(said, "you have the view \"Ready\" now: status:open -label:later\n");
+    // The same name gets the new query.
+    home.run(&["view", "save", "ready", "-status:done", "--shared"]).expect(0);
+    let eve = developer(&server, &home, "eve", "viewer", &[]);
+    let listed = eve.run(&["view", "list"]).expect(0).stdout;
+    let line = listed.lines().nth(1).unwrap_or_default();
+    assert!(
+        ["beads", "ready", "shared", "-status:done"].iter().all(|part| line.contains(part)),
+        "{listed}"
+    );
+    eve.run(&["view", "save", "Mine", "updated:<2d", "--shared"]).refused(5, &["forbidden"]);
+    eve.run(&["view", "delete", "ready"]).refused(3, &["view_not_found"]);
+    home.run(&["view", "save", "Odd", "status:opne"]).refused(2, &["did you mean open?"]);
+    assert_eq!(
+        home.run(&["view", "delete", "READY"]).expect(0).stdout,
+        "the view \"ready\" is gone\n"
+    );
+    assert_eq!(home.run(&["view", "list", "--json"]).expect(0).json(), json!({ "items": [] }));
+}

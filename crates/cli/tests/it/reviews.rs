@@ -98,7 +98,7 @@ async fn after_three_rounds_a_person_decides() {
     let inbox = until(&yard, &["inbox"], |inbox| !inbox["items"].as_array().unwrap().is_empty());
     let notice = &inbox["items"][0];
     let about = (&notice["kind"], &notice["bead"]);
-    let log = yard.repo.home.log();
+    let log = yard.run(&["agent", "logs", "worker-1"]).stdout;
     assert_eq!(about, (&"review".into(), &id.clone().into()), "{inbox:#}\n{log}");
     assert!(notice["text"].as_str().unwrap().contains("sent back 3 times"), "{notice:#}");
     assert_eq!(bead(&yard, &id)["status"], "review");

@@ -1,9 +1,11 @@
 //! `godel bead list` and `search`.
 
 use godel_args::bead::{List, Part};
-use godel_beads::{Filter, Page, Row, Shelf, Sort};
+use godel_beads::{Asker, Filter, Page, Query, Row, Shelf, Sort};
 use godel_console::{Error, Exit, Result};
-use godel_model::{BeadStatus, Invalid, Priority, code, from_micros, micros};
+use godel_model::{
+    BeadStatus, Clock as _, Invalid, Priority, SystemClock, code, from_micros, micros,
+};
 use serde_json::{Value, json};
 
 use super::{found, mention_damage, state};
@@ -14,6 +16,9 @@ pub(super) fn list(desk: &Desk, asked: List) -> Result<Exit> {
     let mut shelf = desk.shelf()?;
     let parent = asked.parent.map(|name| found(&mut shelf, &name)).transpose()?;
     let convoy = asked.convoy.map(|name| shelf.convoy_id(&name)).transpose()?;
+    let me = desk.name(&shelf);
+    let asker = Asker { name: &me, now: SystemClock.now() };
+    let query = asked.query.map(|text| Query::read(&text, asker)).transpose()?;
     let statuses = if asked.all { BeadStatus::ALL.to_vec() } else { asked.status };
     let filter = Filter {
         statuses,
@@ -24,6 +29,7 @@ pub(super) fn list(desk: &Desk, asked: List) -> Result<Exit> {
         parent: parent.map(|parent| parent.id),
         convoy,
         words: asked.search.as_deref().map(words).transpose()?,
+        query,
         deleted: asked.deleted,
     };
     print(desk, &mut shelf, &filter, asked.part)

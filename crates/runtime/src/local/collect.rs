@@ -49,8 +49,10 @@ pub(super) fn admit(offer: &Offer<'_>) -> Result<u64> {
     if kind.as_deref() != Some("commit") {
         return Err(refused(format!("{commit} is not a commit")));
     }
-    // Everything that it needs is here or was here: the objects are complete.
-    let complete = ["rev-list", "--objects", "--quiet", commit, "--not", "--all"];
+    // Everything that it needs is here or was here: the objects are complete. Only the base is taken for
+    // granted: `--all` would ask after the HEAD of every worktree too, and that of one which git is just
+    // making names no object yet.
+    let complete = ["rev-list", "--objects", "--quiet", commit, "--not", base];
     quarantine.git().args(&complete).run().map_err(refuse)?;
     let descends = ["merge-base", "--is-ancestor", base, commit];
     if !quarantine.git().args(&descends).output(b"")?.status.success() {

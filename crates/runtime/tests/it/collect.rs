@@ -55,6 +55,21 @@ async fn a_server_killed_between_branch_and_index_leaves_nothing_that_seems_chan
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_is_taken_over_while_git_makes_another_worktree() {
+    let world = World::new();
+    let at = world.spawn("a", Profile::Workspace).await.id;
+    world.works(at, "echo three > c.txt && git add c.txt && git commit -qm third").await;
+    // `git worktree add` begins with a HEAD that names no object.
+    let another = world.repo().join(".git/worktrees/another");
+    std::fs::create_dir_all(&another).unwrap();
+    std::fs::write(another.join("HEAD"), format!("{}\n", "0".repeat(40))).unwrap();
+    std::fs::write(another.join("commondir"), "../..\n").unwrap();
+    std::fs::write(another.join("gitdir"), "/nowhere/another/.git\n").unwrap();
+    std::fs::write(another.join("locked"), "initializing").unwrap();
+    assert_eq!(world.provider.collect(at).await.unwrap().commits, 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_profile_that_writes_can_commit() {
     for profile in [Profile::Workspace, Profile::WorkspaceNet, Profile::None] {
         let world = World::new();

@@ -24,4 +24,5 @@ pub(crate) mod system;
 pub(crate) mod tenants;
 pub(crate) mod usage;
 pub(crate) mod users;
+pub(crate) mod views;
 pub(crate) mod workflows;

@@ -4,9 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
-    AgentToken, AgentTokenMade, Budget, BudgetList, NewAgentToken, Page, SetBudget, Success,
+    AgentToken, AgentTokenMade, Budget, BudgetList, BudgetStop, BudgetTrial, NewAgentToken, Page,
+    SetBudget, Success, TryBudget,
 };
 use godel_app::spend::{budgets, tokens};
+use godel_board::rehearsal::{self, Stop, Trial};
 use godel_model::{BudgetId, ProjectId, TokenId};
 use godel_store::AgentTokenRecord;
 use http::{StatusCode, header};
@@ -17,6 +19,9 @@ use crate::error::ApiResult;
 use crate::extract::{Id, JsonBody, Query};
 use crate::guard::Caller;
 use crate::state::Shared;
+
+/// How many days a trial looks back unless told otherwise.
+const TRIAL_DAYS: u32 = 7;
 
 fn token(record: AgentTokenRecord) -> AgentToken {
     let purpose = record.purpose;
@@ -165,4 +170,37 @@ pub(crate) async fn delete_budget(
 ) -> ApiResult<StatusCode> {
     budgets::delete(&shared.app, &caller.call, id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Try a budget
+///
+/// Which requests of the past days it would have refused, and which agents it would have stopped. Nothing is set.
+#[utoipa::path(post, path = "/budgets/trial", tag = "models", operation_id = "tryBudget",
+    request_body = TryBudget,
+    responses((status = 200, description = "What it would have done", body = Success<BudgetTrial>)))]
+pub(crate) async fn try_budget(
+    State(shared): State<Shared>,
+    caller: Caller,
+    body: JsonBody<TryBudget>,
+) -> ApiResult<impl IntoResponse> {
+    let TryBudget { scope, period, cap_micros, past_days } = body.value;
+    let (scope, period) = (scope.parse()?, period.parse()?);
+    let past_days = past_days.unwrap_or(TRIAL_DAYS);
+    let trial = Trial { scope, period, cap: cap_micros, past_days };
+    let found = rehearsal::rehearse(&shared.app, &caller.call, trial).await?;
+    let stop = |stop: Stop| BudgetStop {
+        at: stop.at,
+        requests: stop.calls,
+        cost_micros: stop.cost,
+        agent_count: stop.agents_count,
+        agents: stop.agents,
+    };
+    Ok(Json(Success::new(BudgetTrial {
+        from: found.from,
+        to: found.to,
+        requests: found.calls,
+        spent_micros: found.spent,
+        stops: found.stops.into_iter().map(stop).collect(),
+        is_whole: found.whole,
+    })))
 }

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use crate::harness::{Running, data, failure, servers};
 
 /// A repository that is known to a server as a project.
-struct Known {
+pub(crate) struct Known {
     _folder: tempfile::TempDir,
     path: PathBuf,
-    project: String,
+    pub(crate) project: String,
 }
 
-async fn known(server: &Running, name: &str) -> Known {
+pub(crate) async fn known(server: &Running, name: &str) -> Known {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("repo");
     let init = ["init", "-q", "-b", "main", path.to_str().unwrap()];

@@ -7,6 +7,7 @@ mod auth;
 mod backup;
 mod bad_input;
 mod beads;
+mod board;
 mod conventions;
 mod emitted;
 mod gauges;

@@ -20,6 +20,7 @@ struct Mine {
     agent: String,
     intent: String,
     session: String,
+    view: String,
     _repository: tempfile::TempDir,
 }
 
@@ -62,7 +63,10 @@ impl Mine {
         data(server.post("/api/v1/mail", letter).await, StatusCode::CREATED).await;
         let intent = json!({ "text": format!("Fix the typo in {MARK}"), "rules": true });
         let intent = data(server.post("/api/v1/intents", intent).await, StatusCode::CREATED).await;
+        let view = json!({ "page": "beads", "name": MARK, "query": "", "shared": true });
+        let view = data(server.post("/api/v1/views", view).await, StatusCode::CREATED).await;
         Self {
+            view: id(&view),
             intent: id(&intent),
             agent: id(&agent),
             session: agent["sessionId"].as_str().unwrap().to_owned(),
@@ -87,6 +91,7 @@ impl Mine {
             Some("agents") => &self.agent,
             Some("intents") => &self.intent,
             Some("sessions") => &self.session,
+            Some("views") => &self.view,
             _ => &self.event,
         };
         let path = path.replace("{id}", id).replace("{name}", "ours");
@@ -116,6 +121,8 @@ fn body(path: &str) -> Value {
         "intents" => json!({ "text": "Fix the typo", "rules": true }),
         "answer" if path.contains("/intents/") => json!({ "answer": "theirs" }),
         "start" | "stop" => json!({}),
+        "trial" => json!({ "scope": "tenant", "period": "total", "capMicros": 1 }),
+        _ if path.contains("/views") => json!({ "page": "beads", "name": "theirs", "query": "" }),
         _ if path.contains("/convoys/") && path.ends_with("/beads") => json!({}),
         _ if path.contains("/beads") => json!({ "title": "theirs" }),
         _ if path.contains("/convoys") => json!({ "name": "theirs" }),

@@ -1,5 +1,6 @@
 //! Beads: units of work in the repositories of projects.
 
+pub(crate) mod exchange;
 pub(crate) mod moves;
 pub(crate) mod shape;
 
@@ -14,7 +15,7 @@ use godel_api::{
 };
 use godel_app::beads::{self, Listing as Wanted, Placed};
 use godel_beads::ops::{self, Changes, DEFAULT_LEASE_SECS};
-use godel_beads::{self as shelf, Filter, Row, Sort};
+use godel_beads::{self as shelf, Asker, Filter, Query as Asked, Row, Sort};
 use godel_model::{Invalid, ProjectId, code};
 use http::{HeaderMap, StatusCode, header};
 use serde::Deserialize;
@@ -93,8 +94,10 @@ pub(crate) fn answer(status: StatusCode, placed: Placed<shelf::Bead>) -> Respons
 /// List beads
 ///
 /// Of all projects in one list. Sorted by `priority` (then age), `-createdAt` or `-updatedAt`. The
-/// filter takes `projectId`, `status`, `type`, `priority`, `label`, `agent`, `parent`, `convoy` and
-/// `search`; without `status` all but `done` are listed.
+/// filter takes `projectId`, `status`, `type`, `priority`, `label`, `agent`, `parent`, `convoy`,
+/// `search` and `query`; without a status all but `done` are listed. A `query` is what people type, such
+/// as `status:open agent:none blocked:no updated:<2d login`: all words must hold, of several values of a
+/// field (`status:open,review`) any will do, a minus before a word turns it around.
 #[utoipa::path(get, path = "/beads", tag = "beads", operation_id = "listBeads", params(LongListQuery),
     responses((status = 200, description = "A page of beads", body = Success<Page<Bead>>)))]
 pub(crate) async fn list(
@@ -118,7 +121,8 @@ pub(crate) async fn list(
         Sort::Updated => listing.descending_only("updatedAt")?,
     }
     let project = listing.take_one("projectId")?.map(|id| id.parse()).transpose()?;
-    let filter = filter_of(&mut listing)?;
+    let asker = Asker { name: &caller.call.actor.name, now: shared.app.clock.now() };
+    let filter = filter_of(&mut listing, asker)?;
     listing.no_more_fields()?;
     let after = listing.from.take().map(|mark| mark.0);
     let wanted = Wanted { project, filter, sort, limit: listing.limit, after };
@@ -128,11 +132,13 @@ pub(crate) async fn list(
     Ok(Json(Success::new(listing.page(items, last.map(Mark)))))
 }
 
-fn filter_of(listing: &mut Listing<Mark>) -> ApiResult<Filter> {
+fn filter_of(listing: &mut Listing<Mark>, asker: Asker<'_>) -> ApiResult<Filter> {
     fn words<T: FromStr<Err = Invalid>>(texts: Vec<String>) -> Result<Vec<T>, Invalid> {
         texts.iter().map(|text| text.parse()).collect()
     }
+    let query = listing.take_one("query")?.map(|text| Asked::read(&text, asker)).transpose()?;
     Ok(Filter {
+        query,
         statuses: words(listing.take_all("status"))?,
         kinds: listing.take_all("type"),
         priorities: words(listing.take_all("priority"))?,

@@ -5,10 +5,11 @@ use std::time::Duration;
 use godel_app::vault::MasterKey;
 use godel_llm::Dialect;
 use godel_testkit::{Database, postgres_url};
+use reqwest::StatusCode;
 use serde_json::json;
 
 use super::world::{Asked, World, read_until, told};
-use crate::harness::{Running, server_with};
+use crate::harness::{Running, data, failure, server_with};
 
 /// 10 tokens in and 90 out at a thousand micro-dollars each; 100 out at most.
 const COST: i64 = 90_010;
@@ -173,4 +174,38 @@ async fn a_request_may_name_its_own_limit() {
     let asked = world.stage.recorded();
     assert_eq!(asked.len(), 2);
     assert!(asked.iter().all(|asked| asked.json().get("routing").is_none()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_budget_is_tried_on_what_was_spent_before_it_is_set() {
+    for world in World::all("limits.agent = {}").await {
+        for _ in 0..3 {
+            assert_eq!(world.say(&dear()).await.0, 200);
+        }
+        // A request is in the sums soon after its answer.
+        while world.usage().await["costMicros"] != 3 * COST {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        let trial = async |scope: &str, cap: i64| {
+            let body =
+                json!({ "scope": scope, "period": "daily", "capMicros": cap, "pastDays": 2 });
+            let answer = world.server.post("/api/v1/budgets/trial", body).await;
+            data(answer, StatusCode::OK).await
+        };
+        // The second request passes the limit, so the third is the first that would be refused.
+        let told = trial("agent:worker", COST + 1).await;
+        assert_eq!(
+            (&told["requests"], &told["spentMicros"]),
+            (&json!(3), &json!(3 * COST)),
+            "{told}"
+        );
+        let stop = &told["stops"][0];
+        assert_eq!((&stop["requests"], &stop["costMicros"]), (&json!(1), &json!(COST)), "{told}");
+        assert_eq!((&stop["agentCount"], &stop["agents"]), (&json!(1), &json!(["worker"])));
+        assert_eq!(trial("tenant", 10 * COST).await["stops"], json!([]));
+        assert_eq!(trial("agent:other", 1).await["requests"], 0);
+        assert_eq!(world.budgets().await, Vec::<serde_json::Value>::new(), "nothing is set");
+        let bad = json!({ "scope": "tenant", "period": "daily", "capMicros": 1, "pastDays": 32 });
+        failure(world.server.post("/api/v1/budgets/trial", bad).await, 400, "invalid_field").await;
+    }
 }

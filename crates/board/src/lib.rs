@@ -1,0 +1,10 @@
+//! The board: what people arrange for themselves, and what they try out before they do it.
+//!
+//! # Invariants
+//! - A view is an address and nothing else: it lets nobody see what they could not see without it.
+//! - A rehearsal changes nothing; it is worked out from the ledger's own rows.
+
+pub mod rehearsal;
+pub mod views;
+
+pub use godel_fleet::{Error, Result};
