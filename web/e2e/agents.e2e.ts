@@ -1,16 +1,13 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  badge,
-  barriers,
-  chooseTheme,
-  openBrowser,
-  picture,
-  signIn,
-  visitor,
-  type World,
-} from "./browser";
+import type { UsageReport } from "../src/api/types";
+import { badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { type Seed, SeededServer } from "./seed";
+
+/** Tokens of one request, as an event tells them. */
+type Used = Partial<
+  Record<"input" | "cacheRead" | "cacheWrite5m" | "cacheWrite1h" | "output", number>
+>;
 
 describe("the page of agents", () => {
   let seeded: SeededServer;
@@ -38,6 +35,21 @@ describe("the page of agents", () => {
     await page.getByRole("heading", { name, exact: true }).waitFor();
   };
 
+  const usageEvents = async (agentId: string) => {
+    const filter = encodeURIComponent(JSON.stringify({ type: "agent:usage", agentId }));
+    const path = `/api/v1/events?limit=50&filter=${filter}`;
+    return (await read<{ items: { payload: { usage: Used } }[] }>(here, path)).items;
+  };
+  const contextOf = (event: { payload: { usage: Used } } | undefined) => {
+    const {
+      input = 0,
+      cacheRead = 0,
+      cacheWrite5m = 0,
+      cacheWrite1h = 0,
+    } = event?.payload.usage ?? {};
+    return input + cacheRead + cacheWrite5m + cacheWrite1h;
+  };
+
   it("A2 a card says who, what, where, what it costs and since when", async () => {
     const waiting = card(seed.waiting);
     await waiting.getByText("Waiting for you", { exact: true }).waitFor();
@@ -46,6 +58,42 @@ describe("the page of agents", () => {
     expect(text).toContain("worktree · workspace");
     expect(text).toMatch(/\$\d/);
     expect(text).toMatch(/worker · claude-opus-4-8 · \d+[smh]/);
+  });
+
+  it("A2 a card tells what it cost today and the context of its last request, as the API does", async () => {
+    const { agent } = seed.inReview;
+    const { id } = await seeded.json<{ id: string }>("agent", "show", agent);
+    const [last] = await usageEvents(id);
+    const day = new Date().toISOString().slice(0, 10);
+    const path = `/proxy/v1/usage?from=${day}&to=${day}&groupBy=agent`;
+    const { rows } = await read<UsageReport>(here, path);
+    const cost = rows.find(({ group }) => group.agent === id)?.costMicros;
+    expect(cost).toBeGreaterThan(0);
+    const told = (name: string) => card(agent).locator(`[${name}]`).getAttribute(name);
+    await expect.poll(() => told("data-today")).toBe(String(cost));
+    await expect.poll(() => told("data-context")).toBe(String(contextOf(last)));
+    await page.mouse.move(5, 5);
+    await picture(page, "agents-today");
+  });
+
+  it("B1 a view of the agents is kept by a name", async () => {
+    await page.getByLabel("Status").selectOption("busy");
+    await page.getByRole("button", { name: "Views: At work" }).waitFor();
+    await page.getByRole("textbox", { name: "Filter the agents" }).fill("Think");
+    await page.getByRole("button", { name: "Views" }).click();
+    await page.getByRole("menuitem", { name: "Save this view…" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Thinkers");
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await page.getByRole("button", { name: "Views: Thinkers" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Views: Thinkers" }).click();
+    await page.getByRole("menuitemradio", { name: "All agents" }).click();
+    await card(seed.waiting).waitFor();
+    const { items } = await read<{ items: { page: string; query: string }[] }>(
+      here,
+      "/api/v1/views",
+    );
+    expect(items).toMatchObject([{ page: "agents", query: "q=Think&status=busy" }]);
   });
 
   it("A3 agents are grouped by team with counts, and a group can be folded", async () => {
@@ -125,7 +173,10 @@ describe("the page of agents", () => {
     await page.getByText(/^worker-\d+ is on its way$/).waitFor();
     await page.mouse.move(5, 5);
     await page.locator("[data-agent]").nth(before).waitFor();
-    const { items } = await api<{ items: { budgetMicros: number }[] }>("/api/v1/agents?limit=1");
+    const { items } = await read<{ items: { budgetMicros: number }[] }>(
+      here,
+      "/api/v1/agents?limit=1",
+    );
     expect(items[0]?.budgetMicros).toBe(2_500_000);
   });
 
@@ -156,7 +207,8 @@ describe("the page of agents", () => {
       .getByText(/is-committed/)
       .first()
       .waitFor();
-    const { items } = await api<{ items: unknown[] }>(
+    const { items } = await read<{ items: unknown[] }>(
+      here,
       `/api/v1/agents/${seed.inReview.agent}/logs?limit=500`,
     );
     await page.getByText(`${items.length} lines`, { exact: true }).waitFor();
@@ -172,10 +224,11 @@ describe("the page of agents", () => {
     await page.getByText("1 file, +1 −0").waitFor();
     await picture(page, "agent-changes");
     await page.getByRole("tab", { name: "Cost" }).click();
-    const agent = await api<{ id: string; spentMicros: number }>(
+    const agent = await read<{ id: string; spentMicros: number }>(
+      here,
       `/api/v1/agents/${seed.inReview.agent}`,
     );
-    const calls = await api<{ total: number }>(`/proxy/v1/audit?agent=${agent.id}`);
+    const calls = await read<{ total: number }>(here, `/proxy/v1/audit?agent=${agent.id}`);
     const table = page.getByRole("table", { name: "Requests to models" });
     await table.waitFor();
     await expect.poll(() => table.locator("tbody tr").count()).toBe(calls.total);
@@ -186,6 +239,25 @@ describe("the page of agents", () => {
     await page.getByRole("button", { name: /agent:complete/ }).click();
     await page.getByText('"summary":', { exact: true }).waitFor();
     await picture(page, "agent-events");
+  });
+
+  it("A5 the context is that of the last request, and grew with those before", async () => {
+    const { agent } = seed.inReview;
+    const { id } = await seeded.json<{ id: string }>("agent", "show", agent);
+    const events = await usageEvents(id);
+    await open(agent, "context");
+    const shown = page.getByRole("region", { name: "Its last request" });
+    await expect
+      .poll(() => shown.locator("[data-context]").getAttribute("data-context"))
+      .toBe(String(contextOf(events[0])));
+    const output = events[0]?.payload.usage.output ?? -1;
+    await shown
+      .locator("[data-kind=output]")
+      .getByText(output.toLocaleString("en-US"), { exact: true })
+      .waitFor();
+    await expect.poll(() => page.locator("[data-step]").count()).toBe(events.length);
+    await page.getByText("Not yet: all of it is as it was said.").waitFor();
+    await picture(page, "agent-context");
   });
 
   it("A5 a question stands under the action that asked, and is answered there", async () => {
@@ -199,7 +271,8 @@ describe("the page of agents", () => {
     await line.getByRole("button", { name: "blue" }).click();
     await line.getByRole("button", { name: "blue" }).waitFor({ state: "detached" });
     await page.getByText(`${seed.waiting} was told: blue`).waitFor();
-    const { items } = await api<{ items: { text: string; answer: string }[] }>(
+    const { items } = await read<{ items: { text: string; answer: string }[] }>(
+      here,
       `/api/v1/inbox?filter=${encodeURIComponent('{"state":"all"}')}`,
     );
     expect(items.find(({ text }) => text === "Which colour?")?.answer).toBe("blue");
@@ -218,47 +291,7 @@ describe("the page of agents", () => {
       .toBe(`${seed.busy} has ended.`);
   });
 
-  it("G18 nothing keeps people out of the detail and the drawer, in either theme", async () => {
-    for (const theme of ["light", "dark"] as const) {
-      const { page: own } = await visitor(browser);
-      await chooseTheme(own, theme);
-      await signIn(own, here, `/agents/${seed.inReview.agent}`);
-      await own.getByRole("list", { name: "Timeline" }).waitFor();
-      await picture(own, `agent-${theme}`);
-      expect(await barriers(own), `timeline ${theme}`).toEqual([]);
-      const tabs = {
-        Terminal: own.getByRole("log").getByText(/is-committed/),
-        Changes: own.getByText("hello from an agent", { exact: true }),
-        Cost: own.getByRole("table", { name: "Requests to models" }),
-        Events: own.getByRole("button", { name: /agent:complete/ }),
-      };
-      for (const [tab, content] of Object.entries(tabs)) {
-        await own.getByRole("tab", { name: tab }).click();
-        await content.first().waitFor();
-        expect(await barriers(own), `${tab} ${theme}`).toEqual([]);
-      }
-      await own.getByRole("tab", { name: "Changes" }).click();
-      await own.getByText("hello from an agent", { exact: true }).waitFor();
-      await picture(own, `agent-changes-${theme}`);
-      await own.keyboard.press("c");
-      await own.getByRole("dialog", { name: "Spawn an agent" }).waitFor();
-      await picture(own, `agent-spawn-${theme}`);
-      expect(await barriers(own), `drawer ${theme}`).toEqual([]);
-      await own.keyboard.press("Escape");
-      await own.setViewportSize({ width: 390, height: 800 });
-      await picture(own, `agent-narrow-${theme}`);
-      const width = await own.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
-      await own.context().close();
-    }
-  });
-
   it("nothing on the way broke a script or the content policy", () => {
     expect(problems).toEqual([]);
   });
-
-  async function api<T>(path: string): Promise<T> {
-    const response = await fetch(`${here.url}${path}`, { headers: { "X-API-Key": here.key } });
-    return ((await response.json()) as { data: T }).data;
-  }
 });

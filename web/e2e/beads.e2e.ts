@@ -1,10 +1,10 @@
+import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeBead, readBead, until } from "./beadSeed";
 import {
   badge,
   barriers,
-  chooseTheme,
   openBrowser,
   picture,
   signIn,
@@ -21,6 +21,21 @@ The form is **slow** on \`Safari\`, see https://example.org/report
 - [x] find the cause
 
 <img src=x onerror="window.broken = true"> [bad](javascript:alert)`;
+
+async function openExchange(page: Page, line: RegExp): Promise<void> {
+  await page.getByRole("button", { name: "Import and export" }).click();
+  await page.getByRole("menuitem", { name: line }).first().click();
+}
+
+/** What the page gives as a file. */
+async function exportOf(page: Page): Promise<string> {
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    openExchange(page, /^Export/),
+  ]);
+  expect(download.suggestedFilename()).toBe("beads.jsonl");
+  return readFile(await download.path(), "utf8");
+}
 
 describe("the beads", () => {
   let seeded: SeededServer;
@@ -100,17 +115,65 @@ describe("the beads", () => {
     await page.getByRole("menuitemradio", { name: "Blocked" }).click();
     await page.getByText("1 bead", { exact: true }).waitFor();
     await expect.poll(ids).toEqual([seed.beads[2]]);
-    await box().fill("label:speed");
-    await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Views" }).click();
-    await page.getByRole("menuitem", { name: "Remember this view" }).click();
-    await page.getByRole("button", { name: "Views" }).click();
-    await page.getByRole("menuitemradio", { name: "Everything" }).click();
-    await page.getByText("9 beads", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Views" }).click();
-    await page.getByRole("menuitemradio", { name: "label:speed" }).click();
-    await page.getByText("1 bead", { exact: true }).waitFor();
     await ask("", 9);
+  });
+
+  it("B1 a view is kept on the server: found elsewhere, changed, shared, forgotten and back", async () => {
+    const views = (name: string | RegExp) => page.getByRole("button", { name });
+    const kept = () =>
+      seeded.json<{ items: { name: string; query: string; shared: boolean }[] }>("view", "list");
+    await ask("label:speed", 1);
+    await views("Views").click();
+    await page.getByRole("menuitem", { name: /^Save this view…/ }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Fast");
+    await page.getByText("godel view save Fast label:speed").waitFor();
+    await picture(page, "beads-view-save");
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save", exact: true }).click();
+    await views("Views: Fast").waitFor();
+    await ask("", 9);
+    await views("Views: Fast (changed)").waitFor();
+    // What is kept by a command is in the menu of every browser, at once.
+    await seeded.godel("view", "save", "Blocked ones", "blocked:yes", "--shared");
+    const { page: other } = await visitor(browser);
+    await signIn(other, here, "/beads");
+    await other.getByRole("button", { name: "Views" }).click();
+    await other.getByRole("menuitemradio", { name: "Blocked ones" }).waitFor();
+    await other.getByRole("menuitemradio", { name: "Fast" }).click();
+    await other.getByText("1 bead", { exact: true }).waitFor();
+    await other.keyboard.press("Control+k");
+    await other.keyboard.type("Blocked ones");
+    await other.getByRole("option", { name: /Blocked ones/ }).waitFor();
+    await picture(other, "beads-view-palette");
+    await other.keyboard.press("Enter");
+    await other.getByRole("button", { name: "Views: Blocked ones" }).waitFor();
+    await other.context().close();
+    await ask("status:open", 5);
+    await views("Views: Fast (changed)").click();
+    await page.getByRole("menuitemradio", { name: "Blocked ones" }).waitFor();
+    await picture(page, "beads-views");
+    expect(await barriers(page)).toEqual([]);
+    await page.getByRole("menuitem", { name: /^Update “Fast”/ }).click();
+    await until(async () => (await kept()).items.some(({ query }) => query === "q=status%3Aopen"));
+    await views("Views: Fast").click();
+    await page.getByRole("menuitem", { name: "Rename or share…" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("Blocked ones");
+    await page.getByRole("button", { name: "Rename" }).click();
+    await page.getByText(/^You have a view "Blocked ones" of this page already/).waitFor();
+    await page.getByLabel("Name", { exact: true }).fill("Open ones");
+    await page.getByLabel("Share with everybody").check();
+    await page.getByRole("button", { name: "Rename" }).click();
+    await views("Views: Open ones").click();
+    await page.getByRole("menuitem", { name: /^Forget “Open ones”/ }).click();
+    await until(async () => (await kept()).items.length === 1);
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await until(async () => {
+      const { items } = await kept();
+      return items.some(({ name, shared }) => name === "Open ones" && shared);
+    });
+    await ask("", 9);
+    await page.goto(`${here.url}/dashboard/beads`);
+    await expect.poll(ids).toHaveLength(9);
   });
 
   it("B1 a cell is changed in place, and what is refused goes back", async () => {
@@ -275,21 +338,49 @@ describe("the beads", () => {
     expect(new URL(page.url()).pathname).toBe("/dashboard/beads");
   });
 
-  it("G18 nothing keeps people out of the beads, in either theme, and it fits 390 px", async () => {
-    for (const theme of ["light", "dark"] as const) {
-      const { page: own } = await visitor(browser, { viewport: { width: 1440, height: 900 } });
-      await chooseTheme(own, theme);
-      await signIn(own, here, `/beads?peek=${part}`);
-      await own.locator("[data-row]").first().waitFor();
-      await own.getByRole("complementary").getByRole("tab", { name: "About" }).waitFor();
-      await picture(own, `beads-${theme}`);
-      expect(await barriers(own), theme).toEqual([]);
-      await own.setViewportSize({ width: 390, height: 800 });
-      await own.getByRole("button", { name: "Close the panel" }).click();
-      await picture(own, `beads-narrow-${theme}`);
-      const width = await own.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
+  it("B4 a file is shown before it is taken, and goes out byte for byte as it came", async () => {
+    const other = await SeededServer.bare();
+    try {
+      await other.seeded.godel("project", "create", "copy", "--repository", ".");
+      const exported = await exportOf(page);
+      const lines = exported.trim().split("\n");
+      expect(lines).toHaveLength(9);
+      const { page: own } = await visitor(browser);
+      await signIn(own, other.here, "/beads");
+      const drawer = own.getByRole("dialog", { name: "Import beads" });
+      const give = async (text: string) => {
+        const file = { name: "beads.jsonl", mimeType: "", buffer: Buffer.from(text) };
+        await drawer.getByLabel(/^A file of beads/).setInputFiles(file);
+      };
+      await openExchange(own, /^Import…/);
+      await give(`${exported}{"id":"bd-3"}\n`);
+      await drawer
+        .getByRole("alert")
+        .getByText(/line 10/i)
+        .waitFor();
+      expect(await drawer.getByRole("button", { name: "Import" }).isDisabled()).toBe(true);
+      await give(exported);
+      await drawer.getByText("9 new, 0 changed, 0 as they are").waitFor();
+      await expect.poll(() => drawer.locator("[data-change=new]").count()).toBe(9);
+      await drawer.getByText("godel import beads beads.jsonl").waitFor();
+      await picture(own, "beads-import");
+      expect(await barriers(own)).toEqual([]);
+      // The dry run changed nothing.
+      expect(await other.seeded.json<{ items: unknown[] }>("bead", "list")).toMatchObject({
+        items: [],
+      });
+      await drawer.getByRole("button", { name: "Import 9 beads" }).click();
+      await drawer.waitFor({ state: "detached" });
+      await own.getByText("9 beads", { exact: true }).waitFor();
+      expect(await exportOf(own)).toBe(exported);
+      await openExchange(own, /^Import…/);
+      await give(exported.replace("Make it fast", "Make it faster"));
+      await drawer.getByText("0 new, 1 changed, 8 as they are").waitFor();
+      await drawer.locator("[data-change=changed]").getByText("title", { exact: true }).waitFor();
+      await picture(own, "beads-import-changed");
       await own.context().close();
+    } finally {
+      await other.seeded.remove();
     }
   });
 

@@ -121,6 +121,22 @@ export async function chooseTheme(page: Page, theme: "light" | "dark"): Promise<
   await page.addInitScript((name) => localStorage.setItem("godel.theme", name), theme);
 }
 
+/** Looks at a place in one theme after the other, each as a visitor of its own. */
+export async function eachTheme(
+  browser: Browser,
+  here: World,
+  place: string,
+  look: (page: Page, theme: "light" | "dark") => Promise<void>,
+): Promise<void> {
+  for (const theme of ["light", "dark"] as const) {
+    const { page } = await visitor(browser);
+    await chooseTheme(page, theme);
+    await signIn(page, here, place);
+    await look(page, theme);
+    await page.context().close();
+  }
+}
+
 /** What axe finds on the page that keeps people out; empty is good. */
 export async function barriers(page: Page): Promise<string[]> {
   // The page's policy lets no foreign script in, but a test may bring its own.
@@ -135,6 +151,21 @@ export async function barriers(page: Page): Promise<string[]> {
   return found.violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+}
+
+/** What sticks out of the page to the right; empty is good, the page is never moved sideways. */
+export async function cutOff(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const pages = [document.documentElement, ...document.querySelectorAll("main")];
+    const tooWide = pages.filter((box) => box.scrollWidth > box.clientWidth);
+    const found = tooWide.flatMap((box) =>
+      [...box.querySelectorAll("*")].filter(
+        (one) => one.getBoundingClientRect().right > box.getBoundingClientRect().right + 1,
+      ),
+    );
+    const names = found.map((one) => one.outerHTML.slice(0, 120));
+    return tooWide.length > 0 ? ["too wide", ...names.slice(0, 3)] : [];
+  });
 }
 
 async function axeSource(): Promise<string> {
@@ -159,6 +190,13 @@ export async function publish(world: World, type: string, payload = {}): Promise
   if (!response.ok) {
     throw new Error(`publishing answered ${response.status}: ${await response.text()}`);
   }
+}
+
+/** Reads something from the API as the owner. */
+export async function read<T>({ url, key }: World, path: string): Promise<T> {
+  const response = await fetch(`${url}${path}`, { headers: { "X-API-Key": key } });
+  if (!response.ok) throw new Error(`${path} answered ${response.status}`);
+  return ((await response.json()) as { data: T }).data;
 }
 
 /** Keeps a picture of the page when a folder was asked for. */

@@ -1,17 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeBead, paste, readBead, until } from "./beadSeed";
-import {
-  badge,
-  barriers,
-  chooseTheme,
-  openBrowser,
-  picture,
-  signIn,
-  visitor,
-  type World,
-  world,
-} from "./browser";
+import { badge, openBrowser, picture, signIn, visitor, type World, world } from "./browser";
 import { type Seed, SeededServer } from "./seed";
 
 describe("the board of convoys", () => {
@@ -214,25 +204,16 @@ describe("the board of convoys", () => {
     await plan.waitFor({ state: "detached" });
   });
 
-  it("G18 nothing keeps people out of the board, in either theme, and it fits 390 px", async () => {
-    for (const theme of ["light", "dark"] as const) {
-      const { page: own } = await visitor(browser, { viewport: { width: 1440, height: 900 } });
-      await chooseTheme(own, theme);
-      await signIn(own, here, "/convoys");
-      await own.locator("[data-card]").first().waitFor();
-      await picture(own, `board-${theme}`);
-      expect(await barriers(own), theme).toEqual([]);
-      await own.locator("[data-card] [aria-describedby]").first().click();
-      await own.getByRole("complementary").getByRole("tab", { name: "About" }).waitFor();
-      expect(await barriers(own), `panel ${theme}`).toEqual([]);
-      await own.setViewportSize({ width: 390, height: 800 });
-      await picture(own, `board-panel-narrow-${theme}`);
-      await own.getByRole("button", { name: "Close the panel" }).click();
-      await picture(own, `board-narrow-${theme}`);
-      const width = await own.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
-      await own.context().close();
-    }
+  it("B1 a view of the board is opened by its name", async () => {
+    const { page: own } = await visitor(browser);
+    await signIn(own, here, "/convoys");
+    await own.getByRole("button", { name: "Views: By convoy" }).click();
+    await own.getByRole("menuitemradio", { name: "By agent" }).click();
+    await own.getByRole("button", { name: "Views: By agent" }).waitFor();
+    expect(new URL(own.url()).search).toBe("?lanes=agent");
+    await own.goBack();
+    await own.getByRole("button", { name: "Views: By convoy" }).waitFor();
+    await own.context().close();
   });
 
   it("G8 without any bead the page says why, and what to do", async () => {

@@ -1,27 +1,17 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  badge,
-  barriers,
-  chooseTheme,
-  openBrowser,
-  picture,
-  signIn,
-  visitor,
-  type World,
-} from "./browser";
-import { type Seed, SeededServer } from "./seed";
+import { badge, openBrowser, picture, signIn, visitor, type World } from "./browser";
+import { SeededServer } from "./seed";
 
 describe("the inbox", () => {
   let seeded: SeededServer;
-  let seed: Seed;
   let here: World;
   let browser: Browser;
   let page: Page;
   let problems: string[];
 
   beforeAll(async () => {
-    ({ seeded, seed, here } = await SeededServer.start());
+    ({ seeded, here } = await SeededServer.start());
     browser = await openBrowser();
     ({ page, problems } = await visitor(browser, { permissions: ["notifications"] }));
     await signIn(page, here, "/inbox");
@@ -114,24 +104,6 @@ describe("the inbox", () => {
     await page.reload();
     await page.getByRole("button", { name: "Desktop notices on" }).click();
     await page.getByRole("button", { name: "Desktop notices off" }).waitFor();
-  });
-
-  it("G18 nothing keeps people out, in either theme, and it fits 390 px", async () => {
-    await spawn('Ask again [[call ask {"question":"Which size?","choices":["small","large"]}]]');
-    for (const theme of ["light", "dark"] as const) {
-      const { page: own } = await visitor(browser);
-      await chooseTheme(own, theme);
-      await signIn(own, here, "/inbox");
-      await own.getByText("Which size?").waitFor({ timeout: 30_000 });
-      await picture(own, `inbox-${theme}`);
-      expect(await barriers(own), theme).toEqual([]);
-      await own.setViewportSize({ width: 390, height: 800 });
-      await picture(own, `inbox-narrow-${theme}`);
-      const width = await own.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
-      await own.context().close();
-    }
-    expect(seed.waiting).not.toBe("");
   });
 
   it("nothing on the way broke a script or the content policy", () => {

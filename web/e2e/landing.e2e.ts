@@ -1,15 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import {
-  badge,
-  barriers,
-  chooseTheme,
-  openBrowser,
-  picture,
-  signIn,
-  visitor,
-  type World,
-} from "./browser";
+import { badge, openBrowser, picture, signIn, visitor, type World } from "./browser";
 import { ReviewServer } from "./reviewSeed";
 
 const SETTINGS = `[project]
@@ -164,22 +155,6 @@ describe("the merge queue", () => {
     await page.getByText("Paused", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Undo" }).last().click();
     await page.getByText("Going", { exact: true }).waitFor();
-  });
-
-  it("G18 nothing keeps people out, in either theme, and it fits 390 px", async () => {
-    for (const theme of ["light", "dark"] as const) {
-      const { page: other } = await visitor(browser);
-      await chooseTheme(other, theme);
-      await signIn(other, here, "/landing");
-      await other.locator("[data-landing]").first().waitFor();
-      await picture(other, `landing-${theme}`);
-      expect(await barriers(other), theme).toEqual([]);
-      await other.setViewportSize({ width: 390, height: 800 });
-      await picture(other, `landing-narrow-${theme}`);
-      const width = await other.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
-      await other.context().close();
-    }
   });
 
   it("nothing on the way broke a script or the content policy", () => {

@@ -3,17 +3,8 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { QueueDepth, TaskDetail } from "../src/api/types";
-import {
-  badge,
-  barriers,
-  chooseTheme,
-  openBrowser,
-  picture,
-  signIn,
-  visitor,
-  type World,
-} from "./browser";
-import { read, SpendingServer } from "./spending";
+import { badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
+import { SpendingServer } from "./spending";
 
 const WORKFLOW = `name: release
 steps:
@@ -192,26 +183,6 @@ describe("the queue", () => {
     await panel.waitFor();
     await panel.getByRole("button", { name: "Cancel" }).click();
     await panel.getByText("Cancelled").first().waitFor();
-  });
-
-  it("G18 nothing keeps people out, in either theme, and it fits 390 px", async () => {
-    for (const theme of ["light", "dark"] as const) {
-      const { page: own } = await visitor(browser);
-      await chooseTheme(own, theme);
-      await signIn(own, here, "/queue");
-      await own.getByRole("grid", { name: "Tasks" }).waitFor();
-      await picture(own, `queue-${theme}`);
-      expect(await barriers(own), theme).toEqual([]);
-      await own.getByRole("tab", { name: /^Workflows/ }).click();
-      await own.getByRole("grid", { name: "Runs" }).waitFor();
-      expect(await barriers(own), `runs ${theme}`).toEqual([]);
-      await own.setViewportSize({ width: 390, height: 800 });
-      await own.getByRole("tab", { name: /^Tasks/ }).click();
-      await picture(own, `queue-narrow-${theme}`);
-      const width = await own.evaluate(() => document.documentElement.scrollWidth);
-      expect(width).toBeLessThanOrEqual(390);
-      await own.context().close();
-    }
   });
 
   it("nothing on the way broke a script or the content policy", () => {

@@ -7,8 +7,10 @@ import { need, type World } from "./browser";
 import { end, firstLine, OwnServer } from "./server";
 
 const run = promisify(execFile);
-const KEY = "sk-scripted-e2e";
-const MODEL = "claude-opus-4-8";
+/** The key that the provider with a script knows. */
+export const KEY = "sk-scripted-e2e";
+/** What the project says of its agents. */
+export const SETTINGS = `[agents]\nmodel = "claude-opus-4-8"\n`;
 /** How long an agent may take to get somewhere. */
 const PATIENCE_MS = 120_000;
 
@@ -43,15 +45,46 @@ export class SeededServer {
   }
 
   static async start(): Promise<{ seeded: SeededServer; here: World; seed: Seed }> {
-    const seeded = new SeededServer(await OwnServer.create());
+    const { seeded, here } = await SeededServer.bare();
     try {
-      await seeded.#prepare();
-      const here = await seeded.server.start();
       return { seeded, here, seed: await seeded.#fill() };
     } catch (error) {
       await seeded.remove();
       throw error;
     }
+  }
+
+  /** The same with nothing in it: a repository and a provider are there, but nobody told the server. */
+  static async bare(): Promise<{ seeded: SeededServer; here: World }> {
+    const seeded = new SeededServer(await OwnServer.create());
+    try {
+      await seeded.#prepare();
+      return { seeded, here: await seeded.server.start() };
+    } catch (error) {
+      await seeded.remove();
+      throw error;
+    }
+  }
+
+  /** Tells the server of the provider's key and the repository. */
+  async introduce(project = "app"): Promise<string> {
+    await this.server.cliWith(KEY, "secret", "set", "anthropic");
+    await this.godel("project", "create", project, "--repository", ".");
+    return project;
+  }
+
+  /** Runs git in the repository and returns what it printed. */
+  async git(...words: string[]): Promise<string> {
+    return (await run("git", ["-C", this.repository, ...words])).stdout.trim();
+  }
+
+  /** Commits files on the branch of the repository. */
+  async commit(files: Record<string, string>): Promise<void> {
+    for (const [path, text] of Object.entries(files)) {
+      await writeFile(join(this.repository, path), text);
+    }
+    await this.git("add", "-A");
+    await this.git("commit", "-q", "-m", "The beginning");
   }
 
   /** Runs `godel` in the repository and returns what it printed. */
@@ -79,20 +112,14 @@ export class SeededServer {
     await writeFile(file, `[providers.anthropic]\nanthropic = "${url}"\n`);
     this.server.env.GODEL_PROXY_FILE = file;
     await mkdir(this.repository, { recursive: true });
-    await writeFile(join(this.repository, "README.md"), "A project.\n");
-    await writeFile(join(this.repository, "godel.toml"), `[agents]\nmodel = "${MODEL}"\n`);
-    const git = (...words: string[]) => run("git", ["-C", this.repository, ...words]);
-    await git("init", "-q", "-b", "main");
-    await git("config", "user.name", "Ann");
-    await git("config", "user.email", "ann@example.org");
-    await git("add", "-A");
-    await git("commit", "-q", "-m", "The beginning");
+    await this.git("init", "-q", "-b", "main");
+    await this.git("config", "user.name", "Ann");
+    await this.git("config", "user.email", "ann@example.org");
+    await this.commit({ "README.md": "A project.\n", "godel.toml": SETTINGS });
   }
 
   async #fill(): Promise<Seed> {
-    await this.server.cliWith(KEY, "secret", "set", "anthropic");
-    const project = "app";
-    await this.godel("project", "create", project, "--repository", ".");
+    const project = await this.introduce();
     const bead = async (...words: string[]) =>
       (await this.json<{ id: string }>("bead", "create", ...words)).id;
     const first = await bead("Fix the login form", "--type", "bug", "--priority", "high");

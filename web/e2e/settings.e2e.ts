@@ -1,18 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AuditVerdict, Invitation, Key, Project, Secret, User } from "../src/api/types";
-import {
-  account,
-  badge,
-  barriers,
-  chooseTheme,
-  openBrowser,
-  picture,
-  signIn,
-  visitor,
-  type World,
-} from "./browser";
-import { read, SpendingServer } from "./spending";
+import { account, badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
+import { SpendingServer } from "./spending";
 
 interface Listed<T> {
   items: T[];
@@ -280,39 +270,6 @@ describe("settings", () => {
     await expect.poll(() => invite.getAttribute("aria-disabled")).toBe("true");
     await picture(own, "settings-refused");
     await own.context().close();
-  });
-
-  it("G18 nothing keeps people out, in either theme, and it fits 390 px", async () => {
-    for (const theme of ["light", "dark"] as const) {
-      const { page: own } = await visitor(browser);
-      await chooseTheme(own, theme);
-      await signIn(own, here, "/settings/projects");
-      const sections = [
-        ["projects", "Projects"],
-        ["providers", "Providers and keys"],
-        ["people", "People and roles"],
-        ["keys", "API keys"],
-        ["audit", "Audit"],
-        ["keyboard", "Keyboard"],
-      ] as const;
-      const choose = async (title: string) => {
-        await own.getByRole("navigation", { name: "Settings" }).getByText(title).click();
-        const content = own.getByRole("region", { name: title, exact: true });
-        await content.locator("[data-line], [data-row]").first().waitFor();
-      };
-      for (const [section, title] of sections) {
-        await choose(title);
-        expect(await barriers(own), `${section} ${theme}`).toEqual([]);
-      }
-      await own.setViewportSize({ width: 390, height: 800 });
-      for (const [section, title] of sections.slice(1, 3)) {
-        await choose(title);
-        await picture(own, `settings-narrow-${section}-${theme}`);
-        const width = await own.evaluate(() => document.documentElement.scrollWidth);
-        expect(width).toBeLessThanOrEqual(390);
-      }
-      await own.context().close();
-    }
   });
 
   it("nothing on the way broke a script or the content policy", () => {

@@ -71,13 +71,6 @@ export class SpendingServer {
   }
 }
 
-/** Reads something from the API as the owner. */
-export async function read<T>({ url, key }: World, path: string): Promise<T> {
-  const response = await fetch(`${url}${path}`, { headers: { "X-API-Key": key } });
-  if (!response.ok) throw new Error(`${path} answered ${response.status}`);
-  return ((await response.json()) as { data: T }).data;
-}
-
 async function ask({ url }: World, token: string, model: string, time: number): Promise<void> {
   const words = "tell me more ".repeat(20 * (time + 1));
   const response = await fetch(`${url}/proxy/v1/messages`, {

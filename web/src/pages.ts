@@ -21,6 +21,8 @@ export interface Page {
   View: LazyExoticComponent<ComponentType<PageProps>>;
   /** Fetches its code; called when the browser has time, so that it is there without a network. */
   load: () => Promise<unknown>;
+  /** It is found by its address, its key and the palette, but is no place of every day. */
+  isAside?: boolean;
   /** A hook: how many things wait there for a person. */
   useCount?: () => number | undefined;
 }
@@ -122,5 +124,14 @@ export const PAGES: readonly Page[] = [
     icon: "settings",
     key: "s",
     load: () => import("./features/settings/SettingsPage"),
+  }),
+  page({
+    id: "welcome",
+    path: "/welcome",
+    title: "Set up",
+    icon: "play",
+    key: "w",
+    isAside: true,
+    load: () => import("./features/welcome/WelcomePage"),
   }),
 ];

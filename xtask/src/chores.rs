@@ -22,10 +22,33 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
     web::build(&shop)?;
     let programs = ["--bin", "godel", "--bin", "godel-scripted"];
     shop.shown(shop.cargo(&["build", "--release"]).args(programs))?;
+    if options.rest.first().is_some_and(|part| part == "web") {
+        return bench_web(&shop, &options.rest[1..]);
+    }
     let engines = engines(&shop)?;
     let mut command = shop.cargo(&["run", "--release", "--package", "godel-bench", "--"]);
     engines.tell(&mut command, &shop.godel("release"));
     shop.shown(command.args(&options.rest))
+}
+
+/// Measures the dashboard in a real browser, with a full store and many events.
+fn bench_web(shop: &Shop, rest: &[String]) -> Result<()> {
+    let (browser, _) = provision::browser(shop)?;
+    let Some(browser) = browser else {
+        return Err(Failure::new("there is no browser to measure with")
+            .hint("install chromium, or set GODEL_TEST_CHROMIUM"));
+    };
+    let pictures = shop.target.join("xtask/pictures");
+    std::fs::create_dir_all(&pictures).told(format!("create {}", pictures.display()))?;
+    let folder = shop.nursery.folder("bench-web")?;
+    let mut command = shop.npm(&["run", "bench", "--"]);
+    browser.tell(&mut command);
+    command
+        .args(rest)
+        .env("GODEL_TEST_GODEL_BIN", shop.godel("release"))
+        .env("GODEL_TEST_SCREENSHOTS", &pictures)
+        .env("TMPDIR", &folder);
+    shop.shown(&mut command)
 }
 
 /// Runs the crash tests for many rounds.

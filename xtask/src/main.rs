@@ -42,7 +42,7 @@ Chores:
   test      Check everything: format, lints, tests on every database, dashboard, API fuzz, clients, browser
   demo      Show the main job: from a sentence to changes in the branch (`--crash`, `--live`, `--keep`);
             `demo --tour` shows the rest: a login, people, beads, models, agents, TLS
-  bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads`, `proxy`, `queue`, `agents` or `landing` (further arguments go to the benchmark)
+  bench     Measure; `cargo xtask bench server`, `backup`, `auth`, `beads`, `proxy`, `queue`, `agents`, `landing` or `web` (further arguments go to the benchmark)
   torture   Crash the server and its databases again and again; `torture beads`: race and kill writers;
             `torture queue`: simulate the task queue, and kill its servers under load;
             `torture agents`: kill the server and the agents of a convoy in the middle of their work

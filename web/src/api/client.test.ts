@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { ApiError, get, post } from "./client";
+import { ApiError, download, get, post, upload } from "./client";
 
 function answer(status: number, body: unknown): void {
   const text = typeof body === "string" ? body : JSON.stringify(body);
@@ -22,6 +22,19 @@ describe("the api client", () => {
   it("unwraps the data of a good answer", async () => {
     answer(200, { success: true, data: { name: "acme" } });
     expect(await get("/auth/me")).toEqual({ name: "acme" });
+  });
+
+  it("sends and reads files as they are", async () => {
+    answer(200, { success: true, data: 1 });
+    const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 10]).buffer;
+    await upload("/import", { bytes, type: "application/x-ndjson" });
+    const [, init] = vi.mocked(fetch).mock.lastCall ?? [];
+    expect(init?.body).toBe(bytes);
+    expect(init?.headers).toMatchObject({ "Content-Type": "application/x-ndjson" });
+    answer(200, "a line\n");
+    expect(await (await download("/export")).text()).toBe("a line\n");
+    answer(400, { success: false, error: { code: "which_project", message: "say which project" } });
+    expect(await failure(download("/export"))).toMatchObject({ code: "which_project" });
   });
 
   it("keeps the server's sentence, hint and request id", async () => {

@@ -1,3 +1,4 @@
+import { learnTime } from "./clock";
 import { csrfHeader, isSomebodyElse, keepCsrf } from "./csrf";
 import type { Envelope, ErrorBody, Session } from "./types";
 
@@ -62,15 +63,33 @@ export function remove<T = void>(path: string): Promise<T> {
   return change<T>("DELETE", path);
 }
 
+/** Sends a file as it is, byte for byte. */
+export function upload<T>(
+  path: string,
+  { bytes, type }: { bytes: ArrayBuffer; type: string },
+  timeoutMs?: number,
+): Promise<T> {
+  return sendChange<T>("POST", path, { body: bytes, type }, timeoutMs);
+}
+
+/** Reads a file as it is; what is refused is an error like any other. */
+export async function download(path: string): Promise<Blob> {
+  const response = await call(path, { method: "GET" });
+  return response.ok ? response.blob() : refusedWith(response);
+}
+
 /** Calls the server and reports a dead connection like any other error. */
 export async function call(path: string, init: RequestInit): Promise<Response> {
+  const began = performance.now();
   try {
-    return await fetch(path, {
+    const response = await fetch(path, {
       credentials: "same-origin",
       cache: "no-store",
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       ...init,
     });
+    learnTime(response.headers.get("date"), performance.now() - began);
+    return response;
   } catch {
     throw new ApiError(0, {
       code: "unreachable",
@@ -80,18 +99,23 @@ export async function call(path: string, init: RequestInit): Promise<Response> {
   }
 }
 
-async function change<T>(
+function change<T>(method: string, path: string, body?: object, timeoutMs?: number): Promise<T> {
+  const content = body && { body: JSON.stringify(body), type: "application/json" };
+  return sendChange<T>(method, path, content, timeoutMs);
+}
+
+async function sendChange<T>(
   method: string,
   path: string,
-  body?: object,
+  content: { body: BodyInit; type: string } | undefined,
   timeoutMs = REQUEST_TIMEOUT_MS,
 ): Promise<T> {
   const send = () => {
     const headers = csrfHeader();
     const signal = AbortSignal.timeout(timeoutMs);
-    if (!body) return request<T>(path, { method, headers, signal });
-    headers["Content-Type"] = "application/json";
-    return request<T>(path, { method, headers, signal, body: JSON.stringify(body) });
+    if (!content) return request<T>(path, { method, headers, signal });
+    headers["Content-Type"] = content.type;
+    return request<T>(path, { method, headers, signal, body: content.body });
   };
   try {
     return await send();
@@ -123,6 +147,12 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
   if (response.status === 204) return undefined as T;
   const body = await readEnvelope<T>(response);
   if (body?.success === true) return body.data;
+  return refusedWith(response, body);
+}
+
+/** The reason that the server gave, or that it gave none. */
+async function refusedWith(response: Response, told?: Envelope<unknown>): Promise<never> {
+  const body = told ?? (await readEnvelope(response));
   if (body?.success === false)
     throw new ApiError(response.status, body.error, body.meta?.requestId);
   throw new ApiError(response.status, {
@@ -133,6 +163,7 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
 }
 
 async function readEnvelope<T>(response: Response): Promise<Envelope<T> | undefined> {
+  if (response.bodyUsed) return undefined;
   try {
     const body: unknown = await response.json();
     const isEnvelope = typeof body === "object" && body !== null && "success" in body;

@@ -10,6 +10,8 @@ interface Page<T> {
 export interface Listing<T> {
   items: T[];
   isCut: boolean;
+  /** The rest is still on its way. */
+  isPart?: boolean;
 }
 
 interface ListOptions {
@@ -18,6 +20,8 @@ interface ListOptions {
   sort?: string;
   /** How many are enough. */
   most?: number;
+  /** Told what is there after each page but the last, for who shows a long list before its end is here. */
+  onPart?: (items: readonly unknown[]) => void;
 }
 
 /** The most that the server puts on one page; of what people look at as a whole, more. */
@@ -30,7 +34,7 @@ const MOST = 10_000;
 /** Reads a list to its end, or until there are enough. */
 export async function list<T>(
   path: string,
-  { filter = {}, sort, most = MOST }: ListOptions = {},
+  { filter = {}, sort, most = MOST, onPart }: ListOptions = {},
 ): Promise<Listing<T>> {
   const fields = new URLSearchParams({ limit: String(Math.min(pageOf(path), most)) });
   const wanted = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
@@ -43,6 +47,7 @@ export async function list<T>(
     const { cursor, hasMore } = page.pagination;
     if (!hasMore || !cursor) return { items, isCut: false };
     if (items.length >= most) return { items: items.slice(0, most), isCut: true };
+    onPart?.(items);
     fields.set("cursor", cursor);
   }
 }

@@ -402,8 +402,10 @@ export interface paths {
         /**
          * List beads
          * @description Of all projects in one list. Sorted by `priority` (then age), `-createdAt` or `-updatedAt`. The
-         *     filter takes `projectId`, `status`, `type`, `priority`, `label`, `agent`, `parent`, `convoy` and
-         *     `search`; without `status` all but `done` are listed.
+         *     filter takes `projectId`, `status`, `type`, `priority`, `label`, `agent`, `parent`, `convoy`,
+         *     `search` and `query`; without a status all but `done` are listed. A `query` is what people type, such
+         *     as `status:open agent:none blocked:no updated:<2d login`: all words must hold, of several values of a
+         *     field (`status:open,review`) any will do, a minus before a word turns it around.
          */
         get: operations["listBeads"];
         put?: never;
@@ -426,6 +428,48 @@ export interface paths {
         put?: never;
         /** Claim what is ready first */
         post: operations["claimNextBead"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export beads
+         * @description All beads of a project as lines of JSON, as bd writes them. What came from such a file and did not change is
+         *     the same byte for byte.
+         */
+        get: operations["exportBeads"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/beads/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import beads
+         * @description The body is a file of bd, or of `GET /beads/export`: a line of JSON for each bead. All of it is taken, or nothing;
+         *     with `dryRun=true` nothing is, and the answer tells what would change.
+         */
+        post: operations["importBeads"];
         delete?: never;
         options?: never;
         head?: never;
@@ -772,6 +816,26 @@ export interface paths {
          */
         put: operations["setBudget"];
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/budgets/trial": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a budget
+         * @description Which requests of the past days it would have refused, and which agents it would have stopped. Nothing is set.
+         */
+        post: operations["tryBudget"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3114,6 +3178,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List views
+         * @description The caller's own and those that everybody has, by page and name.
+         */
+        get: operations["listViews"];
+        put?: never;
+        /**
+         * Keep a view
+         * @description An address of the dashboard with a name, for oneself or for everybody.
+         */
+        post: operations["saveView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change a view
+         * @description Only who keeps it can.
+         */
+        put: operations["changeView"];
+        post?: never;
+        /**
+         * Forget a view
+         * @description One's own; admins also those that everybody has.
+         */
+        delete: operations["forgetView"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workers": {
         parameters: {
             query?: never;
@@ -4639,6 +4751,55 @@ export interface components {
             /** @description By scope and period. */
             items: components["schemas"]["Budget"][];
         };
+        /** @description A period in which a limit would have been reached. */
+        BudgetStop: {
+            /**
+             * Format: date-time
+             * @description When the first request would have been refused.
+             */
+            at: string;
+            /**
+             * Format: int64
+             * @description How many requests would have been refused.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description What they cost in truth, in millionths of a dollar.
+             */
+            costMicros: number;
+            /** @description How many agents would have been stopped. */
+            agentCount: number;
+            /** @description The first 50 of them, in the order in which they would have been stopped. */
+            agents: string[];
+        };
+        /** @description What a limit would have done. */
+        BudgetTrial: {
+            /**
+             * Format: date-time
+             * @description From when on requests were looked at.
+             */
+            from: string;
+            /**
+             * Format: date-time
+             * @description Until when.
+             */
+            to: string;
+            /**
+             * Format: int64
+             * @description How many requests there were, attempts counted one by one.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description What they cost, in millionths of a dollar.
+             */
+            spentMicros: number;
+            /** @description Each period in which the limit would have been reached, the oldest first. */
+            stops: components["schemas"]["BudgetStop"][];
+            /** @description Whether all requests of the time were looked at; there may be too many of them. */
+            isWhole: boolean;
+        };
         /** @description Why a task is cancelled. */
         CancelTask: {
             /** @description Why, in a line. */
@@ -5162,6 +5323,35 @@ export interface components {
             startedAt: string;
             /** @description Why it is to be stopped: the worker ends it and says that it failed. */
             stop?: string | null;
+        };
+        /** @description A bead that is new, or changed in the source since it was last imported. */
+        ImportedBead: {
+            /** @description The bead. */
+            id: string;
+            /** @description Its title there. */
+            title: string;
+            /** @description Whether it was not here before. */
+            isNew: boolean;
+            /** @description What differs from what was imported before, by the names of the source. */
+            fields: string[];
+        };
+        /** @description What an import of beads did, or would do. */
+        ImportedBeads: {
+            /**
+             * Format: uuid
+             * @description The project whose beads they are.
+             */
+            projectId: string;
+            /** @description Whether nothing was changed. */
+            dryRun: boolean;
+            /** @description How many beads are new. */
+            created: number;
+            /** @description How many were here and changed there since. */
+            updated: number;
+            /** @description How many were here already as they are. */
+            unchanged: number;
+            /** @description The first 500 of those that are new or changed, in the order of the file. */
+            changes: components["schemas"]["ImportedBead"][];
         };
         /** @description A snapshot that came from another server. */
         ImportedSnapshot: {
@@ -7456,6 +7646,17 @@ export interface components {
              */
             next?: number | null;
         };
+        /** @description A view that is to be kept. */
+        SaveView: {
+            /** @description The page of the dashboard, such as `beads`. */
+            page: string;
+            /** @description What it is called; no other view of the caller's on this page may be called so. */
+            name: string;
+            /** @description The part of the address behind the `?`. */
+            query: string;
+            /** @description Whether everybody has it. */
+            shared?: boolean;
+        };
         /** @description How many agents of a team work at once. */
         ScaleTeam: {
             /**
@@ -7866,6 +8067,15 @@ export interface components {
             data: components["schemas"]["BudgetList"];
         };
         /** @description A successful answer. */
+        Success_BudgetTrial: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["BudgetTrial"];
+        };
+        /** @description A successful answer. */
         Success_CancelledRuns: {
             /**
              * @description Always `true`.
@@ -7978,6 +8188,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["GivenTasks"];
+        };
+        /** @description A successful answer. */
+        Success_ImportedBeads: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ImportedBeads"];
         };
         /** @description A successful answer. */
         Success_ImportedSnapshot: {
@@ -8804,6 +9023,24 @@ export interface components {
             data: components["schemas"]["BeadLogEntry"][];
         };
         /** @description A successful answer. */
+        Success_View: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["View"];
+        };
+        /** @description A successful answer. */
+        Success_ViewList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ViewList"];
+        };
+        /** @description A successful answer. */
         Success_Worker: {
             /**
              * @description Always `true`.
@@ -9359,6 +9596,23 @@ export interface components {
             /** @description Gets the next pair at `/auth/refresh`, once. */
             refreshToken: string;
         };
+        /** @description A limit that is tried out on what was spent in the past. */
+        TryBudget: {
+            /** @description Whose spending it would limit. */
+            scope: string;
+            /** @description When it would begin anew: `total`, `daily` or `monthly`. */
+            period: string;
+            /**
+             * Format: int64
+             * @description What could be spent in a period, in millionths of a dollar.
+             */
+            capMicros: number;
+            /**
+             * Format: int32
+             * @description How many days are looked at; 7 unless given.
+             */
+            pastDays?: number | null;
+        };
         /** @description What was used and what it cost. */
         UsageReport: {
             /** @description The first day, in UTC. */
@@ -9496,6 +9750,39 @@ export interface components {
             disabled?: boolean | null;
             /** @description The new projects, all of them; an empty list means all projects. */
             projects?: string[] | null;
+        };
+        /** @description A view: an address of the dashboard with a name. */
+        View: {
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            id: string;
+            /** @description The page of the dashboard, such as `beads`. */
+            page: string;
+            /** @description What it is called. */
+            name: string;
+            /** @description The part of the address behind the `?`. */
+            query: string;
+            /** @description Whether everybody has it. */
+            shared: boolean;
+            /** @description Whether it is the caller's own. */
+            isOwn: boolean;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+        };
+        /** @description All views of a caller. */
+        ViewList: {
+            /** @description Its own and those that everybody has, by page and name. */
+            items: components["schemas"]["View"][];
         };
         /** @description A bead that cannot be begun now. */
         WaitingBead: components["schemas"]["BeadRow"] & {
@@ -10501,6 +10788,77 @@ export interface operations {
             };
         };
     };
+    exportBeads: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The beads, a line each */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    importBeads: {
+        parameters: {
+            query?: {
+                /** @description The project, if there are several. */
+                projectId?: string;
+                /** @description Whether only to tell what would change. */
+                dryRun?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+                "text/plain": string;
+            };
+        };
+        responses: {
+            /** @description What changed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ImportedBeads"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     readyBeads: {
         parameters: {
             query?: {
@@ -11359,6 +11717,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Budget"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    tryBudget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TryBudget"];
+            };
+        };
+        responses: {
+            /** @description What it would have done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_BudgetTrial"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -16428,6 +16819,134 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Success_Invitation"];
                 };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The views */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ViewList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    saveView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveView"];
+            };
+        };
+        responses: {
+            /** @description The view */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_View"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    changeView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the view */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveView"];
+            };
+        };
+        responses: {
+            /** @description The view */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_View"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    forgetView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the view */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What went wrong, and what to do next */
             default: {

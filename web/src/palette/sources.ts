@@ -1,9 +1,11 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useDeferredValue } from "react";
 import { list } from "../api/list";
-import type { Agent, Bead, Convoy } from "../api/types";
+import type { Agent, Bead, Convoy, View } from "../api/types";
 import { ask } from "../features/intents/AskButton";
 import { reviewQueries } from "../features/review/queries";
+import { OPENED } from "../features/views/address";
+import { viewsQuery } from "../features/views/queries";
 import { PAGES } from "../pages";
 import { navigate } from "../router/router";
 import type { IconName } from "../ui/Icon";
@@ -55,6 +57,7 @@ export function useFoundThings(typed: string): PaletteItem[] {
     enabled: enabled && has("convoys"),
   });
   const reviews = useQuery({ ...reviewQueries.queue(), enabled: enabled && has("review") });
+  const views = useQuery({ ...viewsQuery, enabled });
   if (!enabled) return [];
   return [
     ...(agents.data?.items ?? []).map((agent) => ({
@@ -89,8 +92,29 @@ export function useFoundThings(typed: string): PaletteItem[] {
       icon: "review" as const,
       run: () => navigate(`/review/${encodeURIComponent(review.bead)}`),
     })),
+    ...viewsToGo(views.data?.items ?? []),
     ...wishes(text),
   ];
+}
+
+/** Kept views, wherever they are of. */
+function viewsToGo(views: readonly View[]): PaletteItem[] {
+  return views.flatMap(({ id, name, page, query }) => {
+    const of = PAGES.find((one) => one.id === page);
+    if (!of) return [];
+    const params = new URLSearchParams(query);
+    params.set(OPENED, id);
+    return [
+      {
+        id: `view ${id}`,
+        group: "Views",
+        title: name,
+        note: of.title,
+        icon: of.icon,
+        run: () => navigate(`${of.path}?${params}`),
+      },
+    ];
+  });
 }
 
 /** A name is looked for; a sentence is a wish. */

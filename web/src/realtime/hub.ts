@@ -1,3 +1,4 @@
+import { serverNow } from "../api/clock";
 import type { GodelEvent } from "../api/types";
 import { FrameBatch } from "./batch";
 import type { Gap } from "./protocol";
@@ -53,7 +54,7 @@ export class LiveHub {
   #state: LiveState = {
     connection: { phase: "connecting" },
     downSince: undefined,
-    dataAsOf: Date.now(),
+    dataAsOf: serverNow(),
     comeback: undefined,
   };
 
@@ -128,8 +129,8 @@ export class LiveHub {
     if (phase === "live" || phase === "refused") {
       this.#tries = 0;
       const cameBack = before.downSince !== undefined && this.#wasLive;
-      const comeback = cameBack ? { at: Date.now(), updates: 0 } : before.comeback;
-      const dataAsOf = Date.now();
+      const comeback = cameBack ? { at: serverNow(), updates: 0 } : before.comeback;
+      const dataAsOf = serverNow();
       this.#set({ connection, downSince: undefined, dataAsOf, comeback });
       // What was asked for before the stream began may lack what happened in between.
       if (!this.#wasLive) this.#options.onDoubt();
@@ -137,7 +138,7 @@ export class LiveHub {
       return;
     }
     const isDown = phase === "reconnecting" || phase === "offline";
-    const since = before.downSince ?? (isDown ? Date.now() : undefined);
+    const since = before.downSince ?? (isDown ? serverNow() : undefined);
     this.#set({ ...before, connection, downSince: since });
   }
 
@@ -149,10 +150,10 @@ export class LiveHub {
     if (total > events.length) this.#options.onDoubt();
     if (fresh.length === 0) return;
     const { comeback } = this.#state;
-    const isCatchingUp = comeback && Date.now() - comeback.at < CATCH_UP_MS;
+    const isCatchingUp = comeback && serverNow() - comeback.at < CATCH_UP_MS;
     this.#state = {
       ...this.#state,
-      dataAsOf: Date.now(),
+      dataAsOf: serverNow(),
       comeback: isCatchingUp
         ? { ...comeback, updates: comeback.updates + fresh.length }
         : this.#state.comeback,

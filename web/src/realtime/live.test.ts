@@ -1,4 +1,4 @@
-import { QueryClient } from "@tanstack/react-query";
+import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeWire, makeEvent } from "../../tests/fakeWire";
 import type { EventMetadata } from "../api/types";
@@ -23,34 +23,123 @@ describe("rules", () => {
     const runner = new RuleRunner(client);
     for (let at = 1; at <= 50; at += 1) runner.apply([makeEvent(at, "bead:moved")]);
     expect(asked).toHaveBeenCalledTimes(1);
-    vi.advanceTimersByTime(1_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(asked).toHaveBeenCalledTimes(2);
-    vi.advanceTimersByTime(5_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     expect(asked).toHaveBeenCalledTimes(2);
     runner.apply([makeEvent(51, "task:queued")]);
     expect(asked).toHaveBeenCalledTimes(2);
   });
 
-  it("read an item once for many events about it", async () => {
+  it("wait for an answer that takes long instead of asking anew for ever", async () => {
     const client = new QueryClient();
-    client.setQueryData(["things"], { items: [{ id: "a", n: 1 }], isCut: false });
-    const read = vi.fn(async (id: string) => ({ id, n: 2 }));
-    leave.push(
-      onLiveItems({ on: ["thing:*"], ref: "thingId", idOf: (t) => t.id, read, lists: ["things"] }),
+    let answer = () => {};
+    const asked = vi.spyOn(client, "invalidateQueries").mockImplementation(
+      () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
     );
+    leave.push(onLive({ on: "bead:*", invalidate: () => [["beads"]] }));
     const runner = new RuleRunner(client);
-    const about = (sequence: number, thingId: string) => ({
-      ...makeEvent(sequence, "thing:moved"),
-      metadata: { thingId } as EventMetadata,
-    });
+    for (let at = 1; at <= 50; at += 1) {
+      runner.apply([makeEvent(at, "bead:moved")]);
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(asked).toHaveBeenCalledTimes(1);
+    answer();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(asked).toHaveBeenCalledTimes(2);
+  });
+});
+
+interface Thing {
+  id: string;
+  n: number;
+}
+
+const about = (sequence: number, thingId: string) => ({
+  ...makeEvent(sequence, "thing:moved"),
+  metadata: { thingId } as EventMetadata,
+});
+
+describe("items that events are about", () => {
+  /** A list of things in the cache, and whether somebody looks at it. */
+  function things(items: Thing[], isShown = true) {
+    const client = new QueryClient();
+    client.setQueryData(["things"], { items, isCut: false });
+    if (isShown) {
+      const staleTime = Number.POSITIVE_INFINITY;
+      const observer = new QueryObserver(client, { queryKey: ["things"], staleTime });
+      leave.push(observer.subscribe(() => {}));
+    }
+    const read = vi.fn(async (id: string): Promise<Thing> => ({ id, n: 2 }));
+    leave.push(
+      onLiveItems<Thing>({
+        on: ["thing:*"],
+        ref: "thingId",
+        idOf: ({ id }) => id,
+        read,
+        lists: ["things"],
+        single: (id) => ["thing", id],
+      }),
+    );
+    const list = () => (client.getQueryData(["things"]) as { items: Thing[] }).items;
+    return { client, read, list, runner: new RuleRunner(client) };
+  }
+
+  it("are read once for many events", async () => {
+    const { read, list, runner } = things([{ id: "a", n: 1 }]);
     for (let at = 1; at <= 20; at += 1) runner.apply([about(at, at % 2 ? "a" : "b")]);
     await vi.advanceTimersByTimeAsync(300);
     expect(read).toHaveBeenCalledTimes(2);
-    const { items } = client.getQueryData(["things"]) as { items: object[] };
-    expect(items).toEqual([
+    expect(list()).toEqual([
       { id: "b", n: 2 },
       { id: "a", n: 2 },
     ]);
+  });
+
+  it("change a long list once, however many they are, and keep nothing else", async () => {
+    const many = Array.from({ length: 1_000 }, (_, at) => ({ id: `t${at}`, n: 1 }));
+    const { client, list, runner } = things(many);
+    const before = client.getQueryData(["things"]);
+    const seen = new Set<unknown>();
+    const cache = client.getQueryCache();
+    leave.push(cache.subscribe(() => seen.add(client.getQueryData(["things"]))));
+    const last = many.at(-1);
+    for (let at = 1; at <= 50; at += 1) runner.apply([about(at, `t${at}`)]);
+    await vi.advanceTimersByTimeAsync(300);
+    seen.delete(before);
+    expect(seen.size).toBe(1);
+    expect(list().filter(({ n }) => n === 2)).toHaveLength(50);
+    expect(list().at(-1)).toBe(last);
+    expect(cache.getAll()).toHaveLength(1);
+  });
+
+  it("are read once more if a list was under way that may be older than they are", async () => {
+    const { client, read, list, runner } = things([{ id: "a", n: 1 }]);
+    let answer = (_: { items: Thing[]; isCut: boolean }) => {};
+    const queryFn = () =>
+      new Promise<{ items: Thing[]; isCut: boolean }>((resolve) => {
+        answer = resolve;
+      });
+    const reading = client.fetchQuery({ queryKey: ["things"], queryFn, staleTime: 0 });
+    runner.apply([about(1, "a")]);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(list()).toEqual([{ id: "a", n: 2 }]);
+    answer({ items: [{ id: "a", n: 1 }], isCut: false });
+    await reading;
+    await vi.advanceTimersByTimeAsync(300);
+    expect(read).toHaveBeenCalledTimes(2);
+    expect(list()).toEqual([{ id: "a", n: 2 }]);
+  });
+
+  it("that nobody looks at are not read, but known to be old", async () => {
+    const { client, read, runner } = things([{ id: "a", n: 1 }], false);
+    runner.apply([about(1, "a")]);
+    await vi.advanceTimersByTimeAsync(300);
+    expect(read).not.toHaveBeenCalled();
+    expect(client.getQueryState(["things"])?.isInvalidated).toBe(true);
   });
 });
 

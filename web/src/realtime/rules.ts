@@ -71,8 +71,11 @@ export class RuleRunner {
       this.#dirty.add(name);
       return;
     }
-    this.#client.invalidateQueries({ queryKey: key }, { cancelRefetch: true });
-    const timer = setTimeout(() => {
+    const answered = this.#client.invalidateQueries({ queryKey: key }, { cancelRefetch: true });
+    const timer = setTimeout(async () => {
+      // An answer that takes long is waited for; asking anew each time would never get one.
+      await answered;
+      if (this.#waiting.get(name)?.timer !== timer) return;
       this.#waiting.delete(name);
       if (this.#dirty.delete(name)) this.#ask(key, everyMs);
     }, everyMs);

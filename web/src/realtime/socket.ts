@@ -1,3 +1,4 @@
+import { serverNow, serverTimestamp } from "../api/clock";
 import type { GodelEvent } from "../api/types";
 import { backoffDelay } from "./backoff";
 import {
@@ -220,7 +221,7 @@ export class EventSocket {
   }
 
   #live(connection: Connection = { phase: "live" }): void {
-    this.#liveSince ??= Date.now();
+    this.#liveSince ??= serverNow();
     this.#options.onConnection(connection);
     clearInterval(this.#pingTimer);
     this.#pingTimer = setInterval(() => this.#ping(), PING_EVERY_MS);
@@ -278,13 +279,13 @@ export class EventSocket {
 
   #lost(): void {
     const wasStable =
-      this.#liveSince !== undefined && Date.now() - this.#liveSince >= STABLE_AFTER_MS;
+      this.#liveSince !== undefined && serverNow() - this.#liveSince >= STABLE_AFTER_MS;
     if (wasStable) this.#failures = 0;
     this.#hangUp();
     const delay = backoffDelay(this.#failures, this.#options.random ?? Math.random);
     this.#failures += 1;
     const phase = this.#failures > OFFLINE_AFTER_TRIES ? "offline" : "reconnecting";
-    this.#options.onConnection({ phase, retryAt: Date.now() + delay });
+    this.#options.onConnection({ phase, retryAt: serverNow() + delay });
     this.#retryTimer = setTimeout(() => this.#open(), delay);
   }
 
@@ -306,7 +307,7 @@ export class EventSocket {
   ): string {
     this.#frames += 1;
     const id = `web-${this.#frames}`;
-    const timestamp = new Date().toISOString();
+    const timestamp = serverTimestamp();
     this.#wire?.send(JSON.stringify({ id, type, timestamp, payload }));
     return id;
   }

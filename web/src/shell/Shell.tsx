@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { Suspense, useEffect, useState } from "react";
+import { memo, Suspense, useEffect, useState } from "react";
 import { useAction } from "../actions/actions";
 import { useKeys } from "../actions/listener";
 import type { Session } from "../api/types";
@@ -79,7 +79,8 @@ function Frame() {
   );
 }
 
-function CurrentPage() {
+/** What opens over the page, such as the palette, does not draw the page again. */
+const CurrentPage = memo(function CurrentPage() {
   const { path } = usePlace();
   const page = PAGES.find((one) => restOf(path, one.path) !== undefined);
   const title = page?.title;
@@ -107,7 +108,7 @@ function CurrentPage() {
       </Suspense>
     </Boundary>
   );
-}
+});
 
 /** The key and the line of the palette that lead to a page. */
 function GoTo({ id, path }: { id: string; path: string }) {

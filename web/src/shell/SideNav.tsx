@@ -35,7 +35,7 @@ export function SideNav({ isOpen, onClose }: { isOpen: boolean; onClose: () => v
           <span className={styles.tenant}>{session.tenant.name}</span>
         </div>
         <ul className={styles.pages}>
-          {PAGES.map((page) => (
+          {PAGES.filter((page) => !page.isAside).map((page) => (
             <li key={page.id}>
               <NavLink page={page} onFollow={onClose} />
             </li>

@@ -40,7 +40,13 @@ export function TopBar({ isNavOpen, onNav, onPalette, onKeys }: TopBarProps) {
       <div className={styles.right}>
         <ConnectionBadge />
         <AskButton />
-        <button type="button" className={styles.palette} onClick={onPalette}>
+        <button
+          type="button"
+          className={styles.palette}
+          // Without room for the words there is only a sign.
+          aria-label="Search or do"
+          onClick={onPalette}
+        >
           <Icon name="search" size={14} />
           <span className={styles.hint}>Search or do</span>
           <KeyCaps keys="mod+k" />

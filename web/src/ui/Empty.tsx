@@ -17,7 +17,7 @@ interface EmptyProps {
 /** Nothing is here: why, and what to do about it. */
 export function Empty({ icon, why, action, cli }: EmptyProps) {
   return (
-    <div className={styles.empty}>
+    <div className={styles.empty} data-shows="empty">
       {icon && (
         <span className={styles.mark}>
           <Icon name={icon} size={20} />

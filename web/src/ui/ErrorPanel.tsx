@@ -1,4 +1,5 @@
 import { ApiError } from "../api/client";
+import { serverTimestamp } from "../api/clock";
 import { Link } from "../router/Link";
 import { Button } from "./Button";
 import { CopyButton } from "./CopyButton";
@@ -17,7 +18,7 @@ interface ErrorPanelProps {
 export function ErrorPanel({ what, error, onRetry }: ErrorPanelProps) {
   const { requestId, hint } = error instanceof ApiError ? error : {};
   return (
-    <div className={styles.panel} role="alert">
+    <div className={styles.panel} role="alert" data-shows="error">
       <Icon name="alert" size={20} />
       <div className={styles.text}>
         <p className={styles.what}>
@@ -52,6 +53,6 @@ export function detailsOf(what: string, error: Error): string {
     if (error.requestId) lines.push(`request ${error.requestId}`);
   }
   lines.push(`page ${window.location.pathname}${window.location.search}`);
-  lines.push(`at ${new Date().toISOString()}`);
+  lines.push(`at ${serverTimestamp()}`);
   return lines.join("\n");
 }

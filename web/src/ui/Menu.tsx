@@ -1,4 +1,5 @@
 import {
+  Fragment,
   type KeyboardEvent,
   type ReactNode,
   type RefObject,
@@ -30,6 +31,8 @@ export interface MenuItem {
   /** Why it cannot be done now. */
   refused?: string | undefined;
   isChosen?: boolean | undefined;
+  /** The head under which it stands; lines of a group follow each other, `""` is a group without a head. */
+  group?: string | undefined;
   run: () => void;
 }
 
@@ -41,7 +44,8 @@ interface MenuProps {
   look?: "line" | "quiet";
   size?: "normal" | "small";
   align?: "left" | "right";
-  items: readonly MenuItem[];
+  /** Its lines; where there are many menus, a function that makes them when one is opened. */
+  items: readonly MenuItem[] | (() => readonly MenuItem[]);
 }
 
 /** A button with a list of things to do. */
@@ -77,7 +81,7 @@ export function Menu({ label, button, look = "quiet", size, align = "right", ite
           <MenuList
             ref={list}
             label={label}
-            items={items}
+            items={typeof items === "function" ? items() : items}
             place={() => placeOf(toggle.current, align)}
             onClose={close}
           />,
@@ -113,7 +117,8 @@ const GAP = 6;
 /** A menu is seldom higher than this. */
 const MIN_ROOM = 220;
 
-interface MenuListProps extends Pick<MenuProps, "label" | "items"> {
+interface MenuListProps extends Pick<MenuProps, "label"> {
+  items: readonly MenuItem[];
   ref: RefObject<HTMLDivElement | null>;
   place: () => Placement;
   onClose: () => void;
@@ -165,8 +170,15 @@ function MenuList({ ref: list, label, items, place, onClose }: MenuListProps) {
       tabIndex={-1}
       onKeyDown={onKeyDown}
     >
-      {items.map((item) => (
-        <MenuLine key={item.id} item={item} onClose={onClose} />
+      {items.map((item, at) => (
+        <Fragment key={item.id}>
+          {item.group !== undefined && item.group !== items[at - 1]?.group && (
+            <p className={styles.head} role="presentation">
+              {item.group}
+            </p>
+          )}
+          <MenuLine item={item} onClose={onClose} />
+        </Fragment>
       ))}
     </div>
   );

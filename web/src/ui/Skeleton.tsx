@@ -5,14 +5,28 @@ import styles from "./Skeleton.module.css";
 /** A quick answer needs no skeleton: it would only flash. */
 const AFTER_MS = 150;
 
+/** How many skeletons are in sight. */
+let shown = 0;
+
 /** Its children after a short while; until then their room, empty. */
 export function Late({ children, afterMs = AFTER_MS }: { children: ReactNode; afterMs?: number }) {
-  const [isShown, setShown] = useState(false);
+  // One that follows another, as data follow the code of a page, is there at once: no blink between.
+  const [isShown, setShown] = useState(() => shown > 0);
   useEffect(() => {
+    if (isShown) {
+      shown += 1;
+      return () => {
+        shown -= 1;
+      };
+    }
     const timer = setTimeout(() => setShown(true), afterMs);
     return () => clearTimeout(timer);
-  }, [afterMs]);
-  return <div className={classes(styles.late, !isShown && styles.hidden)}>{children}</div>;
+  }, [isShown, afterMs]);
+  return (
+    <div className={classes(styles.late, !isShown && styles.hidden)} data-shows="loading">
+      {children}
+    </div>
+  );
 }
 
 /** A bar in the place of what comes. */
@@ -38,14 +52,21 @@ export function SkeletonRows({ rows = 8, height = 36 }: { rows?: number; height?
   );
 }
 
+interface SkeletonCardsProps {
+  cards?: number;
+  height?: number;
+  /** One below the other. */
+  isStack?: boolean;
+}
+
 /** Cards of the size that the real ones will have. */
-export function SkeletonCards({ cards = 6, height = 150 }: { cards?: number; height?: number }) {
+export function SkeletonCards({ cards = 6, height = 150, isStack = false }: SkeletonCardsProps) {
   return (
     <Late>
       <p className="visually-hidden" role="status">
         Loading
       </p>
-      <div className={styles.cards}>
+      <div className={classes(styles.cards, isStack && styles.stack)}>
         {Array.from({ length: cards }, (_, at) => at).map((at) => (
           <div key={at} className={styles.card} style={{ height }}>
             <Bone width="45%" height={14} />

@@ -1,4 +1,4 @@
-import { useRef, useState } from "react";
+import { useDeferredValue, useRef, useState } from "react";
 import { usePlace } from "../router/router";
 
 /** What a reader sees of a list that changes while it is read. */
@@ -38,7 +38,8 @@ export function useCalm<T>(
   isBusy: boolean,
 ): Calm<T> {
   const seen = useRef(rows);
-  const view = useViewName();
+  // Lists may follow the address a moment later, so it counts from when they do.
+  const view = useDeferredValue(useViewName());
   const viewed = useRef(view);
   const [, redraw] = useState(0);
   const show = () => {

@@ -7,6 +7,7 @@ import {
   money,
   plural,
   relativeTime,
+  shellWord,
   shortId,
   waiting,
   words,
@@ -99,5 +100,13 @@ describe("formats", () => {
   it("shortens ids to what tells them apart", () => {
     expect(shortId("0198f2aa-1111-7222-8333-0123456789ab")).toBe("456789ab");
     expect(shortId("godel-4k2hm")).toBe("godel-4k2hm");
+  });
+});
+
+describe("a word for a shell", () => {
+  it("is quoted if it needs to be", () => {
+    expect(shellWord("attempt-2")).toBe("attempt-2");
+    expect(shellWord("")).toBe("''");
+    expect(shellWord("it's $(here)")).toBe("'it'\\''s $(here)'");
   });
 });

@@ -107,3 +107,8 @@ export function shortId(id: string): string {
 export function wallClock(at: number): string {
   return clockTime(new Date(at).toISOString()).slice(0, 8);
 }
+
+/** A word for a shell, quoted if it needs to be: names and values are what somebody else wrote. */
+export function shellWord(text: string): string {
+  return /^[\w./=:@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,12 +1,13 @@
 import { useEffect, useState } from "react";
+import { serverNow } from "../api/clock";
 
-/** The current time, refreshed every `everyMs` while `active`. */
+/** The current time of the server, refreshed every `everyMs` while `active`. */
 export function useNow(everyMs: number, active = true): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(() => serverNow());
   useEffect(() => {
     if (!active) return;
-    setNow(Date.now());
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    setNow(serverNow());
+    const timer = setInterval(() => setNow(serverNow()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs, active]);
   return now;

@@ -1,3 +1,4 @@
+import { memo } from "react";
 import type { Agent } from "../../api/types";
 import { PAGES } from "../../pages";
 import { Link } from "../../router/Link";
@@ -8,6 +9,7 @@ import { ShortId } from "../../ui/ShortId";
 import { useNow } from "../../ui/useNow";
 import styles from "./AgentCards.module.css";
 import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
+import { AgentToday } from "./context/AgentToday";
 import { useDoing } from "./doing";
 import { isAlive, upTime } from "./views";
 
@@ -16,16 +18,16 @@ interface AgentCardProps {
   isPeeked: boolean;
   isAt: boolean;
   isSelected: boolean;
-  onToggle: () => void;
-  onPeek: () => void;
-  items: readonly MenuItem[];
+  onToggle: (id: string) => void;
+  onPeek: (agent: Agent) => void;
+  menuOf: (agent: Agent) => readonly MenuItem[];
 }
 
 const UP_EVERY_MS = 10_000;
 
-/** One agent at a glance: who, what, where, how far, how much. */
-export function AgentCard(props: AgentCardProps) {
-  const { agent, isPeeked, isAt, isSelected, onToggle, onPeek, items } = props;
+/** One agent at a glance: who, what, where, how far, how much. It is drawn again when it changes. */
+export const AgentCard = memo(function AgentCard(props: AgentCardProps) {
+  const { agent, isPeeked, isAt, isSelected, onToggle, onPeek, menuOf } = props;
   return (
     <article
       className={classes(styles.card, isPeeked && styles.peeked, isSelected && styles.selected)}
@@ -38,13 +40,13 @@ export function AgentCard(props: AgentCardProps) {
           className={styles.box}
           aria-label={`Select ${agent.label}`}
           checked={isSelected}
-          onChange={onToggle}
+          onChange={() => onToggle(agent.id)}
         />
-        <button type="button" className={styles.name} onClick={onPeek}>
+        <button type="button" className={styles.name} onClick={() => onPeek(agent)}>
           {agent.label}
         </button>
         <AgentStatus agent={agent} />
-        <Menu label={`Do something with ${agent.label}`} size="small" items={items} />
+        <Menu label={`Do something with ${agent.label}`} size="small" items={() => menuOf(agent)} />
       </div>
       <div className={styles.words}>
         <p className={styles.task} title={agent.task}>
@@ -56,13 +58,14 @@ export function AgentCard(props: AgentCardProps) {
         <AgentWalls agent={agent} />
         <BeadLink bead={agent.bead} />
       </div>
+      <AgentToday agent={agent} />
       <div className={styles.foot}>
-        <AgentSpend agent={agent} />
+        <AgentSpend agent={agent} word="in all" />
         <UpTime agent={agent} />
       </div>
     </article>
   );
-}
+});
 
 /** What it does right now, as events tell it; else what it is there for. */
 function LastAction({ agent }: { agent: Agent }) {

@@ -7,6 +7,7 @@ import { NewRows } from "../../ui/NewRows";
 import { BulkBar } from "../../ui/table/BulkBar";
 import { useGridWindow } from "../../ui/table/useGridWindow";
 import { type Rows, useRows } from "../../ui/table/useRows";
+import { useLatest } from "../../ui/useLatest";
 import { usePresence } from "../../ui/usePresence";
 import { useStored } from "../../ui/useStored";
 import { AgentCard } from "./AgentCard";
@@ -25,7 +26,7 @@ interface AgentCardsProps {
 }
 
 const keyOf = (agent: Agent) => agent.id;
-const CARD = { minWidth: 280, height: 168, gap: 12 };
+const CARD = { minWidth: 280, height: 192, gap: 12 };
 
 /** Agents as cards. */
 export function AgentCards({ agents, peeked, onPeek, onOpen, teams }: AgentCardsProps) {
@@ -33,6 +34,8 @@ export function AgentCards({ agents, peeked, onPeek, onOpen, teams }: AgentCards
   const calm = useCalm(agents, keyOf, usePresence(box));
   const list = useRows({ rows: calm.rows, keyOf, onOpen, onPeek, canSelect: true });
   const { act, menuOf } = useAgentActs();
+  const peek = useLatest(onPeek);
+  const menu = useLatest(menuOf);
   const here = calm.rows.find((agent) => agent.id === (list.cursor ?? peeked));
   useAgentKeys(here, act);
   const draw = (agent: Agent) => (
@@ -42,9 +45,9 @@ export function AgentCards({ agents, peeked, onPeek, onOpen, teams }: AgentCards
         isPeeked={agent.id === peeked}
         isAt={agent.id === list.cursor}
         isSelected={list.selected.has(agent.id)}
-        onToggle={() => list.toggle(agent.id)}
-        onPeek={() => onPeek(agent)}
-        items={menuOf(agent)}
+        onToggle={list.toggle}
+        onPeek={peek}
+        menuOf={menu}
       />
     </li>
   );

@@ -2,16 +2,16 @@ import { useAction } from "../../actions/actions";
 import { BACK } from "../../actions/common";
 import type { Agent } from "../../api/types";
 import { Link } from "../../router/Link";
-import { Cli } from "../../ui/Cli";
 import { SidePanel } from "../../ui/Drawer";
 import { Facts } from "../../ui/Facts";
 import { shortTime } from "../../ui/format";
-import { Time } from "../../ui/Time";
 import { NoticeCard } from "../inbox/NoticeCard";
 import { useNoticesOf } from "../inbox/queries";
 import styles from "./AgentPeek.module.css";
 import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
+import { AgentStory } from "./AgentStory";
 import { AgentVerbs } from "./AgentVerbs";
+import { AgentToday } from "./context/AgentToday";
 import { useAgentActs } from "./useAgentActs";
 
 /** One agent beside the list: what it does, what happened to it, what can be done. */
@@ -47,39 +47,10 @@ export function AgentPeek({ agent, onClose }: { agent: Agent; onClose: () => voi
             ["Started", shortTime(agent.spawnedAt)],
           ]}
         />
-        <AgentSpend agent={agent} />
-        {agent.todos.length > 0 && <Todos agent={agent} />}
-        <section aria-label="What happened">
-          <h3 className={styles.head}>What happened</h3>
-          <ol className={styles.steps}>
-            {agent.history.toReversed().map((step) => (
-              <li key={`${step.at} ${step.state}`}>
-                <span className={styles.when}>
-                  <Time at={step.at} />
-                </span>
-                <span>{step.why || step.state}</span>
-              </li>
-            ))}
-          </ol>
-        </section>
-        <Cli command={`godel agent show ${agent.label}`} />
+        <AgentSpend agent={agent} word="in all" />
+        <AgentToday agent={agent} />
+        <AgentStory agent={agent} />
       </div>
     </SidePanel>
-  );
-}
-
-function Todos({ agent }: { agent: Agent }) {
-  return (
-    <section aria-label="To do">
-      <h3 className={styles.head}>To do</h3>
-      <ul className={styles.steps}>
-        {agent.todos.map((todo) => (
-          <li key={todo.text}>
-            <span className={styles.when}>{todo.state.replace("_", " ")}</span>
-            <span>{todo.text}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

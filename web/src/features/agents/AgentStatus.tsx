@@ -30,8 +30,8 @@ export function AgentWalls({ agent }: { agent: Agent }) {
   );
 }
 
-/** What it has spent, of what it may. */
-export function AgentSpend({ agent }: { agent: Agent }) {
+/** What it has spent, of what it may; `word` says of which time, where others are told as well. */
+export function AgentSpend({ agent, word }: { agent: Agent; word?: string }) {
   const { spentMicros, budgetMicros } = agent;
   const hasLimit = typeof budgetMicros === "number" && budgetMicros > 0;
   return (
@@ -39,6 +39,7 @@ export function AgentSpend({ agent }: { agent: Agent }) {
       <span>
         <Money micros={spentMicros} />
         {hasLimit && <span className={styles.of}> of {money(budgetMicros)}</span>}
+        {word && typeof spentMicros === "number" && <span className={styles.of}> {word}</span>}
       </span>
       {hasLimit && typeof spentMicros === "number" && (
         <Meter

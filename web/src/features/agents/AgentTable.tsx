@@ -1,9 +1,10 @@
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import type { Agent } from "../../api/types";
 import { Menu } from "../../ui/Menu";
 import { ShortId } from "../../ui/ShortId";
 import { Time } from "../../ui/Time";
 import { type Column, DataTable } from "../../ui/table/DataTable";
+import { useLatest } from "../../ui/useLatest";
 import { Selected } from "./AgentCards";
 import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
 import styles from "./AgentTable.module.css";
@@ -78,6 +79,8 @@ interface AgentTableProps {
   shown: ReadonlySet<string>;
 }
 
+const keyOf = (agent: Agent) => agent.id;
+
 /** Agents as rows, to compare and to change many at once. */
 export function AgentTable({ agents, peeked, onPeek, onOpen, shown }: AgentTableProps) {
   const { act, menuOf } = useAgentActs();
@@ -87,18 +90,22 @@ export function AgentTable({ agents, peeked, onPeek, onOpen, shown }: AgentTable
     agents.find((agent) => agent.id === at),
     act,
   );
-  const columns: readonly Column<Agent>[] = [
-    ...COLUMNS,
-    {
-      id: "acts",
-      title: "",
-      width: "44px",
-      always: true,
-      cell: (agent) => (
-        <Menu label={`Do something with ${agent.label}`} size="small" items={menuOf(agent)} />
-      ),
-    },
-  ];
+  const menu = useLatest(menuOf);
+  const columns = useMemo<readonly Column<Agent>[]>(
+    () => [
+      ...COLUMNS,
+      {
+        id: "acts",
+        title: "",
+        width: "44px",
+        always: true,
+        cell: (agent) => (
+          <Menu label={`Do something with ${agent.label}`} size="small" items={() => menu(agent)} />
+        ),
+      },
+    ],
+    [menu],
+  );
   return (
     <DataTable
       label="Agents"
@@ -106,7 +113,7 @@ export function AgentTable({ agents, peeked, onPeek, onOpen, shown }: AgentTable
       columns={columns}
       shown={shown}
       rows={agents}
-      keyOf={(agent) => agent.id}
+      keyOf={keyOf}
       onPeek={onPeek}
       onOpen={onOpen}
       peeked={peeked}

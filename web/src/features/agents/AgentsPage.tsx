@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE } from "../../actions/common";
 import type { Agent } from "../../api/types";
@@ -17,6 +17,7 @@ import { PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
 import { useColumns } from "../../ui/table/ColumnChooser";
 import { useProject } from "../projects/queries";
+import { ViewMenu } from "../views/ViewMenu";
 import { AgentCards } from "./AgentCards";
 import { AgentPeek } from "./AgentPeek";
 import styles from "./AgentsPage.module.css";
@@ -30,6 +31,17 @@ import { clearFilter, useAgentFilter, useTeamNames } from "./useAgentFilter";
 import { byAttention, matches } from "./views";
 
 const SHAPES = ["cards", "teams", "table"] as const;
+/** What makes a view of agents, and those that all need. */
+const AGENT_VIEWS = {
+  page: "agents",
+  fields: ["q", "status", "runtime", "model", "team", "view", "sort"],
+  builtIn: [
+    ["All agents", ""],
+    ["Waiting for you", "status=waiting"],
+    ["At work", "status=busy"],
+    ["By team", "view=teams"],
+  ],
+} as const;
 const CAN_SPAWN = "agent:create:own";
 
 /** Every agent, those that need a person first; or all about one. */
@@ -66,10 +78,10 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
   const { shown, chooser } = useColumns("agents", COLUMNS);
   const teams = useTeamNames(all);
   const { filter, tools, isSet } = useAgentFilter(all, teams);
-  const agents = useMemo(
-    () => byAttention(all).filter((agent) => matches(agent, filter)),
-    [all, filter],
-  );
+  const sorted = useMemo(() => byAttention(all), [all]);
+  // What is typed shows at once; the list may follow a moment later.
+  const asked = useDeferredValue(filter);
+  const agents = useMemo(() => sorted.filter((agent) => matches(agent, asked)), [sorted, asked]);
   const [peek, setPeek] = useParam("peek");
   const peeked = all.find((agent) => agent.id === peek || agent.label === peek);
   const shared = {
@@ -85,7 +97,12 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
         note={
           query.data && <HowMany shown={agents.length} all={all.length} isCut={query.data.isCut} />
         }
-        tools={tools}
+        tools={
+          <>
+            {tools}
+            <ViewMenu {...AGENT_VIEWS} />
+          </>
+        }
         acts={
           <>
             {shape === "table" && chooser}
@@ -154,7 +171,7 @@ function SpawnButton({ onSpawn }: { onSpawn: () => void }) {
 function CardBones() {
   return (
     <div className={styles.bones}>
-      <SkeletonCards height={156} />
+      <SkeletonCards height={192} />
     </div>
   );
 }

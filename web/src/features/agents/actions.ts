@@ -65,3 +65,12 @@ export const LOOK = defineAction({
   keys: ["v"],
   icon: "grid",
 });
+
+/** The shell of an agent has one who types. */
+export const CONTROL = defineAction({
+  ...LEAD,
+  id: "agents.control",
+  title: "Take control",
+  keys: ["t"],
+  icon: "edit",
+});

@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { QueryClient } from "@tanstack/react-query";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GodelEvent } from "../../api/types";
-import { asText, isWorthTelling, tell } from "./lines";
-import { type Log, withEvents } from "./log";
+import { asText, isOfLevel, isWorthTelling, tell } from "./lines";
+import { type Log, loadOlder, logQuery, withEvents } from "./log";
 
 const line = (type: string, payload = {}) => ({
   seq: 1,
@@ -28,10 +29,20 @@ describe("lines of a log", () => {
     );
     expect(isWorthTelling(line("agent:usage"))).toBe(false);
   });
+
+  it("X4 are problems, talk or tools", () => {
+    const failed = line("agent:tool:result", { failed: true, text: "no" });
+    expect(isOfLevel(failed, "problem")).toBe(true);
+    expect(isOfLevel(failed, "tool")).toBe(true);
+    expect(isOfLevel(failed, "talk")).toBe(false);
+    expect(isOfLevel(line("agent:text", { text: "hi" }), "talk")).toBe(true);
+    expect(isOfLevel(line("agent:commit"), "problem")).toBe(false);
+    expect(isOfLevel(line("agent:commit"), "")).toBe(true);
+  });
 });
 
 describe("a log", () => {
-  const log: Log = { lines: [line("agent:spawn")], next: 5, isCut: false };
+  const log: Log = { lines: [line("agent:spawn")], next: 5 };
   const event = (sequence: number) =>
     ({ sequence, timestamp: "", type: "agent:text", payload: {} }) as unknown as GodelEvent;
 
@@ -39,5 +50,44 @@ describe("a log", () => {
     const once = withEvents(log, [event(5), event(6), event(7)]);
     expect(once.lines.map(({ seq }) => seq)).toEqual([1, 6, 7]);
     expect(withEvents(once, [event(6), event(7)])).toBe(once);
+  });
+});
+
+describe("X4 a long log", () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  it("is read from its end, and older lines when somebody wants them, each once", async () => {
+    const all = Array.from({ length: 3_050 }, (_, at) => at + 1);
+    vi.stubGlobal("fetch", async (path: string) => {
+      const { pathname, searchParams } = new URL(path, "http://host");
+      const limit = Number(searchParams.get("limit"));
+      if (pathname.endsWith("/logs")) {
+        const after = Number(searchParams.get("after"));
+        const items = all
+          .slice(after, after + limit)
+          .map((seq) => ({ ...line("agent:text"), seq }));
+        return Response.json({ success: true, data: { items, next: items.at(-1)?.seq ?? after } });
+      }
+      expect(searchParams.get("filter")).toBe('{"agentId":"a1"}');
+      const before = Number(searchParams.get("cursor") ?? all.length + 1);
+      const items = all
+        .slice(Math.max(0, before - 1 - limit), before - 1)
+        .reverse()
+        .map((sequence) => ({ sequence, timestamp: "", type: "agent:text", payload: {} }));
+      const last = items.at(-1)?.sequence ?? 1;
+      const pagination = { cursor: String(last), hasMore: last > 1 };
+      return Response.json({ success: true, data: { items, pagination } });
+    });
+    const client = new QueryClient();
+    const log = await client.fetchQuery(logQuery("a1"));
+    expect(log.lines.map(({ seq }) => seq)).toEqual(all.slice(-2_000));
+    expect(log.next).toBe(3_050);
+    const now = () => client.getQueryData<Log>(logQuery("a1").queryKey);
+    await Promise.all([loadOlder(client, "a1"), loadOlder(client, "a1")]);
+    expect(now()?.lines.map(({ seq }) => seq)).toEqual(all.slice(-2_500));
+    await loadOlder(client, "a1");
+    await loadOlder(client, "a1");
+    expect(now()?.lines.map(({ seq }) => seq)).toEqual(all);
+    expect(now()?.older).toBeUndefined();
   });
 });

@@ -135,3 +135,24 @@ export function asText(line: AgentLine): string {
   const { head, text } = tell(line);
   return text === "" ? head : `${head}: ${text}`;
 }
+
+/** What a reader of the log may want to see only. */
+export const LEVELS = [
+  ["", "Everything"],
+  ["problem", "Problems"],
+  ["talk", "What it says"],
+  ["tool", "Tools"],
+] as const;
+export type Level = (typeof LEVELS)[number][0];
+
+const TALK = ["agent:text", "agent:thinking", "agent:mail", "agent:answered", "agent:says:done"];
+const TOOL = ["agent:tool:call", "agent:tool:result", "agent:output"];
+
+/** Whether a line is of a level; a question of the agent is talk, and waits like a problem. */
+export function isOfLevel(line: AgentLine, level: Level): boolean {
+  if (level === "") return true;
+  if (level === "tool") return TOOL.includes(line.type);
+  const { tone } = tell(line);
+  if (level === "problem") return tone === "bad" || tone === "warn";
+  return TALK.includes(line.type) || line.type === "agent:needs:person";
+}

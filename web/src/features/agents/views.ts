@@ -33,10 +33,10 @@ export function viewOf(agent: Pick<Agent, "view" | "lifecycleState">): View {
 
 /** Who needs a person first, then who works, then the rest; in each the newest first. */
 export function byAttention(agents: readonly Agent[]): Agent[] {
-  return agents.toSorted(
-    (a, b) =>
-      VIEWS.indexOf(viewOf(a)) - VIEWS.indexOf(viewOf(b)) || b.spawnedAt.localeCompare(a.spawnedAt),
-  );
+  return agents
+    .map((agent) => ({ agent, view: VIEWS.indexOf(viewOf(agent)), at: agent.spawnedAt }))
+    .sort((a, b) => a.view - b.view || (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
+    .map(({ agent }) => agent);
 }
 
 /** What a person can narrow the agents by. */
@@ -86,7 +86,9 @@ export function byTeam(agents: readonly Agent[], nameOf: ReadonlyMap<string, str
   const groups = new Map<string, Agent[]>();
   for (const agent of agents) {
     const id = agent.teamId ?? NO_TEAM;
-    groups.set(id, [...(groups.get(id) ?? []), agent]);
+    const group = groups.get(id);
+    if (group) group.push(agent);
+    else groups.set(id, [agent]);
   }
   const ids = [...groups.keys()].toSorted((a, b) => Number(a === NO_TEAM) - Number(b === NO_TEAM));
   return ids.map((id) => ({

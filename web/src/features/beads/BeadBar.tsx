@@ -14,14 +14,14 @@ export function BeadBar({ beads, onClear }: { beads: readonly Bead[]; onClear: (
   return (
     <>
       <BulkBar count={beads.length} noun="bead" onClear={onClear}>
-        <Menu {...shared} label="Move them" button="Move" items={statusItems(beads)} />
+        <Menu {...shared} label="Move them" button="Move" items={() => statusItems(beads)} />
         <Menu
           {...shared}
           label="Set their priority"
           button="Priority"
-          items={priorityItems(beads)}
+          items={() => priorityItems(beads)}
         />
-        <Menu {...shared} label="Assign them" button="Assign" items={agentItems(beads)} />
+        <Menu {...shared} label="Assign them" button="Assign" items={() => agentItems(beads)} />
         <Guarded
           size="small"
           side="above"

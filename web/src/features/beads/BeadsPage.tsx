@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useRef, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE, FILTER } from "../../actions/common";
+import type { Listing } from "../../api/list";
 import type { Bead, Convoy } from "../../api/types";
 import type { PageProps } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
@@ -21,21 +22,23 @@ import type { Column } from "../../ui/table/DataTable";
 import { useNow } from "../../ui/useNow";
 import { convoyQueries } from "../convoys/queries";
 import { useProject } from "../projects/queries";
+import { ViewMenu } from "../views/ViewMenu";
 import { BEAD, MAY_CREATE } from "./actions";
 import { BeadTable, COLUMNS } from "./BeadTable";
 import styles from "./BeadTable.module.css";
 import { BeadTree } from "./BeadTree";
+import { ExchangeMenu } from "./exchange/ExchangeMenu";
 import type { BeadGraph } from "./graph";
 import { GROUP_TITLES, GROUPS } from "./groups";
 import { byUrgency } from "./looks";
 import { NewBead } from "./NewBead";
 import { BeadPanel } from "./panel/BeadPanel";
 import { useBeads, useFound } from "./queries";
-import { matcher, serverFilter } from "./query/evaluate";
+import { matcher } from "./query/evaluate";
 import { parseQuery } from "./query/parse";
 import { QueryBox } from "./query/QueryBox";
 import { TREES } from "./tree";
-import { useViews } from "./useViews";
+import { BEAD_VIEWS } from "./views";
 
 const SHAPES = ["table", "tree"] as const;
 const CREATE_CLI = 'godel bead create "..."';
@@ -57,12 +60,13 @@ export function Page({ rest }: PageProps) {
   const { shown, chooser } = useColumns("beads", CHOOSABLE);
   const all = convoys?.items ?? [];
   const shared = { beads: found, graph, peeked: peek, onPeek: open };
-  const views = useViews();
   return (
     <>
       <PageHead
         title="Beads"
-        note={query.data && <HowMany found={found.length} all={beads.length} isCut={isCut} />}
+        note={
+          query.data && <HowMany found={found.length} all={beads.length} listing={query.data} />
+        }
         tools={
           <>
             <QueryBox
@@ -73,13 +77,14 @@ export function Page({ rest }: PageProps) {
               beads={beads}
               convoys={all}
             />
-            {views}
+            <ViewMenu {...BEAD_VIEWS} />
             {view.options}
           </>
         }
         acts={
           <>
             {view.shape === "table" && chooser}
+            <ExchangeMenu />
             <Guarded look="solid" can={MAY_CREATE} cli={CREATE_CLI} onClick={() => setNew(true)}>
               New bead
             </Guarded>
@@ -110,10 +115,19 @@ export function Page({ rest }: PageProps) {
   );
 }
 
-function HowMany({ found, all, isCut }: { found: number; all: number; isCut: boolean }) {
+function HowMany({
+  found,
+  all,
+  listing: { isCut, isPart },
+}: {
+  found: number;
+  all: number;
+  listing: Listing<Bead>;
+}) {
   return (
     <>
       {plural(found, "bead")}{" "}
+      {isPart && <PartialBadge kind="limited" why="The rest is on its way" />}
       {isCut && <PartialBadge kind="limited" why={`Only the first ${all}`} />}
     </>
   );
@@ -132,14 +146,20 @@ interface Asked {
 
 /** The beads that a query asks for; what is not on the page is looked for on the server. */
 function useAnswer({ text, projectId, graph, beads, convoys, isCut }: Asked) {
-  const { terms, errors } = useMemo(() => parseQuery(text), [text]);
+  const { errors } = useMemo(() => parseQuery(text), [text]);
+  // What is typed shows at once; the list may follow a moment later.
+  const asked = useDeferredValue(text);
+  const { terms, sound } = useMemo(() => parseQuery(asked), [asked]);
   const { actor } = useSession();
   const now = useNow(60_000);
-  const beyond = useFound(projectId, serverFilter(terms), isCut && terms.length > 0);
+  const beyond = useFound(projectId, sound, isCut && terms.length > 0);
+  const all = beyond ?? beads;
+  const sorted = useMemo(() => all.toSorted(byUrgency), [all]);
   const found = useMemo(() => {
+    if (terms.length === 0) return sorted;
     const around = { graph, convoys: convoys?.items ?? [], me: actor, now };
-    return (beyond ?? beads).filter(matcher(terms, around)).toSorted(byUrgency);
-  }, [beads, beyond, terms, graph, convoys, actor, now]);
+    return sorted.filter(matcher(terms, around));
+  }, [sorted, terms, graph, convoys, actor, now]);
   return { found, errors };
 }
 

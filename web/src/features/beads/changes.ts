@@ -1,4 +1,5 @@
 import { patch, post } from "../../api/client";
+import { serverTimestamp } from "../../api/clock";
 import type { Listing } from "../../api/list";
 import type { Bead, BeadPatch, NewBead } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
@@ -189,7 +190,7 @@ export function isNotYet(bead: Pick<Bead, "id">): boolean {
 }
 
 function guess(title: string, at: number, { project, fields, status, agent }: Creation): Bead {
-  const now = new Date().toISOString();
+  const now = serverTimestamp();
   return {
     id: `${NOT_YET}${now} ${at}`,
     projectId: project ?? "",

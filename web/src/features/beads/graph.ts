@@ -12,7 +12,7 @@ export class BeadGraph {
   readonly byId: ReadonlyMap<string, Bead>;
   readonly #parts = new Map<string, Bead[]>();
   readonly #waiters = new Map<string, Bead[]>();
-  readonly #known = new Map<string, Reason[]>();
+  readonly #known = new Map<string, readonly Reason[]>();
 
   constructor(beads: readonly Bead[]) {
     this.byId = new Map(beads.map((bead) => [bead.id, bead]));
@@ -55,8 +55,10 @@ export class BeadGraph {
         );
       }
     }
-    this.#known.set(bead.id, found);
-    return found;
+    // Most are held up by nothing, and what shows them need not be drawn again for that.
+    const holds = found.length === 0 ? NOTHING : found;
+    this.#known.set(bead.id, holds);
+    return holds;
   }
 
   /** Whether a link holds up a bead that is not done. */
@@ -98,6 +100,7 @@ export class BeadGraph {
   }
 }
 
+const NOTHING: readonly Reason[] = [];
 const PART_OF = "parent-child";
 /** Links of these types make a bead wait for another. */
 const WAITING = new Set(["blocks", "conditional-blocks", "waits-for"]);

@@ -19,6 +19,15 @@ export const GROUP_TITLES: Record<GroupKind, string> = {
   convoy: "By convoy",
 };
 
+const rows = new WeakMap<Bead, TableRow>();
+
+/** The row of a bead: the same one for as long as the bead stays as it is. */
+export function rowOf(bead: Bead): TableRow {
+  const row = rows.get(bead) ?? { kind: "bead", bead };
+  rows.set(bead, row);
+  return row;
+}
+
 export function keyOfRow(row: TableRow): string {
   return row.kind === "bead" ? row.bead.id : `group ${row.id}`;
 }

@@ -1,7 +1,7 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { type QueryClient, type QueryKey, queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { get } from "../../api/client";
-import { list } from "../../api/list";
+import { type Listing, list } from "../../api/list";
 import type {
   Agent,
   Bead,
@@ -35,11 +35,19 @@ export function beadPath(bead: { id: string; projectId?: string }, tail = ""): s
 
 export const beadQueries = {
   /** All beads of a project, or of all; those that are done as well: others may wait on them. */
-  all: (projectId?: string) =>
-    queryOptions({
-      queryKey: [...BEAD_LISTS, { projectId }],
-      queryFn: () => list<Bead>("/api/v1/beads", { filter: { projectId, status: STATUSES } }),
-    }),
+  all: (projectId?: string) => {
+    const queryKey = [...BEAD_LISTS, { projectId }];
+    return queryOptions({
+      queryKey,
+      queryFn: async ({ client }): Promise<Listing<Bead>> => {
+        const listing = await list<Bead>("/api/v1/beads", {
+          filter: { projectId, status: STATUSES },
+          onPart: (items) => showPart(client, queryKey, items as Bead[]),
+        });
+        return { ...listing, items: once(listing.items) };
+      },
+    });
+  },
   one: (id: string) =>
     queryOptions({ queryKey: beadKey(id), queryFn: () => get<BeadDetail>(beadPath({ id })) }),
   log: (id: string) =>
@@ -79,6 +87,20 @@ export const beadQueries = {
     }),
 };
 
+/** A bead that changes places while pages are read can be on two of them; the later one is newer. */
+function once(beads: readonly Bead[]): Bead[] {
+  return [...new Map(beads.map((bead) => [bead.id, bead])).values()];
+}
+
+/** Who opens the page sees the first beads at once; who has a whole list keeps it until the new one is here. */
+function showPart(client: QueryClient, queryKey: QueryKey, items: readonly Bead[]): void {
+  client.setQueryData<Listing<Bead>>(queryKey, (before) =>
+    before === undefined || before.isPart
+      ? { items: once(items), isCut: false, isPart: true }
+      : before,
+  );
+}
+
 onLiveItems<Bead>({
   on: ["bead:*"],
   ref: "beadId",
@@ -98,24 +120,25 @@ onLive({ on: ["bead:moved", "review:*", "agent:commit"], invalidate: () => [REVI
 onLive({ on: ["agent:state", "agent:spawn"], invalidate: () => [SESSIONS], everyMs: 2_000 });
 onLive({ on: "agent:usage", invalidate: () => [USAGE], everyMs: 5_000 });
 
+const NONE: readonly Bead[] = [];
+
 /** All beads and what depends on what. */
 export function useBeads(projectId?: string) {
   const query = useQuery(beadQueries.all(projectId));
   const items = query.data?.items;
   const graph = useMemo(() => new BeadGraph(items ?? []), [items]);
-  return { query, graph, beads: items ?? [] };
+  return { query, graph, beads: items ?? NONE };
 }
 
-/** What the server finds by its own filters; for stores with more beads than a page reads. */
+/** What the server finds for a query; for stores with more beads than a page reads. */
 export function useFound(
   projectId: string | undefined,
-  filter: Record<string, string | readonly string[]>,
+  query: string,
   enabled: boolean,
 ): readonly Bead[] | undefined {
   const { data } = useQuery({
-    queryKey: [...BEAD_LISTS, { projectId, filter }],
-    queryFn: () =>
-      list<Bead>("/api/v1/beads", { filter: { status: STATUSES, ...filter, projectId } }),
+    queryKey: [...BEAD_LISTS, { projectId, query }],
+    queryFn: () => list<Bead>("/api/v1/beads", { filter: { status: STATUSES, query, projectId } }),
     enabled,
   });
   return enabled ? data?.items : undefined;

@@ -5,15 +5,10 @@ import { TextField } from "../../ui/Field";
 import { Choice } from "../../ui/form/Choice";
 import { FormDrawer } from "../../ui/form/FormDrawer";
 import { placeError, useForm } from "../../ui/form/form";
-import { plural } from "../../ui/format";
-import { useNow } from "../../ui/useNow";
-import { costQueries, usersQuery } from "../costs/queries";
-import { bucketOf, bucketTitle } from "../costs/range";
+import { usersQuery } from "../costs/queries";
 import { useProject } from "../projects/queries";
-import styles from "./BudgetDrawer.module.css";
 import {
   amountOf,
-  filterOf,
   microsOf,
   PERIOD_TITLES,
   PERIODS,
@@ -22,9 +17,9 @@ import {
   type ScopeKind,
   scopeParts,
   setCli,
-  simulate,
 } from "./budgets";
 import { budgetsQuery, setBudget } from "./queries";
+import { Trial } from "./Trial";
 
 const SCOPE_TITLES: Record<ScopeKind, string> = {
   tenant: "Everything",
@@ -35,9 +30,6 @@ const SCOPE_TITLES: Record<ScopeKind, string> = {
   convoy: "A convoy",
   token: "A token",
 };
-const DAY_MS = 86_400_000;
-/** So far back a new limit is tried on what was spent. */
-const TRIED_DAYS = 30;
 
 /** Sets or changes a limit, and tells what it would have done so far. */
 export function BudgetDrawer({
@@ -90,13 +82,8 @@ export function BudgetDrawer({
         note="From here on there is an event budget:warning."
         onChange={(event) => set("warn", event.target.value)}
       />
-      {micros !== undefined && (
-        <Simulation
-          kind={values.kind as ScopeKind}
-          name={values.name.trim()}
-          period={values.period as Period}
-          capMicros={micros}
-        />
+      {micros !== undefined && whyNot(values, micros) === undefined && (
+        <Trial scope={scopeOf(values)} period={values.period as Period} capMicros={micros} />
       )}
     </FormDrawer>
   );
@@ -207,35 +194,5 @@ function Whose({
       error={error}
       onChange={(event) => onChange(event.target.value)}
     />
-  );
-}
-
-/** What the limit would have done to the last days. */
-function Simulation({
-  kind,
-  name,
-  period,
-  capMicros,
-}: {
-  kind: ScopeKind;
-  name: string;
-  period: Period;
-  capMicros: number;
-}) {
-  const now = useNow(DAY_MS);
-  const filter = filterOf(kind, name);
-  const from = bucketOf(now - (TRIED_DAYS - 1) * DAY_MS, "day", "utc");
-  const to = bucketOf(now, "day", "utc");
-  const asked = { from, to, by: ["day"], filter: filter ?? {} };
-  const { data } = useQuery({ ...costQueries.usage(asked), enabled: filter !== undefined });
-  if (!data || !filter) return null;
-  const { stopped } = simulate(data, period, capMicros);
-  const [first] = stopped;
-  return (
-    <p className={styles.simulation} role="status">
-      {first === undefined
-        ? `In the last ${TRIED_DAYS} days this would have stopped nothing.`
-        : `In the last ${TRIED_DAYS} days this would have stopped requests on ${plural(stopped.length, "day")}, first on ${bucketTitle(first)}.`}
-    </p>
   );
 }

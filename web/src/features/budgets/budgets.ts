@@ -1,5 +1,4 @@
-import type { Budget, UsageReport } from "../../api/types";
-import type { Filter } from "../costs/queries";
+import type { Budget } from "../../api/types";
 
 /** Whose spending can be limited. */
 export const SCOPES = ["tenant", "project", "user", "agent", "bead", "convoy", "token"] as const;
@@ -39,33 +38,6 @@ export function setCli(scope: string, period: Period, micros: number, warn: numb
   const each = { monthly: "/month", daily: "/day", total: "" }[period];
   const percent = warn === 80 ? "" : ` --warn ${warn}`;
   return `godel budget set ${scope} ${amountOf(micros)}${each}${percent}`;
-}
-
-/** What the usage API calls the same; tokens have no report of their own. */
-export function filterOf(kind: ScopeKind, name: string): Filter | undefined {
-  if (kind === "token" || (kind !== "tenant" && name === "")) return undefined;
-  return kind === "tenant" ? {} : { [kind]: name };
-}
-
-/** What a limit would have done to what was spent: on how many days, and when first. */
-export function simulate(
-  report: Pick<UsageReport, "rows">,
-  period: Period,
-  capMicros: number,
-): { stopped: string[]; days: number } {
-  const days = report.rows
-    .map(({ group, costMicros }) => ({ day: group.day ?? "", costMicros }))
-    .toSorted((one, other) => one.day.localeCompare(other.day));
-  const stopped: string[] = [];
-  let sum = 0;
-  let sumOf = "";
-  for (const { day, costMicros } of days) {
-    const epoch = period === "daily" ? day : period === "monthly" ? day.slice(0, 7) : "all";
-    sum = epoch === sumOf ? sum + costMicros : costMicros;
-    sumOf = epoch;
-    if (sum > capMicros) stopped.push(day);
-  }
-  return { stopped, days: days.length };
 }
 
 /** Budgets in the order of their scopes, the widest first. */

@@ -1,6 +1,6 @@
-import { queryOptions } from "@tanstack/react-query";
-import { get, put, remove } from "../../api/client";
-import type { Budget, SetBudget } from "../../api/types";
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { get, post, put, remove } from "../../api/client";
+import type { Budget, BudgetTrial, SetBudget, TryBudget } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 
@@ -12,6 +12,17 @@ export const budgetsQuery = queryOptions({
 
 onLive({ on: ["budget:*"], invalidate: () => [budgetsQuery.queryKey] });
 onLive({ on: ["agent:*"], invalidate: () => [budgetsQuery.queryKey], everyMs: 5_000 });
+
+/** What a limit would have done; nothing is set. */
+export const trialQuery = (wanted: TryBudget) =>
+  queryOptions({
+    queryKey: ["budget-trial", wanted],
+    queryFn: () => post<BudgetTrial>("/api/v1/budgets/trial", wanted),
+    retry: false,
+    staleTime: 0,
+    // What was tried before stays in sight until the answer is there.
+    placeholderData: keepPreviousData,
+  });
 
 /** Sets a limit. What is wrong with it is told in the form, so the form sends it. */
 export function setBudget(budget: SetBudget): Promise<Budget> {

@@ -4,6 +4,7 @@ import { useAction } from "../../actions/actions";
 import { LIST } from "../../actions/common";
 import type { Bead } from "../../api/types";
 import { useRefusal } from "../../roles/session";
+import { useLatest } from "../../ui/useLatest";
 import { useStored } from "../../ui/useStored";
 import { BEAD, MAY_CHANGE } from "../beads/actions";
 import { BeadBar } from "../beads/BeadBar";
@@ -50,6 +51,13 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
   };
   const dragging = useBoardDrag({ lanes, selected, refusedOf, onDrop: put });
   const toggle = (id: string) => setSelected((before) => toggled(before, id));
+  // These stay the same, so that a card is drawn again only if something of it is another.
+  const press = useLatest(dragging.press);
+  const open = useLatest((bead: Bead, withOthers: boolean) => {
+    if (!dragging.isClick()) return;
+    if (withOthers) toggle(bead.id);
+    else onPeek(bead.id);
+  });
   const focus = useBoardFocus(box, cursor);
   const go = (arrow: Arrow) => {
     let at = cursor;
@@ -84,13 +92,9 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
           selected={selected}
           peeked={peeked}
           stop={stop?.lane === lane.id ? stop.id : undefined}
-          onPress={(event, bead) => dragging.press(event, { lane: lane.id, id: bead.id })}
-          onFocus={(bead) => setCursor({ lane: lane.id, id: bead.id })}
-          onOpen={(bead, withOthers) => {
-            if (!dragging.isClick()) return;
-            if (withOthers) toggle(bead.id);
-            else onPeek(bead.id);
-          }}
+          onPress={press}
+          onFocus={setCursor}
+          onOpen={open}
         />
       ))}
       {dragging.drag?.point && <Ghost drag={dragging.drag} />}

@@ -9,9 +9,12 @@ import { AgentMark, LockMark, PriorityMark, TypeMark } from "../beads/BeadMarks"
 import { isNotYet } from "../beads/changes";
 import type { Reason } from "../beads/graph";
 import styles from "./Card.module.css";
+import type { Place } from "./steps";
 
 interface CardProps {
   bead: Bead;
+  /** The lane in which this card is; the bead may be in others, too. */
+  lane: string;
   holds: readonly Reason[];
   review: ReviewRow | undefined;
   menuOf: (bead: Bead) => readonly MenuItem[];
@@ -20,14 +23,15 @@ interface CardProps {
   isMoving: boolean;
   /** Whether Tab stops here: one card of the board does, arrows go to the others. */
   isStop: boolean;
-  onPress: (event: PointerEvent, bead: Bead) => void;
+  onPress: (event: PointerEvent, place: Place) => void;
   onOpen: (bead: Bead, withOthers: boolean) => void;
-  onFocus: (bead: Bead) => void;
+  onFocus: (place: Place) => void;
 }
 
 /** A bead on the board. */
 export const Card = memo(function Card(props: CardProps) {
   const { bead, holds, review, isStop } = props;
+  const place = { lane: props.lane, id: bead.id };
   return (
     <article
       className={classes(styles.card, isNotYet(bead) && styles.notYet)}
@@ -35,7 +39,7 @@ export const Card = memo(function Card(props: CardProps) {
       data-peeked={props.isPeeked || undefined}
       data-selected={props.isSelected || undefined}
       data-moving={props.isMoving || undefined}
-      onPointerDown={(event) => props.onPress(event, bead)}
+      onPointerDown={(event) => props.onPress(event, place)}
     >
       <div className={styles.top}>
         <TypeMark type={bead.type} isShort />
@@ -46,7 +50,7 @@ export const Card = memo(function Card(props: CardProps) {
           <Menu
             label={`Move ${bead.id}`}
             size="small"
-            items={isNotYet(bead) ? [] : props.menuOf(bead)}
+            items={() => (isNotYet(bead) ? [] : props.menuOf(bead))}
           />
         </span>
       </div>
@@ -55,7 +59,7 @@ export const Card = memo(function Card(props: CardProps) {
         className={styles.title}
         tabIndex={isStop ? 0 : -1}
         aria-describedby="board-help"
-        onFocus={() => props.onFocus(bead)}
+        onFocus={() => props.onFocus(place)}
         onClick={(event) => props.onOpen(bead, event.metaKey || event.ctrlKey)}
       >
         {bead.title}

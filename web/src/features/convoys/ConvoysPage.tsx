@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useRef, useState } from "react";
+import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE, FILTER } from "../../actions/common";
 import type { Bead, Convoy } from "../../api/types";
@@ -18,12 +18,24 @@ import { Segmented } from "../../ui/Tabs";
 import { BeadPanel } from "../beads/panel/BeadPanel";
 import { useBeads } from "../beads/queries";
 import { useProject } from "../projects/queries";
+import { ViewMenu } from "../views/ViewMenu";
 import { Board } from "./Board";
 import styles from "./Board.module.css";
 import { LANES, lanesOf, onBoard } from "./board";
 import { InlineCreate } from "./InlineCreate";
 import { NewConvoy } from "./NewConvoy";
 import { convoyQueries } from "./queries";
+
+/** What makes a view of the board, and those that all need. */
+const BOARD_VIEWS = {
+  page: "convoys",
+  fields: ["q", "lanes", "dropped", "archived"],
+  builtIn: [
+    ["By convoy", ""],
+    ["By agent", "lanes=agent"],
+    ["One board", "lanes=none"],
+  ],
+} as const;
 
 /** The board: beads in columns, in lanes by convoy, by agent or in none. */
 export function Page({ rest }: PageProps) {
@@ -47,13 +59,19 @@ export function Page({ rest }: PageProps) {
           query.data && (
             <>
               {plural(onPage.length, "bead")}{" "}
+              {query.data.isPart && <PartialBadge kind="limited" why="The rest is on its way" />}
               {query.data.isCut && (
                 <PartialBadge kind="limited" why="Only the first 10,000 beads" />
               )}
             </>
           )
         }
-        tools={view.tools}
+        tools={
+          <>
+            {view.tools}
+            <ViewMenu {...BOARD_VIEWS} />
+          </>
+        }
         acts={<Acts isOne={only !== undefined} onNew={() => setNaming(true)} />}
       />
       <div className={styles.body}>
@@ -104,12 +122,14 @@ function useShown(
   only: string | undefined,
   view: ReturnType<typeof useView>,
 ) {
+  // What is typed shows at once; the board may follow a moment later.
+  const asked = useDeferredValue(view.text);
   const shown = useMemo(() => {
-    const text = view.text.toLowerCase();
+    const text = asked.toLowerCase();
     const found = onBoard(beads, view.hasDropped);
     if (text === "") return found;
     return found.filter(({ id, title }) => `${id} ${title}`.toLowerCase().includes(text));
-  }, [beads, view.text, view.hasDropped]);
+  }, [beads, asked, view.hasDropped]);
   const wanted = useMemo(
     () =>
       (convoys ?? []).filter(({ id, status }) =>

@@ -5,6 +5,7 @@ import { Button } from "../../ui/Button";
 import { classes } from "../../ui/classes";
 import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
+import { useLatest } from "../../ui/useLatest";
 import { useStored } from "../../ui/useStored";
 import type { BeadGraph } from "../beads/graph";
 import { type BeadStatus, STATUS_LOOKS, STATUSES } from "../beads/looks";
@@ -15,6 +16,7 @@ import { CELL_PAGE, LANE_PAGE, type Lane } from "./board";
 import { Card } from "./Card";
 import { ConvoyFacts } from "./ConvoyFacts";
 import { InlineCreate } from "./InlineCreate";
+import type { Place } from "./steps";
 import type { Drag } from "./useBoardDrag";
 
 interface LaneRowProps {
@@ -30,9 +32,9 @@ interface LaneRowProps {
   peeked: string | undefined;
   /** The card on which Tab stops. */
   stop: string | undefined;
-  onPress: (event: PointerEvent, bead: Bead) => void;
+  onPress: (event: PointerEvent, place: Place) => void;
   onOpen: (bead: Bead, withOthers: boolean) => void;
-  onFocus: (bead: Bead) => void;
+  onFocus: (place: Place) => void;
 }
 
 /** A lane: its head, and its cells in the four columns. */
@@ -84,6 +86,7 @@ function Cell({
   const [shown, setShown] = useState(page);
   const { data: reviews } = useQuery(beadQueries.reviews());
   const { statusItems } = useBeadActs();
+  const menu = useLatest((one: Bead) => statusItems([one]));
   const cards = lane.cells[status].slice(0, shown);
   const more = lane.cells[status].length - cards.length;
   const isTarget = drag?.spot.status === status;
@@ -105,9 +108,10 @@ function Cell({
             {hasLine && <div className={styles.drop} />}
             <Card
               bead={bead}
+              lane={lane.id}
               holds={graph.holdsOf(bead)}
               review={status === "review" ? reviews?.get(bead.id) : undefined}
-              menuOf={(one) => statusItems([one])}
+              menuOf={menu}
               isPeeked={rest.peeked === bead.id}
               isSelected={rest.selected.has(bead.id)}
               isMoving={isMoving}

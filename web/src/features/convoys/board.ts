@@ -1,5 +1,5 @@
 import type { Bead, Convoy } from "../../api/types";
-import { type BeadStatus, isDropped, STATUSES, statusOf } from "../beads/looks";
+import { type BeadStatus, byCode, isDropped, STATUSES, statusOf } from "../beads/looks";
 import { byPlace, placeOf, ranksBetween } from "./rank";
 
 export const LANES = ["convoy", "agent", "none"] as const;
@@ -27,21 +27,27 @@ export function lanesOf(
 ): Lane[] {
   if (kind === "none") return [{ id: "all", title: "All beads", cells: cellsOf(beads) }];
   if (kind === "agent") {
-    const names = [...new Set(beads.map(({ agent }) => agent ?? ""))].sort((a, b) =>
+    const byAgent = new Map<string, Bead[]>();
+    for (const bead of beads) {
+      const own = byAgent.get(bead.agent ?? "");
+      if (own) own.push(bead);
+      else byAgent.set(bead.agent ?? "", [bead]);
+    }
+    const names = [...byAgent.keys()].sort((a, b) =>
       a === "" ? 1 : b === "" ? -1 : a.localeCompare(b),
     );
     return names.map((name) => ({
       id: `agent ${name}`,
       title: name === "" ? "Nobody" : name.replace(/^user:/, ""),
       agent: name === "" ? undefined : name,
-      cells: cellsOf(beads.filter(({ agent }) => (agent ?? "") === name)),
+      cells: cellsOf(byAgent.get(name) ?? []),
     }));
   }
+  const byId = new Map(beads.map((bead) => [bead.id, bead]));
   const lanes = convoys.map<Lane>((convoy) => {
-    const inside = new Set(convoy.beads);
-    const own = beads.filter(
-      ({ id, projectId }) => inside.has(id) && projectId === convoy.projectId,
-    );
+    const own = [...new Set(convoy.beads)]
+      .flatMap((id) => byId.get(id) ?? [])
+      .filter(({ projectId }) => projectId === convoy.projectId);
     return { id: convoy.id, title: convoy.name, convoy, cells: cellsOf(own) };
   });
   const taken = new Set(convoys.flatMap((convoy) => convoy.beads));
@@ -52,10 +58,15 @@ export function lanesOf(
 function cellsOf(beads: readonly Bead[]): Lane["cells"] {
   const cells: Record<BeadStatus, Bead[]> = { open: [], "in-progress": [], review: [], done: [] };
   for (const bead of beads) cells[statusOf(bead)].push(bead);
-  for (const status of STATUSES) cells[status].sort(byPlace);
-  // What was done last is what people look for; nobody orders it by hand.
-  cells.done.sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
+  for (const status of STATUSES) {
+    // What was done last is what people look for; nobody orders it by hand.
+    cells[status].sort(status === "done" ? byLast : byPlace);
+  }
   return cells;
+}
+
+function byLast(a: Bead, b: Bead): number {
+  return byCode(b.updatedAt, a.updatedAt) || byPlace(a, b);
 }
 
 /** What the head of a column says about all its cards. */
@@ -73,7 +84,10 @@ export function sumOf(
   return {
     count: beads.length,
     costMicros: costs && beads.reduce((sum, { id }) => sum + (costs.get(id) ?? 0), 0),
-    oldest: beads.map(({ createdAt }) => createdAt).toSorted()[0],
+    oldest: beads.reduce<string | undefined>(
+      (oldest, { createdAt }) => (oldest && oldest < createdAt ? oldest : createdAt),
+      undefined,
+    ),
   };
 }
 

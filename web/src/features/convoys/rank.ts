@@ -11,6 +11,17 @@ const MIDDLE = DIGITS[DIGITS.length >> 1] ?? "i";
  */
 export function placeOf(bead: Pick<Bead, "rank" | "priority" | "createdAt">): string {
   if (bead.rank) return bead.rank;
+  const known = places.get(bead);
+  if (known !== undefined) return known;
+  const place = placeByUrgency(bead);
+  places.set(bead, place);
+  return place;
+}
+
+/** Thousands are sorted by their places, each compared many times. */
+const places = new WeakMap<object, string>();
+
+function placeByUrgency(bead: Pick<Bead, "priority" | "createdAt">): string {
   const at = Math.max(0, Date.parse(bead.createdAt) || 0);
   return `${PRIORITIES.indexOf(priorityOf(bead)) + 1}${at.toString(36).padStart(9, "0")}`;
 }

@@ -139,9 +139,10 @@ function Spending({ view, scope }: { view: View; scope: Scope }) {
         <Tabs label="Details" tabs={TABS}>
           {(tab) => (
             <div className={styles.tab}>
-              {tab === "split" && (
+              {tab === "split" && query.data && (
                 <SplitTable kind={kind} splits={splits} range={range} titleOf={titleOf} />
               )}
+              {tab === "split" && !query.data && !query.error && <SkeletonRows rows={3} />}
               {tab === "requests" && <Requests range={range} scope={scope} />}
               {tab === "budgets" && <BudgetList />}
             </div>

@@ -63,7 +63,7 @@ export function SpendPanel({ series, range, isZoomed }: SpendPanelProps) {
         />
       </div>
       {series.length === 0 ? (
-        <Empty icon="costs" why="Nothing was spent in this time." />
+        <Empty icon="costs" why="Nothing was spent in this time." cli="godel cost" />
       ) : shape === "chart" ? (
         <SpendChart
           series={shown}

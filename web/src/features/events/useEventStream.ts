@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useReducer, useState } from "react";
+import { serverNow } from "../../api/clock";
 import type { GodelEvent } from "../../api/types";
 import { useHub, useLive } from "../../realtime/live";
 import { matchesPattern } from "../../realtime/pattern";
@@ -26,7 +27,7 @@ export function useEventStream(pattern: string): EventStream {
     const take = (events: readonly GodelEvent[], total: number) => {
       const wanted = events.filter((event) => matchesPattern(pattern, event.type));
       if (wanted.length === 0 && !isAll) return;
-      rate.add(wanted, Date.now());
+      rate.add(wanted, serverNow());
       dispatch({ type: "received", events: wanted, total: isAll ? total : wanted.length });
     };
     rate.clear();

@@ -5,6 +5,7 @@ import { EventsPanel } from "../events/EventsPanel";
 import { useEventStream } from "../events/useEventStream";
 import { HealthPanel } from "../health/HealthPanel";
 import { IntentBox } from "../intents/IntentBox";
+import { Invitation } from "../welcome/Invitation";
 import styles from "./HomePage.module.css";
 
 /** The first page: is the server well, and what is happening. */
@@ -19,6 +20,7 @@ export function Page() {
   return (
     <div className={styles.page}>
       <h1 className="visually-hidden">Home</h1>
+      <Invitation />
       <IntentBox />
       <HealthPanel />
       <EventsPanel stream={stream} pattern={pattern} onPattern={setPattern} />

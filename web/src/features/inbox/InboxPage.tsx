@@ -156,7 +156,7 @@ function yesWords(here: Notice | undefined, yes: string | undefined) {
 function Bones() {
   return (
     <div className={styles.box}>
-      <SkeletonCards cards={3} height={120} />
+      <SkeletonCards cards={3} height={120} isStack />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get, post, remove } from "../../api/client";
+import { serverTimestamp } from "../../api/clock";
 import type { Landing, LandingLine } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
@@ -95,7 +96,7 @@ export function usePause(by: string) {
           line.projectId === projectId
             ? {
                 ...line,
-                paused: pause ? { by, at: new Date().toISOString(), reason: reason ?? null } : null,
+                paused: pause ? { by, at: serverTimestamp(), reason: reason ?? null } : null,
               }
             : line,
         ),

@@ -3,17 +3,28 @@ import type { QueueDepth } from "../../api/types";
 import { setParams } from "../../router/router";
 import { count } from "../../ui/format";
 import { Menu } from "../../ui/Menu";
-import { Badge } from "../../ui/Status";
+import { Badge, PartialBadge } from "../../ui/Status";
 import styles from "./Depth.module.css";
 import { queueQueries, usePausePool } from "./queries";
 import { lookOf } from "./states";
 
 const STATES = ["ready", "running", "delayed", "blocked", "dead"] as const;
 
+interface DepthQuery {
+  data: QueueDepth | undefined;
+  error: Error | null;
+}
+
 /** How deep the queue is, by state; a state shows its tasks. */
-export function Depth({ query }: { query: { data: QueueDepth | undefined } }) {
+export function Depth({ query }: { query: DepthQuery }) {
   return (
     <div className={styles.depth}>
+      {!query.data && query.error && (
+        <PartialBadge
+          kind="limited"
+          why={`How deep the queue is could not be loaded: ${query.error.message}`}
+        />
+      )}
       {query.data &&
         STATES.map((state) => (
           <button

@@ -16,6 +16,7 @@ import { SkeletonRows } from "../../ui/Skeleton";
 import { PartialBadge } from "../../ui/Status";
 import { Tabs } from "../../ui/Tabs";
 import { Depth } from "./Depth";
+import { RunPage } from "./graph/RunPage";
 import styles from "./QueuePage.module.css";
 import { queueQueries, useReplayAll } from "./queries";
 import { RunList } from "./RunList";
@@ -25,8 +26,13 @@ import { TASK_STATES } from "./states";
 import { TaskPeek } from "./TaskPeek";
 import { TaskTable } from "./TaskTable";
 
-/** Work that must not be lost: tasks, dead letters, schedules and runs of workflows. */
-export function Page(_: PageProps) {
+/** Work that must not be lost, or one run below `runs/`. */
+export function Page({ rest: [kind, id] }: PageProps) {
+  return kind === "runs" && id ? <RunPage key={id} id={id} /> : <Queue />;
+}
+
+/** Tasks, dead letters, schedules and runs of workflows. */
+function Queue() {
   const depth = useQuery(queueQueries.depth);
   const [task, setTask] = useParam("task");
   const [run, setRun] = useParam("run");

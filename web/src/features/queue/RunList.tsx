@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { RunRow } from "../../api/types";
-import { useParam } from "../../router/router";
+import { navigate, useParam } from "../../router/router";
 import { Empty } from "../../ui/Empty";
 import { plural } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
@@ -75,7 +75,7 @@ export function RunList() {
               columns={COLUMNS}
               rows={items}
               keyOf={({ id }) => id}
-              onOpen={({ id }) => setRun(id)}
+              onOpen={({ id }) => navigate(`/queue/runs/${id}`)}
               onPeek={({ id }) => setRun(id)}
               peeked={run}
             />

@@ -3,6 +3,7 @@ import { useAction } from "../../actions/actions";
 import { BACK } from "../../actions/common";
 import type { Run, RunStep } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
+import { Link } from "../../router/Link";
 import { setParams } from "../../router/router";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
@@ -29,6 +30,7 @@ export function RunPeek({ id, onClose }: { id: string; onClose: () => void }) {
         <Loaded query={run} what="The run" skeleton={<SkeletonRows rows={2} />}>
           {(data) => <Head run={data} />}
         </Loaded>
+        <Link to={`/queue/runs/${id}`}>Open the graph of the run</Link>
         <Loaded query={steps} what="The steps" skeleton={<SkeletonRows rows={4} />}>
           {(data) => <Steps steps={data} critical={run.data?.criticalPath ?? []} />}
         </Loaded>

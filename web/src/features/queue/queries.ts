@@ -209,6 +209,9 @@ export function useRunVerb(verb: RunVerb) {
           one.id === run.id ? { ...one, state: RUN_STATES[verb] } : one,
         ),
       }));
+      cache.update<Run | RunStep[]>(["run", run.id], (data) =>
+        Array.isArray(data) ? data : { ...data, state: RUN_STATES[verb] },
+      );
     },
     settle: (run) => [RUNS, ["run", run.id]],
     ...(verb === "pause" && {

@@ -48,7 +48,7 @@ export function Page({ rest }: PageProps) {
         }
         acts={bead !== undefined && <LookTools look={look} />}
       />
-      <Opened bead={bead} look={look}>
+      <Opened bead={bead} look={look} hasQueue={rows.length > 0}>
         <Boundary what="The queue">
           <Loaded query={queue} what="The reviews" skeleton={<SkeletonRows height={84} rows={4} />}>
             {({ items }) =>
@@ -104,12 +104,14 @@ function LookTools({ look }: { look: DiffLook }) {
 interface OpenedProps {
   bead: string | undefined;
   look: DiffLook;
+  /** Whether there is anything to choose from. */
+  hasQueue: boolean;
   /** The queue. */
   children: React.ReactNode;
 }
 
 /** The three panes, with the change that the address names. */
-function Opened({ bead, look, children }: OpenedProps) {
+function Opened({ bead, look, hasQueue, children }: OpenedProps) {
   const review = useQuery({ ...reviewQueries.one(bead ?? ""), enabled: bead !== undefined });
   const diff = useQuery({ ...reviewQueries.diff(bead ?? ""), enabled: bead !== undefined });
   if (bead === undefined) {
@@ -117,7 +119,11 @@ function Opened({ bead, look, children }: OpenedProps) {
       <Panes
         front="queue"
         queue={children}
-        diff={<Empty icon="review" why="Choose a change from the queue to see what it does." />}
+        diff={
+          hasQueue && (
+            <Empty icon="review" why="Choose a change from the queue to see what it does." />
+          )
+        }
         talk={<p className={styles.hint}>What was said about a change is here.</p>}
       />
     );

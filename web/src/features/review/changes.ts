@@ -1,4 +1,5 @@
 import { post, remove } from "../../api/client";
+import { serverTimestamp } from "../../api/clock";
 import type {
   Landing,
   Review,
@@ -131,7 +132,7 @@ export function useComment(bead: string, commit: string | undefined, by: string)
   const show = (comment: NewComment): ReviewComment => ({
     id: `new ${comment.path ?? ""} ${comment.line ?? ""} ${comment.text}`,
     by,
-    at: new Date().toISOString(),
+    at: serverTimestamp(),
     text: comment.text,
     path: comment.path ?? null,
     line: comment.line ?? null,

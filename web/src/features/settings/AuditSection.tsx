@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
+import { serverNow } from "../../api/clock";
 import type { AuditEntry, AuditVerdict } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { useRefusal } from "../../roles/session";
@@ -91,7 +92,7 @@ function Acts() {
     return {
       ...(asked !== "" && { action: asked.includes(":") ? asked : `${asked}*` }),
       ...(result !== "" && { result }),
-      ...(ms && { since: new Date(Date.now() - ms).toISOString() }),
+      ...(ms && { since: new Date(serverNow() - ms).toISOString() }),
     };
   }, [asked, result, since]);
   const query = useQuery(settingsQueries.audit(filter));

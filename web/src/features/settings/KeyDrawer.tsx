@@ -1,4 +1,5 @@
 import { post } from "../../api/client";
+import { serverNow } from "../../api/clock";
 import type { KeyMade } from "../../api/types";
 import { TextField } from "../../ui/Field";
 import { Choice } from "../../ui/form/Choice";
@@ -28,7 +29,7 @@ export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
         name: name.trim(),
         scopes: wordsOf(scopes),
         ...(days !== "" && {
-          expiresAt: new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
+          expiresAt: new Date(serverNow() + Number(days) * DAY_MS).toISOString(),
         }),
       }),
     done: onMade,

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { post } from "../../api/client";
+import { serverNow } from "../../api/clock";
 import type { Key, KeyMade } from "../../api/types";
 import { confirm } from "../../change/confirm";
 import { tellRefusal } from "../../change/useChange";
@@ -151,7 +152,7 @@ function KeyLine({ apiKey, onMade }: { apiKey: Key; onMade: (made: KeyMade) => v
 function KeyState({ apiKey }: { apiKey: Key }) {
   if (apiKey.revokedAt) return <Badge tone="bad">revoked</Badge>;
   if (!apiKey.expiresAt) return <Badge tone="ok">works</Badge>;
-  const isOver = Date.parse(apiKey.expiresAt) <= Date.now();
+  const isOver = Date.parse(apiKey.expiresAt) <= serverNow();
   return (
     <Badge tone={isOver ? "bad" : "ok"}>
       {isOver ? "ended" : "ends"} <Time at={apiKey.expiresAt} />

@@ -173,7 +173,8 @@ function SecretNote({ secret }: { secret: Secret }) {
   );
 }
 
-function Verdicts({ tests }: { tests: readonly ProviderTest[] }) {
+/** What each key did when it was tried. */
+export function Verdicts({ tests }: { tests: readonly ProviderTest[] }) {
   if (tests.length === 0) {
     return <Empty icon="alert" why="There is no key of any provider, so nothing was tried." />;
   }

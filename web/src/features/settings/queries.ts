@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get, patch, remove } from "../../api/client";
+import { serverTimestamp } from "../../api/clock";
 import { type Listing, list } from "../../api/list";
 import type { AuditEntry, AuditVerdict, Key, ProviderState, Secret, User } from "../../api/types";
 import { useChange } from "../../change/useChange";
@@ -96,7 +97,7 @@ export function useRevokeKey() {
       cache.update<Listing<Key>>(settingsQueries.keys.queryKey, (listing) => ({
         ...listing,
         items: listing.items.map((one) =>
-          one.id === key.id ? { ...one, revokedAt: new Date().toISOString() } : one,
+          one.id === key.id ? { ...one, revokedAt: serverTimestamp() } : one,
         ),
       })),
     settle: () => [settingsQueries.keys.queryKey],

@@ -54,6 +54,23 @@ const names = () => screen.getAllByRole("row").map((row) => row.getAttribute("da
 beforeEach(() => window.history.replaceState(null, "", "/dashboard/things"));
 
 describe("a table", () => {
+  it("draws the row that changed again, and no other", () => {
+    const drawn: string[] = [];
+    const cell = (row: Thing) => {
+      drawn.push(row.id);
+      return row.size;
+    };
+    const columns: Column<Thing>[] = [{ id: "size", title: "Size", width: "80px", cell }];
+    const keyOf = (row: Thing) => row.id;
+    const table = (rows: readonly Thing[]) => (
+      <DataTable label="Things" noun="thing" columns={columns} rows={rows} keyOf={keyOf} />
+    );
+    const { rerender } = render(table(THINGS));
+    drawn.length = 0;
+    rerender(table(THINGS.with(2, { id: "t2", size: 5 })));
+    expect(drawn).toEqual(["t2"]);
+  });
+
   it("G1 draws few of ten thousand rows, and says how many there are", () => {
     render(<Page />);
     expect(screen.getAllByRole("row").length).toBeLessThan(200);

@@ -1,9 +1,10 @@
-import { type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
+import { memo, type ReactNode, useCallback, useEffect, useMemo, useRef } from "react";
 import { useParam } from "../../router/router";
 import { useCalm } from "../calm";
 import { classes } from "../classes";
 import { Icon } from "../Icon";
 import { NewRows } from "../NewRows";
+import { useLatest } from "../useLatest";
 import { usePresence } from "../usePresence";
 import styles from "./DataTable.module.css";
 import { formatSort, nextSort, parseSort, type Sort, type SortValue, sortRows } from "./sort";
@@ -65,7 +66,11 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const arranged = useMemo(() => arrange?.(sorted) ?? sorted, [arrange, sorted]);
   const calm = useCalm(arranged, keyOf, isBusy);
   const list = useRows({ rows: calm.rows, keyOf, onOpen, onPeek, canSelect: bulk !== undefined });
-  const visible = shown ? columns.filter(({ id, always }) => always || shown.has(id)) : columns;
+  const visible = useMemo(
+    () => (shown ? columns.filter(({ id, always }) => always || shown.has(id)) : columns),
+    [columns, shown],
+  );
+  const press = useLatest((row: T) => (onPeek ?? onOpen)?.(row));
   const view = useVirtual(box, calm.rows.length, rowHeight);
   const at = list.cursor ? calm.rows.findIndex((row) => keyOf(row) === list.cursor) : -1;
   useKeepInView(box, at, rowHeight);
@@ -101,10 +106,13 @@ export function DataTable<T>(props: DataTableProps<T>) {
                   id={keyOf(row)}
                   index={view.first + index}
                   columns={visible}
-                  list={list}
+                  isAt={list.cursor === keyOf(row)}
+                  isSelected={list.selected.has(keyOf(row))}
                   canSelect={bulk !== undefined}
                   isPeeked={props.peeked === keyOf(row)}
-                  onPress={onPeek ?? onOpen}
+                  onCursor={list.setCursor}
+                  onToggle={list.toggle}
+                  onPress={press}
                   head={headOf?.(row)}
                 />
               ))}
@@ -199,23 +207,26 @@ interface LineProps<T> {
   id: string;
   index: number;
   columns: readonly Column<T>[];
-  list: Rows<T>;
+  isAt: boolean;
+  isSelected: boolean;
   canSelect: boolean;
   isPeeked: boolean;
-  onPress: ((row: T) => void) | undefined;
+  onCursor: (id: string) => void;
+  onToggle: (id: string) => void;
+  onPress: (row: T) => void;
   head: ReactNode;
 }
 
-function Line<T>(props: LineProps<T>) {
-  const { row, id, index, columns, list, canSelect, isPeeked, onPress, head } = props;
-  const isSelected = list.selected.has(id);
+/** A line is drawn again only if something of it is another: a list may change all the time. */
+const Line = memo(function Line<T>(props: LineProps<T>) {
+  const { row, id, index, columns, isAt, isSelected, canSelect, isPeeked, head } = props;
   if (head !== undefined && head !== null) {
     return (
       <div
         role="row"
         className={classes(styles.row, styles.group)}
         aria-rowindex={index + 2}
-        data-cursor={list.cursor === id || undefined}
+        data-cursor={isAt || undefined}
       >
         <div role="gridcell" className={styles.whole}>
           {head}
@@ -231,12 +242,12 @@ function Line<T>(props: LineProps<T>) {
       className={classes(styles.row, styles.line)}
       aria-rowindex={index + 2}
       aria-selected={canSelect ? isSelected : undefined}
-      data-cursor={list.cursor === id || undefined}
+      data-cursor={isAt || undefined}
       data-peeked={isPeeked || undefined}
       onClick={(event) => {
         if ((event.target as Element).closest("a, button, input, label, select")) return;
-        list.setCursor(id);
-        onPress?.(row);
+        props.onCursor(id);
+        props.onPress(row);
       }}
     >
       {canSelect && (
@@ -245,7 +256,7 @@ function Line<T>(props: LineProps<T>) {
             type="checkbox"
             aria-label={`Select row ${index + 1}`}
             checked={isSelected}
-            onChange={() => list.toggle(id)}
+            onChange={() => props.onToggle(id)}
           />
         </div>
       )}
@@ -260,4 +271,4 @@ function Line<T>(props: LineProps<T>) {
       ))}
     </div>
   );
-}
+}) as <T>(props: LineProps<T>) => ReactNode;

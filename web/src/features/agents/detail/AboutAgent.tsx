@@ -1,16 +1,21 @@
 import type { Agent } from "../../../api/types";
 import { PAGES } from "../../../pages";
 import { Link } from "../../../router/Link";
-import { Cli } from "../../../ui/Cli";
 import { Facts } from "../../../ui/Facts";
 import { shortTime } from "../../../ui/format";
-import { Time } from "../../../ui/Time";
+import { useNow } from "../../../ui/useNow";
 import { AgentSpend } from "../AgentStatus";
-import { upTime } from "../views";
+import { AgentStory } from "../AgentStory";
+import { AgentToday } from "../context/AgentToday";
+import { isAlive, upTime } from "../views";
 import styles from "./AboutAgent.module.css";
+
+/** How often its age is told anew. */
+const UP_EVERY_MS = 10_000;
 
 /** What stays the same, or changes slowly: task, place, budget, list of things to do. */
 export function AboutAgent({ agent }: { agent: Agent }) {
+  const now = useNow(UP_EVERY_MS, isAlive(agent));
   return (
     <aside className={styles.side} aria-label={`Agent ${agent.label}`}>
       <p className={styles.task}>{agent.task}</p>
@@ -18,7 +23,8 @@ export function AboutAgent({ agent }: { agent: Agent }) {
       {agent.lastError && agent.lastError !== agent.note && (
         <p className={styles.bad}>{agent.lastError}</p>
       )}
-      <AgentSpend agent={agent} />
+      <AgentSpend agent={agent} word="in all" />
+      <AgentToday agent={agent} />
       <Facts
         facts={[
           ["Bead", agent.bead],
@@ -27,26 +33,12 @@ export function AboutAgent({ agent }: { agent: Agent }) {
           ["Model", agent.model],
           ["Runtime", `${agent.runtime}, ${agent.sandbox}`],
           ["Started", shortTime(agent.spawnedAt)],
-          ["Up", upTime(agent, Date.now())],
+          ["Up", upTime(agent, now)],
           ["Runs", String(agent.runs)],
         ]}
       />
       <BeadLinks agent={agent} />
-      {agent.todos.length > 0 && <Todos agent={agent} />}
-      <section aria-label="What happened">
-        <h2 className={styles.head}>What happened</h2>
-        <ol className={styles.steps}>
-          {agent.history.toReversed().map((step) => (
-            <li key={`${step.at} ${step.state}`}>
-              <span className={styles.when}>
-                <Time at={step.at} />
-              </span>
-              <span>{step.why || step.state}</span>
-            </li>
-          ))}
-        </ol>
-      </section>
-      <Cli command={`godel agent show ${agent.label}`} />
+      <AgentStory agent={agent} />
     </aside>
   );
 }
@@ -60,21 +52,5 @@ function BeadLinks({ agent }: { agent: Agent }) {
       {has("beads") && <Link to={`/beads/${bead}`}>Open the bead</Link>}
       {has("review") && <Link to={`/review/${bead}`}>Open the review</Link>}
     </p>
-  );
-}
-
-function Todos({ agent }: { agent: Agent }) {
-  return (
-    <section aria-label="To do">
-      <h2 className={styles.head}>To do</h2>
-      <ul className={styles.steps}>
-        {agent.todos.map((todo) => (
-          <li key={todo.text}>
-            <span className={styles.when}>{todo.state.replace("_", " ")}</span>
-            <span>{todo.text}</span>
-          </li>
-        ))}
-      </ul>
-    </section>
   );
 }

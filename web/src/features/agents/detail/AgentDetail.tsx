@@ -17,20 +17,24 @@ import { useNoticesOf } from "../../inbox/queries";
 import { AgentStatus, AgentWalls } from "../AgentStatus";
 import { AgentVerbs } from "../AgentVerbs";
 import { agentQueries } from "../queries";
+import { SessionTree } from "../session/SessionTree";
+import { Terminal } from "../terminal/Terminal";
 import { useAgentActs, useAgentKeys } from "../useAgentActs";
 import { AboutAgent } from "./AboutAgent";
 import styles from "./AgentDetail.module.css";
 import { Changes } from "./Changes";
+import { Context } from "./Context";
 import { Cost } from "./Cost";
 import { LogEvents } from "./LogEvents";
-import { TerminalLog } from "./TerminalLog";
 import { Timeline } from "./Timeline";
 
 const TABS = [
   { id: "timeline", title: "Timeline" },
   { id: "terminal", title: "Terminal" },
   { id: "changes", title: "Changes" },
+  { id: "context", title: "Context" },
   { id: "cost", title: "Cost" },
+  { id: "session", title: "Session" },
   { id: "events", title: "Events" },
 ] as const satisfies readonly Tab<string>[];
 
@@ -38,9 +42,11 @@ type TabId = (typeof TABS)[number]["id"];
 
 const VIEWS: Record<TabId, (props: { agent: Agent }) => React.ReactNode> = {
   timeline: Timeline,
-  terminal: TerminalLog,
+  terminal: Terminal,
   changes: Changes,
+  context: Context,
   cost: Cost,
+  session: SessionTree,
   events: LogEvents,
 };
 

@@ -1,59 +1,83 @@
-import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useAction } from "../../../actions/actions";
+import { FILTER } from "../../../actions/common";
 import type { Agent, AgentLine } from "../../../api/types";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { classes } from "../../../ui/classes";
-import { clockTime, plural } from "../../../ui/format";
+import { clockTime, count, fullTime, plural } from "../../../ui/format";
 import { Icon } from "../../../ui/Icon";
 import { Loaded } from "../../../ui/Loaded";
-import { FilterBox } from "../../../ui/PageHead";
+import { FilterBox, Select } from "../../../ui/PageHead";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { PartialBadge } from "../../../ui/Status";
+import { saveAs } from "../../../ui/saveAs";
 import { useStored } from "../../../ui/useStored";
-import { asText } from "../lines";
-import { type Log, logQuery } from "../log";
+import { asText, isOfLevel, LEVELS, type Level } from "../lines";
+import { type Log, loadOlder, logQuery } from "../log";
+import { ColouredText } from "../terminal/ColouredText";
+import { colouredRuns } from "../terminal/runs";
+import { PLAIN } from "../terminal/style";
 import styles from "./TerminalLog.module.css";
 import { useFollow } from "./useFollow";
 
-/** So many of the newest lines are drawn; the file has all. */
-const MOST_DRAWN = 2_000;
+/** So many of the newest lines are drawn at first, and so many more at a time. */
+const STEP = 500;
+
+interface TerminalLogProps {
+  agent: Agent;
+  /** What stands first in the bar: the way to the shell. */
+  tools?: React.ReactNode;
+}
 
 /** All that the agent said and did as text, live; to look only. */
-export function TerminalLog({ agent }: { agent: Agent }) {
+export function TerminalLog({ agent, tools }: TerminalLogProps) {
   const query = useQuery(logQuery(agent.id));
   return (
     <Loaded query={query} what="The log" skeleton={<SkeletonRows />}>
-      {(log) => <Screen agent={agent} log={log} />}
+      {(log) => <Screen agent={agent} log={log} tools={tools} />}
     </Loaded>
   );
 }
 
-function Screen({ agent, log }: { agent: Agent; log: Log }) {
+function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
   const [search, setSearch] = useState("");
+  const [level, setLevel] = useState<Level>("");
   const [isWrapped, setWrapped] = useStored("terminal.wrap", true);
   const [hasTimes, setTimes] = useStored("terminal.times", true);
-  const found = useMemo(() => linesWith(log.lines, search), [log, search]);
-  const drawn = found.slice(-MOST_DRAWN);
+  const field = useRef<HTMLInputElement>(null);
+  useAction(FILTER, () => field.current?.focus(), { title: "Search the log" });
+  const found = useMemo(() => linesWith(log.lines, search, level), [log, search, level]);
   const follow = useFollow(found.length);
+  const { drawn, older } = useOlder(agent.id, log, found, follow);
   return (
     <div className={styles.screen}>
       <div className={styles.bar}>
-        <FilterBox
-          label="Search the log"
-          placeholder="Search"
-          value={search}
-          onChange={setSearch}
+        {tools}
+        <div className={styles.search}>
+          <FilterBox
+            ref={field}
+            label="Search the log"
+            placeholder="Search"
+            value={search}
+            onChange={setSearch}
+          />
+        </div>
+        <Select
+          label="Which lines"
+          value={level}
+          options={LEVELS}
+          onChange={(chosen) => setLevel(chosen as Level)}
         />
-        <span className={styles.count} role="status">
-          {plural(found.length, "line")}
-        </span>
-        {(log.isCut || drawn.length < found.length) && (
-          <PartialBadge kind="limited" why="The log is longer than what is shown" />
-        )}
+        <Count lines={found.length} isCut={log.older !== undefined} />
         <Toggle isOn={hasTimes} onChange={setTimes} text="Times" />
         <Toggle isOn={isWrapped} onChange={setWrapped} text="Wrap" />
-        <Toggle isOn={follow.isFollowing} onChange={() => follow.toEnd()} text="Follow" />
+        <Toggle
+          isOn={follow.isFollowing}
+          onChange={(isOn) => (isOn ? follow.toEnd() : follow.stay())}
+          text="Follow"
+        />
         <Button size="small" look="quiet" onClick={() => download(agent, log.lines)}>
           <Icon name="down" size={14} />
           Raw
@@ -69,15 +93,90 @@ function Screen({ agent, log }: { agent: Agent; log: Log }) {
         aria-live="off"
         aria-label={`Log of ${agent.label}`}
       >
+        {older}
         {drawn.map((line) => (
-          <div key={line.seq} className={styles.line}>
-            {hasTimes && <span className={styles.time}>{clockTime(line.at).slice(0, 8)} </span>}
-            {asText(line)}
-          </div>
+          <Line key={line.seq} line={line} hasTime={hasTimes} />
         ))}
         <follow.Jump />
       </div>
       <Cli command={`godel agent attach ${agent.label} --watch`} />
+    </div>
+  );
+}
+
+function Count({ lines, isCut }: { lines: number; isCut: boolean }) {
+  return (
+    <>
+      <span className={styles.count} role="status">
+        {plural(lines, "line")}
+      </span>
+      {isCut && (
+        <PartialBadge kind="limited" why="Older lines are not read yet; they are above the first" />
+      )}
+    </>
+  );
+}
+
+/** The newest lines, and the way to those before them; who reads does not lose the place. */
+function useOlder(
+  id: string,
+  log: Log,
+  found: readonly AgentLine[],
+  { box, stay }: { box: RefObject<HTMLDivElement | null>; stay: () => void },
+) {
+  const client = useQueryClient();
+  const [most, setMost] = useState(STEP);
+  const [isReading, setReading] = useState(false);
+  const fromEnd = useRef<number>(undefined);
+  const drawn = found.slice(-most);
+  const first = drawn[0]?.seq;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another first line moves all others
+  useLayoutEffect(() => {
+    if (box.current && fromEnd.current !== undefined) {
+      box.current.scrollTop = box.current.scrollHeight - fromEnd.current;
+    }
+    fromEnd.current = undefined;
+  }, [first]);
+  const hidden = found.length - drawn.length;
+  const show = async () => {
+    stay();
+    if (hidden < STEP && log.older !== undefined) {
+      setReading(true);
+      await loadOlder(client, id).finally(() => setReading(false));
+    }
+    if (box.current) fromEnd.current = box.current.scrollHeight - box.current.scrollTop;
+    setMost(most + STEP);
+  };
+  const older = (hidden > 0 || log.older !== undefined) && (
+    <div className={styles.older}>
+      <Button size="small" disabled={isReading} onClick={show}>
+        <Icon name="up" size={14} />
+        {log.older === undefined
+          ? `Show ${count(Math.min(STEP, hidden))} older lines`
+          : "Show older lines"}
+      </Button>
+    </div>
+  );
+  return { drawn, older };
+}
+
+function Line({ line, hasTime }: { line: AgentLine; hasTime: boolean }) {
+  const runs = useMemo(() => colouredRuns(asText(line)), [line]);
+  const hasColours = runs.some(({ style }) => style !== PLAIN);
+  return (
+    <div className={styles.line}>
+      {hasTime && (
+        <time className={styles.time} dateTime={line.at} title={fullTime(line.at)}>
+          {clockTime(line.at).slice(0, 8)}{" "}
+        </time>
+      )}
+      {hasColours ? (
+        <span className={styles.coloured}>
+          <ColouredText runs={runs} />
+        </span>
+      ) : (
+        <ColouredText runs={runs} />
+      )}
     </div>
   );
 }
@@ -99,19 +198,20 @@ function Toggle({
   );
 }
 
-function linesWith(lines: readonly AgentLine[], search: string): readonly AgentLine[] {
+function linesWith(
+  lines: readonly AgentLine[],
+  search: string,
+  level: Level,
+): readonly AgentLine[] {
   const text = search.trim().toLowerCase();
-  if (text === "") return lines;
-  return lines.filter((line) => asText(line).toLowerCase().includes(text));
+  if (text === "" && level === "") return lines;
+  return lines.filter(
+    (line) => isOfLevel(line, level) && (text === "" || asText(line).toLowerCase().includes(text)),
+  );
 }
 
 /** One JSON object per line, as `godel agent logs --json` prints it. */
 function download(agent: Agent, lines: readonly AgentLine[]): void {
   const text = lines.map((line) => `${JSON.stringify(line)}\n`);
-  const url = URL.createObjectURL(new Blob(text, { type: "application/x-ndjson" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = `${agent.label}.jsonl`;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 1_000);
+  saveAs(`${agent.label}.jsonl`, new Blob(text, { type: "application/x-ndjson" }));
 }

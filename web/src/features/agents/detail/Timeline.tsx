@@ -44,7 +44,9 @@ function Lines({ agent, log }: { agent: Agent; log: Log }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by key
     <div ref={follow.box} className={styles.box} onScroll={follow.onScroll} tabIndex={0}>
-      {log.isCut && <PartialBadge kind="limited" why="The log is longer than what is shown" />}
+      {log.older !== undefined && (
+        <PartialBadge kind="limited" why="The log is longer than what is shown" />
+      )}
       {shown.length < lines.length && (
         <Button size="small" onClick={() => setMost(most + STEP)}>
           Show {count(Math.min(STEP, lines.length - shown.length))} earlier

@@ -11,6 +11,8 @@ interface Follow {
   onScroll: () => void;
   isFollowing: boolean;
   toEnd: () => void;
+  /** Stays where it is, whatever comes. */
+  stay: () => void;
   /** The way back to the end, while somebody reads further up. */
   Jump: () => React.ReactNode;
 }
@@ -29,6 +31,7 @@ export function useFollow(length: number): Follow {
     setFollowing(current.scrollHeight - current.scrollTop - current.clientHeight < NEAR_PX);
   };
   const toEnd = () => setFollowing(true);
+  const stay = () => setFollowing(false);
   const Jump = () =>
     isFollowing ? null : (
       <div className={styles.jump}>
@@ -38,5 +41,5 @@ export function useFollow(length: number): Follow {
         </Button>
       </div>
     );
-  return { box, onScroll, isFollowing, toEnd, Jump };
+  return { box, onScroll, isFollowing, toEnd, stay, Jump };
 }

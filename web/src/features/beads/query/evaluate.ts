@@ -1,6 +1,6 @@
 import type { Bead, Convoy } from "../../../api/types";
 import type { BeadGraph } from "../graph";
-import type { Term } from "./parse";
+import { plainWords, type Term } from "./parse";
 
 /** What a query is asked about besides the beads themselves. */
 export interface Around {
@@ -31,13 +31,24 @@ export function matcher(terms: readonly Term[], around: Around): (bead: Bead) =>
   return (bead) => terms.every((term) => holds(term, bead) !== term.isNot);
 }
 
+/** The words of beads, each found out once: beads are never changed in place. */
+const SAID = new WeakMap<Bead, string>();
+
+/** Everything that a bead says, its words between single spaces. */
+function said(bead: Bead): string {
+  const known = SAID.get(bead);
+  if (known !== undefined) return known;
+  const { id, title, description, acceptance, agent, comments, labels } = bead;
+  const texts = [id, title, description, acceptance, agent];
+  const all = [...texts, ...comments.map(({ text }) => text), ...labels];
+  const words = ` ${plainWords(all.join("\n")).join(" ")}`;
+  SAID.set(bead, words);
+  return words;
+}
+
+/** Whether words stand so beside each other; of the last one the beginning will do. */
 function hasText(bead: Bead, text: string): boolean {
-  return (
-    bead.title.toLowerCase().includes(text) ||
-    bead.id.toLowerCase().includes(text) ||
-    bead.labels.some((label) => label.toLowerCase().includes(text)) ||
-    (bead.description ?? "").toLowerCase().includes(text)
-  );
+  return said(bead).includes(` ${text}`);
 }
 
 function hasField(
@@ -71,23 +82,4 @@ function hasField(
     default:
       return false;
   }
-}
-
-/** Fields that the server can filter by itself. */
-const SERVED = new Set(["status", "type", "priority", "label", "agent"]);
-
-/** The part of a query that the server can answer; for stores that are too large for a page. */
-export function serverFilter(terms: readonly Term[]): Record<string, readonly string[] | string> {
-  const filter: Record<string, readonly string[] | string> = {};
-  for (const term of terms) {
-    if (term.isNot) continue;
-    if (term.kind === "text") filter.search ??= term.text;
-    if (term.kind !== "field" || !SERVED.has(term.field)) continue;
-    const [first = ""] = term.values;
-    const isOne = term.values.length === 1 && !["none", "me"].includes(first);
-    if (term.field === "agent" || term.field === "label") {
-      if (isOne) filter[term.field] = first;
-    } else filter[term.field] = term.values;
-  }
-  return filter;
 }

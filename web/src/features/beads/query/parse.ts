@@ -39,6 +39,8 @@ export interface QueryError {
 export interface Parsed {
   terms: Term[];
   errors: QueryError[];
+  /** The words that could be read, as they were typed: what a server can be asked. */
+  sound: string;
 }
 
 /** A word of a query: where it is, and what it says without quotes. */
@@ -63,16 +65,27 @@ export function wordsOf(query: string): Word[] {
   return words;
 }
 
+/** The words of a text without marks, accents and capitals, as the server's search knows them. */
+export function plainWords(text: string): string[] {
+  const plain = text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
+  return plain.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? [];
+}
+
 /** Reads a query such as `status:open agent:none updated:<2d login`. It never fails as a whole. */
 export function parseQuery(query: string): Parsed {
   const terms: Term[] = [];
   const errors: QueryError[] = [];
+  const sound: string[] = [];
   for (const word of wordsOf(query)) {
+    const { start, end } = word;
     const read = readWord(word);
-    if ("message" in read) errors.push({ start: word.start, end: word.end, ...read });
-    else if (read.kind !== "text" || read.text !== "") terms.push(read);
+    if ("message" in read) errors.push({ start, end, ...read });
+    else if (read.kind !== "text" || read.text !== "") {
+      terms.push(read);
+      sound.push(query.slice(start, end));
+    }
   }
-  return { terms, errors };
+  return { terms, errors, sound: sound.join(" ") };
 }
 
 function readWord({ text: whole, isQuoted }: Word): Term | Wrong {
@@ -81,7 +94,7 @@ function readWord({ text: whole, isQuoted }: Word): Term | Wrong {
   const colon = isQuoted ? -1 : text.indexOf(":");
   // An address or a time is text; a field is one word of letters.
   if (colon <= 0 || !/^[a-z]+$/i.test(text.slice(0, colon)) || text.startsWith("//", colon + 1)) {
-    return { kind: "text", text: text.toLowerCase(), isNot };
+    return { kind: "text", text: plainWords(text).join(" "), isNot };
   }
   const field = text.slice(0, colon).toLowerCase();
   const value = text.slice(colon + 1);

@@ -1,9 +1,10 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import type { Convoy } from "../../../api/types";
+import type { Bead, Convoy } from "../../../api/types";
 import { bead } from "../fakeBead";
 import { BeadGraph } from "../graph";
 import { complete } from "./complete";
-import { matcher, serverFilter } from "./evaluate";
+import { matcher } from "./evaluate";
 import { FIELDS, parseQuery, wordsOf } from "./parse";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
@@ -18,7 +19,53 @@ const around = { graph: new BeadGraph(beads), convoys, me: "user:ann", now: NOW 
 const find = (query: string) =>
   beads.filter(matcher(parseQuery(query).terms, around)).map(({ id }) => id);
 
+/** The examples that the server is held to as well. */
+const EXAMPLES = JSON.parse(readFileSync("../crates/beads/tests/queries.json", "utf8")) as {
+  me: string;
+  beads: (Partial<Bead> & {
+    id: string;
+    blockedBy?: string[];
+    isDone?: boolean;
+    parent?: string;
+  })[];
+  convoys: Convoy[];
+  finds: { query: string; ids: string[] }[];
+  refuses: { query: string; says: string; meant?: string }[];
+};
+
 describe("the query", () => {
+  it("B2 finds what the server finds, and refuses what it refuses", () => {
+    const all = EXAMPLES.beads.map(({ blockedBy = [], isDone, parent, comments, ...fields }) =>
+      bead(fields.id, {
+        ...fields,
+        status: isDone ? "done" : "open",
+        ...(parent && { parentBead: parent }),
+        links: blockedBy.map((target) => ({ type: "blocks", target })),
+        comments: ((comments ?? []) as unknown as string[]).map((text) => ({
+          id: text,
+          by: "ann",
+          at: "2026-11-16T10:00:00Z",
+          text,
+        })),
+      }),
+    );
+    const { convoys, me } = EXAMPLES;
+    const here = { graph: new BeadGraph(all), convoys, me, now: NOW };
+    for (const { query, ids } of EXAMPLES.finds) {
+      const { terms, errors } = parseQuery(query);
+      expect(errors, query).toEqual([]);
+      const found = all.filter(matcher(terms, here)).map(({ id }) => id);
+      expect(found, query).toEqual(ids);
+    }
+    for (const { query, says, meant } of EXAMPLES.refuses) {
+      const [error] = parseQuery(query).errors;
+      const told = error?.message.toLowerCase() ?? "nothing";
+      expect(told, query).toContain(says.toLowerCase());
+      expect(told.includes("did you mean"), query).toBe(meant !== undefined);
+      if (meant) expect(told).toContain(`did you mean ${meant}?`);
+    }
+  });
+
   it("B2 finds by field, by age and by text", () => {
     expect(find("")).toEqual(["a", "b", "c", "d"]);
     expect(find("status:open agent:none blocked:no updated:<2d")).toEqual(["a"]);
@@ -66,13 +113,9 @@ describe("the query", () => {
     expect(texts("")).toHaveLength(Object.keys(FIELDS).length);
   });
 
-  it("the server is asked for what it can filter", () => {
-    const { terms } = parseQuery("status:open,review agent:none label:auth -type:bug login");
-    expect(serverFilter(terms)).toEqual({
-      status: ["open", "review"],
-      label: "auth",
-      search: "login",
-    });
+  it("the server is asked for the words that could be read", () => {
+    const { sound } = parseQuery('status:opne  agent:none -type:bug !! "log in"');
+    expect(sound).toBe('agent:none -type:bug "log in"');
   });
 
   it("any query is read: each word is a term or an error, and places are right", () => {

@@ -1,0 +1,87 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import type { Run } from "../src/api/types";
+import { PAGES } from "../src/pages";
+import { read, type World } from "./browser";
+import { type Seed, SeededServer } from "./seed";
+
+/** Somewhere in the dashboard. */
+export interface Place {
+  name: string;
+  /** Below `/dashboard`. */
+  path: string;
+  /** What is there when its data are. */
+  sees: string;
+  /** What the browser calls it. */
+  title?: string;
+}
+
+/** What says that the data of a page are there; a page that is not named shows its heading. */
+const SIGHTS: Record<string, string> = {
+  home: "[data-row]",
+  inbox: "text=Which colour?",
+  agents: "[data-agent]",
+  convoys: "[data-card]",
+  beads: "main [data-row]",
+  review: "[data-review]",
+  landing: "[data-landing]",
+  queue: "[role=grid] [data-row]",
+  costs: "main [role=grid] [role=row]",
+  settings: "main [data-line], main [data-row]",
+};
+
+/** Every page of the navigation and of the palette: a new one is among them by itself. */
+export const PLACES: readonly Place[] = PAGES.map(({ id, path, title }) => ({
+  name: id,
+  path,
+  title,
+  sees: SIGHTS[id] ?? "main h1",
+}));
+
+const WORKFLOW = `name: release
+steps:
+  - id: build
+    pool: ci
+    with: { command: make }
+  - id: test
+    pool: ci
+    dependsOn: [build]
+    with: { command: check }
+  - id: agree
+    dependsOn: [test]
+    approval: { by: [role:admin], message: "Release?" }
+`;
+
+/** A server on which no page is empty. */
+export async function fullServer(): Promise<{
+  seeded: SeededServer;
+  here: World;
+  seed: Seed;
+  run: string;
+}> {
+  const { seeded, here, seed } = await SeededServer.start();
+  const file = join(seeded.server.folder, "release.yaml");
+  await writeFile(file, WORKFLOW);
+  await seeded.godel("workflow", "save", file);
+  await seeded.godel("workflow", "run", "release");
+  const [run] = (await read<{ items: Run[] }>(here, "/api/v1/runs")).items;
+  return { seeded, here, seed, run: run?.id ?? "" };
+}
+
+/** Goes to a place as a link does, without loading everything again. */
+export async function go(page: Page, { path, title }: Place): Promise<void> {
+  await page.evaluate((to) => {
+    window.history.pushState(null, "", to);
+    window.dispatchEvent(new PopStateEvent("popstate"));
+  }, `/dashboard${path}`);
+  // What the page before had may look the same.
+  if (title) await page.waitForFunction((word) => document.title.startsWith(word), title);
+}
+
+/** Goes to a place and waits for what is there. */
+export async function visit(page: Page, place: Place): Promise<void> {
+  await go(page, place);
+  await page.locator(place.sees).first().waitFor();
+  await page.locator('main [data-shows="loading"]').first().waitFor({ state: "detached" });
+}

@@ -1,0 +1,136 @@
+import { QueryClientProvider } from "@tanstack/react-query";
+import { fireEvent, render, screen } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { fakeAgent } from "../../../../tests/fakeAgent";
+import { fakeServer, ok, SESSION } from "../../../../tests/fakeServer";
+import { makeEvent } from "../../../../tests/fakeWire";
+import type { AgentLine, GodelEvent } from "../../../api/types";
+import { newQueryClient } from "../../../queryClient";
+import { SessionProvider } from "../../../roles/session";
+import { Context } from "../detail/Context";
+import { AgentToday } from "./AgentToday";
+import { withUsage } from "./queries";
+import { contextOf, historyOf, MOST_STEPS, shortCount, tokensOf } from "./usage";
+
+const usage = (input: number, more = {}) => ({ usage: { input, ...more } });
+const line = (seq: number, type: string, payload: object) =>
+  ({ seq, at: "2026-11-15T10:00:00Z", type, payload }) as AgentLine;
+const used = (sequence: number, agentId: string, input: number): GodelEvent => ({
+  ...makeEvent(sequence, "agent:usage", usage(input)),
+  metadata: { agentId },
+});
+
+describe("the context of an agent", () => {
+  it("is all input of a request, from a cache or not", () => {
+    const tokens = tokensOf(
+      usage(10, { cacheRead: 200, cacheWrite5m: 3, cacheWrite1h: 4, output: 50, reasoning: 20 }),
+    );
+    expect(tokens).toEqual({ fresh: 10, cached: 200, written: 7, output: 50 });
+    expect(tokens && contextOf(tokens)).toBe(217);
+  });
+
+  it("what tells no tokens is none", () => {
+    for (const payload of [undefined, {}, { usage: null }, usage(0), { usage: { input: "9" } }]) {
+      expect(tokensOf(payload)).toBeUndefined();
+    }
+  });
+
+  it("keeps the newest requests of a log, and when it was made shorter", () => {
+    const lines = Array.from({ length: 60 }, (_, at) => line(at + 1, "agent:usage", usage(at + 1)));
+    const { steps, compactions } = historyOf([
+      ...lines,
+      line(61, "agent:compacted", { summary: "All of it" }),
+      line(62, "agent:text", { text: "no" }),
+    ]);
+    expect(steps).toHaveLength(MOST_STEPS);
+    expect(steps[0]?.tokens.fresh).toBe(11);
+    expect(compactions.map(({ summary }) => summary)).toEqual(["All of it"]);
+  });
+
+  it("the newest event of an agent counts", () => {
+    const known = withUsage(new Map(), [used(1, "a1", 10), used(2, "a2", 20), used(3, "a1", 30)]);
+    expect([...known].map(([id, { fresh }]) => [id, fresh])).toEqual([
+      ["a1", 30],
+      ["a2", 20],
+    ]);
+  });
+
+  it("large numbers are short", () => {
+    expect([950, 1_000, 12_345, 999_949, 999_950, 1_250_000].map(shortCount)).toEqual([
+      "950",
+      "1k",
+      "12.3k",
+      "999.9k",
+      "1M",
+      "1.3M",
+    ]);
+  });
+
+  const show = (node: React.ReactNode) =>
+    render(
+      <QueryClientProvider client={newQueryClient()}>
+        <SessionProvider value={SESSION}>{node}</SessionProvider>
+      </QueryClientProvider>,
+    );
+
+  it("A2 a card tells the context and the cost of today; what is not known is not there", async () => {
+    const day = new Date().toISOString().slice(0, 10);
+    const filter = encodeURIComponent('{"type":"agent:usage"}').replaceAll("%20", "+");
+    const calls = fakeServer({
+      [`GET /api/v1/events?limit=100&filter=${filter}`]: () =>
+        ok({
+          items: [used(9, "a1", 12_345), used(8, "a2", 500), used(7, "a1", 1)],
+          pagination: { hasMore: false },
+        }),
+      [`GET /proxy/v1/usage?from=${day}&to=${day}&groupBy=agent`]: () =>
+        ok({ rows: [{ group: { agent: "a1" }, costMicros: 340_000 }] }),
+    });
+    show(
+      <>
+        <AgentToday agent={fakeAgent()} />
+        <AgentToday agent={fakeAgent({ id: "a2", harness: "claude" })} />
+        <AgentToday agent={fakeAgent({ id: "a3" })} />
+      </>,
+    );
+    await screen.findByText("Context 12.3k tokens");
+    await screen.findByText("$0.3400 today");
+    expect(screen.getAllByText("$0.00 today")).toHaveLength(2);
+    // What claude tells is of a whole turn, and of the third nothing was heard.
+    expect(screen.getAllByText(/tokens$/)).toHaveLength(1);
+    expect(calls).toHaveLength(2);
+  });
+
+  it("A5 the tab tells the last request by kind, how it grew, and when it was made shorter", async () => {
+    fakeServer({
+      "GET /api/v1/agents/a1/logs?after=0&limit=500": () =>
+        ok({
+          items: [
+            line(1, "agent:usage", usage(90_000)),
+            line(2, "agent:compacted", { summary: "<b>All</b> of it" }),
+            line(3, "agent:usage", usage(1_000, { cacheRead: 3_000, output: 20 })),
+          ],
+          next: 3,
+        }),
+    });
+    const { container } = show(<Context agent={fakeAgent()} />);
+    await screen.findByText(/of context in its last request/);
+    const kinds = [...container.querySelectorAll("[data-kind]")].map((one) => one.textContent);
+    expect(kinds).toEqual(["From a cache3,000", "Written to a cache0", "Fresh1,000", "Output20"]);
+    screen.getByRole("img", { name: /^Tokens of the last 2 requests: from 90,000 to 4,000/ });
+    expect(container.querySelectorAll("[data-step]")).toHaveLength(2);
+    expect(container.querySelectorAll("line")).toHaveLength(1);
+    fireEvent.click(screen.getByRole("button", { name: "What stands for it" }));
+    screen.getByText("<b>All</b> of it");
+  });
+
+  it("A5 the tab says so when an agent tells only whole turns", async () => {
+    fakeServer({
+      "GET /api/v1/agents/a1/logs?after=0&limit=500": () =>
+        ok({ items: [line(1, "agent:usage", usage(4_000, { output: 20 }))], next: 1 }),
+    });
+    show(<Context agent={fakeAgent({ harness: "codex" })} />);
+    await screen.findByText(/of input in its last turn/);
+    screen.getByText(/codex tells only what a whole turn used/);
+    screen.getByRole("img", { name: /^Tokens of the last 1 turn: from 4,000 to 4,000/ });
+  });
+});

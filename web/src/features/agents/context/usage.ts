@@ -1,0 +1,97 @@
+import type { AgentLine } from "../../../api/types";
+
+/** Tokens of one request by kind; the kinds do not overlap. */
+export interface Tokens {
+  /** Input that no cache knew. */
+  fresh: number;
+  /** Input that was read from a cache. */
+  cached: number;
+  /** Input that was written to a cache. */
+  written: number;
+  output: number;
+}
+
+/** What the parts are called, in the order in which they are drawn. */
+export const KINDS = ["cached", "written", "fresh", "output"] as const;
+export type TokenKind = (typeof KINDS)[number];
+
+export const KIND_TITLES: Record<TokenKind, string> = {
+  cached: "From a cache",
+  written: "Written to a cache",
+  fresh: "Fresh",
+  output: "Output",
+};
+
+/** One request on the way of a conversation. */
+export interface Step {
+  seq: number;
+  at: string;
+  tokens: Tokens;
+}
+
+/** A moment at which the conversation was made shorter. */
+export interface Compaction {
+  seq: number;
+  at: string;
+  summary: string;
+}
+
+/** So many requests are drawn. */
+export const MOST_STEPS = 50;
+
+/** Agents that tell what each request used; others sum up a whole turn, which is no context. */
+const BY_REQUEST: ReadonlySet<string> = new Set(["native", "opencode", "pi"]);
+
+export const tellsRequests = ({ harness }: { harness: string }) => BY_REQUEST.has(harness);
+
+/** Reads the tokens of an `agent:usage`; undefined if it does not carry them. */
+export function tokensOf(payload: unknown): Tokens | undefined {
+  if (typeof payload !== "object" || payload === null || !("usage" in payload)) return undefined;
+  const { usage } = payload;
+  if (typeof usage !== "object" || usage === null) return undefined;
+  const of = (name: string) => {
+    const value = (usage as Record<string, unknown>)[name];
+    return typeof value === "number" && value > 0 ? value : 0;
+  };
+  const tokens = {
+    fresh: of("input"),
+    cached: of("cacheRead"),
+    written: of("cacheWrite5m") + of("cacheWrite1h"),
+    output: of("output"),
+  };
+  return contextOf(tokens) + tokens.output > 0 ? tokens : undefined;
+}
+
+/** What the model was given: everything but the answer. */
+export function contextOf({ fresh, cached, written }: Tokens): number {
+  return fresh + cached + written;
+}
+
+/** The newest requests of a log, and when the conversation was made shorter; the oldest first. */
+export function historyOf(lines: readonly AgentLine[]): {
+  steps: readonly Step[];
+  compactions: readonly Compaction[];
+} {
+  const steps: Step[] = [];
+  const compactions: Compaction[] = [];
+  for (const { seq, at, type, payload } of lines) {
+    if (type === "agent:usage") {
+      const tokens = tokensOf(payload);
+      if (tokens) steps.push({ seq, at, tokens });
+    }
+    if (type === "agent:compacted") {
+      const { summary } = payload as { summary?: unknown };
+      compactions.push({ seq, at, summary: typeof summary === "string" ? summary : "" });
+    }
+  }
+  return { steps: steps.slice(-MOST_STEPS), compactions };
+}
+
+/** `950`, `12.3k`, `1.2M` */
+export function shortCount(value: number): string {
+  if (value < 1_000) return String(value);
+  if (value < 999_950) return `${trim(value / 1_000)}k`;
+  return `${trim(value / 1_000_000)}M`;
+}
+
+const trim = (value: number) => value.toFixed(1).replace(/\.0$/, "");

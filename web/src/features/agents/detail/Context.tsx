@@ -1,0 +1,140 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import type { Agent } from "../../../api/types";
+import { classes } from "../../../ui/classes";
+import { Disclosure } from "../../../ui/Disclosure";
+import { Empty } from "../../../ui/Empty";
+import { count, fullTime, plural, shortTime } from "../../../ui/format";
+import { Loaded } from "../../../ui/Loaded";
+import { SkeletonRows } from "../../../ui/Skeleton";
+import { PartialBadge } from "../../../ui/Status";
+import { TokenChart } from "../context/TokenChart";
+import chart from "../context/TokenChart.module.css";
+import {
+  type Compaction,
+  contextOf,
+  historyOf,
+  KIND_TITLES,
+  KINDS,
+  MOST_STEPS,
+  type Step,
+  tellsRequests,
+} from "../context/usage";
+import { type Log, logQuery } from "../log";
+import styles from "./Context.module.css";
+
+/** How much the agent has in mind, how that grew, and when it was made shorter. */
+export function Context({ agent }: { agent: Agent }) {
+  const query = useQuery(logQuery(agent.id));
+  return (
+    <Loaded query={query} what="The context" skeleton={<SkeletonRows />}>
+      {(log) => <Shown agent={agent} log={log} />}
+    </Loaded>
+  );
+}
+
+function Shown({ agent, log }: { agent: Agent; log: Log }) {
+  const { steps, compactions } = useMemo(() => historyOf(log.lines), [log]);
+  const last = steps.at(-1);
+  const cli = `godel agent logs ${agent.label}`;
+  if (!last) return <Empty icon="clock" why="It has asked no model yet." cli={cli} />;
+  const isByRequest = tellsRequests(agent);
+  const noun = isByRequest ? "request" : "turn";
+  return (
+    <div className={styles.box}>
+      <Last step={last} isByRequest={isByRequest} harness={agent.harness} />
+      <section className={styles.part} aria-label="How it grew">
+        <h2>
+          The last {plural(steps.length, noun)}{" "}
+          {steps.length < MOST_STEPS && log.older !== undefined && (
+            <PartialBadge kind="limited" why="Older ones are not read yet" />
+          )}
+        </h2>
+        <TokenChart steps={steps} compactions={compactions} noun={noun} />
+      </section>
+      <Compactions compactions={compactions} isCut={log.older !== undefined} />
+    </div>
+  );
+}
+
+/** The newest request by kind; what sums up a turn is called so. */
+function Last({
+  step,
+  isByRequest,
+  harness,
+}: {
+  step: Step;
+  isByRequest: boolean;
+  harness: string;
+}) {
+  const { tokens } = step;
+  const all = contextOf(tokens) + tokens.output;
+  return (
+    <section className={styles.part} aria-label="Its last request">
+      <p className={styles.size}>
+        <strong data-context={contextOf(tokens)}>{count(contextOf(tokens))}</strong> tokens{" "}
+        {isByRequest ? "of context in its last request" : "of input in its last turn"}
+      </p>
+      {!isByRequest && (
+        <p className={styles.note}>
+          {harness} tells only what a whole turn used, so the size of its context is not known.
+        </p>
+      )}
+      <div className={styles.bar} aria-hidden="true">
+        {KINDS.map((kind) => (
+          <span
+            key={kind}
+            className={chart[kind]}
+            style={{ width: `${(tokens[kind] / all) * 100}%` }}
+          />
+        ))}
+      </div>
+      <dl className={styles.kinds}>
+        {KINDS.map((kind) => (
+          <div key={kind} data-kind={kind}>
+            <dt>
+              <span className={classes(styles.dot, chart[kind])} aria-hidden="true" />
+              {KIND_TITLES[kind]}
+            </dt>
+            <dd>{count(tokens[kind])}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Compactions({
+  compactions,
+  isCut,
+}: {
+  compactions: readonly Compaction[];
+  isCut: boolean;
+}) {
+  return (
+    <section className={styles.part} aria-label="Made shorter">
+      <h2>Made shorter</h2>
+      {compactions.length === 0 && (
+        <p className={styles.note}>
+          {isCut
+            ? "Not in the part of the log that was read."
+            : "Not yet: all of it is as it was said."}
+        </p>
+      )}
+      <ol className={styles.cuts}>
+        {compactions.toReversed().map(({ seq, at, summary }) => (
+          <li key={seq}>
+            <time dateTime={at} title={fullTime(at)}>
+              {shortTime(at)}
+            </time>
+            {summary !== "" && (
+              <Disclosure label="What stands for it">
+                <p className={styles.summary}>{summary}</p>
+              </Disclosure>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

@@ -1,0 +1,119 @@
+import { useState } from "react";
+import { useAction } from "../../../actions/actions";
+import { BACK } from "../../../actions/common";
+import type { Agent, AgentSnapshot, Talk, TalkNode } from "../../../api/types";
+import { Guarded } from "../../../roles/Guarded";
+import { Cli } from "../../../ui/Cli";
+import { SidePanel } from "../../../ui/Drawer";
+import { shellWord } from "../../../ui/format";
+import { ShortId } from "../../../ui/ShortId";
+import { Time } from "../../../ui/Time";
+import styles from "./NodePanel.module.css";
+import { useBranchAt, useForkAt, useSwitchTo } from "./queries";
+import { KINDS } from "./TreeRow";
+import type { TalkTree } from "./tree";
+
+interface NodePanelProps {
+  agent: Agent;
+  talk: Talk;
+  tree: TalkTree;
+  node: TalkNode;
+  snapshots: readonly AgentSnapshot[];
+  onClose: () => void;
+}
+
+/** States in which the agent uses the conversation. */
+const AT_WORK = ["initializing", "spawning", "executing", "waiting", "completing"];
+
+/** One node: all that was said, and how to go on from it. */
+export function NodePanel({ agent, talk, tree, node, snapshots, onClose }: NodePanelProps) {
+  useAction(BACK, onClose, { title: "Close the panel" });
+  const fork = useForkAt();
+  const kept = snapshots.filter((one) => one.node === node.number);
+  const cli = `godel session fork ${agent.label} --node ${node.number}`;
+  return (
+    <SidePanel
+      label="One node"
+      head={`#${node.number} ${KINDS[node.kind]?.word ?? node.kind}`}
+      onClose={onClose}
+    >
+      <div className={styles.stack}>
+        <div className={styles.line}>
+          <Guarded
+            look="solid"
+            size="small"
+            can="session:create:own"
+            cli={cli}
+            onClick={() => fork.mutate({ agent, node: node.number })}
+          >
+            Fork here
+          </Guarded>
+          <span className={styles.soft}>Another agent goes on, on a bead of its own.</span>
+        </div>
+        <pre className={styles.text}>{node.text}</pre>
+        {kept.length > 0 && (
+          <section aria-label="Snapshots">
+            <h3 className={styles.head}>Snapshots</h3>
+            <ul className={styles.list}>
+              {kept.map((one) => (
+                <li key={one.id}>
+                  <ShortId id={one.id} />
+                  <Time at={one.takenAt} />
+                  {one.commit && <ShortId id={one.commit} />}
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <Branches agent={agent} talk={talk} tree={tree} node={node} />
+        <Cli command={cli} />
+      </div>
+    </SidePanel>
+  );
+}
+
+function Branches({ agent, talk, tree, node }: Omit<NodePanelProps, "snapshots" | "onClose">) {
+  const [name, setName] = useState("");
+  const branch = useBranchAt();
+  const change = useSwitchTo();
+  const others = (tree.marks.get(node.number)?.branches ?? []).filter((one) => one !== talk.branch);
+  const busy = AT_WORK.includes(agent.lifecycleState)
+    ? `${agent.label} is at work with this session; pause it first.`
+    : undefined;
+  const missing = name.trim() === "" ? "Give the branch a name first." : undefined;
+  return (
+    <section className={styles.branches} aria-label="Branches">
+      <h3 className={styles.head}>Branches</h3>
+      {others.map((one) => (
+        <Guarded
+          key={one}
+          size="small"
+          can="session:update:own"
+          refused={busy}
+          cli={`godel session switch ${agent.label} ${shellWord(one)}`}
+          onClick={() => change.mutate({ agent, name: one, before: talk.branch })}
+        >
+          Go on with {one}
+        </Guarded>
+      ))}
+      <label className={styles.name}>
+        Name of a new branch
+        <input value={name} maxLength={100} onChange={(event) => setName(event.target.value)} />
+      </label>
+      <Guarded
+        size="small"
+        can="session:update:own"
+        refused={busy ?? missing}
+        cli={`godel session branch ${agent.label} ${shellWord(name.trim() || "NAME")} --node ${node.number}`}
+        onClick={() =>
+          branch.mutate(
+            { agent, node: node.number, name: name.trim() },
+            { onSuccess: () => setName("") },
+          )
+        }
+      >
+        Begin a branch here
+      </Guarded>
+    </section>
+  );
+}

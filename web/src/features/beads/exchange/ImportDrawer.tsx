@@ -1,0 +1,142 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import type { ImportedBeads } from "../../../api/types";
+import { toast } from "../../../change/toasts";
+import { useRefusal } from "../../../roles/session";
+import { Choice } from "../../../ui/form/Choice";
+import { FormDrawer } from "../../../ui/form/FormDrawer";
+import { count, bytes as sizeText } from "../../../ui/format";
+import { PartialBadge } from "../../../ui/Status";
+import { useProject } from "../../projects/queries";
+import { BEAD_LISTS } from "../queries";
+import {
+  actOf,
+  type ChosenFile,
+  importBeads,
+  importCli,
+  MAY_IMPORT,
+  readChosen,
+  tellCounts,
+} from "./exchange";
+import { FileDrop } from "./FileDrop";
+import styles from "./ImportDrawer.module.css";
+
+/** Takes beads from a file, after it has shown what that would change. */
+export function ImportDrawer({ onClose }: { onClose: () => void }) {
+  const client = useQueryClient();
+  const [file, setFile] = useState<ChosenFile>();
+  const [unreadable, setUnreadable] = useState<Error>();
+  const { project, choice, needsProject } = useTarget();
+  const plan = useMutation({
+    mutationFn: (chosen: ChosenFile) => importBeads(chosen, project, { dryRun: true }),
+  });
+  const { mutate: rehearse } = plan;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another project is another plan
+  useEffect(() => {
+    if (file && !needsProject) rehearse(file);
+  }, [file, project, needsProject, rehearse]);
+  const take = useMutation({
+    mutationFn: (chosen: ChosenFile) => importBeads(chosen, project, { dryRun: false }),
+    onSuccess: (done) => {
+      client.invalidateQueries({ queryKey: BEAD_LISTS });
+      toast({ title: "The beads are imported", detail: tellCounts(done) });
+      onClose();
+    },
+  });
+  const choose = async (chosen: File) => {
+    take.reset();
+    plan.reset();
+    setFile(undefined);
+    try {
+      setFile(await readChosen(chosen));
+      setUnreadable(undefined);
+    } catch (error) {
+      setUnreadable(error instanceof Error ? error : new Error(String(error)));
+    }
+  };
+  const denied = useRefusal(MAY_IMPORT, { destructive: true });
+  return (
+    <FormDrawer
+      title="Import beads"
+      act={actOf(plan.data)}
+      onClose={onClose}
+      onSubmit={() => file && take.mutate(file)}
+      isDirty={false}
+      isSending={take.isPending}
+      refused={denied ?? whyNot(file, needsProject, plan.data)}
+      error={unreadable ?? plan.error ?? take.error ?? undefined}
+      cli={importCli(file?.name)}
+    >
+      {choice}
+      <FileDrop
+        label="A file of beads, one JSON object a line"
+        chosen={file && `${file.name}, ${sizeText(file.bytes.byteLength)}`}
+        onChoose={choose}
+      />
+      {plan.isPending && <p role="status">Looking at what would change…</p>}
+      {plan.data && <Plan plan={plan.data} />}
+    </FormDrawer>
+  );
+}
+
+function whyNot(
+  file: ChosenFile | undefined,
+  needsProject: boolean,
+  plan: ImportedBeads | undefined,
+): string | undefined {
+  if (needsProject) return "Choose a project first.";
+  if (!file) return "Choose a file first.";
+  if (!plan) return "It is not known yet what would change.";
+  return plan.created + plan.updated === 0 ? "Nothing would change." : undefined;
+}
+
+/** The project that the beads go to; with several, it must be said. */
+function useTarget() {
+  const { projects, projectId } = useProject();
+  const [chosen, setChosen] = useState<string>();
+  const picked = chosen ?? projectId ?? "";
+  const isOne = projects.length <= 1;
+  const choice = !isOne && (
+    <Choice
+      label="Project"
+      value={picked}
+      options={[["", "Choose"], ...projects.map(({ id, name }) => [id, name] as const)]}
+      onChange={setChosen}
+    />
+  );
+  const project = isOne ? projects[0]?.id : picked || undefined;
+  return { project, choice, needsProject: !isOne && picked === "" };
+}
+
+/** What would come and what would change, in the order of the file. */
+function Plan({ plan }: { plan: ImportedBeads }) {
+  const all = plan.created + plan.updated;
+  return (
+    <section className={styles.plan} aria-label="What would change">
+      <p role="status">
+        {tellCounts(plan)}{" "}
+        {plan.changes.length < all && (
+          <PartialBadge
+            kind="limited"
+            why={`Only the first ${count(plan.changes.length)} are listed`}
+          />
+        )}
+      </p>
+      {all > 0 && (
+        <ul className={styles.changes}>
+          {plan.changes.map(({ id, title, isNew, fields }) => (
+            <li key={id} data-change={isNew ? "new" : "changed"}>
+              <span className={styles.sign} aria-hidden>
+                {isNew ? "+" : "~"}
+              </span>
+              <span className="visually-hidden">{isNew ? "New:" : "Changed:"}</span>
+              <span className={styles.title}>{title}</span>
+              <code className={styles.id}>{id}</code>
+              {!isNew && <span className={styles.fields}>{fields.join(", ")}</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

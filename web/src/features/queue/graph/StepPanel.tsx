@@ -1,0 +1,170 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Run, RunStep, TaskDetail } from "../../../api/types";
+import { Guarded } from "../../../roles/Guarded";
+import { Link } from "../../../router/Link";
+import { Cli } from "../../../ui/Cli";
+import { SidePanel } from "../../../ui/Drawer";
+import { Facts } from "../../../ui/Facts";
+import { duration, plural, shellWord } from "../../../ui/format";
+import { Loaded } from "../../../ui/Loaded";
+import { SkeletonRows } from "../../../ui/Skeleton";
+import { PartialBadge } from "../../../ui/Status";
+import { Time } from "../../../ui/Time";
+import { JsonText } from "../../events/JsonText";
+import { queueQueries } from "../queries";
+import { StateBadge } from "../StateBadge";
+import { tookSeconds } from "../states";
+import { useAnswerStep, useRetryStep } from "./changes";
+import styles from "./StepPanel.module.css";
+import { whyNoRetry } from "./story";
+
+interface StepPanelProps {
+  run: Run;
+  step: RunStep;
+  isDecisive: boolean;
+  now: number;
+  onClose: () => void;
+}
+
+/** One step: what can be done, every attempt, what it got, gave back and what went wrong. */
+export function StepPanel({ run, step, isDecisive, now, onClose }: StepPanelProps) {
+  const took = tookSeconds(step.startedAt, step.finishedAt, now);
+  return (
+    <SidePanel label="One step" head={<bdi>{step.id}</bdi>} onClose={onClose}>
+      <div className={styles.stack}>
+        <Acts run={run} step={step} />
+        {step.error && <p className={styles.bad}>{step.error}</p>}
+        {step.kind === "approval" && step.state === "waiting" && <Answer run={run} step={step} />}
+        <Facts
+          facts={[
+            ["Kind", step.kind],
+            ["After", step.dependsOn.join(", ") || "nothing: it begins the run"],
+            ["Took", took === undefined ? "not begun" : duration(took)],
+            ["Begun anew", step.round === 0 ? "never" : plural(step.round, "time")],
+            ["Critical path", isDecisive ? "yes" : "no"],
+          ]}
+        />
+        {step.dueAt && (
+          <p className={styles.soft}>
+            Waits until <Time at={step.dueAt} />
+          </p>
+        )}
+        {step.taskId && <Attempts id={step.taskId} round={step.round} now={now} />}
+        {step.output !== undefined && step.output !== null && (
+          <section aria-label="Output">
+            <h3 className={styles.head}>Output</h3>
+            <JsonText value={step.output} />
+          </section>
+        )}
+        <Cli command={`godel workflow status ${run.id.slice(-8)}`} />
+      </div>
+    </SidePanel>
+  );
+}
+
+function Acts({ run, step }: { run: Run; step: RunStep }) {
+  const retry = useRetryStep();
+  return (
+    <div className={styles.line}>
+      <StateBadge state={step.state} />
+      <Guarded
+        size="small"
+        can="workflow:execute:own"
+        refused={whyNoRetry(step)}
+        cli={`godel workflow retry ${run.id.slice(-8)} --step ${shellWord(step.id)}`}
+        onClick={() => retry.mutate({ run, step })}
+      >
+        Rerun from here
+      </Guarded>
+    </div>
+  );
+}
+
+/** A step that asks a person is answered where it is looked at. */
+function Answer({ run, step }: { run: Run; step: RunStep }) {
+  const answer = useAnswerStep();
+  const [note, setNote] = useState("");
+  const id = run.id.slice(-8);
+  return (
+    <section className={styles.answer} aria-label="Your answer">
+      <label>
+        Note, if you like
+        <input value={note} maxLength={2_000} onChange={(event) => setNote(event.target.value)} />
+      </label>
+      <div className={styles.line}>
+        <Guarded
+          look="solid"
+          size="small"
+          can="workflow:execute:own"
+          cli={`godel workflow approve ${id} ${shellWord(step.id)}`}
+          onClick={() => answer.mutate({ run, step, approve: true, note })}
+        >
+          Approve
+        </Guarded>
+        <Guarded
+          look="bad"
+          size="small"
+          can="workflow:execute:own"
+          destructive
+          cli={`godel workflow reject ${id} ${shellWord(step.id)}`}
+          onClick={() => answer.mutate({ run, step, approve: false, note })}
+        >
+          Reject
+        </Guarded>
+      </div>
+    </section>
+  );
+}
+
+function Attempts({ id, round, now }: { id: string; round: number; now: number }) {
+  const query = useQuery(queueQueries.task(id));
+  return (
+    <Loaded query={query} what="The attempts" skeleton={<SkeletonRows rows={3} />}>
+      {(task) => (
+        <>
+          <section aria-label="Attempts">
+            <h3 className={styles.head}>
+              Attempts{" "}
+              {round > 0 && (
+                <PartialBadge
+                  kind="limited"
+                  why="Only those since it was last begun anew; the server keeps no way to earlier ones"
+                />
+              )}
+            </h3>
+            <AttemptList task={task} now={now} />
+          </section>
+          <section aria-label="Input">
+            <h3 className={styles.head}>Input</h3>
+            <JsonText value={task.payload} />
+          </section>
+          <Link to={`/queue?task=${id}`}>Open its task</Link>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function AttemptList({ task, now }: { task: TaskDetail; now: number }) {
+  if (task.attempts.length === 0) {
+    return <p className={styles.soft}>Nobody has taken it yet: it is {task.state}.</p>;
+  }
+  return (
+    <ol className={styles.attempts}>
+      {task.attempts.toReversed().map((attempt) => (
+        <li key={attempt.number}>
+          <span className={styles.try}>
+            <span className="tabular">{`#${attempt.number}`}</span>
+            <StateBadge state={attempt.ending ?? "running"} />
+            <Time at={attempt.startedAt} />
+            <span className="tabular">
+              {duration(tookSeconds(attempt.startedAt, attempt.endedAt, now) ?? 0)}
+            </span>
+          </span>
+          {attempt.error && <p className={styles.bad}>{attempt.error}</p>}
+        </li>
+      ))}
+    </ol>
+  );
+}

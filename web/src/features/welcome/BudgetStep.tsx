@@ -1,0 +1,92 @@
+import { useQueryClient } from "@tanstack/react-query";
+import type { Budget } from "../../api/types";
+import { toast } from "../../change/toasts";
+import { Guarded } from "../../roles/Guarded";
+import { setParams } from "../../router/router";
+import { Button } from "../../ui/Button";
+import { TextField } from "../../ui/Field";
+import { placeError, useForm } from "../../ui/form/form";
+import { money } from "../../ui/format";
+import { ErrorNotice } from "../../ui/Notice";
+import { microsOf, setCli } from "../budgets/budgets";
+import { budgetsQuery, setBudget } from "../budgets/queries";
+import styles from "./WelcomePage.module.css";
+
+const WARN_PERCENT = 80;
+
+interface BudgetStepProps {
+  budgets: readonly Budget[];
+  onDone: () => void;
+}
+
+/** One limit for everything, each month; finer ones have a page. */
+export function BudgetStep({ budgets, onDone }: BudgetStepProps) {
+  const [first] = budgets;
+  if (!first) return <BudgetForm onDone={onDone} />;
+  return (
+    <>
+      <p>
+        Spending stops at <strong>{money(first.capMicros)}</strong> ({first.period}).
+      </p>
+      <div className={styles.acts}>
+        <Button onClick={onDone}>Go on</Button>
+      </div>
+    </>
+  );
+}
+
+function BudgetForm({ onDone }: Pick<BudgetStepProps, "onDone">) {
+  const client = useQueryClient();
+  const form = useForm<{ amount: string }, Budget>({
+    initial: { amount: "" },
+    send: ({ amount }) =>
+      setBudget({
+        scope: "tenant",
+        period: "monthly",
+        capMicros: microsOf(amount) ?? 0,
+        warnPercent: WARN_PERCENT,
+      }),
+    done: async () => {
+      toast({ title: "The budget is set" });
+      await client.invalidateQueries({ queryKey: budgetsQuery.queryKey });
+      setParams({ step: undefined });
+    },
+  });
+  const micros = microsOf(form.values.amount);
+  const { fields, rest } = placeError(form.error, { amount: /cap|amount|micro/i });
+  const isBad = form.values.amount !== "" && micros === undefined;
+  return (
+    <form
+      className={styles.form}
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (micros !== undefined) form.submit();
+      }}
+    >
+      <TextField
+        label="Hard stop of a month, in dollars"
+        value={form.values.amount}
+        inputMode="decimal"
+        placeholder="50"
+        error={isBad ? "Write dollars, such as 50 or 2.50." : fields.amount}
+        note={`Requests that would cost more are refused. You are told from ${WARN_PERCENT} % on.`}
+        onChange={(event) => form.set("amount", event.target.value)}
+      />
+      {rest && <ErrorNotice error={rest} />}
+      <div className={styles.acts}>
+        <Guarded
+          look="solid"
+          type="submit"
+          can="budget:update:team"
+          refused={micros === undefined ? "Say how much may be spent." : undefined}
+          cli={micros ? setCli("tenant", "monthly", micros, WARN_PERCENT) : undefined}
+        >
+          {form.isSending ? "Setting" : "Set the budget"}
+        </Guarded>
+        <Button look="quiet" onClick={onDone}>
+          Skip this step
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,49 @@
+import type { Budget, Project, ProviderTest, ReviewRow } from "../../api/types";
+
+/** The way from nothing to the first reviewed change. */
+export const STEPS = ["repository", "key", "budget", "change"] as const;
+export type StepId = (typeof STEPS)[number];
+
+/** What the server says; what was not read yet is missing. */
+export interface Known {
+  projects?: readonly Project[] | undefined;
+  tests?: readonly ProviderTest[] | undefined;
+  budgets?: readonly Budget[] | undefined;
+  reviews?: readonly ReviewRow[] | undefined;
+}
+
+/** The project that the setup is about: the newest one that has a repository. */
+export function projectOf(projects: readonly Project[] = []): Project | undefined {
+  return projects.find((one) => one.repository) ?? projects[0];
+}
+
+/** Which steps are done; the server is asked, so it does not matter who did them, and where. */
+export function doneSteps({ projects, tests, budgets, reviews }: Known): ReadonlySet<StepId> {
+  const done = new Set<StepId>();
+  const project = projectOf(projects);
+  if (project?.repository) done.add("repository");
+  if (tests?.some(({ works }) => works)) done.add("key");
+  if ((budgets?.length ?? 0) > 0 || project?.limits?.monthlyBudgetMicros) done.add("budget");
+  if (reviews && reviews.length > 0) done.add("change");
+  return done;
+}
+
+/** The step to be at: the one that was chosen, else the first that is not done. */
+export function stepAt(done: ReadonlySet<StepId>, chosen: string | undefined): StepId {
+  return (
+    STEPS.find((step) => step === chosen) ??
+    STEPS.find((step) => !done.has(step)) ??
+    (STEPS.at(-1) as StepId)
+  );
+}
+
+/** The next step that is not done, behind one that is left. */
+export function stepAfter(done: ReadonlySet<StepId>, step: StepId): StepId {
+  const rest = STEPS.slice(STEPS.indexOf(step) + 1);
+  return rest.find((one) => !done.has(one)) ?? rest.at(-1) ?? step;
+}
+
+/** A name for the project of a path: its last part. */
+export function nameOf(path: string): string {
+  return path.split("/").filter(Boolean).at(-1) ?? "";
+}
