@@ -73,6 +73,39 @@ describe("the merge queue", () => {
     await picture(page, "landing-paused");
   });
 
+  it("X3 what waits gets another place by menu, by key, and back by Undo", async () => {
+    const shown = () =>
+      page
+        .locator("[data-landing]")
+        .evaluateAll((all) => all.map((one) => one.getAttribute("data-landing")));
+    const api = async () => {
+      const { items } = await own.json<{ items: { landings: { bead: string }[] }[] }>("land", "status");
+      return items[0]?.landings.map(({ bead }) => bead);
+    };
+    const order = async (...names: string[]) => {
+      const wanted = names.map((name) => beads[name]);
+      await expect.poll(shown).toEqual(wanted);
+      await expect.poll(api).toEqual(wanted);
+    };
+    await choose("last", /^Move to the front/);
+    await order("last", "first", "broken");
+    await page.getByRole("button", { name: "Undo" }).last().click();
+    await order("first", "broken", "last");
+    await page.mouse.move(5, 5);
+    for (let at = 0; at < 4; at += 1) {
+      if ((await entry("first").getAttribute("data-cursor")) !== null) break;
+      await page.keyboard.press("j");
+    }
+    await page.keyboard.press("Shift+J");
+    await order("broken", "first", "last");
+    await page.keyboard.press("Shift+K");
+    await order("first", "broken", "last");
+    await page.getByRole("button", { name: `Do something with ${beads.first}` }).click();
+    const up = page.getByRole("menuitem", { name: /^Move up/ });
+    expect(await up.getAttribute("aria-disabled")).toBe("true");
+    await page.keyboard.press("Escape");
+  });
+
   it("X3 an entry is removed, and put back", async () => {
     await choose("last", /^Remove from the queue/);
     await stage("last", "removed");

@@ -242,6 +242,10 @@ pub struct StartConvoy {
     /// The walls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
+    /// Whether all of it lands as one: the beads land in the branch of one bead, and that lands in the target
+    /// branch. As the project says if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<bool>,
 }
 
 /// A convoy that is run.
@@ -258,6 +262,8 @@ pub struct ConvoyRun {
     pub running: u32,
     /// What all of them may spend, in millionths of a dollar.
     pub budget_micros: Option<i64>,
+    /// The bead in whose branch the others land, if all of it lands as one.
+    pub whole: Option<String>,
     /// What keeps it from going on, if something does.
     pub note: Option<String>,
 }

@@ -76,6 +76,9 @@ pub struct StartIntent {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schema(max_items = 8)]
     pub models: Vec<String>,
+    /// Whether all of it lands as one, as with a convoy; as the project says if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<bool>,
 }
 
 /// What somebody wants, what was understood, and what comes of it.

@@ -121,6 +121,19 @@ pub struct LandingPaused {
     pub at: Timestamp,
 }
 
+/// Which place a bead gets among those that wait: before another, before all, or else behind all.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MoveLanding {
+    /// Before this bead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 200)]
+    pub before: Option<String>,
+    /// Before all others.
+    #[serde(default)]
+    pub first: bool,
+}
+
 /// Which line stands still, or goes on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

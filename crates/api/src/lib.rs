@@ -82,7 +82,8 @@ pub use intents::{
 };
 pub use keys::{Key, KeyMade, KeyRotation, NewKey, Secret, SecretList, SecretValue};
 pub use landings::{
-    AskPause, GateVerdict, Landing, LandingLine, LandingLines, LandingPaused, LandingPull, Reverted,
+    AskPause, GateVerdict, Landing, LandingLine, LandingLines, LandingPaused, LandingPull,
+    MoveLanding, Reverted,
 };
 pub use own::{
     Made, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSaid, OwnSelf, OwnTodos,

@@ -124,6 +124,7 @@ pub enum Driven {
     #[command(after_help = "Examples:
   godel convoy start convoy-20261115-k3d --agents 6 --budget 5
   godel convoy start 20261115-k3d --harness claude --model claude-sonnet-5 --wait
+  godel convoy start 20261115-k3d --together
 
 It needs a server: `godel up`. Whether work lands by itself is a matter of the project's setting
 `review`; by default a person agrees. With --wait the exit code is 0 if all beads are done, else 1.")]
@@ -169,6 +170,9 @@ pub struct StartConvoy {
     pub kind: Kind,
     #[command(flatten)]
     pub walls: Walls,
+    /// Let all of it land as one: its beads land in the branch of one bead, and that is reviewed and lands
+    #[arg(long)]
+    pub together: bool,
     /// The project, if it is not that of this folder
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,

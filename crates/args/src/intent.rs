@@ -59,6 +59,9 @@ pub struct Do {
     pub model: Option<String>,
     #[command(flatten)]
     pub ways: Ways,
+    /// Let all of it land as one: its beads land in the branch of one bead, and that is reviewed and lands
+    #[arg(long)]
+    pub together: bool,
     /// Plan by rules, without asking a model
     #[arg(long)]
     pub rules: bool,

@@ -40,6 +40,14 @@ Exit code 4 if the work cannot land; the answer says why.")]
     #[command(after_help = "Examples:
   godel land remove 4k2hm")]
     Remove(OneLanding),
+    /// Give a bead that waits another place in the queue
+    #[command(after_help = "Examples:
+  godel land move 4k2hm --first
+  godel land move 4k2hm --before 9xw3c
+  godel land move 4k2hm --last
+
+What is judged at this moment keeps its place.")]
+    Move(MoveLanding),
     /// Try a bead again that did not land
     #[command(after_help = "Examples:
   godel land retry 4k2hm")]
@@ -79,6 +87,26 @@ pub struct AddLanding {
     /// Do not wait until it has landed
     #[arg(long)]
     pub no_wait: bool,
+    /// Its project, if it is not that of this folder
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Option<String>,
+}
+
+/// A bead that gets another place.
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("whither").required(true))]
+pub struct MoveLanding {
+    /// The bead
+    pub bead: String,
+    /// Before all others that wait
+    #[arg(long, group = "whither")]
+    pub first: bool,
+    /// Behind all others that wait
+    #[arg(long, group = "whither")]
+    pub last: bool,
+    /// Before this bead
+    #[arg(long, value_name = "BEAD", group = "whither")]
+    pub before: Option<String>,
     /// Its project, if it is not that of this folder
     #[arg(long, value_name = "PROJECT")]
     pub project: Option<String>,

@@ -115,6 +115,12 @@ impl Link {
 }
 
 impl Bead {
+    /// Returns the bead in whose branch the work of this one lands, if it is not the target branch.
+    pub fn lands_in(&self) -> Option<&str> {
+        let link = self.links.iter().find(|link| link.kind == LinkKind::LandsIn.as_str());
+        link.map(|link| link.target.as_str())
+    }
+
     /// Reads a bead out of its document.
     pub fn of(document: &Document) -> Self {
         let text = |field: &str| document.text(field).map(str::to_owned);

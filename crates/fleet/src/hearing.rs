@@ -10,7 +10,8 @@ use uuid::Uuid;
 
 use crate::doc::Agent;
 use crate::paper::Filed;
-use crate::{Error, Fleet, Result, paper, wishes};
+use crate::slips::March;
+use crate::{Error, Fleet, Result, landing, paper, wishes};
 
 /// The state of a hearing that goes on.
 pub(crate) const OPEN: &str = "open";
@@ -89,7 +90,11 @@ impl Filed for Hearing {
 /// If the project is gone, or its file cannot be read.
 pub async fn is_wanted(fleet: &Fleet, call: &Call, agent: &Agent) -> Result<bool> {
     let (_, folder) = fleet.project(call, agent.project).await?;
-    Ok(wishes::read(fleet, folder).await?.review == Review::Agent)
+    if wishes::read(fleet, folder).await?.review != Review::Agent {
+        return Ok(false);
+    }
+    // What lands as one is judged as one.
+    Ok(!landing::is_part(fleet, call, (agent.project, &agent.bead)).await?)
 }
 
 /// Asks for the work of an agent to be judged; once for each commit.
@@ -110,6 +115,27 @@ pub fn ask(fleet: &Fleet, tx: &mut Tx<'_>, agent: &Agent) -> Result<()> {
         created_at: fleet.app().clock.now(),
     };
     paper::insert(tx, &hearing).map(drop)
+}
+
+/// Asks for what a convoy comes to to be judged; once for each commit.
+pub(crate) async fn ask_whole(
+    fleet: &Fleet,
+    tenant: TenantId,
+    march: &March,
+    (bead, commit): (&str, String),
+) -> Result<()> {
+    let hearing = Hearing {
+        id: fleet.app().mint.id::<EventId>().uuid(),
+        project: march.project,
+        bead: bead.to_owned(),
+        name: Hearing::name_of(march.project, bead, &commit),
+        commit,
+        convoy: Some(march.convoy.clone()),
+        user: march.user,
+        heard: Heard::Open,
+        created_at: fleet.app().clock.now(),
+    };
+    paper::write(fleet.app(), tenant, move |tx| paper::insert(tx, &hearing).map(drop)).await
 }
 
 /// Asks for work to be judged that came to review before the project wanted that.

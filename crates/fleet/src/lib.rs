@@ -42,6 +42,7 @@ pub mod snapshots;
 pub mod spawn;
 mod stock;
 pub mod stop;
+mod together;
 pub mod wishes;
 pub mod worktrees;
 

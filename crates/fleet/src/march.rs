@@ -5,7 +5,7 @@ use std::time::Duration;
 use godel_agents::gates::Review;
 use godel_app::{Call, beads};
 use godel_beads::ConvoyState;
-use godel_model::{BeadStatus, EventId, Life, ProjectId, Reach, TenantId, code};
+use godel_model::{BeadId, BeadStatus, EventId, Life, ProjectId, Reach, TenantId, code};
 use godel_store::Tx;
 use tracing::instrument;
 use uuid::Uuid;
@@ -15,7 +15,7 @@ use crate::landing::{self, Asked, Stage};
 use crate::part::Fate;
 use crate::slips::{March, MarchState};
 use crate::spawn::{self, NewAgent};
-use crate::{Error, Fleet, NoticeKind, Result, hearing, inbox, paper, stop, wishes};
+use crate::{Error, Fleet, NoticeKind, Result, hearing, inbox, paper, stop, together, wishes};
 
 /// How many agents a march has unless asked otherwise.
 const AGENTS: u32 = 4;
@@ -25,6 +25,8 @@ pub const AGENTS_MAX: u32 = 200;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How many agents try one bead before a person is asked.
 const TRIES: usize = 4;
+/// So many beads as nobody has: the id is minted without looking.
+const SELDOM_TAKEN: u64 = 1_000_000_000;
 
 /// How a convoy is to be run.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +43,8 @@ pub struct Orders {
     pub role: Option<String>,
     /// The walls.
     pub sandbox: Option<String>,
+    /// Whether all of it lands as one; as the project says if it is not said.
+    pub together: Option<bool>,
 }
 
 /// Runs a convoy, or goes on with one that was stopped.
@@ -70,6 +74,10 @@ pub async fn start(
     if let Some(cap) = orders.budget {
         godel_app::spend::budgets::cap_convoy(app, call, &convoy, cap).await?;
     }
+    let (_, folder) = fleet.project(call, project).await?;
+    let several = found.value.convoy.beads.len() > 1;
+    let usual = wishes::read(fleet, folder).await?.landing.together && several;
+    let whole = orders.together.unwrap_or(usual).then(|| BeadId::mint(app.mint, SELDOM_TAKEN));
     let fresh = March {
         id: app.mint.id::<EventId>().uuid(),
         convoy: convoy.clone(),
@@ -82,6 +90,8 @@ pub async fn start(
         model: orders.model,
         role: orders.role,
         sandbox: orders.sandbox,
+        whole: whole.map(|id| id.to_string()),
+        gathered: false,
         note: None,
         created_at: app.clock.now(),
     };
@@ -91,8 +101,11 @@ pub async fn start(
         let known = paper::of::<March>(tx, &owner, None, 1)?.pop();
         let march = match known {
             Some(known) => {
-                let wanted = March { id: known.id, created_at: known.created_at, ..fresh.clone() };
-                let changed = paper::change_in::<March, ()>(tx, known.id, |_, march| {
+                let March { id, created_at, gathered, .. } = known;
+                // What has begun to land as one goes on so.
+                let whole = known.whole.or(fresh.whole.clone());
+                let wanted = March { id, created_at, gathered, whole, ..fresh.clone() };
+                let changed = paper::change_in::<March, ()>(tx, id, |_, march| {
                     march.clone_from(&wanted);
                     Ok(())
                 });
@@ -216,22 +229,33 @@ async fn turn(fleet: &Fleet, tenant: TenantId, march: &March) -> Result<()> {
     let call = fleet.on_behalf(tenant, march.user).await?;
     let (_, folder) = fleet.project(&call, march.project).await?;
     let wanted = wishes::read(fleet, folder).await?;
-    let state = look(fleet, &call, march).await?;
-    let mut kept = None;
-    if wanted.review == Review::Auto {
-        for bead in in_status(&state, BeadStatus::Review) {
-            kept = land(fleet, &call, march, &bead).await?.or(kept);
-        }
+    let mut state = look(fleet, &call, march).await?;
+    let mut gathered = march.gathered;
+    if let Some(whole) = &march.whole {
+        let whole = together::gather(fleet, &call, march, (whole, &state)).await?;
+        gathered = gathered || together::show(fleet, &call, march, (&whole, &state)).await?;
+        state = look(fleet, &call, march).await?;
     }
-    if wanted.review == Review::Agent {
-        for bead in in_status(&state, BeadStatus::Review) {
-            hearing::ask_for(fleet, tenant, (march.project, &bead)).await?;
+    let mut kept = None;
+    for bead in in_status(&state, BeadStatus::Review) {
+        let is_whole = march.whole.as_ref() == Some(&bead);
+        // What lands as one is looked at as one.
+        let review = match &march.whole {
+            Some(_) if !is_whole => Review::Auto,
+            _ => wanted.review,
+        };
+        match review {
+            Review::Auto => kept = land(fleet, &call, march, &bead).await?.or(kept),
+            Review::Agent if is_whole => ask_whole(fleet, &call, march, &bead).await?,
+            Review::Agent => hearing::ask_for(fleet, tenant, (march.project, &bead)).await?,
+            Review::Person => {}
         }
     }
     if state.progress.done == state.progress.total && state.missing.is_empty() {
         return finish(fleet, &call, march).await;
     }
-    let why = begin_ready(fleet, &call, march, &state).await?.or(kept);
+    let apart = march.whole.as_deref().filter(|_| !gathered);
+    let why = begin_ready(fleet, &call, march, (&state, apart)).await?.or(kept);
     if march.note != why {
         note(fleet, tenant, march.id, why).await;
     }
@@ -245,6 +269,13 @@ async fn look(fleet: &Fleet, call: &Call, march: &March) -> Result<ConvoyState> 
 fn in_status(state: &ConvoyState, status: BeadStatus) -> Vec<String> {
     let rows = state.waves.iter().flatten();
     rows.filter(|row| row.status == status).map(|row| row.id.clone()).collect()
+}
+
+/// Lets an agent judge what a convoy comes to.
+async fn ask_whole(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<()> {
+    let whole = beads::get(fleet.app(), call, Some(march.project), bead).await?.value.0;
+    let Some(head) = together::head(fleet, call, march, &whole).await? else { return Ok(()) };
+    hearing::ask_whole(fleet, call.actor.tenant, march, (bead, head)).await
 }
 
 /// Puts a bead into the merge queue; says what keeps it there.
@@ -261,7 +292,7 @@ async fn begin_ready(
     fleet: &Fleet,
     call: &Call,
     march: &March,
-    state: &ConvoyState,
+    (state, apart): (&ConvoyState, Option<&str>),
 ) -> Result<Option<String>> {
     let convoy = march.convoy.clone();
     let live = paper::look(fleet.app(), call.actor.tenant, move |tx| live(tx, &convoy)).await?;
@@ -274,6 +305,7 @@ async fn begin_ready(
         }
         if row.status != BeadStatus::Open
             || row.blocked
+            || Some(row.id.as_str()) == apart
             || live.iter().any(|one| one.bead == row.id)
             || is_repaired(fleet, call, march, &row.id).await?
         {

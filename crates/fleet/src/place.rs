@@ -16,7 +16,7 @@ use godel_store::Tx;
 use secrecy::SecretString;
 
 use crate::doc::Agent;
-use crate::{Error, Fleet, Result, paper, wishes};
+use crate::{Error, Fleet, Result, landing, paper, wishes};
 
 /// How long the hold on a bead lasts; while a server runs the agent, the queue's lease is the truth.
 const HOLD_SECS: u64 = 24 * 60 * 60;
@@ -42,7 +42,7 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
     let (_, folder) = fleet.project(call, agent.project).await?;
     // Whoever looks at a bead that is held looks into its worktree, so that comes first.
     let begun = async {
-        let found = worktree(fleet, folder.clone(), agent).await?;
+        let found = worktree(fleet, call, folder.clone(), agent).await?;
         Ok::<_, Error>((found, hold(fleet, call, agent).await?))
     };
     let (begun, token) = tokio::join!(begun, token(fleet, call, agent));
@@ -89,13 +89,19 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
 }
 
 /// Finds what the work of an agent begins from.
-async fn beginning(fleet: &Fleet, folder: PathBuf, agent: &Agent) -> Result<Option<String>> {
+async fn beginning(
+    fleet: &Fleet,
+    call: &Call,
+    folder: PathBuf,
+    agent: &Agent,
+) -> Result<Option<String>> {
     if let Some(commit) = agent.judges.clone().or_else(|| agent.begin_at.clone()) {
         return Ok(Some(commit));
     }
     // Not from what a person happens to have checked out: all of it would land.
     let wanted = wishes::read(fleet, folder.clone()).await?;
-    wishes::target(fleet, folder, &wanted).await
+    let bead = beads::get(fleet.app(), call, Some(agent.project), &agent.bead).await?.value.0;
+    landing::target_of(fleet, call, (agent.project, folder), (&wanted, &bead)).await
 }
 
 /// A worktree.
@@ -110,7 +116,7 @@ struct Found {
 }
 
 /// Makes the worktree of a bead, or finds it.
-async fn worktree(fleet: &Fleet, folder: PathBuf, agent: &Agent) -> Result<Found> {
+async fn worktree(fleet: &Fleet, call: &Call, folder: PathBuf, agent: &Agent) -> Result<Found> {
     let name: Name = agent.tree().parse()?;
     if !folder.is_dir() {
         return Err(Error::refused(
@@ -119,7 +125,7 @@ async fn worktree(fleet: &Fleet, folder: PathBuf, agent: &Agent) -> Result<Found
             "run the server where the repository is, or change the project's repository",
         ));
     }
-    let begin_at = beginning(fleet, folder.clone(), agent).await?;
+    let begin_at = beginning(fleet, call, folder.clone(), agent).await?;
     fleet
         .at_bench(folder, move |bench| {
             let common = bench.common_dir().to_owned();

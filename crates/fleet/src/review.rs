@@ -249,7 +249,9 @@ impl Case<'_> {
         let (_, folder) = self.fleet.project(&self.call, self.hearing.project).await?;
         let at = commit.clone();
         let wanted = wishes::read(self.fleet, folder.clone()).await?;
-        let target = wishes::target(self.fleet, folder.clone(), &wanted).await?;
+        let place = (self.hearing.project, folder.clone());
+        let target =
+            landing::target_of(self.fleet, &self.call, place, (&wanted, &self.bead)).await?;
         let (base, patch) = self
             .fleet
             .at_bench(folder, move |bench| {

@@ -176,6 +176,12 @@ pub struct March {
     pub role: Option<String>,
     /// The walls.
     pub sandbox: Option<String>,
+    /// The bead in whose branch the others land, if all of it lands as one.
+    #[serde(default)]
+    pub whole: Option<String>,
+    /// Whether that bead had all the others once; from then on it is a bead like others.
+    #[serde(default)]
+    pub gathered: bool,
     /// What keeps it from going on.
     pub note: Option<String>,
     /// Since when.

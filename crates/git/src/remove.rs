@@ -306,6 +306,23 @@ impl Workbench {
         self.retire(trash)
     }
 
+    /// Deletes the branch of a bead that has no worktree; commits that nothing else has are saved first.
+    ///
+    /// # Errors
+    /// If git fails.
+    pub fn end_branch(&self, bead: &Name) -> Result<()> {
+        let full = format!("refs/heads/{}", bead.branch());
+        let Some(tip) = self.repo.commit(&full)? else { return Ok(()) };
+        if self.used_elsewhere(&full, Path::new(""))? {
+            return Ok(());
+        }
+        let alone = self.repo.ask().args(["rev-list", "--max-count=1", &tip]);
+        if !alone.args(self.others(Some(&bead.branch()))).line()?.is_empty() {
+            self.keep(bead, &tip)?;
+        }
+        self.repo.git().args(["update-ref", "-d", &full, &tip]).run()
+    }
+
     /// Deletes the branch if it is still where it was when its commits were saved.
     fn delete_branch(&self, record: &Record, removal: &Removal) -> Result<bool> {
         let Some(tip) = &removal.branch_at else {

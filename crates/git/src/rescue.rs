@@ -225,7 +225,7 @@ impl Workbench {
     }
 
     /// Gives a commit a reference; one that has it already keeps it.
-    fn keep(&self, name: &Name, commit: &str) -> Result<String> {
+    pub(crate) fn keep(&self, name: &Name, commit: &str) -> Result<String> {
         let known = self.rescues(Some(name))?;
         if let Some(known) = known.iter().find(|known| known.commit == commit) {
             return Ok(known.reference.clone());

@@ -150,6 +150,7 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(landings::revert))
         .routes(routes!(landings::list))
         .routes(routes!(landings::get, landings::remove))
+        .routes(routes!(landings::reorder))
         .routes(routes!(landings::pause))
         .routes(routes!(landings::resume))
         .routes(routes!(intents::list, intents::create))

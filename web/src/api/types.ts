@@ -39,6 +39,7 @@ export type NewBead = Schemas["NewBead"];
 export type Convoy = Schemas["Convoy"];
 export type ConvoyRun = Schemas["ConvoyRun"];
 export type ConvoyWaves = Schemas["ConvoyWaves"];
+export type MoveLanding = Schemas["MoveLanding"];
 export type StartConvoy = Schemas["StartConvoy"];
 export type Talk = Schemas["Talk"];
 export type TalkNode = Schemas["TalkNode"];

@@ -30,6 +30,8 @@ pub struct Landings {
     pub push: Option<String>,
     /// How work lands by pull requests, if it does.
     pub pulls: Option<Pulls>,
+    /// Whether the beads of a convoy land as one, unless it is said otherwise when it is started.
+    pub together: bool,
 }
 
 /// How work lands by pull requests on a forge.
@@ -54,6 +56,7 @@ impl Default for Landings {
             after_timeout: TIMEOUT,
             push: None,
             pulls: None,
+            together: false,
         }
     }
 }
@@ -95,6 +98,7 @@ struct Written {
     #[serde(alias = "forge_url")]
     forge_url: Option<Address>,
     merge: Option<bool>,
+    together: bool,
 }
 
 impl Written {
@@ -137,6 +141,7 @@ impl TryFrom<Written> for Section {
             after_timeout: said.after_timeout.map_or(usual.after_timeout, |span| span.0),
             push: said.push.map(|remote| remote.0),
             pulls,
+            together: said.together,
         }))
     }
 }

@@ -66,6 +66,7 @@ async fn start(context: &Context, asked: Asked) -> Result<Exit> {
         model: asked.kind.model,
         role: asked.kind.role,
         sandbox,
+        together: asked.together.then_some(true),
     };
     let path = path(&asked.convoy, "start", project);
     let run: ConvoyRun = found.client.call(Method::POST, &path, Some(&how)).await?;
@@ -122,8 +123,10 @@ fn in_words(run: &ConvoyRun) -> String {
         _ => String::new(),
     };
     let note = run.note.as_deref().map(|note| format!("; {}", plain(note)));
-    let (budget, note) = (budget.unwrap_or_default(), note.unwrap_or_default());
-    format!("{} is {}{agents}{budget}{note}", run.convoy, run.state)
+    let whole = run.whole.as_ref().map(|whole| format!(", lands as one in {whole}"));
+    let (budget, whole) = (budget.unwrap_or_default(), whole.unwrap_or_default());
+    let note = note.unwrap_or_default();
+    format!("{} is {}{agents}{budget}{whole}{note}", run.convoy, run.state)
 }
 
 #[cfg(test)]
@@ -133,6 +136,7 @@ mod tests {
     #[test]
     fn a_line_says_how_a_convoy_is_run() {
         let mut run = ConvoyRun {
+            whole: None,
             convoy: "convoy-20261115-k3d".to_owned(),
             state: "running".to_owned(),
             agents: 6,

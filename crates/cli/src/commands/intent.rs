@@ -135,6 +135,7 @@ async fn decide(
 async fn start(context: &Context, client: &Client, id: &str, asked: &Do) -> Result<Exit> {
     // What was said with the intent is in its plan, narrowed by its words; only a later start says it anew.
     let (attempts, models) = (asked.ways.attempts, asked.ways.models.clone());
+    let together = asked.together.then_some(true);
     let go = match asked.start.is_some() {
         true => StartIntent {
             agents: asked.agents,
@@ -143,8 +144,9 @@ async fn start(context: &Context, client: &Client, id: &str, asked: &Do) -> Resu
             model: asked.model.clone(),
             attempts,
             models,
+            together,
         },
-        false => StartIntent { attempts, models, ..StartIntent::default() },
+        false => StartIntent { attempts, models, together, ..StartIntent::default() },
     };
     let started: Intent = client.call(Method::POST, &one(id, "/start"), Some(&go)).await?;
     let output = context.output;

@@ -1,7 +1,10 @@
 //! `godel land`: the merge queue.
 
-use godel_api::{AskPause, Client, Landing, LandingLine, LandingLines, LandingPaused, Reverted};
-use godel_args::land::{AddLanding, Land, LandArgs, OneLanding};
+use godel_api::{
+    AskPause, Client, Landing, LandingLine, LandingLines, LandingPaused, MoveLanding as Whither,
+    Reverted,
+};
+use godel_args::land::{AddLanding, Land, LandArgs, MoveLanding, OneLanding};
 use godel_console::lookup::{NOTHING, segment};
 use godel_console::measure::since;
 use godel_console::output::plain;
@@ -25,6 +28,7 @@ pub(crate) async fn run(context: &Context, asked: LandArgs) -> Result<Exit> {
             add(context, &asked).await
         }
         (Some(Land::Remove(asked)), _) => remove(context, &asked).await,
+        (Some(Land::Move(asked)), _) => reorder(context, asked).await,
         (Some(Land::Revert(asked)), _) => revert(context, &asked).await,
         (Some(Land::Pause { reason, project }), _) => {
             pause(context, "pause", (reason, project.as_deref())).await
@@ -192,6 +196,20 @@ async fn remove(context: &Context, asked: &OneLanding) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     context.output.line(format_args!("{} does not land", landing.bead))?;
+    Ok(Exit::Done)
+}
+
+async fn reorder(context: &Context, asked: MoveLanding) -> Result<Exit> {
+    let (client, project) = place(context, asked.project.as_deref()).await?;
+    let path = here::within(format!("/api/v1/landings/{}/move", segment(&asked.bead)), project);
+    let whither = Whither { before: asked.before, first: asked.first };
+    let landing: Landing = client.call(Method::POST, &path, Some(&whither)).await?;
+    if context.output.is_json() {
+        context.output.value(&landing)?;
+        return Ok(Exit::Done);
+    }
+    context.output.line(format_args!("{} has another place", landing.bead))?;
+    context.output.note("  hint: `godel land status` shows the order");
     Ok(Exit::Done)
 }
 

@@ -201,6 +201,51 @@ async fn a_person_takes_out_tries_again_and_takes_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_waits_gets_another_place_and_lands_in_that_order() {
+    let yard = yard("[landing]\nbatch = 1\n").await;
+    let base = yard.repo.git(&["rev-parse", "main"]).trim().to_owned();
+    let beads = ["a", "b", "c", "d"]
+        .map(|name| work(&yard, name, &base, &[(&format!("own/{name}"), "x\n")]));
+    yard.run(&["land", "pause"]).expect(0);
+    for bead in &beads {
+        yard.run(&["land", "add", bead, "--no-wait"]).expect(0);
+    }
+    let [a, b, c, d] = &beads;
+    yard.run(&["land", "move", d, "--first"]).expect(0);
+    yard.run(&["land", "move", a, "--last"]).expect(0);
+    let said = yard.run(&["land", "move", c, "--before", b]).expect(0);
+    assert!(said.stdout.contains("has another place"), "{}", said.stdout);
+    let wanted = [d, c, b, a];
+    let status = yard.json(&["land", "status"]);
+    let order: Vec<&str> = status["items"][0]["landings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["bead"].as_str().unwrap())
+        .collect();
+    assert_eq!(order, wanted);
+    // Whoever comes later is behind all of them.
+    let late = work(&yard, "late", &base, &[("own/late", "x\n")]);
+    yard.run(&["land", "move", &late, "--first"]).refused(4, &["does not wait in the line"]);
+    yard.run(&["land", "move", a, "--before", &late]).refused(4, &["does not wait in the line"]);
+    yard.run(&["land", "move", a]).refused(2, &["--first"]);
+    yard.run(&["land", "add", &late, "--no-wait"]).expect(0);
+    let told = yard.json(&["events", "list", "--type", "landing:moved"]);
+    assert_eq!(told["items"].as_array().unwrap().len(), 3, "{told:#}");
+    yard.run(&["land", "resume"]).expect(0);
+    settled(&yard);
+    let log = yard.repo.git(&[
+        "log",
+        "--first-parent",
+        "--reverse",
+        "--format=%s",
+        &format!("{base}..main"),
+    ]);
+    let landed: Vec<&str> = log.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(landed, ["d", "c", "b", "a", "late"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_others_need_is_not_taken_back() {
     let yard = yard("").await;
     let base = yard.repo.git(&["rev-parse", "main"]).trim().to_owned();

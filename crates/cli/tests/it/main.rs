@@ -44,6 +44,7 @@ mod serving;
 mod stage;
 mod stopping;
 mod tls;
+mod together;
 mod wire;
 mod worker;
 mod worker_end;

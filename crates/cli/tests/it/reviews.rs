@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::fleet::{PATIENCE, PERSON, Yard};
 
 /// Says what an agent does that writes something into a file and commits it.
-fn writes(path: &str, content: &str) -> String {
+pub(crate) fn writes(path: &str, content: &str) -> String {
     let (write, done) = (json!({ "path": path, "content": content }), json!({ "summary": "made" }));
     let commit = format!("git add -A && git commit -qm 'Write {path}'");
     format!("[[call write {write}]] [[then]] [[shell {commit}]] [[then]] [[call done {done}]]")
 }
 
 /// Says what a reviewer decides.
-fn decides(words: &str) -> String {
+pub(crate) fn decides(words: &str) -> String {
     format!("[[call done {}]]", json!({ "summary": words }))
 }
 
@@ -40,7 +40,7 @@ fn until(yard: &Yard, what: &[&str], is_so: impl Fn(&Value) -> bool) -> Value {
 }
 
 /// Lists the agents of a bead by their roles, the oldest first.
-fn roles(yard: &Yard, id: &str) -> Vec<String> {
+pub(crate) fn roles(yard: &Yard, id: &str) -> Vec<String> {
     let list = yard.json(&["agent", "list", "--bead", id]);
     let all = list["items"].as_array().unwrap().iter().rev();
     all.map(|agent| agent["role"].as_str().unwrap().to_owned()).collect()

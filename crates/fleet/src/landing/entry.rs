@@ -216,6 +216,9 @@ pub struct Entry {
     pub why: Option<String>,
     /// Files that conflict.
     pub files: Vec<String>,
+    /// The bead in whose branch it lands, if it does not land in the target branch by itself.
+    #[serde(default)]
+    pub onto: Option<String>,
     /// The branch.
     pub target: Option<String>,
     /// The commit of the branch that has it.
@@ -244,8 +247,11 @@ pub struct Entry {
     pub tries: u32,
     /// Not tried before this time.
     pub not_before: Option<Timestamp>,
-    /// When it was added, which is its place in the line.
+    /// When it was added, which is its place in the line unless somebody gave it another.
     pub added_at: Timestamp,
+    /// The place that somebody gave it.
+    #[serde(default)]
+    pub(crate) placed_at: Option<Timestamp>,
     /// When it was first tried.
     pub began_at: Option<Timestamp>,
     /// When it was over.
@@ -260,7 +266,7 @@ impl Entry {
 
     /// Tells where it stands in the line, among others.
     pub(crate) fn place(&self) -> (Timestamp, Uuid) {
-        (self.added_at, self.id)
+        (self.placed_at.unwrap_or(self.added_at), self.id)
     }
 
     /// Tells whether something may be done about it now.

@@ -11,12 +11,14 @@ mod forges;
 mod judge;
 mod lead;
 mod mend;
+mod order;
 mod pulls;
 mod push;
 mod queue;
 mod revert;
 mod settle;
 mod train;
+mod whole;
 mod words;
 
 use std::time::Duration;
@@ -28,9 +30,12 @@ use tracing::instrument;
 pub use entry::{Asked, Entry, Moving, Paused, PullRequest, Stage, Trouble, Verdict};
 pub(crate) use forges::Forges;
 pub(crate) use lead::keep_going;
+pub use order::{Whither, reorder};
 pub use queue::{Place, Status, WAIT_MAX, add, get, pause, remove, status};
 pub(crate) use queue::{Wish, enter, find, take_out};
 pub use revert::revert;
+pub(crate) use whole::is_part;
+pub use whole::target_of;
 
 use crate::{Fleet, Result};
 

@@ -181,6 +181,7 @@ async fn draft(
         trouble: None,
         why: None,
         files: Vec::new(),
+        onto: bead.lands_in().map(str::to_owned),
         target: None,
         commit: None,
         moving: None,
@@ -195,6 +196,7 @@ async fn draft(
         tries: 0,
         not_before: None,
         added_at: app.clock.now(),
+        placed_at: None,
         began_at: None,
         ended_at: None,
     })

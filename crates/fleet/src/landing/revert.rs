@@ -10,7 +10,7 @@ use tracing::instrument;
 
 use super::entry::{Entry, Stage};
 use super::train::{Ride, author};
-use super::{find, judge, queue};
+use super::{find, judge, queue, whole};
 use crate::fleet::lock;
 use crate::{Error, Fleet, Result, paper, wishes};
 
@@ -63,6 +63,15 @@ async fn carry_out(
             "only what landed can be taken back; see `godel land status --all`, or use `git revert`",
         ));
     };
+    if let Some(whole) = &entry.onto
+        && entry.target == Some(whole.parse::<Name>()?.branch())
+        && !whole::is_part(fleet, call, (project, &bead.id)).await?
+    {
+        return Err(refused(
+            format!("bead {} landed as a part of {whole}", bead.id),
+            &format!("take back all of it: godel land revert {whole}"),
+        ));
+    }
     let (_, folder) = fleet.project(call, project).await?;
     let wanted = wishes::read(fleet, folder.clone()).await?;
     let target = entry.target.clone().unwrap_or_default();

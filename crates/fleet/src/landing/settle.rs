@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 
 use super::entry::{Asked, Entry, Moving, Stage, Trouble};
 use super::train::Ride;
-use super::{Hindrance, mend, queue, refusal, send_back};
+use super::{Hindrance, mend, queue, refusal, send_back, whole};
 use crate::doc::Agent;
 use crate::{Error, Fleet, NoticeKind, Result, inbox, paper};
 
@@ -72,6 +72,7 @@ async fn finish(
         Some(known) if bead.status == BeadStatus::Done && part.is_none() => known.to_owned(),
         _ => {
             let commit = landing.target.clone();
+            whole::landed(ride, &call, &bead, &landing).await?;
             beads::finish(app, &call, project, &entry.bead, landing).await?;
             commit
         }
@@ -83,6 +84,10 @@ async fn finish(
     let source = entry.source.clone();
     let gone = ride.fleet.at_bench(ride.folder.clone(), move |bench| {
         let landed = bench.head_of(&name.branch())?.is_some_and(|head| head == source);
+        if landed && bench.info(&name).is_err() {
+            // What others have put together has no worktree.
+            return bench.end_branch(&name);
+        }
         let branch = if !merged && landed { Fate::Delete } else { Fate::Auto };
         bench.remove(&name, Remove { branch, ..Remove::default() }).map(drop)
     });
@@ -189,9 +194,23 @@ pub(super) async fn mend_by_another(ride: &Ride, entry: &Entry, words: &str) -> 
     Ok(())
 }
 
-/// Returns the agent that worked on a bead last.
+/// Returns the agent that worked on a bead last, or on a part of it.
 pub(super) async fn last_agent(ride: &Ride, entry: &Entry) -> Result<Option<Agent>> {
-    let owner = Agent::owner_of(ride.project, &entry.bead);
+    if let Some(own) = last_agent_of(ride, &entry.bead).await? {
+        return Ok(Some(own));
+    }
+    let call = ride.call(entry).await?;
+    let bead = beads::get(ride.fleet.app(), &call, Some(ride.project), &entry.bead).await?.value.0;
+    let mut last: Option<Agent> = None;
+    for part in whole::parts(ride, &call, &bead).await? {
+        let found = last_agent_of(ride, &part.id).await?;
+        last = last.into_iter().chain(found).max_by_key(|agent| agent.spawned_at);
+    }
+    Ok(last)
+}
+
+async fn last_agent_of(ride: &Ride, bead: &str) -> Result<Option<Agent>> {
+    let owner = Agent::owner_of(ride.project, bead);
     let find = move |tx: &mut Tx<'_>| paper::of::<Agent>(tx, &owner, None, LOOK_MAX);
     let found = paper::look(ride.fleet.app(), ride.tenant, find).await?;
     Ok(found.into_iter().find(Agent::did_the_work))

@@ -11,7 +11,7 @@ use godel_store::Tx;
 use jiff::{SignedDuration, Timestamp};
 
 use super::entry::{Entry, Moving, Stage, Trouble, Verdict};
-use super::{Hindrance, after, judge, mend, pulls, push, queue, settle};
+use super::{Hindrance, after, judge, mend, pulls, push, queue, settle, whole};
 use crate::fleet::lock;
 use crate::{Error, Fleet, Result, paper, stop, wishes};
 
@@ -23,6 +23,7 @@ const IN_THE_WAY: SignedDuration = SignedDuration::from_secs(5);
 const SILENT_MAX: u32 = 8;
 
 /// What a ride knows about its project.
+#[derive(Clone)]
 pub(super) struct Ride {
     pub(super) fleet: Fleet,
     pub(super) tenant: TenantId,
@@ -45,13 +46,14 @@ pub(super) async fn turn(fleet: &Fleet, tenant: TenantId, project: ProjectId) ->
         if open.is_empty() {
             return Ok(());
         }
-        let Some(mut ride) = begin(fleet, tenant, &open).await? else { return Ok(()) };
+        let Some(ride) = begin(fleet, tenant, &open).await? else { return Ok(()) };
         let one_at_a_time =
             Arc::clone(lock(&fleet.own.landings).entry(ride.folder.clone()).or_default());
         let _turn = one_at_a_time.lock().await;
         ride.recover(&open).await?;
         for entry in open.iter().filter(|entry| entry.stage == Stage::Mending) {
-            if let Err(error) = mend::look(&ride, entry).await {
+            let look = async { mend::look(&whole::aimed(&ride, entry).await?, entry).await };
+            if let Err(error) = look.await {
                 ride.silent(entry, &error).await?;
             }
         }
@@ -63,11 +65,17 @@ pub(super) async fn turn(fleet: &Fleet, tenant: TenantId, project: ProjectId) ->
         let mut open = paper::look(fleet.app(), tenant, queue::open).await?;
         open.retain(|entry| entry.project == project);
         push::all(&ride, &open).await?;
-        let group = ride.group(&open);
-        if group.is_empty() || !pulls::fetched(&mut ride, &group).await? {
-            return Ok(());
+        let Some(first) = ride.first(&open) else { return Ok(()) };
+        match whole::aimed(&ride, first).await {
+            Ok(mut ride) => {
+                let group = ride.group(&open, first);
+                if !pulls::fetched(&mut ride, &group).await? {
+                    return Ok(());
+                }
+                ride.carry(group).await;
+            }
+            Err(error) => ride.silent(first, &error).await?,
         }
-        ride.carry(group).await;
         fleet.own.moved.notify_waiters();
     }
 }
@@ -154,7 +162,11 @@ impl Ride {
         }
         for (merge, group) in arrived {
             let together: Vec<Entry> = group.iter().map(|(entry, _)| entry.clone()).collect();
-            if let Err(error) = self.arrived(group, &merge).await {
+            let arrived = async {
+                let Some((first, _)) = group.first() else { return Ok(()) };
+                whole::aimed(self, first).await?.arrived(group, &merge).await
+            };
+            if let Err(error) = arrived.await {
                 // All of them: a part of those that landed together would be judged for the whole.
                 for entry in &together {
                     self.silent(entry, &error).await?;
@@ -164,19 +176,28 @@ impl Ride {
         Ok(())
     }
 
-    /// Chooses who is tried next: those who wait longest, together if that may be.
-    fn group(&self, open: &[Entry]) -> Vec<Entry> {
+    /// Finds who waits longest.
+    fn first<'a>(&self, open: &'a [Entry]) -> Option<&'a Entry> {
         let now = self.now();
-        let ready = |one: &&Entry| one.stage == Stage::Waiting && one.is_due(now);
-        let mut ready = open.iter().filter(ready).peekable();
+        open.iter().find(|one| one.stage == Stage::Waiting && one.is_due(now))
+    }
+
+    /// Chooses who is tried with the first: those who wait for the same branch, if that may be.
+    fn group(&self, open: &[Entry], first: &Entry) -> Vec<Entry> {
         // Where nothing is judged, there is nothing to save.
         let unjudged = self.wanted.gates.is_empty() && self.wanted.landing.after.is_none();
-        let single = self.wanted.landing.how != How::Merge
+        if self.wanted.landing.how != How::Merge
             || self.wanted.landing.pulls.is_some()
             || unjudged
-            || ready.peek().is_none_or(|first| first.alone);
-        let most = if single { 1 } else { self.wanted.landing.batch as usize };
-        ready.filter(|one| single || !one.alone).take(most).cloned().collect()
+            || first.alone
+        {
+            return vec![first.clone()];
+        }
+        let now = self.now();
+        let ready = |one: &&Entry| one.stage == Stage::Waiting && one.is_due(now);
+        let together = |one: &&Entry| ready(one) && !one.alone && one.onto == first.onto;
+        let most = self.wanted.landing.batch as usize;
+        open.iter().filter(together).take(most).cloned().collect()
     }
 
     /// Lands a group; one that fails together is divided until it is known who breaks it.

@@ -13,7 +13,7 @@ use godel_store::Tx;
 
 use super::doc::Review;
 use crate::fleet::lock;
-use crate::{Error, Fleet, Result, paper, wishes};
+use crate::{Error, Fleet, Result, landing, paper, wishes};
 
 /// How many changes are remembered.
 const KEPT_MAX: usize = 4;
@@ -82,7 +82,8 @@ impl<'a> Desk<'a> {
     ) -> Result<Self> {
         let (_, folder) = fleet.project(call, project).await?;
         let wanted = wishes::read(fleet, folder.clone()).await?;
-        let target = wishes::target(fleet, folder.clone(), &wanted).await?;
+        let at = (project, folder.clone());
+        let target = landing::target_of(fleet, call, at, (&wanted, &bead)).await?;
         let target = target.ok_or_else(|| {
             Error::refused(
                 code::LANDING_REFUSED,

@@ -137,6 +137,8 @@ words! {
     CausedBy = "caused-by",
     /// This proves the other.
     Validates = "validates",
+    /// The work of this lands in the branch of the other, and with it as one.
+    LandsIn = "lands-in",
 }
 
 impl LinkKind {

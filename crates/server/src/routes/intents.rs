@@ -107,9 +107,9 @@ pub(crate) async fn start(
     Word(name): Word,
     body: JsonBody<StartIntent>,
 ) -> ApiResult<impl IntoResponse> {
-    let StartIntent { agents, budget_micros, harness, model, attempts, models } = body.value;
-    let budget = budget_micros;
-    let go = intents::Go { agents, budget, harness, model, attempts, models };
+    let StartIntent { agents, budget_micros: budget, harness, model, attempts, models, together } =
+        body.value;
+    let go = intents::Go { agents, budget, harness, model, attempts, models, together };
     let found = intents::start(&shared.fleet, &caller.call, &name, go).await?;
     Ok(Json(Success::new(shape::intent(&found)?)))
 }

@@ -6,7 +6,7 @@ use godel_app::{App, Call, beads};
 use godel_beads::Bead;
 use godel_decide::attempts::line_up;
 use godel_fleet::part::tree_of;
-use godel_fleet::{Agent, Fleet, paper, spawn, stop, wishes};
+use godel_fleet::{Agent, Fleet, landing, paper, spawn, stop, wishes};
 use godel_git::{Name, Workbench};
 use godel_model::{BeadStatus, EventId, ProjectId, Reach, TenantId, code};
 use godel_store::Tx;
@@ -68,7 +68,7 @@ pub async fn start(
         let new = spawn::NewAgent { bead, harness, model: model.clone(), ..Default::default() };
         spawn::check_choice(fleet, call, (project, &new)).await?;
     }
-    let base = base_of(fleet, folder, &bead).await?;
+    let base = base_of(fleet, call, (project, folder), &bead).await?;
     let trial = file(fleet, call, (project, &bead), (orders, models, base)).await?;
     fleet.enlist(call.actor.tenant);
     let begun = turn::turn(fleet, call.actor.tenant, trial.id).await;
@@ -135,9 +135,15 @@ fn refuse_open(last: Option<&Trial>) -> Result<()> {
 }
 
 /// Finds the commit that all attempts begin from: what the bead has so far, or the target.
-async fn base_of(fleet: &Fleet, folder: std::path::PathBuf, bead: &Bead) -> Result<String> {
+async fn base_of(
+    fleet: &Fleet,
+    call: &Call,
+    (project, folder): (ProjectId, std::path::PathBuf),
+    bead: &Bead,
+) -> Result<String> {
     let wanted = wishes::read(fleet, folder.clone()).await?;
-    let target = wishes::target(fleet, folder.clone(), &wanted).await?;
+    let place = (project, folder.clone());
+    let target = landing::target_of(fleet, call, place, (&wanted, bead)).await?;
     let (name, id): (Name, _) = (bead.id.parse()?, bead.id.clone());
     let find = move |bench: &Workbench| {
         let tree = bench.info(&name).ok();

@@ -147,6 +147,7 @@ pub(super) async fn carry_out(
                 model: before.model,
                 role: before.role,
                 sandbox: before.sandbox,
+                together: Some(before.whole.is_some()),
             };
             march::start(fleet, call, (Some(wish.project), convoy), orders).await?;
             Ok(vec![format!("convoy {convoy} has {agents} agents at once")])

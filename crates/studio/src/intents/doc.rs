@@ -69,6 +69,9 @@ pub struct Wanted {
     pub attempts: Option<u32>,
     /// The models by which it is tried, in turn.
     pub models: Vec<String>,
+    /// Whether all of it lands as one.
+    #[serde(default)]
+    pub together: Option<bool>,
 }
 
 impl Wanted {

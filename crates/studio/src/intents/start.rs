@@ -29,6 +29,8 @@ pub struct Go {
     pub attempts: Option<u32>,
     /// The models by which it is tried, in turn.
     pub models: Vec<String>,
+    /// Whether all of it lands as one; as the project says if it is not said.
+    pub together: Option<bool>,
 }
 
 /// Does what was planned. Asked twice, or killed in between and asked again, it is done once.
@@ -79,6 +81,7 @@ async fn begin(fleet: &Fleet, call: &Call, found: &Wish, go: Go) -> Result<Wish>
         rules: old.rules,
         attempts: go.attempts.or(old.attempts),
         models: if go.models.is_empty() { old.models.clone() } else { go.models },
+        together: go.together.or(old.together),
     };
     submit::check(&wanted)?;
     let ways = wanted.ways()?;
@@ -146,6 +149,7 @@ async fn run(fleet: &Fleet, call: &Call, wish: &Wish, plan: &Plan) -> Result<Vec
         budget: wish.wanted.budget,
         harness: wish.wanted.harness.clone(),
         model: wish.wanted.model.clone().or(worker.and_then(|one| one.model.clone())),
+        together: wish.wanted.together,
         ..Orders::default()
     };
     let mut words = Vec::new();

@@ -33,8 +33,8 @@ export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerP
   const start = useStartConvoy(convoy);
   const [agents, setAgents] = useState(AGENTS);
   const [budget, setBudget] = useState("");
-  const [how, setHow] = useState<How>({ harness: "", walls: "" });
-  const { harness, walls } = how;
+  const [how, setHow] = useState<How>({ harness: "", walls: "", together: "" });
+  const { harness, walls, together } = how;
   const number = /^\d{1,3}$/.test(agents.trim()) ? Number(agents) : 0;
   const dollars = budget.trim() === "" ? 0 : Number(budget);
   const refused = whyNot(number, dollars);
@@ -43,6 +43,7 @@ export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerP
     dollars > 0 && `--budget ${budget.trim()}`,
     harness && `--harness ${harness}`,
     walls && `--sandbox ${walls}`,
+    together === "yes" && "--together",
   ];
   const begin = () => {
     start.mutate({
@@ -50,6 +51,7 @@ export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerP
       ...(dollars > 0 && { budgetMicros: Math.round(dollars * 1_000_000) }),
       ...(harness && { harness }),
       ...(walls && { sandbox: walls }),
+      ...(together && { together: together === "yes" }),
     });
     onClose();
   };
@@ -98,10 +100,11 @@ export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerP
   );
 }
 
-/** With which agent, and behind which walls; nothing means as the project says. */
+/** With which agent, behind which walls, and how it lands; nothing means as the project says. */
 interface How {
   harness: string;
   walls: string;
+  together: string;
 }
 
 function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }) {
@@ -118,6 +121,16 @@ function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }
         value={how.walls}
         onChange={(walls) => onChange({ ...how, walls })}
         options={[["", "The project’s walls"], ...WALLS.map((one) => [one, one] as const)]}
+      />
+      <Select
+        label="How it lands"
+        value={how.together}
+        onChange={(together) => onChange({ ...how, together })}
+        options={[
+          ["", "As the project says"],
+          ["yes", "All of it as one"],
+          ["no", "Bead by bead"],
+        ]}
       />
     </div>
   );

@@ -13,12 +13,14 @@ import { useLandingActs } from "./useLandingActs";
 
 interface EntryViewProps {
   landing: Landing;
+  /** All of its queue, to know its neighbours. */
+  landings: readonly Landing[];
   isHere: boolean;
   isOrdered: boolean;
 }
 
 /** One bead on its way: how it stands, what the gates say, and what keeps it. */
-export function EntryView({ landing, isHere, isOrdered }: EntryViewProps) {
+export function EntryView({ landing, landings, isHere, isOrdered }: EntryViewProps) {
   const { menuOf } = useLandingActs();
   const { bead, title, stage } = landing;
   const look = lookOf(stage);
@@ -60,7 +62,7 @@ export function EntryView({ landing, isHere, isOrdered }: EntryViewProps) {
         <Gates gates={landing.gates} />
         <Trouble landing={landing} />
       </div>
-      <Menu label={`Do something with ${bead}`} size="small" items={menuOf(landing)} />
+      <Menu label={`Do something with ${bead}`} size="small" items={menuOf(landing, landings)} />
     </li>
   );
 }

@@ -15,9 +15,10 @@ import { useProject } from "../projects/queries";
 import { LANDING } from "./actions";
 import styles from "./LandingPage.module.css";
 import { LineView } from "./LineView";
+import { type Step, whyNoStep } from "./order";
 import { landingQueries } from "./queries";
 import { isOpen, whyNot } from "./stages";
-import { cliOf, useLandingActs } from "./useLandingActs";
+import { cliOf, cliOfStep, useLandingActs } from "./useLandingActs";
 
 const FEW = 20;
 const MANY = 200;
@@ -82,7 +83,7 @@ export function Page() {
 
 /** The entry under the cursor, with the keys of the page. */
 function useCursor(landings: readonly Landing[]): string | undefined {
-  const { act } = useLandingActs();
+  const { act, step } = useLandingActs();
   const { cursor } = useRows({
     rows: landings,
     keyOf,
@@ -98,5 +99,15 @@ function useCursor(landings: readonly Landing[]): string | undefined {
   useAction(LANDING.retry, () => here && act("retry", here), bind("retry"));
   useAction(LANDING.remove, () => here && act("remove", here), bind("remove"));
   useAction(LANDING.revert, () => here && act("revert", here), bind("revert"));
+  const bindStep = (which: Step) => ({
+    when: here !== undefined,
+    title: here && `${LANDING[which].title}: ${here.bead}`,
+    cli: here && cliOfStep(which, here, landings),
+    disabled: here && whyNoStep(which, here, landings),
+  });
+  useAction(LANDING.first, () => here && step("first", here, landings), bindStep("first"));
+  useAction(LANDING.up, () => here && step("up", here, landings), bindStep("up"));
+  useAction(LANDING.down, () => here && step("down", here, landings), bindStep("down"));
+  useAction(LANDING.last, () => here && step("last", here, landings), bindStep("last"));
   return cursor;
 }

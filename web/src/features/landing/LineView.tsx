@@ -125,6 +125,7 @@ function Train({ label, landings, cursor, isOrdered = false }: TrainProps) {
           <EntryView
             key={landing.bead}
             landing={landing}
+            landings={landings}
             isHere={cursor === `${landing.projectId} ${landing.bead}`}
             isOrdered={isOrdered}
           />

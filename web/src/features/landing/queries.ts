@@ -1,9 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get, post, remove } from "../../api/client";
 import { serverTimestamp } from "../../api/clock";
-import type { Landing, LandingLine } from "../../api/types";
+import type { Landing, LandingLine, MoveLanding } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
+import { moved } from "./order";
 
 const LANDINGS = ["landings"] as const;
 
@@ -53,6 +54,33 @@ export function useRemove() {
     settle,
     done: ({ bead }) => `${bead} is out of the queue`,
     undo: (entry) => post(landPath(entry)),
+  });
+}
+
+interface Move {
+  entry: Landing;
+  to: MoveLanding;
+  /** The place that it had. */
+  from: MoveLanding;
+}
+
+const movePath = ({ bead, projectId }: Landing) =>
+  `/api/v1/landings/${encodeURIComponent(bead)}/move?projectId=${projectId}`;
+
+/** Gives what waits another place. */
+export function useMove() {
+  return useChange<Move, Landing>({
+    what: ({ entry }) => `Move ${entry.bead}`,
+    send: ({ entry, to }) => post<Landing>(movePath(entry), to),
+    expect: (cache, { entry, to }) =>
+      cache.update<Lines>(LANDINGS, ({ items }) => ({
+        items: items.map((line) =>
+          line.projectId === entry.projectId ? moved(line, entry.bead, to) : line,
+        ),
+      })),
+    settle,
+    done: ({ entry }) => `${entry.bead} has another place`,
+    undo: ({ entry, from }) => post(movePath(entry), from),
   });
 }
 

@@ -12,6 +12,7 @@ const LOOKS: Record<string, Look> = {
   waiting: { title: "Waiting", tone: "plain", icon: "clock" },
   checking: { title: "Being checked", tone: "info", icon: "play" },
   mending: { title: "Conflict is repaired", tone: "warn", icon: "edit" },
+  proposed: { title: "Waits for its pull request", tone: "info", icon: "review" },
   pushing: { title: "Being pushed", tone: "info", icon: "up" },
   landed: { title: "Landed", tone: "ok", icon: "check" },
   failed: { title: "Did not land", tone: "bad", icon: "alert" },
@@ -24,7 +25,7 @@ export function lookOf(stage: string): Look {
   return LOOKS[stage] ?? { title: stage, tone: "plain", icon: "circle" };
 }
 
-const OPEN = ["waiting", "checking", "mending", "pushing"];
+const OPEN = ["waiting", "checking", "mending", "proposed", "pushing"];
 
 /** Whether it is still to land. */
 export function isOpen({ stage }: Pick<Landing, "stage">): boolean {
@@ -36,6 +37,7 @@ const TROUBLES: Record<string, string> = {
   gate: "A gate failed on the merged files",
   changed: "Its branch changed after it was allowed",
   after: "What runs after a landing failed, so it was taken back",
+  closed: "Its pull request was closed without a merge",
   git: "Git refuses it",
 };
 

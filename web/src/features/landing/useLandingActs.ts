@@ -4,7 +4,8 @@ import { confirm } from "../../change/confirm";
 import { navigate } from "../../router/router";
 import type { MenuItem } from "../../ui/Menu";
 import { LANDING } from "./actions";
-import { useRemove, useRetry, useRevert } from "./queries";
+import { placeOf, STEPS, type Step, whither, whyNoStep } from "./order";
+import { useMove, useRemove, useRetry, useRevert } from "./queries";
 import { type Verb, whyNot } from "./stages";
 
 const VERBS = ["retry", "remove", "revert"] as const;
@@ -17,7 +18,12 @@ export function useLandingActs() {
     if (verb === "revert" && !(await confirmRevert(landing))) return;
     changes[verb].mutate(landing);
   };
-  const menuOf = (landing: Landing): MenuItem[] => [
+  const move = useMove();
+  const step = (which: Step, entry: Landing, landings: readonly Landing[]) => {
+    const to = whither(which, entry, landings);
+    if (to) move.mutate({ entry, to, from: placeOf(entry, landings) });
+  };
+  const menuOf = (landing: Landing, landings: readonly Landing[]): MenuItem[] => [
     {
       id: "review",
       title: "Open the review",
@@ -25,6 +31,16 @@ export function useLandingActs() {
       cli: `godel review show ${landing.bead}`,
       run: () => navigate(`/review/${encodeURIComponent(landing.bead)}`),
     },
+    ...STEPS.map((which) => ({
+      id: which,
+      title: LANDING[which].title,
+      icon: LANDING[which].icon,
+      keys: keysOf(LANDING[which])[0],
+      cli: cliOfStep(which, landing, landings),
+      can: LANDING[which].can,
+      refused: whyNoStep(which, landing, landings),
+      run: () => step(which, landing, landings),
+    })),
     ...VERBS.map((verb) => ({
       id: verb,
       title: LANDING[verb].title,
@@ -37,7 +53,14 @@ export function useLandingActs() {
       run: () => act(verb, landing),
     })),
   ];
-  return { act, menuOf };
+  return { act, step, menuOf };
+}
+
+/** A move on the command line. */
+export function cliOfStep(which: Step, landing: Landing, landings: readonly Landing[]): string {
+  const to = whither(which, landing, landings);
+  const where = to?.before ? `--before ${to.before}` : to?.first ? "--first" : "--last";
+  return `godel land move ${landing.bead} ${where}`;
 }
 
 /** The same on the command line. */

@@ -16,7 +16,7 @@ use crate::state::Shared;
 /// Run a convoy
 ///
 /// Its beads are worked on as they become ready, by as many agents as asked for; those that wait for
-/// others wait. Work lands as the project's `review` says.
+/// others wait. Work lands as the project's `review` says; with `together` all of it lands as one.
 #[utoipa::path(post, path = "/convoys/{id}/start", tag = "agents", operation_id = "startConvoy",
     params(("id" = String, Path, description = "The id of the convoy"), InProject),
     request_body = StartConvoy,
@@ -28,8 +28,9 @@ pub(crate) async fn start(
     Query(project): Query<InProject>,
     body: JsonBody<StartConvoy>,
 ) -> ApiResult<impl IntoResponse> {
-    let StartConvoy { agents, budget_micros, harness, model, role, sandbox } = body.value;
-    let orders = march::Orders { agents, budget: budget_micros, harness, model, role, sandbox };
+    let StartConvoy { agents, budget_micros: budget, harness, model, role, sandbox, together } =
+        body.value;
+    let orders = march::Orders { agents, budget, harness, model, role, sandbox, together };
     march::start(&shared.fleet, &caller.call, (project.id(), &name), orders).await?;
     let found = march::find(&shared.fleet, &caller.call, (project.id(), &name)).await?;
     Ok(Json(Success::new(shape::march(found))))

@@ -7,9 +7,9 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
     AskPause, GateVerdict, Landing, LandingLine, LandingLines, LandingPaused, LandingPull,
-    Reverted, Success,
+    MoveLanding, Reverted, Success,
 };
-use godel_fleet::landing::{self, Stage};
+use godel_fleet::landing::{self, Stage, Whither};
 use godel_model::{ProjectId, code};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -158,6 +158,34 @@ pub(crate) async fn remove(
 ) -> ApiResult<impl IntoResponse> {
     let which = (project.id(), name.as_str());
     let entry = landing::remove(&shared.fleet, &caller.call, which).await?;
+    Ok(Json(Success::new(alone(entry))))
+}
+
+/// Give a bead another place in the merge queue
+///
+/// Only what waits can be moved, and only among those that wait: before another, before all, or behind all.
+#[utoipa::path(post, path = "/landings/{bead}/move", tag = "landings", operation_id = "moveLanding",
+    params(("bead" = String, Path, description = "The id of the bead"), InProject),
+    request_body = MoveLanding,
+    responses((status = 200, description = "How it stands", body = Success<Landing>)))]
+pub(crate) async fn reorder(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Word(name): Word,
+    Query(project): Query<InProject>,
+    body: JsonBody<MoveLanding>,
+) -> ApiResult<impl IntoResponse> {
+    let whither = match body.value {
+        MoveLanding { before: Some(_), first: true } => {
+            let why = "say `before` or `first`, not both".to_owned();
+            return Err(ApiError::new(code::INVALID_FIELD, why));
+        }
+        MoveLanding { before: Some(other), .. } => Whither::Before(other),
+        MoveLanding { first: true, .. } => Whither::First,
+        MoveLanding { .. } => Whither::Last,
+    };
+    let which = (project.id(), name.as_str());
+    let entry = landing::reorder(&shared.fleet, &caller.call, which, whither).await?;
     Ok(Json(Success::new(alone(entry))))
 }
 

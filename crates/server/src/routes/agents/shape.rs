@@ -171,6 +171,7 @@ pub(crate) fn march((found, running): (fleet::March, u32)) -> ConvoyRun {
         agents: found.agents,
         running,
         budget_micros: found.budget,
+        whole: found.whole,
         note: found.note,
     }
 }
