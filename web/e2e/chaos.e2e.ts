@@ -178,6 +178,24 @@ describe("when things go wrong", () => {
     await own.context().close();
   });
 
+  it("G3 the last event of all is lost, and noticed by what the server says it sent", async () => {
+    const { page: own } = await visitor(browser);
+    let isLosing = false;
+    let lost = 0;
+    await dropping(own, (text) => {
+      if (!isLosing || !text.includes('"bead:')) return false;
+      lost += 1;
+      return lost === 1;
+    });
+    await signIn(own, here, "/beads");
+    await badge(own, "Live").waitFor();
+    isLosing = true;
+    await seeded.godel("bead", "update", seed.beads[0] ?? "", "--title", "The last of all");
+    await own.getByText("The last of all").first().waitFor({ timeout: 60_000 });
+    expect(lost).toBeGreaterThan(0);
+    await own.context().close();
+  });
+
   it.each([-3, 3])("G13 a clock that is %i hours off tells the same times", async (hours) => {
     const { page: own } = await visitor(browser);
     await own.addInitScript(shiftClock, hours * HOUR_MS);

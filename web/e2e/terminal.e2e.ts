@@ -54,7 +54,7 @@ describe("X4 the terminal of an agent", () => {
   };
 
   it("X4 a shell is opened when somebody wants one, and shows what is typed", async () => {
-    await page.getByText(`Nobody has opened a shell at ${seed.busy}.`).waitFor();
+    await page.getByText(`Nobody has opened a terminal at ${seed.busy}.`).waitFor();
     await picture(page, "shell-none");
     await page.getByRole("button", { name: "Open a shell" }).click();
     await page.getByText("You have control").waitFor();

@@ -430,7 +430,8 @@ pub(crate) async fn file(
             created_at: agent.spawned_at,
         };
         if let Some(tree) = &tree {
-            crate::conversation::store(tx, &mut talk, tree)?;
+            let taken_over = crate::conversation::Stamp::default();
+            crate::conversation::store(tx, &mut talk, tree, taken_over)?;
         }
         paper::insert(tx, &talk)?;
         let event = fleet_.event(&agent, "agent:spawn", &told(&agent));
