@@ -63,7 +63,8 @@ export const queueQueries = {
   /** One step with each time that it was begun. */
   step: (id: string, step: string) =>
     queryOptions({
-      queryKey: ["run", id, "steps", step],
+      // Not below the list of steps: who changes that list would take this for one, too.
+      queryKey: ["run", id, "step", step],
       queryFn: () => get<RunStepDetail>(`${runPath(id)}/steps/${encodeURIComponent(step)}`),
     }),
   steps: (id: string) =>

@@ -126,7 +126,8 @@ function Count({ lines, isCut }: { lines: number; isCut: boolean }) {
 
 /** Nearer to the first line than this, older ones are read. */
 const NEAR_PX = 400;
-const LINE_PX = 20;
+/** A line that is not broken, as the style sheet has it. */
+const LINE_PX = 12.5 * 1.55;
 
 /** Draws the lines in sight and reads older ones at the top; who reads does not lose the place. */
 function useOlder(

@@ -178,7 +178,9 @@ function RoundView({ round, now }: { round: RunStepRound; now: number }) {
               <JsonText value={task.result} />
             </section>
           )}
-          {task.error && <p className={styles.bad}>{task.error}</p>}
+          {task.error && !task.attempts.some(({ error }) => error === task.error) && (
+            <p className={styles.bad}>{task.error}</p>
+          )}
           <Link to={`/queue?task=${task.id}`}>Open its task</Link>
         </>
       )}
