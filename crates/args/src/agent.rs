@@ -155,10 +155,8 @@ it can change that folder and reach models, and nothing else; --sandbox and --al
     /// Print what an agent said and did
     #[command(after_help = "Examples:
   godel agent logs worker-1
-  godel agent logs worker-1 --follow
   godel agent logs worker-1 --follow --after 4711 --json
   godel agent logs worker-1 --tail 50 --follow
-  godel agent logs worker-1 --before 4711
 
 With --follow it goes on until the agent has ended; a server that is started again meanwhile does no harm.
 With --json each entry is one line.")]

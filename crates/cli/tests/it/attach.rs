@@ -249,8 +249,8 @@ async fn one_of_many_has_control_and_everybody_knows_who() {
     assert_eq!((talk.holder.map(|holder| holder.seat), talk.size), (Some(talk.seat), None));
     // A browser cannot read why a socket did not open, so it is told on the socket if it asks for that.
     let path = format!("/api/v1/agents/{label}/attach");
-    let query = [("terminal", "true"), ("offset", "99999999"), ("explain", "true")];
-    let query = query.map(|(name, text)| (name, text.to_owned()));
+    let query = [("terminal", "true"), ("offset", "99999999"), ("explain", "true")]
+        .map(|(name, text)| (name, text.to_owned()));
     let mut socket = client.socket(&path, &query, ATTACH_PROTOCOL).await.unwrap();
     let Heard::Text(told) = socket.next().await else { panic!("nothing was told") };
     let AttachTold::Refused { error } = serde_json::from_str(&told).unwrap() else {
