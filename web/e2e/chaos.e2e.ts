@@ -178,6 +178,40 @@ describe("when things go wrong", () => {
     await own.context().close();
   });
 
+  it("G3 the last events are lost, and noticed by what the server says it sent", async () => {
+    const { page: own } = await visitor(browser);
+    const seen = { isLosing: false, lost: 0, sincePong: -1, askedAfter: -1 };
+    await own.routeWebSocket(/\/events$/, (socket: WebSocketRoute) => {
+      const server = socket.connectToServer();
+      socket.onMessage((message) => {
+        const isAsked = message.toString().includes('"type":"subscribe"');
+        if (isAsked && seen.askedAfter < 0) seen.askedAfter = seen.sincePong;
+        server.send(message);
+      });
+      server.onMessage((message) => {
+        const text = message.toString();
+        const hasEvents = /^\{[^{]*"type":"events?"/.test(text);
+        if (hasEvents && seen.isLosing) seen.lost += 1;
+        else socket.send(message);
+        if (hasEvents && seen.sincePong >= 0) seen.sincePong += 1;
+        // All is lost until the server gives a sign of life; no later event shows that.
+        if (seen.lost > 0 && text.includes('"type":"pong"')) {
+          seen.isLosing = false;
+          seen.sincePong = 0;
+          seen.askedAfter = -1;
+        }
+      });
+    });
+    await signIn(own, here, "/beads");
+    await badge(own, "Live").waitFor();
+    seen.isLosing = true;
+    await seeded.godel("bead", "update", seed.beads[0] ?? "", "--title", "The last of all");
+    await own.getByText("The last of all").first().waitFor({ timeout: 60_000 });
+    expect(seen.lost).toBeGreaterThan(0);
+    expect(seen.askedAfter).toBe(0);
+    await own.context().close();
+  });
+
   it.each([-3, 3])("G13 a clock that is %i hours off tells the same times", async (hours) => {
     const { page: own } = await visitor(browser);
     await own.addInitScript(shiftClock, hours * HOUR_MS);

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { badge, openBrowser, picture, signIn, visitor, type World } from "./browser";
+import { badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { SeededServer } from "./seed";
 
 describe("the inbox", () => {
@@ -54,6 +54,17 @@ describe("the inbox", () => {
     const open = await waiting();
     await bell(`${open.length} things`).waitFor();
     await picture(page, "inbox-full");
+  });
+
+  it("G19 a notice that closes by itself leaves the inbox, and the bell is the count of the API", async () => {
+    const counted = async () => (await read<{ open: number }>(here, "/api/v1/inbox/count")).open;
+    const asks = await spawn('Ask [[call ask {"question":"Never mind?","choices":["a","b"]}]]');
+    await page.getByText("Never mind?").waitFor({ timeout: 30_000 });
+    await seeded.godel("agent", "kill", asks);
+    await page.getByText("Never mind?").waitFor({ state: "detached" });
+    const open = await counted();
+    expect(open).toBe((await waiting()).length);
+    await bell(`${open} things`).waitFor();
   });
 
   it("G19 y answers yes where a choice says yes", async () => {

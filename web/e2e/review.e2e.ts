@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { badge, openBrowser, picture, signIn, visitor, type World } from "./browser";
@@ -37,6 +39,7 @@ describe("the review", () => {
       "old-name.txt": text(lines(20, "same")),
       "tool.sh": "#!/bin/sh\necho hi\n",
       "space.ts": "if (a) {\nb();\n}\n",
+      "said.txt": "hello\nto you\nbye\n",
     }));
     const long = lines(60);
     small = await own.work("Greet people politely", {
@@ -95,6 +98,36 @@ describe("the review", () => {
     await page.locator(`[data-review="${small}"]`).click();
     await bar("src/greet.ts:1").waitFor();
     await picture(page, "review");
+  });
+
+  it("R2 lines between hunks are shown by pointer and keyboard, with the numbers of both sides", async () => {
+    await open(small);
+    await bar("long.txt:1").waitFor();
+    const expandBar = (at: number) => page.locator(`[data-expand="long.txt:${at}"]`);
+    const shown = async () =>
+      (await file("long.txt").locator("[data-line]").allInnerTexts()).map((row) =>
+        row.split(/\s+/).filter(Boolean).join(" "),
+      );
+    // Lines 1 to 11 are above the first hunk.
+    await expandBar(0).getByText("11 lines are not shown").waitFor();
+    await expandBar(0)
+      .getByRole("button", { name: /all lines above hunk 1/ })
+      .click();
+    await expect.poll(shown).toContain("1 1 line 1");
+    await expandBar(0).waitFor({ state: "detached" });
+    // 18 lines lie between the second hunk and the third; the keys go the same way.
+    await bar("long.txt:3").getByRole("button", { name: "Hunk 3 of long.txt" }).click();
+    expect(await shown()).not.toContain("34 34 line 34");
+    await page.keyboard.press("o");
+    await expect.poll(shown).toContain("34 34 line 34");
+    await expandBar(2).waitFor({ state: "detached" });
+    await page.keyboard.press("Shift+O");
+    await expect.poll(shown).toContain("60 60 line 60");
+    await expandBar(3).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Split" }).click();
+    await expect.poll(shown).toContain("34 line 34 34 line 34");
+    await picture(page, "expanded");
+    await page.getByRole("button", { name: "Unified" }).click();
   });
 
   it("R1 panes are moved by keyboard and pointer, and remembered", async () => {
@@ -311,36 +344,60 @@ describe("the review", () => {
     await apply.click();
     await page.locator("[data-applied]").waitFor();
     const commit = await own.git("rev-parse", `bead/${small}`);
-    await dialog.getByText(`git revert ${commit}`).waitFor();
+    await dialog.locator(`[title="Copy ${commit}"]`).waitFor();
     await picture(page, "applied");
     await dialog.getByRole("button", { name: "Close" }).click();
     expect(await own.git("show", `bead/${small}:long.txt`)).toContain("30, by hand");
     await file("long.txt").getByText("30, by hand").waitFor();
   });
 
-  it("R6 files in conflict with the target are named", async () => {
+  it("R6 undo adds a commit with the files from before, and says so to everybody", async () => {
+    const applied = await own.git("rev-parse", `bead/${small}`);
+    const strip = page.getByRole("region", { name: "Applied" });
+    await strip.locator(`[title="Copy ${applied}"]`).waitFor();
+    await strip.getByRole("button", { name: "Compare with main" }).click();
+    await page.getByRole("region", { name: "Conflicts" }).getByText("can be merged").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
+    await strip.getByRole("button", { name: "Undo apply" }).click();
+    await strip.waitFor({ state: "detached" });
+    expect(await own.git("rev-parse", `bead/${small}^`)).toBe(applied);
+    expect(await own.git("diff", "--stat", `${applied}^`, `bead/${small}`)).toBe("");
+    await standing("long.txt:4", "undecided");
+  });
+
+  it("R6 files in conflict with the target are shown with both sides", async () => {
     const clash = await own.work("Say it otherwise", {
-      files: { "tool.sh": "#!/bin/sh\necho hello\necho more\n", "note.txt": "a note\n" },
+      files: {
+        "tool.sh": "#!/bin/sh\necho hello\necho more\n",
+        "note.txt": "a note\n",
+        "said.txt": "hello\nto all\nbye\n",
+      },
     });
     await own.git("checkout", "-q", "main");
     await own.git("config", "commit.gpgsign", "false");
     const tree = `${own.server.folder}/clash`;
     await own.git("worktree", "add", "-q", "-b", "clash", tree, "main");
     await own.git("-C", tree, "rm", "-q", "tool.sh");
+    await writeFile(join(tree, "said.txt"), "hello\nto nobody\nbye\n");
+    await own.git("-C", tree, "add", "-A");
     await own.git("-C", tree, "commit", "-q", "-m", "No tool");
     await own.git("merge", "-q", "--ff-only", "clash");
     await open(clash);
     await page.getByRole("button", { name: "Accept all" }).click();
-    await tally("2 accepted, 0 rejected, 0 undecided").waitFor();
+    await tally("3 accepted, 0 rejected, 0 undecided").waitFor();
     await page
       .locator('[data-part="note.txt"], [data-hunk-bar="note.txt:1"]')
       .first()
       .getByRole("button", { name: "Reject" })
       .click();
-    await tally("1 accepted, 1 rejected, 0 undecided").waitFor();
+    await tally("2 accepted, 1 rejected, 0 undecided").waitFor();
     await page.getByRole("button", { name: "Apply…" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Apply", exact: true }).click();
-    await page.getByRole("region", { name: "Conflicts" }).getByText("tool.sh").waitFor();
+    const conflicts = page.getByRole("region", { name: "Conflicts" });
+    const clashing = (path: string) => conflicts.locator(`[data-conflict="${path}"]`);
+    await clashing("tool.sh").getByText("The branch removed it").waitFor();
+    await clashing("said.txt").locator('[data-side="target"]').getByText("to nobody").waitFor();
+    await clashing("said.txt").locator('[data-side="work"]').getByText("to all").waitFor();
     await picture(page, "conflict");
     await page.getByRole("dialog").getByRole("button", { name: "Close" }).click();
   });

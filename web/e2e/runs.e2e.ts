@@ -183,6 +183,10 @@ describe("the page of a run", () => {
     await isIn("agree", "waiting");
     await expect.poll(() => card("test").getAttribute("data-stack")).toBe("2");
     await panel().getByText("1 time", { exact: true }).waitFor();
+    // What came before it was done anew is still told.
+    const earlier = panel().getByRole("button", { name: "Begun before, time 1: dead" });
+    await earlier.click();
+    await panel().locator('[data-round="0"]').getByText("exit code 2").first().waitFor();
     await card("agree").click();
     await panel().getByLabel("Note, if you like").fill("go");
     await picture(page, "run-asks");

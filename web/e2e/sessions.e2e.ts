@@ -70,6 +70,15 @@ describe("the session of an agent", () => {
     await picture(page, "session-node");
   });
 
+  it("X1 nodes say when they were kept, and together what the agent has spent", async () => {
+    expect(nodes.every((node) => node.at != null)).toBe(true);
+    const agent = await read<{ spentMicros?: number | null }>(here, `/api/v1/agents/${name}`);
+    const known = nodes.flatMap((node) => node.costMicros ?? []);
+    const sum = known.reduce((all, one) => all + one, 0);
+    expect(sum).toBe(agent.spentMicros ?? 0);
+    await panel().locator("[data-node-facts] time").waitFor();
+  });
+
   it("X1 a branch begins at a node, is chosen, and stands beside the one before", async () => {
     const begin = panel().getByRole("button", { name: "Begin a branch here" });
     await expect.poll(() => begin.getAttribute("aria-disabled")).toBe("true");
@@ -80,8 +89,8 @@ describe("the session of an agent", () => {
     await panel().getByRole("button", { name: "Go on with attempt-2" }).click();
     await line(1).getByText("live", { exact: true }).waitFor();
     await expect.poll(async () => (await talk()).branch).toBe("attempt-2");
+    // Somebody else changes it, and the tree follows by itself.
     await seeded.godel("session", "compact", name);
-    await page.reload();
     nodes = await nodesOf(name);
     await line(last()).getByText("live", { exact: true }).waitFor();
     await page.getByText(new RegExp(`^${nodes.length} nodes, 2 ends, on attempt-2`)).waitFor();

@@ -54,7 +54,7 @@ describe("X4 the terminal of an agent", () => {
   };
 
   it("X4 a shell is opened when somebody wants one, and shows what is typed", async () => {
-    await page.getByText(`Nobody has opened a shell at ${seed.busy}.`).waitFor();
+    await page.getByText(`Nobody has opened a terminal at ${seed.busy}.`).waitFor();
     await picture(page, "shell-none");
     await page.getByRole("button", { name: "Open a shell" }).click();
     await page.getByText("You have control").waitFor();
@@ -162,6 +162,46 @@ describe("X4 the terminal of an agent", () => {
     await own.mouse.wheel(0, -3_000);
     await shell(own).getByRole("button", { name: "Follow" }).click();
     await shell(own).getByText("all of it", { exact: true }).waitFor();
+    await own.context().close();
+  });
+
+  it("X4 older lines of a long log come as one scrolls up, and few are drawn", async () => {
+    const own = await anotherVisitor(async (on) => {
+      // As many lines as no agent of a test says; the pages are cut as the server cuts them.
+      await on.route(/\/logs\?before=/, async (route) => {
+        const fields = new URL(route.request().url()).searchParams;
+        const end = Math.min(5_001, Number(fields.get("before")));
+        const first = Math.max(1, end - Number(fields.get("limit")));
+        const items = Array.from({ length: end - first }, (_, at) => ({
+          ...{ seq: first + at, at: "2026-11-15T10:00:00Z", type: "agent:text" },
+          payload: { text: `said ${first + at}` },
+        }));
+        const previous = first > 1 ? first : null;
+        await route.fulfill({ json: { success: true, data: { items, next: end - 1, previous } } });
+      });
+    });
+    await own.goto(`${here.url}/dashboard/agents/${seed.inReview.agent}?tab=terminal`);
+    const log = own.getByRole("log");
+    const said = (line: number) => log.locator(`[data-seq="${line}"]`);
+    await own.getByText("2,000 lines", { exact: true }).waitFor();
+    await said(5000).waitFor();
+    expect(await log.locator("[data-seq]").count()).toBeLessThan(200);
+    await log.evaluate((box) => box.scrollTo(0, 100));
+    await own.getByText("3,000 lines", { exact: true }).waitFor();
+    // The reader stays at the line that was in sight.
+    await said(3005).waitFor();
+    for (const many of ["4,000", "5,000"]) {
+      await log.evaluate((box) => box.scrollTo(0, 0));
+      await own.getByText(`${many} lines`, { exact: true }).waitFor();
+    }
+    const toTop = async () => {
+      await log.evaluate((box) => box.scrollTo(0, 0));
+      return said(1).count();
+    };
+    await expect.poll(toTop).toBe(1);
+    expect(await own.getByRole("button", { name: "Show older lines" }).count()).toBe(0);
+    await own.getByRole("button", { name: "Follow", exact: true }).first().click();
+    await said(5000).waitFor();
     await own.context().close();
   });
 

@@ -180,6 +180,9 @@ pub struct AgentLog {
     pub items: Vec<AgentLine>,
     /// The position behind the last line, to ask for more with `after`.
     pub next: i64,
+    /// The position to ask for older lines with `before`; none if there are none, or they were not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous: Option<i64>,
 }
 
 /// One line of the log of an agent.

@@ -14,6 +14,8 @@ use crate::{AgentLine, ErrorBody};
 pub const ATTACH_PROTOCOL: &str = "godel-attach-v1";
 /// The server ends the connection because its client reads too slowly; it can come back.
 pub const CLOSE_TOO_SLOW: u16 = 4408;
+/// The server refuses the connection; the frame `refused` before it says why.
+pub const CLOSE_REFUSED: u16 = 4403;
 
 /// Who has control.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +70,12 @@ pub enum AttachTold {
         terminal: Option<Uuid>,
         /// From where on bytes or lines come.
         offset: u64,
+        /// Characters in a line of the terminal; none if this is the log.
+        #[serde(default)]
+        columns: Option<u16>,
+        /// Lines of the terminal; none if this is the log.
+        #[serde(default)]
+        rows: Option<u16>,
         /// Whether the caller may take control at all.
         may_control: bool,
         /// Who has control.
@@ -77,6 +85,13 @@ pub enum AttachTold {
     Control {
         /// Who.
         holder: Option<Holder>,
+    },
+    /// The terminal has another size now.
+    Size {
+        /// Characters in a line.
+        columns: u16,
+        /// Lines.
+        rows: u16,
     },
     /// A part that is no longer kept.
     Dropped {

@@ -41,8 +41,8 @@ pub use agents::{
     StartConvoy, Worktree, WorktreeList,
 };
 pub use attach::{
-    ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, read_terminal_frame,
-    terminal_frame,
+    ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_REFUSED, CLOSE_TOO_SLOW, Holder,
+    read_terminal_frame, terminal_frame,
 };
 pub use attempts::{
     Attempt, AttemptDiff, AttemptGate, Attempts, AttemptsList, NewAttempts, PickAttempt,
@@ -92,9 +92,10 @@ pub use own::{
 pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
 pub use reviews::{
     ApplyReview, ApproveReview, DecideReview, EditReview, NewReviewComment, RequestReviewChanges,
-    Review, ReviewApplied, ReviewApproval, ReviewApproved, ReviewComment, ReviewDecision,
-    ReviewDiff, ReviewFile, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewList,
-    ReviewMark, ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTally,
+    Review, ReviewApplied, ReviewApproval, ReviewApproved, ReviewComment, ReviewConflict,
+    ReviewConflictSpot, ReviewConflicts, ReviewDecision, ReviewDiff, ReviewFile, ReviewFileLine,
+    ReviewFileLines, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewList, ReviewMark,
+    ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTakeover, ReviewTally,
 };
 pub use spend::{
     AgentToken, AgentTokenMade, Budget, BudgetList, BudgetStop, BudgetTrial, ModelCall,
@@ -105,8 +106,8 @@ pub use spend::{
 pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;
 pub use talks::{
-    AgentRole, AnswerNotice, Letter, NewLetter, Notice, RoleSource, Talk, TalkChange, TalkNode,
-    TalkNodes,
+    AgentRole, AnswerNotice, Letter, NewLetter, Notice, NoticeCount, RoleSource, Talk, TalkChange,
+    TalkNode, TalkNodes,
 };
 pub use tasks::{
     AssignTask, CancelTask, NewSchedule, NewTask, NewTasks, Pool, PoolList, PoolPatch, QueueDepth,
@@ -123,7 +124,7 @@ pub use workers::{
     ReleaseTask, SpawnTask, TaskSaid, Worker, WorkerBeat, WorkerDetail, WorkerPatch,
 };
 pub use workflows::{
-    AnswerStep, CancelledRuns, Drawing, NewRun, RetryRun, Run, RunRow, RunStep, RunSteps,
-    ScaleTeam, StartRun, StepCounts, Team, TeamAgent, TeamAgents, TeamMetrics, TeamSpec, Workflow,
-    WorkflowOutline, WorkflowSource, WorkflowStep,
+    AnswerStep, CancelledRuns, Drawing, NewRun, RetryRun, Run, RunRow, RunStep, RunStepDetail,
+    RunStepRound, RunSteps, ScaleTeam, StartRun, StepCounts, Team, TeamAgent, TeamAgents,
+    TeamMetrics, TeamSpec, Workflow, WorkflowOutline, WorkflowSource, WorkflowStep,
 };

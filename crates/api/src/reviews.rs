@@ -1,10 +1,17 @@
 //! Reviews on the wire.
 
+mod closer;
+
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::Landing;
+
+pub use closer::{
+    ReviewApplied, ReviewConflict, ReviewConflictSpot, ReviewConflicts, ReviewFileLine,
+    ReviewFileLines, ReviewTakeover,
+};
 
 /// A review at a glance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -91,6 +98,9 @@ pub struct Review {
     pub first_pass: Option<ReviewFirstPass>,
     /// Why it cannot be approved now.
     pub blocked: Vec<String>,
+    /// The commit that applied decisions, while it is the last of the branch and can be taken back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<ReviewTakeover>,
 }
 
 /// How many parts of a change stand how.
@@ -429,18 +439,6 @@ pub struct ApplyReview {
     /// The commit that was looked at; refused if the work is another by now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-}
-
-/// What came of applying decisions.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct ReviewApplied {
-    /// The new commit of the branch; none if all was accepted as it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// The id of the accepted files.
-    pub tree: String,
-    /// The files in which it conflicts with the target.
-    pub conflicts: Vec<String>,
 }
 
 /// A person's word that work may land.

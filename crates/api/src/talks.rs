@@ -36,6 +36,7 @@ pub struct Talk {
 
 /// One node of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct TalkNode {
     /// Its number.
     pub number: u32,
@@ -45,6 +46,13 @@ pub struct TalkNode {
     pub kind: String,
     /// What was said, cut if it is long.
     pub text: String,
+    /// When it was kept; none for what was said before that was noted, or in the conversation of another agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub at: Option<Timestamp>,
+    /// What it cost, in millionths of a dollar, at the node that the model began with; none if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_micros: Option<i64>,
 }
 
 /// The nodes of a conversation.
@@ -129,6 +137,13 @@ pub struct Notice {
     /// Since when.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
+}
+
+/// How much needs a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NoticeCount {
+    /// How many notices are open.
+    pub open: u64,
 }
 
 /// What a person answers.

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use crate::TaskDetail;
+
 /// The text of a workflow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -200,6 +202,31 @@ pub struct RunStep {
     /// Until when it waits.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub due_at: Option<Timestamp>,
+}
+
+/// One time that a step was begun.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct RunStepRound {
+    /// Counts from 0.
+    pub round: u32,
+    /// Its task, with what it got, what came of it, and its attempts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskDetail>,
+    /// The run that it started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunRow>,
+}
+
+/// A step of a run, and each time that it was begun.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct RunStepDetail {
+    /// The step.
+    #[serde(flatten)]
+    pub step: RunStep,
+    /// The last time first, 10 at most.
+    pub rounds: Vec<RunStepRound>,
+    /// Whether there were earlier ones.
+    pub cut: bool,
 }
 
 /// Steps of a run, in the order of its workflow.

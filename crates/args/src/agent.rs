@@ -155,8 +155,8 @@ it can change that folder and reach models, and nothing else; --sandbox and --al
     /// Print what an agent said and did
     #[command(after_help = "Examples:
   godel agent logs worker-1
-  godel agent logs worker-1 --follow
   godel agent logs worker-1 --follow --after 4711 --json
+  godel agent logs worker-1 --tail 50 --follow
 
 With --follow it goes on until the agent has ended; a server that is started again meanwhile does no harm.
 With --json each entry is one line.")]
@@ -169,6 +169,12 @@ With --json each entry is one line.")]
         /// Begin behind this position
         #[arg(long, value_name = "SEQ", default_value_t = 0, value_parser = clap::value_parser!(i64).range(0..))]
         after: i64,
+        /// Only the last entries, so many at most
+        #[arg(long, value_name = "COUNT", conflicts_with = "after", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        tail: Option<u32>,
+        /// Only what is before this position: the last 100 entries, or as many as --tail says
+        #[arg(long, value_name = "SEQ", conflicts_with_all = ["after", "follow"], value_parser = clap::value_parser!(i64).range(1..))]
+        before: Option<i64>,
         /// Print long texts whole, and what the agent thinks
         #[arg(long)]
         full: bool,

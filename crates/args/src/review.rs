@@ -111,6 +111,27 @@ The numbers are for `godel review accept`, `reject` and `edit`.")]
         /// This file only
         path: Option<String>,
     },
+    /// Show lines of a file that a bead changes, also those that no hunk shows
+    #[command(after_help = "Examples:
+  godel review lines 4k2hm src/main.rs
+  godel review lines 4k2hm src/main.rs --from 120 --to 160
+  godel review lines 4k2hm src/main.rs --old --json")]
+    Lines {
+        /// The bead
+        #[command(flatten)]
+        of: Of,
+        /// The file, by its name before or now
+        path: String,
+        /// The first line
+        #[arg(long, value_name = "LINE", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        from: u32,
+        /// The last line; the end of the file unless said
+        #[arg(long, value_name = "LINE", value_parser = clap::value_parser!(u32).range(1..))]
+        to: Option<u32>,
+        /// As it was before the change
+        #[arg(long)]
+        old: bool,
+    },
     /// Comment on a line, or on all of the change
     #[command(after_help = "Examples:
   godel review comment 4k2hm \"Please add a test\"
@@ -178,6 +199,27 @@ Rejected hunks are not in it, and edited ones are as you wrote them.")]
         #[arg(long, value_name = "WHAT")]
         undecided: Option<Rest>,
     },
+    /// Take back what was applied last, with a commit that has the files from before
+    #[command(after_help = "Examples:
+  godel review unapply 4k2hm
+  godel review unapply 4k2hm --commit 3f9c2d1e5b7a
+
+Nothing goes from the history. It is refused if the branch has another commit since.")]
+    Unapply {
+        /// The bead
+        #[command(flatten)]
+        of: Of,
+        /// Only if the branch is still at this commit: the one that was applied
+        #[arg(long, value_name = "ID")]
+        commit: Option<String>,
+    },
+    /// Show where the work conflicts with the branch that it is for, and what both sides say
+    #[command(after_help = "Examples:
+  godel review conflicts 4k2hm
+  godel review conflicts 4k2hm --json
+
+Exit code 4 if there are conflicts.")]
+    Conflicts(Of),
     /// Say that the work may land as it is, and let it land
     #[command(after_help = "Examples:
   godel review approve 4k2hm

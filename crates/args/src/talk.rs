@@ -141,6 +141,9 @@ pub struct Inbox {
     /// What was answered already, too
     #[arg(long)]
     pub all: bool,
+    /// Only how many there are
+    #[arg(long, conflicts_with = "all")]
+    pub count: bool,
     #[command(subcommand)]
     pub what: Option<InboxWhat>,
 }

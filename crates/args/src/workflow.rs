@@ -60,6 +60,18 @@ The beginning or the end of an id is enough, if it is that of one of the newest 
         /// The run
         run: String,
     },
+    /// Show all that a step of a run has done: each time it was begun, with its attempts or the run it started
+    #[command(after_help = "Examples:
+  godel workflow step 5a1b2c3d build
+  godel workflow step 5a1b2c3d build --json
+
+With --json also what its tasks got and gave back.")]
+    Step {
+        /// The run
+        run: String,
+        /// The step
+        step: String,
+    },
     /// List runs, the newest first
     #[command(after_help = "Examples:
   godel workflow runs

@@ -1,10 +1,11 @@
-//! The board: what people arrange for themselves, and what they try out before they do it.
+//! The board: what people arrange for themselves, what they try out before they do it, and what they look back at.
 //!
 //! # Invariants
 //! - A view is an address and nothing else: it lets nobody see what they could not see without it.
 //! - A rehearsal changes nothing; it is worked out from the ledger's own rows.
 
 pub mod rehearsal;
+pub mod steps;
 pub mod views;
 
 pub use godel_fleet::{Error, Result};

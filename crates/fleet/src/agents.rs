@@ -120,7 +120,8 @@ pub(crate) async fn lead(
         let task = agent.queued;
         agent.step(happens, &format!("{} by {by}", words(happens)), now)?;
         more(agent);
-        inbox::close_all(
+        inbox::close(
+            &fleet_,
             tx,
             agent,
             &[NoticeKind::Question, NoticeKind::Stuck, NoticeKind::Budget],
@@ -268,7 +269,8 @@ pub async fn delete(fleet: &Fleet, call: &Call, name: &str) -> Result<()> {
             tx.papers(<Talk as paper::Filed>::KIND).delete(agent.talk)?;
             tx.talk_nodes(agent.talk).clear()?;
         }
-        inbox::close_all(
+        inbox::close(
+            &fleet_,
             tx,
             &agent,
             &[NoticeKind::Question, NoticeKind::Stuck, NoticeKind::Budget],

@@ -3,13 +3,15 @@
 //! The shell and the conversation of an agent have a lock each: what is typed into one does not hinder
 //! whoever talks in the other. A lock belongs to a connection and is free when that ends.
 
+mod shell;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use godel_app::{Call, events};
 use godel_decide::agent::chosen;
 use godel_model::{AgentId, EventFilter, Life, Reach, Seq, UserId, code};
-use godel_runtime::{Command, Exit, Process, SandboxId, Terminal, TerminalSize};
+use godel_runtime::{Command, SandboxId, TerminalSize};
 use godel_store::{Scope, Tail, Tx};
 use tokio::sync::watch;
 use tracing::instrument;
@@ -19,6 +21,8 @@ use crate::doc::Agent;
 use crate::fleet::lock;
 use crate::slips::{Notice, NoticeKind};
 use crate::{Error, Fleet, Result, agents, inbox, mail, paper};
+
+pub use shell::Shell;
 
 /// How many terminals may be open on a server.
 pub const TERMINALS_MAX: usize = 64;
@@ -70,38 +74,6 @@ pub(crate) struct Attached {
 struct Desk {
     seats: usize,
     holder: watch::Sender<Option<Holder>>,
-}
-
-/// A shell in the sandbox of an agent.
-pub struct Shell {
-    process: Process,
-    terminal: Terminal,
-}
-
-impl std::fmt::Debug for Shell {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shell").field("id", &self.id()).finish_non_exhaustive()
-    }
-}
-
-impl Shell {
-    /// Returns its id; one that is begun anew has another.
-    pub fn id(&self) -> Uuid {
-        self.process.id.0
-    }
-
-    /// Returns its terminal.
-    pub fn terminal(&self) -> &Terminal {
-        &self.terminal
-    }
-
-    /// Waits until it has ended, and returns its code if it ended by itself.
-    pub async fn ended(&self) -> Option<i32> {
-        match self.process.wait().await {
-            Ok(Exit::Code { code }) => Some(code),
-            _ => None,
-        }
-    }
 }
 
 /// Somebody who is attached to an agent; to drop it is to leave.
@@ -318,7 +290,7 @@ impl Seat {
         }
         let agent = self.look().await?;
         self.refuse_idle(&agent)?;
-        if let Some(shell) = known.filter(|shell| !shell.terminal.is_over()) {
+        if let Some(shell) = known.filter(|shell| !shell.terminal().is_over()) {
             return Ok(shell);
         }
         if !open {
@@ -364,7 +336,7 @@ impl Seat {
         {
             let mut shells = lock(&attached.shells);
             if shells.len() >= TERMINALS_MAX {
-                shells.retain(|_, shell| !shell.terminal.is_over());
+                shells.retain(|_, shell| !shell.terminal().is_over());
             }
             if shells.len() >= TERMINALS_MAX {
                 return Err(Error::refused(
@@ -386,7 +358,7 @@ impl Seat {
                 "use the runtime worktree, or follow the log",
             )
         })?;
-        let shell = Arc::new(Shell { process, terminal });
+        let shell = Arc::new(Shell::new(process, terminal, size));
         lock(&attached.shells).insert(agent.id, Arc::clone(&shell));
         if !self.fleet.leads(agent.id) {
             // Its run ended in this very moment, and nobody else would clear it away.

@@ -291,7 +291,7 @@ async fn finish(fleet: &Fleet, call: &Call, (agent, number): (&Agent, u32)) -> R
                 hearing::ask(&fleet_, tx, agent)?;
             }
             let kinds = [NoticeKind::Question, NoticeKind::Stuck, NoticeKind::Budget];
-            inbox::close_all(tx, agent, &kinds)
+            inbox::close(&fleet_, tx, agent, &kinds)
         })
         .map(drop)
     };

@@ -17,6 +17,8 @@ use crate::{Error, Fleet, Result, agents, mail, paper};
 pub const WAIT_MAX: Duration = Duration::from_secs(55);
 /// The most choices of a question.
 const CHOICES_MAX: usize = 20;
+/// How many notices are looked at together to count them.
+const COUNT_PAGE: usize = 500;
 /// How many notices of one agent may be open.
 const OPEN_MAX: usize = 20;
 
@@ -61,20 +63,63 @@ pub fn raise(
     Ok(notice)
 }
 
-/// Closes all notices of an agent, because they are of no use any more.
+/// Closes all notices of an agent, because they are of no use any more, and tells of each.
+///
+/// # Errors
+/// If the database fails.
+pub fn close(fleet: &Fleet, tx: &mut Tx<'_>, agent: &Agent, kinds: &[NoticeKind]) -> Result<()> {
+    for notice in closed(tx, agent, kinds)? {
+        let told = serde_json::json!({ "notice": notice.id, "kind": notice.kind.as_str() });
+        fleet.record(tx, agent, "agent:notice:closed", &told)?;
+    }
+    Ok(())
+}
+
+/// Closes all notices of an agent where something else that is told takes their place.
 ///
 /// # Errors
 /// If the database fails.
 pub fn close_all(tx: &mut Tx<'_>, agent: &Agent, kinds: &[NoticeKind]) -> Result<()> {
-    for notice in paper::of::<Notice>(tx, &agent.id.to_string(), None, 100)? {
-        if notice.open && kinds.contains(&notice.kind) {
-            paper::change_in::<Notice, ()>(tx, notice.id, |_, notice| {
-                notice.open = false;
-                Ok(())
-            })?;
-        }
+    closed(tx, agent, kinds).map(drop)
+}
+
+fn closed(tx: &mut Tx<'_>, agent: &Agent, kinds: &[NoticeKind]) -> Result<Vec<Notice>> {
+    let mut found = paper::of::<Notice>(tx, &agent.id.to_string(), None, 100)?;
+    found.retain(|notice| notice.open && kinds.contains(&notice.kind));
+    for notice in &found {
+        paper::change_in::<Notice, ()>(tx, notice.id, |_, notice| {
+            notice.open = false;
+            Ok(())
+        })?;
     }
-    Ok(())
+    Ok(found)
+}
+
+/// Counts what needs a person: as many as the list has, however long it is.
+///
+/// # Errors
+/// If the caller may not.
+#[instrument(level = "debug", name = "fleet.inbox.count", skip_all, fields(tenant = %call.actor.tenant))]
+pub async fn count(fleet: &Fleet, call: &Call) -> Result<u64> {
+    call.may("agent", "read", Reach::Team)?;
+    let actor = call.actor.clone();
+    paper::look(fleet.app(), actor.tenant, move |tx| {
+        if actor.projects.is_empty() {
+            let states = tx.papers(<Notice as paper::Filed>::KIND).count()?;
+            let open = states.into_iter().find(|(state, _)| state == "open");
+            return Ok(open.map_or(0, |(_, count)| u64::try_from(count).unwrap_or(0)));
+        }
+        let (mut counted, mut from) = (0, None);
+        loop {
+            let page: Vec<Notice> = paper::in_state(tx, "open", from, COUNT_PAGE)?;
+            counted += page.iter().filter(|notice| actor.works_in(notice.project)).count();
+            from = page.last().map(|notice| notice.id);
+            if page.len() < COUNT_PAGE {
+                return Ok(u64::try_from(counted).unwrap_or(u64::MAX));
+            }
+        }
+    })
+    .await
 }
 
 /// Lists what needs a person, the newest first.

@@ -42,6 +42,32 @@ pub async fn logs(
     Ok((batch.events.iter().map(|one| one.event.clone()).collect(), next))
 }
 
+/// Reads what an agent said and did before a position, the oldest first; and the position before which there may
+/// be more.
+///
+/// # Errors
+/// If the caller may not, or there is none.
+#[instrument(level = "debug", name = "fleet.look.logs_before", skip_all, fields(tenant = %call.actor.tenant, %name))]
+pub async fn logs_before(
+    fleet: &Fleet,
+    call: &Call,
+    name: &str,
+    (before, limit): (i64, usize),
+) -> Result<(Vec<Event>, Option<i64>)> {
+    call.may("agent", "read", Reach::Team)?;
+    let agent = agents::find(fleet, call, name).await?;
+    let fields = [("agentId".to_owned(), agent.id.to_string())].into();
+    let filter = EventFilter::new(Vec::new(), fields)?;
+    let (direction, from) = (Direction::Backward, Seq(before));
+    let window = events::Window { filter, direction, from, limit };
+    let page = events::list(fleet.app(), call, window).await?;
+    let first = agent.log_from;
+    let mut lines = page.events;
+    lines.retain(|event| event.seq.0 > first);
+    lines.reverse();
+    Ok((lines, (page.more && page.reached.0 > first + 1).then_some(page.reached.0)))
+}
+
 fn read_page(page: godel_store::Page, from: Seq) -> (Vec<Event>, i64) {
     let next = page.reached.0.max(from.0);
     (page.events, next)

@@ -80,7 +80,7 @@ pub(crate) async fn conclude(
         });
         fleet_.record(tx, agent, "agent:complete", &told)?;
         let kinds = [NoticeKind::Question, NoticeKind::Stuck, NoticeKind::Budget];
-        inbox::close_all(tx, agent, &kinds)
+        inbox::close(&fleet_, tx, agent, &kinds)
     };
     paper::change::<Agent, ()>(fleet.app(), call.actor.tenant, id, work).await?;
     fleet.own.moved.notify_waiters();
@@ -229,9 +229,9 @@ impl Case<'_> {
         };
         match begun {
             Ok(_) => {
-                let worker = worker.clone();
-                let heard =
-                    move |tx: &mut Tx<'_>| inbox::close_all(tx, &worker, &[NoticeKind::Review]);
+                let (fleet, worker) = (self.fleet.clone(), worker.clone());
+                let kinds = [NoticeKind::Review];
+                let heard = move |tx: &mut Tx<'_>| inbox::close(&fleet, tx, &worker, &kinds);
                 paper::write(self.fleet.app(), self.tenant(), heard).await
             }
             Err(error) if error.code().kind().retryable() => Err(error),

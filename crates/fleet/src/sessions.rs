@@ -5,10 +5,13 @@ use godel_app::Call;
 use godel_llm::translate::talk::Item;
 use godel_model::{Life, ProjectId, Reach, code};
 use godel_store::Tx;
+use jiff::Timestamp;
+use serde_json::json;
 use tracing::instrument;
 use uuid::Uuid;
 
 use crate::agents;
+use crate::conversation::Stamp;
 use crate::doc::{Agent, Talk};
 use crate::slips::Likeness;
 use crate::spawn::{self, Before, NewAgent};
@@ -28,6 +31,10 @@ pub struct Shown {
     pub kind: &'static str,
     /// What was said.
     pub text: String,
+    /// When it was kept.
+    pub at: Option<Timestamp>,
+    /// What it cost, in millionths of a dollar.
+    pub cost: Option<i64>,
 }
 
 /// Lists conversations, the newest first.
@@ -94,12 +101,25 @@ pub async fn nodes(
 ) -> Result<(Vec<Shown>, Option<u32>)> {
     call.may("session", "read", Reach::Team)?;
     let (talk, _) = find(fleet, call, name).await?;
-    let (_, tree) = conversation::open(fleet.app(), call.actor.tenant, talk.id).await?;
+    let id = talk.id;
+    let read = paper::look(fleet.app(), call.actor.tenant, move |tx| {
+        let talk: Talk = paper::by_id(tx, id)?.ok_or_else(|| Error::NoSession(id.to_string()))?;
+        let (tree, stamps) = conversation::load_stamped(tx, &talk)?;
+        let costs = conversation::costs(&stamps, conversation::spent(tx, &talk)?);
+        Ok((talk, tree, stamps, costs))
+    });
+    let (talk, tree, stamps, costs) = read.await?;
+    let known = stamps.iter().zip(costs);
     let shown: Vec<Shown> = tree
         .nodes()
+        .zip(known)
         .skip(from as usize)
         .take(limit)
-        .map(|(number, node)| shown(number, node.parent, &node.entry))
+        .map(|((number, node), (stamp, cost))| Shown {
+            at: stamp.at,
+            cost,
+            ..shown(number, node.parent, &node.entry)
+        })
         .collect();
     let next = from.saturating_add(u32::try_from(shown.len()).unwrap_or(u32::MAX));
     Ok((shown, (next < talk.nodes).then_some(next)))
@@ -116,7 +136,8 @@ fn shown(number: NodeNumber, parent: Option<NodeNumber>, entry: &Entry) -> Shown
         Entry::Kept { harness, id } => ("kept", format!("{harness} {id}")),
     };
     let text = godel_agents::clip(&text, NODE_MAX_BYTES);
-    Shown { number: number.0, parent: parent.map(|parent| parent.0), kind, text }
+    let parent = parent.map(|parent| parent.0);
+    Shown { number: number.0, parent, kind, text, at: None, cost: None }
 }
 
 /// Says what a part of a conversation is that is neither of the two who talk.
@@ -129,30 +150,32 @@ fn said(item: &Item) -> (&'static str, String) {
     }
 }
 
-/// Changes a conversation of an agent that does not run.
+/// Changes a conversation of an agent that does not run, and tells of it under a word.
 async fn change<R: Send + 'static>(
     fleet: &Fleet,
     call: &Call,
-    name: &str,
+    (name, word): (&str, &'static str),
     work: impl Fn(&mut Tree) -> Result<R> + Send + Sync + Clone + 'static,
 ) -> Result<(Talk, R)> {
     call.may("session", "update", Reach::Own)?;
     let (talk, agent) = find(fleet, call, name).await?;
-    match &agent {
-        Some(agent) => agents::may_lead(call, agent)?,
-        None => return Err(only_kept(&talk)),
-    }
-    if let Some(agent) = agent.filter(|agent| agent.life.is_running()) {
+    let Some(agent) = agent else { return Err(only_kept(&talk)) };
+    agents::may_lead(call, &agent)?;
+    if agent.life.is_running() {
         return Err(Error::refused(
             code::AGENT_STATE,
             format!("agent {} is at work with this session", agent.label),
             format!("let it stand still first: godel agent pause {}", agent.label),
         ));
     }
+    let (fleet_, call_) = (fleet.clone(), call.clone());
     let change = move |tx: &mut Tx<'_>, talk: &mut Talk| {
         let mut tree = conversation::load(tx, talk)?;
         let done = work(&mut tree)?;
-        conversation::store(tx, talk, &tree)?;
+        let at = Some(fleet_.app().clock.now());
+        conversation::store(tx, talk, &tree, Stamp { at, spent: None })?;
+        let told = json!({ "session": talk.id, "change": word, "branch": talk.current });
+        call_.tell(fleet_.app(), tx, fleet_.event(&agent, "agent:session", &told))?;
         Ok(done)
     };
     paper::change::<Talk, R>(fleet.app(), call.actor.tenant, talk.id, change).await
@@ -190,7 +213,7 @@ pub async fn branch(
         let at = node.map(NodeNumber).or_else(|| tree.head());
         Ok(tree.fork(&branch, at)?)
     };
-    Ok(change(fleet, call, name, work).await?.0)
+    Ok(change(fleet, call, (name, "branch"), work).await?.0)
 }
 
 /// Chooses the branch to go on with.
@@ -201,7 +224,7 @@ pub async fn branch(
 pub async fn switch(fleet: &Fleet, call: &Call, name: &str, to: Option<String>) -> Result<Talk> {
     call.may("session", "update", Reach::Own)?;
     let to = needed(to, "a switch")?;
-    Ok(change(fleet, call, name, move |tree| Ok(tree.switch(&to)?)).await?.0)
+    Ok(change(fleet, call, (name, "switch"), move |tree| Ok(tree.switch(&to)?)).await?.0)
 }
 
 /// Lets a summary stand for what was said.
@@ -226,7 +249,7 @@ pub async fn compact(
         });
         Ok(tree.compact(&words, None)?)
     };
-    Ok(change(fleet, call, name, work).await?.0)
+    Ok(change(fleet, call, (name, "compact"), work).await?.0)
 }
 
 /// Gives the end of the branch a name.
@@ -237,7 +260,7 @@ pub async fn compact(
 pub async fn save(fleet: &Fleet, call: &Call, name: &str, point: Option<String>) -> Result<Talk> {
     call.may("session", "update", Reach::Own)?;
     let point = needed(point, "a save point")?;
-    Ok(change(fleet, call, name, move |tree| Ok(tree.save(&point)?)).await?.0)
+    Ok(change(fleet, call, (name, "save"), move |tree| Ok(tree.save(&point)?)).await?.0)
 }
 
 /// Puts a conversation away.
@@ -247,7 +270,7 @@ pub async fn save(fleet: &Fleet, call: &Call, name: &str, point: Option<String>)
 #[instrument(level = "debug", name = "fleet.sessions.archive", skip_all, fields(tenant = %call.actor.tenant, %name))]
 pub async fn archive(fleet: &Fleet, call: &Call, name: &str) -> Result<Talk> {
     call.may("session", "update", Reach::Own)?;
-    let (talk, _) = change(fleet, call, name, |_| Ok(())).await?;
+    let (talk, _) = change(fleet, call, (name, "archive"), |_| Ok(())).await?;
     let work = |_: &mut Tx<'_>, talk: &mut Talk| {
         talk.archived = true;
         Ok(())

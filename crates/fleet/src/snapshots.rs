@@ -102,7 +102,7 @@ pub(crate) async fn file(
     let (fleet_, call_, kept) = (fleet.clone(), call.clone(), snapshot.clone());
     let work = move |tx: &mut Tx<'_>| {
         if let Some((mut talk, tree)) = talk.clone() {
-            conversation::store(tx, &mut talk, &tree)?;
+            conversation::store(tx, &mut talk, &tree, conversation::Stamp::default())?;
             paper::insert(tx, &talk)?;
         }
         paper::insert(tx, &kept)?;

@@ -19,7 +19,7 @@ pub use crate::aim::Aim;
 use crate::aim::Aimed;
 use crate::doc::{Agent, Talk};
 use crate::part::Fate;
-use crate::{Error, Fleet, Result, paper, roles, stop, wishes};
+use crate::{Error, Fleet, Result, conversation, paper, roles, stop, wishes};
 
 /// The pool of the queue from which agents are run.
 pub const POOL: &str = "agents";
@@ -430,7 +430,7 @@ pub(crate) async fn file(
             created_at: agent.spawned_at,
         };
         if let Some(tree) = &tree {
-            crate::conversation::store(tx, &mut talk, tree)?;
+            conversation::store(tx, &mut talk, tree, conversation::Stamp::default())?;
         }
         paper::insert(tx, &talk)?;
         let event = fleet_.event(&agent, "agent:spawn", &told(&agent));

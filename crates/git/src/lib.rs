@@ -65,8 +65,9 @@ pub use record::{
 pub use remove::{Fate, Ignored, Remove, Removed};
 pub use rescue::Rescue;
 pub use review::{
-    Applied, Apply, Bound, Changes, Decision, FileChange, Hunk, Line, LineKind, Lines, Part,
-    Reviewing, Side, Standing, Status, Tally, Undecided, Verdict,
+    Applied, Apply, Bound, Changes, Clash, ClashSpot, Clashes, Decision, EXCERPT_MAX_LINES,
+    Excerpt, FileChange, Hunk, Line, LineKind, Lines, PEOPLE, Part, Reviewing, Side, Spoken,
+    Standing, Status, Takeover, Tally, Undecided, Verdict,
 };
 pub use share::Binds;
 pub use survey::survey;

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use bytes::Bytes;
-use godel_api::{AttachAsk, AttachTold, CLOSE_TOO_SLOW, Holder, terminal_frame};
+use godel_api::{AttachAsk, AttachTold, CLOSE_REFUSED, CLOSE_TOO_SLOW, Holder, terminal_frame};
 use godel_app::{SocketPlace, events};
 use godel_fleet::attach::{Ended, Seat, Shell, TakeFrom};
 use godel_model::{Seq, code};
 use godel_runtime::{Attachment, Output, TerminalSize};
 use godel_store::Tail;
+use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::error::{ApiError, ApiResult};
@@ -43,6 +44,8 @@ const SEND_SLOW: Duration = Duration::from_secs(2);
 const TYPE_PATIENCE: Duration = Duration::from_secs(30);
 /// How long the last lines of a log may take to be known here.
 const LAST_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a client may take to read why it is refused.
+const REFUSAL_PATIENCE: Duration = Duration::from_secs(5);
 /// How long a subscription waits before it asks a failed database again.
 const RETRY: Duration = Duration::from_millis(500);
 /// The longest reason that a frame can have.
@@ -53,7 +56,7 @@ const CLOSE_LOGGED_OUT: u16 = 4401;
 /// What is looked at.
 pub(crate) enum View {
     /// A shell.
-    Terminal(Arc<Shell>, Attachment),
+    Terminal(Arc<Shell>, Attachment, watch::Receiver<TerminalSize>),
     /// The log.
     Log(Box<Tail>),
 }
@@ -62,6 +65,8 @@ pub(crate) enum View {
 enum Seen {
     /// What a terminal has shown; nothing if it has ended.
     Output(Option<Output>),
+    /// A terminal has another size.
+    Size(TerminalSize),
     /// There are new lines.
     Lines,
 }
@@ -69,7 +74,8 @@ enum Seen {
 impl View {
     /// Looks at a terminal.
     pub(crate) fn terminal(shell: Arc<Shell>, reader: Attachment) -> Self {
-        Self::Terminal(shell, reader)
+        let size = shell.size();
+        Self::Terminal(shell, reader, size)
     }
 
     /// Looks at a log.
@@ -80,13 +86,35 @@ impl View {
     /// Waits until there is something to see; safe to cancel.
     async fn next(&mut self) -> Seen {
         match self {
-            Self::Terminal(_, reader) => Seen::Output(reader.next().await),
+            Self::Terminal(_, reader, size) => tokio::select! {
+                biased;
+                // The shell is held here, so that who tells of its size is there as well.
+                Ok(()) = size.changed() => Seen::Size(*size.borrow_and_update()),
+                output = reader.next() => Seen::Output(output),
+            },
             Self::Log(tail) => {
                 tail.ready().await;
                 Seen::Lines
             }
         }
     }
+}
+
+/// Tells a browser why it is refused: it cannot read the answer to a socket that never opened.
+pub(crate) async fn refuse(mut socket: WebSocket, error: ApiError) {
+    let told = AttachTold::Refused { error: error.into() };
+    let AttachTold::Refused { error } = &told else { return };
+    let reason = clip(&error.message).into();
+    let Ok(text) = serde_json::to_string(&told) else { return };
+    let close = Message::Close(Some(CloseFrame { code: CLOSE_REFUSED, reason }));
+    let say = async {
+        socket.send(Message::Text(text.into())).await?;
+        socket.send(close).await?;
+        // It is over when the client has closed its end.
+        while socket.recv().await.is_some_and(|message| message.is_ok()) {}
+        Ok::<_, axum::Error>(())
+    };
+    drop(tokio::time::timeout(REFUSAL_PATIENCE, say).await);
 }
 
 /// Why a connection ends.
@@ -192,9 +220,11 @@ impl Connection {
     }
 
     async fn hello(&mut self) -> Result<(), End> {
-        let (terminal, offset) = match &self.view {
-            View::Terminal(shell, reader) => (Some(shell.id()), reader.offset()),
-            View::Log(tail) => (None, position(tail.cursor())),
+        let (terminal, offset, size) = match &mut self.view {
+            View::Terminal(shell, reader, size) => {
+                (Some(shell.id()), reader.offset(), Some(*size.borrow_and_update()))
+            }
+            View::Log(tail) => (None, position(tail.cursor()), None),
         };
         let told = AttachTold::Hello {
             agent: self.seat.agent().uuid(),
@@ -202,6 +232,8 @@ impl Connection {
             seat: self.seat.id(),
             terminal,
             offset,
+            columns: size.map(|size| size.columns),
+            rows: size.map(|size| size.rows),
             may_control: self.seat.may_lead(),
             holder: holder(&mut self.seat),
         };
@@ -274,9 +306,7 @@ impl Connection {
         self.seat.refuse_without_control()?;
         check_size(size)?;
         match &self.view {
-            View::Terminal(shell, _) => {
-                Ok(shell.terminal().resize(size).map_err(godel_fleet::Error::from)?)
-            }
+            View::Terminal(shell, ..) => Ok(shell.resize(size)?),
             View::Log(_) => Err(no_terminal()),
         }
     }
@@ -284,7 +314,7 @@ impl Connection {
     /// Begins to type; it is waited for elsewhere, since a process may not read.
     fn typed(&self, bytes: Bytes) -> ApiResult<Typing> {
         self.seat.refuse_without_control()?;
-        let View::Terminal(shell, _) = &self.view else { return Err(no_terminal()) };
+        let View::Terminal(shell, ..) = &self.view else { return Err(no_terminal()) };
         let terminal = shell.terminal().clone();
         Ok(Box::pin(async move {
             match tokio::time::timeout(TYPE_PATIENCE, terminal.write(&bytes)).await {
@@ -314,13 +344,16 @@ impl Connection {
                 self.tell(&AttachTold::Dropped { from, to }).await
             }
             Seen::Output(None) => self.terminal_over().await,
+            Seen::Size(TerminalSize { columns, rows }) => {
+                self.tell(&AttachTold::Size { columns, rows }).await
+            }
             Seen::Lines => self.lines().await.map(drop),
         }
     }
 
     async fn terminal_over(&mut self) -> Result<(), End> {
         let code = match &self.view {
-            View::Terminal(shell, _) => shell.ended().await,
+            View::Terminal(shell, ..) => shell.ended().await,
             View::Log(_) => None,
         };
         if self.shared.crew.stopping().is_cancelled() {

@@ -135,14 +135,14 @@ export interface paths {
          *     is) is told as `dropped` with `from` and `to`.
          *
          *     The first frame is `hello` with `agent`, `label`, `seat` (this connection), `terminal`, `offset`,
-         *     `mayControl` and `holder`. One connection has control of the terminal, and one of the conversation;
+         *     `columns`, `rows`, `mayControl` and `holder`; `size` tells when a terminal has other `columns` and `rows`. One connection has control of the terminal, and one of the conversation;
          *     it is given on arrival if it is free, the caller may lead the agent and `watch` is not set. `control`
          *     tells everybody when the `holder` (`seat`, `name`) changes; it is free when its connection ends.
          *     Clients send `take` (with `force` to take it from somebody), `release`, `resize` (`columns`, `rows`),
          *     `message` (`text`: the answer if the agent asks, else a message; answered by `sent`) and `ping`;
          *     binary frames are typed. What is not allowed is answered by `refused` with an `error`. `exit` tells
          *     that the shell has ended. The server closes with 1000 and the reason when the agent or the shell has
-         *     ended, 1001 when it stops, 4401 when the login has ended and 4408 when the client reads too slowly.
+         *     ended, 1001 when it stops, 4401 when the login has ended, 4403 with `explain` when it refuses the connection, and 4408 when the client reads too slowly.
          */
         get: operations["attachAgent"];
         put?: never;
@@ -1247,6 +1247,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/inbox/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what needs a person
+         * @description As many as `GET /inbox` lists in all its pages.
+         */
+        get: operations["countInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/inbox/{id}/answer": {
         parameters: {
             query?: never;
@@ -1751,7 +1771,12 @@ export interface paths {
          *     has moved meanwhile.
          */
         post: operations["applyReview"];
-        delete?: never;
+        /**
+         * Take back what was applied
+         * @description Commits the files from before on the branch of the bead, as a commit of the caller. It is refused if the branch
+         *     has another commit since: nothing is lost.
+         */
+        delete: operations["unapplyReview"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1791,6 +1816,26 @@ export interface paths {
          * @description On a line, a file, or all of it; the agent is told when changes are requested.
          */
         post: operations["commentReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the work conflicts with
+         * @description The files in which it cannot be merged into its branch, and what both sides say there. Nothing is touched.
+         */
+        get: operations["getReviewConflicts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1855,6 +1900,26 @@ export interface paths {
          * @description It becomes a commit of the caller when the decisions are applied.
          */
         post: operations["editReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read lines of a file that a bead changes
+         * @description From the commit where the work began or where it is, also those that no hunk shows.
+         */
+        get: operations["getReviewLines"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2108,6 +2173,26 @@ export interface paths {
          * @description In the order of its workflow, 1,000 at a time.
          */
         get: operations["runSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/steps/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a step of a run
+         * @description With each time that it was begun, the last first: its task with all attempts, or the run that it started.
+         */
+        get: operations["runStep"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3699,7 +3784,8 @@ export interface paths {
          * @description Subprotocol `godel-events-v1`; frames are JSON `{id, type, timestamp, payload, metadata?}`.
          *     Clients send `subscribe` (`patterns`, `filters`, `after`, `policy`, `bufferSize`),
          *     `unsubscribe`, `command` and `ping`; the server sends `response`, `event`, `events` (several at
-         *     once, under load), `lagged`, `pong` and `error`. An `after` behind the end of the log is one of
+         *     once, under load), `lagged`, `pong` and `error`. The `head` of a `pong` is the last event that was sent:
+         *     a client that has not got it subscribes again after the last one it has. An `after` behind the end of the log is one of
          *     another log and is refused (`invalid_cursor`). Browsers authenticate with the session cookie,
          *     programs with a header; a key in the URL is not taken.
          */
@@ -4078,6 +4164,11 @@ export interface components {
              * @description The position behind the last line, to ask for more with `after`.
              */
             next: number;
+            /**
+             * Format: int64
+             * @description The position to ask for older lines with `before`; none if there are none, or they were not asked for.
+             */
+            previous?: number | null;
         };
         /** @description Something to say to an agent. */
         AgentMessage: {
@@ -6456,6 +6547,14 @@ export interface components {
              */
             createdAt: string;
         };
+        /** @description How much needs a person. */
+        NoticeCount: {
+            /**
+             * Format: int64
+             * @description How many notices are open.
+             */
+            open: number;
+        };
         /** @description An agent as it sees itself. */
         OwnAgent: {
             /**
@@ -7154,6 +7253,7 @@ export interface components {
             firstPass?: components["schemas"]["ReviewFirstPass"] | null;
             /** @description Why it cannot be approved now. */
             blocked: string[];
+            applied?: components["schemas"]["ReviewTakeover"] | null;
         };
         /** @description What came of applying decisions. */
         ReviewApplied: {
@@ -7223,6 +7323,45 @@ export interface components {
              * @description The round in which the agent was told; none if it was not yet.
              */
             sent?: number | null;
+        };
+        /** @description A file in conflict. */
+        ReviewConflict: {
+            /** @description The path. */
+            path: string;
+            /** @description What is the matter with it, in a sentence. */
+            why: string;
+            /** @description The places in which it conflicts; none if it has no lines to compare. */
+            spots: components["schemas"]["ReviewConflictSpot"][];
+            /** @description Whether there are more places. */
+            cut: boolean;
+        };
+        /** @description A place in which a file conflicts. */
+        ReviewConflictSpot: {
+            /** @description The lines above it, on both sides. */
+            above: string[];
+            /** @description What the branch says. */
+            target: string[];
+            /** @description What both said before. */
+            base: string[];
+            /** @description What the work says. */
+            work: string[];
+            /** @description The lines below it, on both sides. */
+            below: string[];
+            /** @description Whether a side has more lines. */
+            cut: boolean;
+        };
+        /** @description Where the work conflicts with the branch that it is for. */
+        ReviewConflicts: {
+            /** @description The branch that the work is for. */
+            target: string;
+            /** @description The commit that the branch is at. */
+            targetCommit: string;
+            /** @description The commit of the work. */
+            commit: string;
+            /** @description The files in conflict, 100 at most; none if it can be merged. */
+            files: components["schemas"]["ReviewConflict"][];
+            /** @description Whether there are more files. */
+            cut: boolean;
         };
         /** @description What was decided about one part of a change. */
         ReviewDecision: {
@@ -7300,6 +7439,41 @@ export interface components {
             removed: number;
             /** @description The places that differ. */
             hunks: components["schemas"]["ReviewHunk"][];
+        };
+        /** @description A line of a file. */
+        ReviewFileLine: {
+            /**
+             * Format: int32
+             * @description Its number; 1 is the first.
+             */
+            number: number;
+            /** @description What it says, without its end. */
+            text: string;
+            /** @description Whether some of it is no text and shown as replacement characters. */
+            lossy?: boolean;
+            /** @description Whether the file ends with it, without a line break. */
+            noNewline?: boolean;
+        };
+        /** @description Lines of a file as it was, or as it is, that follow each other. */
+        ReviewFileLines: {
+            /** @description The name of the file on that side. */
+            path: string;
+            /** @description `old` or `new`. */
+            side: string;
+            /** @description The commit that they are of. */
+            commit: string;
+            /**
+             * Format: int32
+             * @description How many lines the file has.
+             */
+            total: number;
+            /** @description The lines; fewer than were asked for if the file ends, or they are very long. */
+            lines: components["schemas"]["ReviewFileLine"][];
+            /**
+             * Format: int32
+             * @description The line to go on with; none if the last one that was asked for is here.
+             */
+            next?: number | null;
         };
         /** @description What an agent said that looked first. */
         ReviewFirstPass: {
@@ -7503,6 +7677,20 @@ export interface components {
              */
             size?: number | null;
         };
+        /** @description A commit that applied decisions. */
+        ReviewTakeover: {
+            /** @description The commit. */
+            commit: string;
+            /** @description The commit before. */
+            before: string;
+            /** @description Who applied them. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+        };
         /** @description How many parts of a change stand how. */
         ReviewTally: {
             /**
@@ -7635,6 +7823,23 @@ export interface components {
              * @description Until when it waits.
              */
             dueAt?: string | null;
+        };
+        /** @description A step of a run, and each time that it was begun. */
+        RunStepDetail: components["schemas"]["RunStep"] & {
+            /** @description The last time first, 10 at most. */
+            rounds: components["schemas"]["RunStepRound"][];
+            /** @description Whether there were earlier ones. */
+            cut: boolean;
+        };
+        /** @description One time that a step was begun. */
+        RunStepRound: {
+            /**
+             * Format: int32
+             * @description Counts from 0.
+             */
+            round: number;
+            task?: components["schemas"]["TaskDetail"] | null;
+            run?: components["schemas"]["RunRow"] | null;
         };
         /** @description Steps of a run, in the order of its workflow. */
         RunSteps: {
@@ -8329,6 +8534,15 @@ export interface components {
             data: components["schemas"]["Notice"];
         };
         /** @description A successful answer. */
+        Success_NoticeCount: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["NoticeCount"];
+        };
+        /** @description A successful answer. */
         Success_Option_LandingPaused: {
             /**
              * @description Always `true`.
@@ -8709,6 +8923,7 @@ export interface components {
                 firstPass?: components["schemas"]["ReviewFirstPass"] | null;
                 /** @description Why it cannot be approved now. */
                 blocked: string[];
+                applied?: components["schemas"]["ReviewTakeover"] | null;
             };
         };
         /** @description A successful answer. */
@@ -8739,6 +8954,15 @@ export interface components {
             data: components["schemas"]["ReviewComment"];
         };
         /** @description A successful answer. */
+        Success_ReviewConflicts: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewConflicts"];
+        };
+        /** @description A successful answer. */
         Success_ReviewDiff: {
             /**
              * @description Always `true`.
@@ -8746,6 +8970,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["ReviewDiff"];
+        };
+        /** @description A successful answer. */
+        Success_ReviewFileLines: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewFileLines"];
         };
         /** @description A successful answer. */
         Success_ReviewList: {
@@ -8809,6 +9042,21 @@ export interface components {
                  * @description When it ended.
                  */
                 finishedAt?: string | null;
+            };
+        };
+        /** @description A successful answer. */
+        Success_RunStepDetail: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description A step of a run, and each time that it was begun. */
+            data: components["schemas"]["RunStep"] & {
+                /** @description The last time first, 10 at most. */
+                rounds: components["schemas"]["RunStepRound"][];
+                /** @description Whether there were earlier ones. */
+                cut: boolean;
             };
         };
         /** @description A successful answer. */
@@ -9199,6 +9447,16 @@ export interface components {
             kind: string;
             /** @description What was said, cut if it is long. */
             text: string;
+            /**
+             * Format: date-time
+             * @description When it was kept; none for what was said before that was noted, or in the conversation of another agent.
+             */
+            at?: string | null;
+            /**
+             * Format: int64
+             * @description What it cost, in millionths of a dollar, at the node that the model began with; none if that is not known.
+             */
+            costMicros?: number | null;
         };
         /** @description The nodes of a conversation. */
         TalkNodes: {
@@ -10233,6 +10491,11 @@ export interface operations {
                 columns?: number;
                 /** @description Lines of a terminal that is opened. */
                 rows?: number;
+                /**
+                 * @description For pages of a browser, which cannot read why a socket did not open: it opens all the same, the frame
+                 *     `refused` says why, and it is closed with 4403.
+                 */
+                explain?: boolean;
                 /** @description A ticket, for pages of a browser, which can send no header; the guard reads it. */
                 ticket?: string;
             };
@@ -10268,6 +10531,11 @@ export interface operations {
             query?: {
                 /** @description The position behind which to begin; the beginning unless given. */
                 after?: number;
+                /**
+                 * @description Reads backwards: the newest lines before this position, with `previous` for those before them. A number
+                 *     beyond the end of the log means its end.
+                 */
+                before?: number;
                 /** @description How many lines at most: 1 to 500, 100 unless given. */
                 limit?: number;
                 /** @description How many seconds to wait if there is nothing yet: at most 25. */
@@ -10375,6 +10643,11 @@ export interface operations {
             query?: {
                 /** @description The position behind which to begin; the beginning unless given. */
                 after?: number;
+                /**
+                 * @description Reads backwards: the newest lines before this position, with `previous` for those before them. A number
+                 *     beyond the end of the log means its end.
+                 */
+                before?: number;
                 /** @description How many lines at most: 1 to 500, 100 unless given. */
                 limit?: number;
                 /** @description How many seconds to wait if there is nothing yet: at most 25. */
@@ -12678,6 +12951,35 @@ export interface operations {
             };
         };
     };
+    countInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The count */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_NoticeCount"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     answerNotice: {
         parameters: {
             query?: never;
@@ -13851,6 +14153,43 @@ export interface operations {
             };
         };
     };
+    unapplyReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description Only if the branch is still at this commit. */
+                commit?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The commit */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewApplied"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     approveReview: {
         parameters: {
             query?: {
@@ -13916,6 +14255,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_ReviewComment"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getReviewConflicts: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conflicts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewConflicts"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -14074,6 +14448,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Review"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getReviewLines: {
+        parameters: {
+            query: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description The file, by its name before or now; one that the change is about. */
+                path: string;
+                /** @description `old`: as it was; `new`: as it is, unless given. */
+                side?: string;
+                /** @description The first line; 1 unless given. */
+                from?: number;
+                /** @description The last line; 1000 in all at most, and so many unless given. */
+                to?: number;
+                /** @description Only if the work is still at this commit. */
+                commit?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewFileLines"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -14552,6 +14971,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_RunSteps"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+                /** @description The id of the step */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The step */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RunStepDetail"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -40,6 +40,8 @@ export type ServerFrame =
   | { type: "refused"; replyTo: string | undefined; refusal: Refusal }
   | { type: "events"; subscriptionId: string | undefined; events: GodelEvent[] }
   | { type: "lagged"; subscriptionId: string | undefined; gap: Gap }
+  /** `head` is the last event that was sent to us, if there was one. */
+  | { type: "pong"; head: number | undefined }
   | { type: "other" };
 
 type Json = Record<string, unknown>;
@@ -60,6 +62,8 @@ export function parseFrame(text: string): ServerFrame {
       return { type: "events", subscriptionId, events: parseEvents(payload.events) };
     case "lagged":
       return parseLagged(payload, subscriptionId);
+    case "pong":
+      return { type: "pong", head: asSequence(payload.head) };
     case "error":
       return {
         type: "refused",

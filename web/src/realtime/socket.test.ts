@@ -310,6 +310,25 @@ describe("heartbeat", () => {
     expect(w.phase()).toBe("live");
   });
 
+  it("G3 notices that the last event was lost, and gets it", () => {
+    const w = world();
+    const sub = w.goLive(0);
+    const wire = FakeWire.last;
+    wire.event(sub, 1);
+    // The server sent 2 as well; it never came, and nothing comes after it.
+    vi.advanceTimersByTime(PING_EVERY_MS);
+    wire.receive({ type: "pong", payload: { head: 2 } });
+    const asked = wire.frames("subscribe").at(-1);
+    expect(asked?.payload).toMatchObject({ after: 1 });
+    const again = wire.accept(2);
+    wire.event(again, 2);
+    expect(w.seen).toEqual([1, 2]);
+    vi.advanceTimersByTime(PING_EVERY_MS);
+    const before = wire.frames("subscribe").length;
+    wire.receive({ type: "pong", payload: { head: 2 } });
+    expect(wire.frames("subscribe")).toHaveLength(before);
+  });
+
   it("hangs up on a connection that went silent", () => {
     const w = world();
     w.goLive(0);

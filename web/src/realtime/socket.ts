@@ -84,6 +84,8 @@ export class EventSocket {
   #pendingId: string | undefined;
   /** The cursor at which a silent gap was already asked for again. */
   #recoveredAt: number | undefined;
+  /** The end of what was sent that was already asked for again. */
+  #missedHead: number | undefined;
   #frames = 0;
 
   constructor(options: EventSocketOptions) {
@@ -154,6 +156,9 @@ export class EventSocket {
         break;
       case "lagged":
         if (this.#isOurs(frame.subscriptionId)) this.#lagged(frame.gap);
+        break;
+      case "pong":
+        this.#checkHead(frame.head);
         break;
       case "other":
         break;
@@ -246,6 +251,14 @@ export class EventSocket {
       fresh.push(event);
     }
     this.#handOver(fresh);
+  }
+
+  /** The last event can be lost without a later one to show the gap; the server says what it sent. */
+  #checkHead(head: number | undefined): void {
+    if (head === undefined || this.#cursor === undefined || head <= this.#cursor) return;
+    if (this.#subscriptionId === undefined || this.#missedHead === head) return;
+    this.#missedHead = head;
+    this.#subscribe();
   }
 
   #handOver(events: GodelEvent[]): void {

@@ -55,8 +55,8 @@ async fn agent(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Spawn(asked) => Box::pin(spawn::run(context, *asked)).await,
         Asked::List(asked) => list(context, asked).await,
         Asked::Show { agent } => show::run(context, &agent).await,
-        Asked::Logs { agent, follow, after, full } => {
-            let how = log::How { follow, after, full };
+        Asked::Logs { agent, follow, after, tail, before, full } => {
+            let how = log::How { follow, after, full, back: log::Back::asked(tail, before) };
             Box::pin(log::run(context, &agent, how)).await
         }
         Asked::Attach { agent, full, terminal, watch, take } => {

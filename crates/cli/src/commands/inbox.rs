@@ -1,6 +1,6 @@
 //! `godel inbox`: what needs a person.
 
-use godel_api::{AnswerNotice, Client, Notice};
+use godel_api::{AnswerNotice, Client, Notice, NoticeCount};
 use godel_args::agent::{Inbox, InboxWhat};
 use godel_console::lookup::{self, Part};
 use godel_console::measure::since;
@@ -18,6 +18,7 @@ const PATH: &str = "/api/v1/inbox";
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: Inbox) -> Result<Exit> {
     match asked.what {
+        None if asked.count => count(context).await,
         None => list(context, asked.all).await,
         Some(InboxWhat::Answer { id, text: given }) => {
             let said = text(context, &given)?;
@@ -31,6 +32,17 @@ pub(crate) async fn run(context: &Context, asked: Inbox) -> Result<Exit> {
 async fn notices(context: &Context, client: &Client, all: bool) -> Result<Vec<Notice>> {
     let filter = all.then(|| json!({ "state": "all" }));
     lookup::all(context, client, PATH, filter).await
+}
+
+async fn count(context: &Context) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let path = format!("{PATH}/count");
+    let counted: NoticeCount = found.client.call(Method::GET, &path, lookup::NOTHING).await?;
+    match context.output.is_json() {
+        true => context.output.value(&counted)?,
+        false => context.output.line(counted.open)?,
+    }
+    Ok(Exit::Done)
 }
 
 async fn list(context: &Context, all: bool) -> Result<Exit> {

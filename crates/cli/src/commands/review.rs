@@ -1,5 +1,6 @@
 //! `godel review`: what people decide about the work of agents.
 
+mod lines;
 mod show;
 
 use std::io::Write as _;
@@ -7,8 +8,8 @@ use std::path::Path;
 
 use godel_api::{
     ApplyReview, ApproveReview, DecideReview, EditReview, NewReviewComment, RequestReviewChanges,
-    Review, ReviewApplied, ReviewApproved, ReviewComment, ReviewDiff, ReviewLines, ReviewList,
-    ReviewPart, ReviewRequested,
+    Review, ReviewApplied, ReviewApproved, ReviewComment, ReviewConflicts, ReviewDiff, ReviewLines,
+    ReviewList, ReviewPart, ReviewRequested,
 };
 use godel_args::review::{Of, Parts, Place, Rest, Review as Asked};
 use reqwest::Method;
@@ -34,6 +35,9 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::List { project } => list(context, project.as_deref()).await,
         Asked::Show(of) => tell(context, call(context, &of, "", Method::GET, NOTHING).await?),
         Asked::Diff { of, path } => diff(context, &of, path.as_deref()).await,
+        Asked::Lines { of, path, from, to, old } => {
+            lines::run(context, &of, lines::Wanted { path: &path, span: (from, to), old }).await
+        }
         Asked::Comment { of, text: said, on, old, reply_to } => {
             let said = text(context, &said)?;
             comment(context, &of, (said, old), (on.as_ref(), reply_to.as_deref())).await
@@ -49,6 +53,8 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
             tell(context, call(context, &of, "/edits", Method::POST, Some(&body)).await?)
         }
         Asked::Apply { of, undecided } => apply(context, &of, undecided).await,
+        Asked::Unapply { of, commit } => unapply(context, &of, commit.as_deref()).await,
+        Asked::Conflicts(of) => conflicts(context, &of).await,
         Asked::Approve { of, note, commit, no_land } => {
             let body = ApproveReview { note, no_land, commit };
             approve(context, &of, &body).await
@@ -188,6 +194,26 @@ async fn apply(context: &Context, of: &Of, undecided: Option<Rest>) -> Result<Ex
         context.output.note(format_args!("conflicts with the target: {}", plain(file)));
     }
     Ok(exit)
+}
+
+async fn unapply(context: &Context, of: &Of, commit: Option<&str>) -> Result<Exit> {
+    let what = commit.map_or_else(|| "/apply".to_owned(), |id| with("/apply", "commit", id));
+    let done: ReviewApplied = call(context, of, &what, Method::DELETE, NOTHING).await?;
+    match (context.output.is_json(), &done.commit) {
+        (true, _) => context.output.value(&done)?,
+        (false, Some(commit)) => context.output.line(commit)?,
+        (false, None) => context.output.remark("there was nothing to take back"),
+    }
+    Ok(Exit::Done)
+}
+
+async fn conflicts(context: &Context, of: &Of) -> Result<Exit> {
+    let found: ReviewConflicts = call(context, of, "/conflicts", Method::GET, NOTHING).await?;
+    match context.output.is_json() {
+        true => context.output.value(&found)?,
+        false => show::conflicts(context, &found)?,
+    }
+    Ok(if found.files.is_empty() { Exit::Done } else { Exit::Conflict })
 }
 
 async fn approve(context: &Context, of: &Of, body: &ApproveReview) -> Result<Exit> {

@@ -317,6 +317,8 @@ mod tests {
                 parent: *parent,
                 kind: if number == 0 { "user" } else { "model" }.to_owned(),
                 text: format!("text {number}\nmore"),
+                at: None,
+                cost_micros: None,
             })
             .collect();
         let names = names(&talk());

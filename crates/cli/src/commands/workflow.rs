@@ -35,6 +35,7 @@ async fn workflow(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::Validate { file } => validate(context, &file),
         Asked::Run(asked) => Box::pin(runs::start(context, asked)).await,
         Asked::Status { run } => Box::pin(runs::status(context, &run)).await,
+        Asked::Step { run, step } => Box::pin(runs::step(context, &run, &step)).await,
         Asked::Runs { workflow, limit } => runs::list(context, workflow, limit as usize).await,
         Asked::Pause { run } => runs::change(context, &run, "pause", None).await,
         Asked::Resume { run } => runs::change(context, &run, "resume", None).await,

@@ -43,6 +43,7 @@ async fn an_agent_does_a_task_and_its_work_lands() {
         .collect();
     assert!(kinds.contains(&json!("agent:tool:call")), "{kinds:?}");
     assert_eq!(kinds.iter().filter(|kind| **kind == "agent:complete").count(), 1, "{kinds:?}");
+    backwards(&yard, &kinds);
     let file = format!("bead/{bead}:docs/hello.txt");
     assert_eq!(repo.git(&["show", &file]), "hello there\n");
     conversation(&yard, bead);
@@ -53,8 +54,34 @@ async fn an_agent_does_a_task_and_its_work_lands() {
     repo.godel(&["agent", "show", "greeter"]).refused(3, &["agent_not_found"]);
 }
 
+/// A log is read from its end, too, and what is before a position is all that is before it.
+fn backwards(yard: &Yard, kinds: &[Value]) {
+    let read = |more: &[&str]| -> Vec<Value> {
+        let words = [&["agent", "logs", "greeter", "--json"], more].concat();
+        let lines = yard.repo.say(&words);
+        lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let last = read(&["--tail", "3"]);
+    let told: Vec<_> = last.iter().map(|line| line["type"].clone()).collect();
+    assert_eq!(told, kinds[kinds.len() - 3..]);
+    let seq = last[0]["seq"].to_string();
+    let before = read(&["--before", &seq, "--tail", "100000"]);
+    assert_eq!(before.len() + 3, kinds.len());
+    assert_eq!(
+        before.iter().map(|line| line["type"].clone()).collect::<Vec<_>>(),
+        kinds[..before.len()]
+    );
+    let both = ["agent", "logs", "greeter", "--before", &seq, "--follow"];
+    yard.repo.godel(&both).refused(2, &["cannot be used with"]);
+}
+
 fn conversation(yard: &Yard, bead: &str) {
     let repo = &yard.repo;
+    let known = repo.json(&["session", "show", "greeter"]);
+    let nodes = known["nodes"].as_array().unwrap();
+    assert!(nodes.iter().all(|node| node["at"].is_string()), "{known}");
+    let paid: i64 = nodes.iter().filter_map(|node| node["costMicros"].as_i64()).sum();
+    assert_eq!(json!(paid), yard.json(&["agent", "show", "greeter"])["spentMicros"]);
     let tree = repo.say(&["session", "tree", "greeter", "--all"]);
     for part in [&format!("greeter on {bead} (ended)"), "  0 user", "branch main (chosen)"] {
         assert!(tree.contains(part), "no {part:?} in {tree}");
@@ -65,6 +92,12 @@ fn conversation(yard: &Yard, bead: &str) {
     repo.say(&["session", "switch", "greeter", "again"]);
     let shown = repo.json(&["session", "show", "greeter"]);
     assert_eq!((&shown["session"]["branch"], &shown["nodes"][1]), (&json!("again"), &Value::Null));
+    let told =
+        repo.json(&["events", "list", "--type", "agent:session", "--limit", "10"]).to_string();
+    assert!(
+        told.contains(r#""change":"switch""#) && told.contains(r#""change":"branch""#),
+        "{told}"
+    );
     let tree = repo.say(&["session", "tree", "greeter"]);
     assert!(tree.contains("saved as the-end") && tree.contains("branch again (chosen)"), "{tree}");
     let no = ["session", "fork", "greeter", "--node", "nowhere"];
@@ -89,11 +122,13 @@ async fn a_question_is_answered_by_the_number_of_a_choice() {
     for part in [&format!("asks  {label} on godel-"), "Which colour?", "2. blue"] {
         assert!(inbox.contains(part), "no {part:?} in {inbox}");
     }
+    assert_eq!(yard.repo.say(&["inbox", "--count"]), "1\n");
     let id = asked["id"].as_str().unwrap();
     let told = yard.repo.say(&["inbox", "answer", &id[id.len() - 8..], "2"]);
     assert_eq!(told, format!("{label} is told: blue\n"));
     yard.until_state(&label, "completed");
     assert_eq!(yard.json(&["inbox"]), json!({ "items": [] }));
+    assert_eq!(yard.json(&["inbox", "--count"]), json!({ "open": 0 }));
     assert!(yard.repo.say(&["inbox", "--all"]).contains("answered: blue"));
     assert_eq!(yard.repo.say(&["inbox"]), "Nothing needs you.\n");
     yard.repo.godel(&["inbox", "answer", id, "1"]).refused(3, &["notice_not_found"]);

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use godel_api::{
-    ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_TOO_SLOW, Client, ClientError, Heard, Holder,
-    Socket, read_terminal_frame,
+    ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_REFUSED, CLOSE_TOO_SLOW, Client, ClientError,
+    Heard, Holder, Socket, read_terminal_frame,
 };
 use godel_model::{Report as _, code};
 use uuid::Uuid;
@@ -40,6 +40,8 @@ struct Visitor {
     terminal: Option<Uuid>,
     may_control: bool,
     holder: Option<Holder>,
+    /// The columns and rows of the terminal, as they were told last.
+    size: Option<(u16, u16)>,
     /// Where the next byte is expected.
     at: u64,
     shown: Vec<u8>,
@@ -55,12 +57,15 @@ impl Visitor {
         let query: Vec<_> = query.iter().map(|(name, text)| (*name, (*text).to_owned())).collect();
         let mut socket = client.socket(&path, &query, ATTACH_PROTOCOL).await?;
         let Heard::Text(text) = socket.next().await else { panic!("no hello") };
-        let AttachTold::Hello { seat, terminal, offset, may_control, holder, .. } =
-            serde_json::from_str(&text).unwrap()
+        let told = serde_json::from_str(&text).unwrap();
+        let AttachTold::Hello {
+            seat, terminal, offset, columns, rows, may_control, holder, ..
+        } = told
         else {
             panic!("{text}");
         };
-        Ok(Self { socket, seat, terminal, may_control, holder, at: offset, shown: Vec::new() })
+        let (size, shown) = (columns.zip(rows), Vec::new());
+        Ok(Self { socket, seat, terminal, may_control, holder, size, at: offset, shown })
     }
 
     async fn open(client: &Client, agent: &str) -> Self {
@@ -91,12 +96,21 @@ impl Visitor {
     async fn told(&mut self) -> Result<AttachTold, (u16, String)> {
         loop {
             match self.next().await {
+                Heard::Text(text) if self.resized(&text) => {}
                 Heard::Text(text) => return Ok(serde_json::from_str(&text).unwrap()),
                 Heard::Bytes(frame) => self.see(&frame),
                 Heard::Closed { code, reason } => return Err((code, reason)),
                 Heard::Lost => panic!("the connection broke"),
             }
         }
+    }
+
+    /// Takes note if a frame tells of another size.
+    fn resized(&mut self, text: &str) -> bool {
+        let told = serde_json::from_str(text).unwrap();
+        let AttachTold::Size { columns, rows } = told else { return false };
+        self.size = Some((columns, rows));
+        true
     }
 
     fn see(&mut self, frame: &Bytes) {
@@ -111,6 +125,7 @@ impl Visitor {
         while !String::from_utf8_lossy(&self.shown).contains(text) {
             match self.next().await {
                 Heard::Bytes(frame) => self.see(&frame),
+                Heard::Text(told) if self.resized(&told) => {}
                 other => panic!("{other:?} instead of {text:?}"),
             }
         }
@@ -204,6 +219,7 @@ async fn one_of_many_has_control_and_everybody_knows_who() {
     let client = client(&yard, &yard.repo.home);
     let mut one = Visitor::open(&client, &label).await;
     let mut two = Visitor::open(&client, &label).await;
+    assert_eq!((one.size, two.size), (Some((80, 24)), Some((80, 24))));
     assert_eq!(two.holder.clone().map(|holder| holder.seat), Some(one.seat));
     two.types("echo stolen\n").await;
     assert_eq!(two.refusal().await, "control_held");
@@ -220,6 +236,7 @@ async fn one_of_many_has_control_and_everybody_knows_who() {
     two.types("stty size\n").await;
     two.until("17 91\r\n").await;
     one.until("17 91\r\n").await;
+    assert_eq!((one.size, two.size), (Some((91, 17)), Some((91, 17))));
     one.ask(AttachAsk::Take { force: true }).await;
     let own = Some(one.seat);
     assert_eq!((one.holder().await, two.holder().await), (own, own));
@@ -229,7 +246,19 @@ async fn one_of_many_has_control_and_everybody_knows_who() {
     assert!(!String::from_utf8_lossy(&two.shown).contains("stolen"));
     // The conversation has a lock of its own.
     let talk = Visitor::try_open(&client, &label, &[]).await.unwrap();
-    assert_eq!(talk.holder.map(|holder| holder.seat), Some(talk.seat));
+    assert_eq!((talk.holder.map(|holder| holder.seat), talk.size), (Some(talk.seat), None));
+    // A browser cannot read why a socket did not open, so it is told on the socket if it asks for that.
+    let path = format!("/api/v1/agents/{label}/attach");
+    let query = [("terminal", "true"), ("offset", "99999999"), ("explain", "true")]
+        .map(|(name, text)| (name, text.to_owned()));
+    let mut socket = client.socket(&path, &query, ATTACH_PROTOCOL).await.unwrap();
+    let Heard::Text(told) = socket.next().await else { panic!("nothing was told") };
+    let AttachTold::Refused { error } = serde_json::from_str(&told).unwrap() else {
+        panic!("{told}")
+    };
+    assert_eq!(error.code, "invalid_field");
+    let Heard::Closed { code, reason } = socket.next().await else { panic!("it stays open") };
+    assert_eq!((code, reason.as_str()), (CLOSE_REFUSED, error.message.as_str()));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -130,6 +130,23 @@ async fn comments_and_a_rejected_hunk_go_back_as_one_message_and_decisions_stay(
     }
 }
 
+/// Lines outside of hunks can be read, and what was applied can be taken back.
+fn taken_back(yard: &Yard, id: &str) {
+    let lines = yard.run(&["review", "lines", id, "long.txt", "--from", "40", "--to", "41"]);
+    assert_eq!(lines.expect(0).stdout, "    40  line 40\n    41  line 41\n");
+    let old = yard.json(&["review", "lines", id, "long.txt", "--from", "30", "--old"]);
+    assert_eq!((&old["lines"][0]["text"], &old["total"]), (&json!("line 30"), &json!(60)));
+    yard.run(&["review", "lines", id, "README.md"]).refused(4, &["is not changed by"]);
+    yard.run(&["review", "unapply", id]).refused(4, &["none that applied decisions"]);
+    let applied = yard.json(&["review", "apply", id]);
+    assert_eq!(yard.json(&["review", "show", id])["applied"]["commit"], applied["commit"]);
+    yard.run(&["review", "conflicts", id]).expect(0);
+    let undone = yard.json(&["review", "unapply", id]);
+    let work = long(&[(15, "fifteen"), (30, "thirty"), (55, "fifty-five")]);
+    assert_eq!(yard.at(undone["commit"].as_str().unwrap(), "long.txt"), work);
+    assert_eq!(bounds(&yard.json(&["review", "show", id])).last(), Some(&("edited", "bound")));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_accepted_is_a_commit_of_the_person_and_the_same_as_a_patch() {
     let (yard, id) = in_review().await;
@@ -142,6 +159,7 @@ async fn what_was_accepted_is_a_commit_of_the_person_and_the_same_as_a_patch() {
     yard.run(&["review", "reject", &id, "long.txt:2:1-9"]).refused(2, &["1 to 2"]);
     yard.repo.fed("55, by hand\nand more\n", &["review", "edit", &id, "long.txt:3", "-"]).expect(0);
     let patch = yard.run(&["review", "export", &id]).expect(0).stdout;
+    taken_back(&yard, &id);
     let done = yard.json(&["review", "apply", &id]);
     let (commit, tree) = (done["commit"].as_str().unwrap(), done["tree"].as_str().unwrap());
     let branch = format!("bead/{id}");

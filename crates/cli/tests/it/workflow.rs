@@ -84,6 +84,7 @@ fn a_workflow_runs_fails_is_tried_again_asks_and_completes() {
     std::fs::write(home.path().join("ok"), "").unwrap();
     assert!(home.run(&["workflow", "retry", &run]).expect(0).stdout.contains("is running"));
     until(&home, &status, |run| run["counts"]["waiting"] == 1);
+    looked_back(&home, &run);
     let shown = home.run(&["workflow", "status", &run]).expect(0).stdout;
     assert!(shown.contains(&format!("`godel workflow approve {run} agree`")), "{shown}");
     let drawing = home.run(&["workflow", "export", &run]).expect(0).stdout;
@@ -96,6 +97,20 @@ fn a_workflow_runs_fails_is_tried_again_asks_and_completes() {
     home.run(&["workflow", "pause", &run]).expect(4);
     home.run(&["workflow", "status", "ffffffff"]).refused(3, &["run_not_found"]);
     stored(&home);
+}
+
+/// A step tells each time that it was begun, and why it failed before.
+fn looked_back(home: &Home, run: &str) {
+    let step = home.run(&["workflow", "step", run, "build", "--json"]).expect(0).json();
+    let rounds = step["rounds"].as_array().unwrap();
+    assert_eq!((&step["state"], rounds.len()), (&json!("succeeded"), 2), "{step}");
+    let (last, first) = (&rounds[0]["task"], &rounds[1]["task"]);
+    assert_eq!((&last["state"], &first["state"]), (&json!("succeeded"), &json!("dead")));
+    assert!(first["attempts"][0]["error"].as_str().unwrap().contains("no compiler"), "{first}");
+    assert!(last["result"]["version"] == "1.4" && last["payload"].is_object(), "{last}");
+    let shown = home.run(&["workflow", "step", run, "build"]).expect(0).stdout;
+    assert!(shown.contains("build (succeeded)") && shown.contains("no compiler"), "{shown}");
+    home.run(&["workflow", "step", run, "nobody"]).refused(3, &["run_not_found"]);
 }
 
 fn stored(home: &Home) {

@@ -1,7 +1,7 @@
 //! What comes of a review: a commit, a patch, a landing, or another round.
 
 use godel_app::{Call, beads};
-use godel_git::{Applied, Apply, Author, Message, Name, Undecided};
+use godel_git::{Applied, Apply, Author, Message, Name, PEOPLE, Takeover, Undecided};
 use godel_model::{BeadStatus, ProjectId, Reach};
 use serde_json::json;
 use tracing::instrument;
@@ -9,6 +9,7 @@ use tracing::instrument;
 use super::desk::{Desk, refused};
 use super::doc::{Approval, Review};
 use super::message;
+use super::unapply::title;
 use crate::doc::Agent;
 use crate::landing::{self, Entry, Stage};
 use crate::slips::{March, MarchState};
@@ -267,6 +268,17 @@ pub async fn patch(
 
 impl Desk<'_> {
     fn commit_message(&self, bead: Name) -> Message {
+        let title = title(bead.as_str());
+        self.message(bead, title, "")
+    }
+
+    /// What a commit says that takes back what was applied.
+    pub(super) fn message_of_return(&self, bead: Name, done: &Takeover) -> Message {
+        let title = format!("Undo what was taken over of {bead}");
+        self.message(bead, title, &format!("This reverts commit {}.\n\n", done.commit))
+    }
+
+    fn message(&self, bead: Name, title: String, said: &str) -> Message {
         let name = &self.call.actor.name;
         let name = name.strip_prefix("user:").unwrap_or(name);
         let good = |c: &char| c.is_alphanumeric() || " ._-".contains(*c);
@@ -274,10 +286,10 @@ impl Desk<'_> {
         if !name.chars().any(char::is_alphanumeric) {
             "a person".clone_into(&mut name);
         }
-        let email = format!("{}@people.godel.invalid", name.replace(' ', "."));
+        let email = format!("{}{PEOPLE}", name.replace(' ', "."));
         Message {
-            title: format!("Take over what was accepted of {bead}"),
-            body: format!("Reviewed by {name}.\n\nBead: {bead}"),
+            title,
+            body: format!("{said}Reviewed by {name}.\n\nBead: {bead}"),
             author: Author { name, email },
             bead,
         }

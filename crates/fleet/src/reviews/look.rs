@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use godel_app::{Call, beads};
 use godel_beads::{Filter, Sort};
-use godel_git::{Bound, Changes, DiffStat, FileChange, LineKind, Standing, Tally};
+use godel_git::{Bound, Changes, DiffStat, FileChange, LineKind, Standing, Takeover, Tally};
 use godel_model::{BeadStatus, ProjectId, Reach};
 use jiff::Timestamp;
 use serde_json::Value;
@@ -92,6 +92,8 @@ pub struct Full {
     pub first_pass: Option<FirstPass>,
     /// Why it cannot be approved now.
     pub blocked: Vec<String>,
+    /// The commit that applied decisions, if the branch is at it.
+    pub applied: Option<Takeover>,
 }
 
 /// Which files of a change are wanted.
@@ -266,6 +268,7 @@ impl Desk<'_> {
             comments: spots(&self.review.comments, changes),
             first_pass: self.first_pass().await?,
             blocked: self.blocked(changes),
+            applied: self.takeover().await?,
             tally,
         })
     }

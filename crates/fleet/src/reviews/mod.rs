@@ -7,14 +7,18 @@
 mod desk;
 mod doc;
 mod end;
+mod lines;
 mod look;
 mod message;
 mod say;
+mod unapply;
 
 pub(crate) use desk::Kept;
 pub use doc::{Approval, Comment, Made, On, Review, Side};
 pub use end::{
     Approve, Approved, Outcome, RequestChanges, Requested, apply, approve, patch, request_changes,
 };
+pub use lines::{FileLines, WantLines, lines};
 pub use look::{Diff, FirstPass, Full, Spot, Summary, Want, diff, list, show};
 pub use say::{Decide, Edit, NewComment, Which, comment, decide, edit, undo};
+pub use unapply::{clashes, unapply};

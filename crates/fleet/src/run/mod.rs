@@ -238,8 +238,9 @@ impl Run {
 
     /// Closes what a session asked that is gone: nobody would hear the answer, and the agent asks again.
     async fn forget_questions(&self, agent: &Agent) -> Result<()> {
-        let agent = agent.clone();
-        let work = move |tx: &mut Tx<'_>| inbox::close_all(tx, &agent, &[NoticeKind::Question]);
+        let (fleet, agent) = (self.fleet.clone(), agent.clone());
+        let asked = [NoticeKind::Question];
+        let work = move |tx: &mut Tx<'_>| inbox::close(&fleet, tx, &agent, &asked);
         paper::write(self.fleet.app(), self.tenant, work).await
     }
 

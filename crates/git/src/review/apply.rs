@@ -84,7 +84,14 @@ impl Reviewing<'_> {
         })
     }
 
-    fn commit(&self, tree: &str, parent: &str, message: &Message, text: &str) -> Result<String> {
+    /// Writes a commit of the person whom its message names.
+    pub(super) fn commit(
+        &self,
+        tree: &str,
+        parent: &str,
+        message: &Message,
+        text: &str,
+    ) -> Result<String> {
         let date = format!("@{} +0000", self.bench.host.clock.now().as_second());
         let git = self.repo().git().settings(&PLAIN.map(str::to_owned));
         let git = ["AUTHOR", "COMMITTER"].into_iter().fold(git, |git, who| {

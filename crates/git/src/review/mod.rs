@@ -9,16 +9,22 @@ mod apply;
 mod assemble;
 mod build;
 mod changes;
+mod clash;
 mod decide;
+mod excerpt;
 mod key;
 mod patch;
 mod raw;
 mod read;
+mod takeover;
 mod words;
 
 pub use apply::{Applied, Apply};
 pub use changes::{Changes, FileChange, Hunk, Line, LineKind, Side, Status};
+pub use clash::{Clash, ClashSpot, Clashes};
 pub use decide::{Bound, Decision, Lines, Part, Standing, Tally, Undecided, Verdict};
+pub use excerpt::{EXCERPT_MAX_LINES, Excerpt, Spoken};
+pub use takeover::{PEOPLE, Takeover};
 
 use crate::bench::Workbench;
 use crate::error::Result;

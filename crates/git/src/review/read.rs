@@ -15,7 +15,7 @@ const FILES_MAX: usize = 50_000;
 /// How much git may write about one change; what is beyond is decided file by file.
 const PATCH_MAX_BYTES: u64 = 64 << 20;
 /// Larger files count as binary.
-const FILE_MAX_BYTES: u64 = 8 << 20;
+pub(super) const FILE_MAX_BYTES: u64 = 8 << 20;
 /// Beyond so many files git does not look for renames by content.
 const RENAMES_MAX: &str = "-l2000";
 

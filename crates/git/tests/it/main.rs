@@ -12,6 +12,7 @@ mod losses;
 mod policies;
 mod refusals;
 mod review;
+mod review_more;
 mod review_properties;
 mod spares;
 mod stacks;

@@ -20,7 +20,7 @@ pub(crate) fn commit(world: &World) -> String {
 }
 
 /// Ten numbered lines with some replaced; `0` is the first.
-fn numbered(count: usize, other: &[(usize, &str)]) -> String {
+pub(crate) fn numbered(count: usize, other: &[(usize, &str)]) -> String {
     let line = |at: usize| {
         let found = other.iter().find(|(which, _)| *which == at);
         found.map_or_else(|| format!("line {at}\n"), |(_, text)| (*text).to_owned())
@@ -28,7 +28,7 @@ fn numbered(count: usize, other: &[(usize, &str)]) -> String {
     (0..count).map(line).collect()
 }
 
-fn decide(changes: &Changes, path: &str, hunk: usize, verdict: Verdict) -> Decision {
+pub(crate) fn decide(changes: &Changes, path: &str, hunk: usize, verdict: Verdict) -> Decision {
     let file = changes.files.iter().find(|file| file.path == path).unwrap();
     file.parts().nth(hunk).unwrap().decide(None, verdict)
 }

@@ -172,7 +172,10 @@ impl Connection {
         };
         let id = frame.id.as_deref();
         let answer = match frame.kind {
-            FrameKind::Ping => frames::pong(id, now),
+            FrameKind::Ping => {
+                let sent = self.subscriptions.iter().filter_map(|one| one.sent).max();
+                frames::pong(id, sent, now)
+            }
             FrameKind::Pong => return Ok(()),
             FrameKind::Subscribe => frames::response(id, self.subscribe(&frame).await, now),
             FrameKind::Unsubscribe => frames::response(id, self.unsubscribe(&frame), now),
@@ -250,6 +253,8 @@ impl Connection {
                 return Ok(());
             }
         };
+        let last = delivery.events.last().map(|last| last.event.seq.0);
+        subscription.sent = subscription.sent.max(last);
         let (id, now) = (subscription.id.clone(), self.shared.app.clock.now());
         // The next look begins behind it, so that a busy one does not starve the others.
         self.subscriptions.rotate_left(index + 1);

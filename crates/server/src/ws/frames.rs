@@ -91,10 +91,11 @@ pub(super) fn error(to: Option<&str>, error: ApiError, now: Timestamp) -> String
     frame(to.unwrap_or("error"), FrameKind::Error, now, &json!(ErrorBody::from(error)), metadata)
 }
 
-/// Writes a sign of life.
-pub(super) fn pong(to: Option<&str>, now: Timestamp) -> String {
+/// Writes a sign of life, with the position of the last event that was sent: who has not got it has lost it.
+pub(super) fn pong(to: Option<&str>, head: Option<i64>, now: Timestamp) -> String {
     let metadata = to.map_or(Value::Null, |to| json!({ "correlationId": to }));
-    frame(to.unwrap_or("pong"), FrameKind::Pong, now, &json!({}), metadata)
+    let payload = head.map_or_else(|| json!({}), |head| json!({ "head": head }));
+    frame(to.unwrap_or("pong"), FrameKind::Pong, now, &payload, metadata)
 }
 
 #[cfg(test)]

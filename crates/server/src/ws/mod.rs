@@ -27,7 +27,8 @@ const MESSAGE_MAX_BYTES: usize = 64 * 1024;
 /// Subprotocol `godel-events-v1`; frames are JSON `{id, type, timestamp, payload, metadata?}`.
 /// Clients send `subscribe` (`patterns`, `filters`, `after`, `policy`, `bufferSize`),
 /// `unsubscribe`, `command` and `ping`; the server sends `response`, `event`, `events` (several at
-/// once, under load), `lagged`, `pong` and `error`. An `after` behind the end of the log is one of
+/// once, under load), `lagged`, `pong` and `error`. The `head` of a `pong` is the last event that was sent:
+/// a client that has not got it subscribes again after the last one it has. An `after` behind the end of the log is one of
 /// another log and is refused (`invalid_cursor`). Browsers authenticate with the session cookie,
 /// programs with a header; a key in the URL is not taken.
 #[utoipa::path(get, path = "/events", tag = "events", operation_id = "eventSocket",

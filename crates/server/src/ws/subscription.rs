@@ -24,6 +24,8 @@ pub(super) struct Subscription {
     live: bool,
     /// Up to where the newer events go when the oldest have been sent (policy `drop`).
     drop_upto: Option<(usize, Seq)>,
+    /// The position of the last event that was sent.
+    pub(super) sent: Option<i64>,
 }
 
 /// What is to be sent now.
@@ -60,7 +62,7 @@ impl Subscription {
             WirePolicy::Sliding => Policy::Sliding,
         };
         let live = tail.cursor() >= tail.head();
-        Ok(Self { id, tail, policy, buffer, live, drop_upto: None })
+        Ok(Self { id, tail, policy, buffer, live, drop_upto: None, sent: None })
     }
 
     /// Returns what is to be sent now; empty if nothing is.

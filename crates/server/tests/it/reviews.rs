@@ -127,11 +127,72 @@ async fn a_decision_about_another_commit_is_refused_and_one_can_be_taken_back() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn lines_outside_of_hunks_are_read_of_files_of_the_change_only() {
+    for server in servers().await {
+        let work = Work::make(&server).await;
+        let found = get(&server, &work.path("/lines?path=a.txt&from=15&to=16")).await;
+        assert_eq!(found["lines"][1], json!({ "number": 16, "text": "line 16" }));
+        assert_eq!((&found["total"], &found["next"]), (&json!(41), &Value::Null));
+        let old = get(&server, &work.path("/lines?path=a.txt&side=old&from=30&to=90")).await;
+        assert_eq!((&old["total"], &old["lines"][0]["text"]), (&json!(40), &json!("line 30")));
+        let head = work.git(&["rev-parse", &format!("bead/{}", work.id)]);
+        get(&server, &work.path(&format!("/lines?path=b.txt&commit={head}"))).await;
+        let moved = "/lines?path=b.txt&commit=0000000000000000000000000000000000000000";
+        failure(server.get(&work.path(moved)).await, 409, "review_refused").await;
+        for other in ["c.txt", ".git/config", "../a.txt", "/etc/passwd"] {
+            let path = work.path(&format!("/lines?path={other}"));
+            failure(server.get(&path).await, 409, "review_refused").await;
+        }
+        for bad in ["from=0", "from=2&to=1", "from=1&to=1001", "side=left", "from=x"] {
+            let path = work.path(&format!("/lines?path=a.txt&{bad}"));
+            assert_eq!(server.get(&path).await.status(), 400, "{bad}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_applied_is_taken_back_and_a_conflict_shows_both_sides() {
+    for server in servers().await {
+        let work = Work::make(&server).await;
+        let branch = format!("bead/{}", work.id);
+        let before = work.git(&["rev-parse", &branch]);
+        let remove = |path: &str| server.request(Method::DELETE, &work.path(path)).send();
+        failure(remove("/apply").await.unwrap(), 409, "review_refused").await;
+        let part = json!([{ "path": "b.txt", "hunk": 1 }]);
+        let wanted = json!({ "verdict": "rejected", "parts": part });
+        data(server.post(&work.path("/decisions"), wanted).await, StatusCode::OK).await;
+        let keep = json!({ "undecided": "keep" });
+        let done = server.post(&work.path("/apply"), keep.clone()).await;
+        let commit = data(done, StatusCode::OK).await["commit"].clone();
+        let shown = get(&server, &work.path("")).await["applied"].clone();
+        assert_eq!((&shown["commit"], &shown["before"]), (&commit, &json!(before)));
+        let undone = data(remove("/apply").await.unwrap(), StatusCode::OK).await;
+        let now = work.git(&["rev-parse", &branch]);
+        assert_eq!((&undone["commit"], undone["commit"] != commit), (&json!(now), true));
+        assert_eq!(work.git(&["diff", "--stat", &before, &now]), "", "the files are as before");
+        let review = get(&server, &work.path("")).await;
+        assert!(review.get("applied").is_none(), "{review}");
+        assert_eq!(review["decisions"][0]["bound"], "bound");
+        // What comes after an apply is never taken back with it.
+        data(server.post(&work.path("/apply"), keep).await, StatusCode::OK).await;
+        work.git(&["switch", "-q", &branch]);
+        work.commit(&[("b.txt", "three\n")], "again");
+        work.git(&["switch", "-q", "main"]);
+        failure(remove("/apply").await.unwrap(), 409, "review_refused").await;
+        assert_eq!(get(&server, &work.path("/conflicts")).await["files"], json!([]));
+        work.commit(&[("b.txt", "another\n")], "drift");
+        let found = get(&server, &work.path("/conflicts")).await;
+        let spot = &found["files"][0]["spots"][0];
+        assert_eq!((&spot["target"], &spot["work"]), (&json!(["another"]), &json!(["three"])));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn whoever_only_looks_decides_nothing() {
     for server in servers().await {
         let work = Work::make(&server).await;
         let (_, key) = server.user("looks", "viewer").await;
-        for path in ["", "/diff", "/patch"] {
+        for path in ["", "/diff", "/patch", "/lines?path=a.txt", "/conflicts"] {
             let answer = server.ask_as(&key, Method::GET, &work.path(path)).await;
             assert_eq!(answer.status(), 200, "{path}");
         }

@@ -104,6 +104,8 @@ async fn subscribers_get_what_they_asked_for_live_and_from_the_log() {
             (&pong["type"], &pong["metadata"]["correlationId"]),
             (&json!("pong"), &json!("p"))
         );
+        // Who has not got the last event that was sent learns it by this.
+        assert_eq!(pong["payload"]["head"], events[1]["sequence"]);
         socket
             .send(json!({ "id": "c", "type": "command", "payload": { "command": "events:head" } }))
             .await;

@@ -2,7 +2,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GodelEvent } from "../../api/types";
 import { asText, isOfLevel, isWorthTelling, tell } from "./lines";
-import { type Log, loadOlder, logQuery, withEvents } from "./log";
+import { type Log, loadOlder, logQuery, RING, withEvents } from "./log";
 
 const line = (type: string, payload = {}) => ({
   seq: 1,
@@ -60,23 +60,13 @@ describe("X4 a long log", () => {
     const all = Array.from({ length: 3_050 }, (_, at) => at + 1);
     vi.stubGlobal("fetch", async (path: string) => {
       const { pathname, searchParams } = new URL(path, "http://host");
+      expect(pathname).toBe("/api/v1/agents/a1/logs");
       const limit = Number(searchParams.get("limit"));
-      if (pathname.endsWith("/logs")) {
-        const after = Number(searchParams.get("after"));
-        const items = all
-          .slice(after, after + limit)
-          .map((seq) => ({ ...line("agent:text"), seq }));
-        return Response.json({ success: true, data: { items, next: items.at(-1)?.seq ?? after } });
-      }
-      expect(searchParams.get("filter")).toBe('{"agentId":"a1"}');
-      const before = Number(searchParams.get("cursor") ?? all.length + 1);
-      const items = all
-        .slice(Math.max(0, before - 1 - limit), before - 1)
-        .reverse()
-        .map((sequence) => ({ sequence, timestamp: "", type: "agent:text", payload: {} }));
-      const last = items.at(-1)?.sequence ?? 1;
-      const pagination = { cursor: String(last), hasMore: last > 1 };
-      return Response.json({ success: true, data: { items, pagination } });
+      const end = Math.min(all.length, Number(searchParams.get("before")) - 1);
+      const begin = Math.max(0, end - limit);
+      const items = all.slice(begin, end).map((seq) => ({ ...line("agent:text"), seq }));
+      const previous = begin > 0 ? begin + 1 : null;
+      return Response.json({ success: true, data: { items, next: end, previous } });
     });
     const client = new QueryClient();
     const log = await client.fetchQuery(logQuery("a1"));
@@ -84,10 +74,16 @@ describe("X4 a long log", () => {
     expect(log.next).toBe(3_050);
     const now = () => client.getQueryData<Log>(logQuery("a1").queryKey);
     await Promise.all([loadOlder(client, "a1"), loadOlder(client, "a1")]);
-    expect(now()?.lines.map(({ seq }) => seq)).toEqual(all.slice(-2_500));
-    await loadOlder(client, "a1");
+    expect(now()?.lines.map(({ seq }) => seq)).toEqual(all.slice(-3_000));
     await loadOlder(client, "a1");
     expect(now()?.lines.map(({ seq }) => seq)).toEqual(all);
     expect(now()?.older).toBeUndefined();
+  });
+
+  it("keeps a ring of lines: the oldest go, and can be read again", () => {
+    const lines = Array.from({ length: RING }, (_, at) => ({ ...line("agent:text"), seq: at + 1 }));
+    const event = { sequence: RING + 1, timestamp: "", type: "agent:text", payload: {} };
+    const log = withEvents({ lines, next: RING }, [event as unknown as GodelEvent]);
+    expect([log.lines.length, log.lines[0]?.seq, log.older]).toEqual([RING, 2, 2]);
   });
 });

@@ -9,16 +9,17 @@ export interface Log {
   lines: readonly AgentLine[];
   /** The position of the last line. */
   next: number;
-  /** There are older lines, and this is how to get them. */
-  older?: string | undefined;
+  /** There are older lines, before this position. */
+  older?: number | undefined;
 }
 
+/** So many lines are kept in the page; older ones go when new ones come. */
+export const RING = 100_000;
 const PAGE = 500;
-/** A log of more lines is read from its end, and the rest when somebody wants it. */
-const MOST_WHOLE = 2_000;
+/** So many of the newest lines are read at first. */
+const FIRST = 2_000;
 /** What one look at older lines brings. */
-const OLDER_STEP = 500;
-const EVENTS_PAGE = 100;
+const OLDER_STEP = 1_000;
 const KEY = "agent-log";
 
 /** The log of an agent; what comes later is put behind it. */
@@ -26,46 +27,23 @@ export const logQuery = (id: string) =>
   queryOptions({ queryKey: [KEY, id], queryFn: () => readLog(id) });
 
 async function readLog(id: string): Promise<Log> {
-  const lines: AgentLine[] = [];
-  let next = 0;
-  for (;;) {
-    const page = await get<AgentLog>(
-      `/api/v1/agents/${encodeURIComponent(id)}/logs?after=${next}&limit=${PAGE}`,
-    );
-    lines.push(...page.items);
-    next = page.next;
-    if (page.items.length < PAGE) return { lines, next };
-    if (lines.length >= MOST_WHOLE) return readEnd(id);
-  }
-}
-
-/** The newest lines of a long log. */
-async function readEnd(id: string): Promise<Log> {
-  const { lines, older } = await readBack(id, undefined, MOST_WHOLE);
+  const { lines, older } = await readBack(id, Number.MAX_SAFE_INTEGER, FIRST);
   return { lines, next: lines.at(-1)?.seq ?? 0, older };
 }
 
-/** Reads events of an agent backwards, and returns them as its log has them: the oldest first. */
-async function readBack(id: string, from: string | undefined, most: number) {
-  const fields = new URLSearchParams({
-    limit: String(EVENTS_PAGE),
-    filter: JSON.stringify({ agentId: id }),
-  });
-  const found: GodelEvent[] = [];
-  for (let cursor = from; ; ) {
-    if (cursor) fields.set("cursor", cursor);
-    const { items, pagination } = await get<EventPage>(`/api/v1/events?${fields}`);
-    found.push(...items);
-    cursor = (pagination.hasMore && pagination.cursor) || undefined;
-    if (cursor === undefined || found.length >= most) {
-      return { lines: found.toReversed().map(lineOf), older: cursor };
-    }
+/** Reads lines before a position, page by page; the oldest first. */
+async function readBack(id: string, from: number, most: number) {
+  const pages: AgentLine[][] = [];
+  let count = 0;
+  for (let before = from; ; ) {
+    const path = `/api/v1/agents/${encodeURIComponent(id)}/logs?before=${before}&limit=${PAGE}`;
+    const { items, previous } = await get<AgentLog>(path);
+    pages.unshift(items);
+    count += items.length;
+    if (previous == null || count >= most)
+      return { lines: pages.flat(), older: previous ?? undefined };
+    before = previous;
   }
-}
-
-interface EventPage {
-  items: GodelEvent[];
-  pagination: { cursor?: string | null; hasMore: boolean };
 }
 
 function lineOf({ sequence, timestamp, type, payload }: GodelEvent): AgentLine {
@@ -75,7 +53,7 @@ function lineOf({ sequence, timestamp, type, payload }: GodelEvent): AgentLine {
 /** Reads older lines of the log that is on the page. */
 export async function loadOlder(client: QueryClient, id: string): Promise<void> {
   const log = client.getQueryData<Log>([KEY, id]);
-  if (log?.older === undefined) return;
+  if (log?.older === undefined || log.lines.length >= RING) return;
   const { lines, older } = await readBack(id, log.older, OLDER_STEP);
   client.setQueryData<Log>([KEY, id], (now) => {
     // Meanwhile new lines may have come, or others asked for the same.
@@ -89,7 +67,10 @@ export function withEvents(log: Log, events: readonly GodelEvent[]): Log {
   const fresh = events.filter((event) => event.sequence > log.next);
   const last = fresh.at(-1);
   if (!last) return log;
-  return { ...log, lines: [...log.lines, ...fresh.map(lineOf)], next: last.sequence };
+  const lines = [...log.lines, ...fresh.map(lineOf)];
+  const kept = lines.length > RING ? lines.slice(-RING) : lines;
+  const older = kept === lines ? log.older : kept[0]?.seq;
+  return { lines: kept, next: last.sequence, older };
 }
 
 onLive({

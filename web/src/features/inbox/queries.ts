@@ -1,8 +1,8 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { post } from "../../api/client";
+import { get, post } from "../../api/client";
 import { type Listing, list } from "../../api/list";
-import type { Notice } from "../../api/types";
-import { useChange } from "../../change/useChange";
+import type { Notice, NoticeCount } from "../../api/types";
+import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 
 const KEY = ["inbox"] as const;
@@ -18,37 +18,39 @@ export const inboxQuery = (shown: "open" | "all") =>
         : list<Notice>("/api/v1/inbox", { filter: { state: "all" }, most: MOST_ANSWERED }),
   });
 
+/** How many wait, however many there are. */
+const countQuery = queryOptions({
+  queryKey: [...KEY, "count"],
+  queryFn: () => get<NoticeCount>("/api/v1/inbox/count"),
+});
+
 /** Nobody reads further back here. */
 const MOST_ANSWERED = 200;
 
-// A verb on an agent closes what it had asked, so more than its questions count.
+// Whatever raises or closes a notice tells of it.
 onLive({
-  on: [
-    "agent:needs:person",
-    "agent:answered",
-    "agent:state",
-    "agent:pause",
-    "agent:resume",
-    "agent:restart",
-    "agent:kill",
-    "agent:complete",
-    "agent:delete",
-    "review:*",
-    "landing:*",
-    "bead:*",
-  ],
+  on: ["agent:needs:person", "agent:answered", "agent:notice:closed", "agent:delete", "landing:*"],
   invalidate: () => [KEY],
 });
 
 /** How many things wait for a person; undefined until it is known. */
 export function useInboxCount(): number | undefined {
-  return useQuery(inboxQuery("open")).data?.items.length;
+  return useQuery(countQuery).data?.open;
 }
 
 /** What an agent waits for. */
 export function useNoticesOf(agentId: string): readonly Notice[] {
   const { data } = useQuery(inboxQuery("open"));
   return data?.items.filter((notice) => notice.agentId === agentId) ?? [];
+}
+
+/** Takes a notice out of the inbox and off the count before the server has answered. */
+function leave(cache: Rehearsal, notice: Notice): void {
+  cache.update<Listing<Notice>>(OPEN, (listing) => ({
+    ...listing,
+    items: listing.items.filter((one) => one.id !== notice.id),
+  }));
+  cache.update<NoticeCount>(countQuery.queryKey, ({ open }) => ({ open: Math.max(0, open - 1) }));
 }
 
 /** An answer; none lets the agent decide, or puts the notice aside. */
@@ -63,11 +65,7 @@ export function useAnswer() {
     what: ({ notice }) => `Answer ${notice.agent ?? "the notice"}`,
     send: ({ notice, answer }) =>
       post<Notice>(`/api/v1/inbox/${encodeURIComponent(notice.id)}/answer`, { answer }),
-    expect: (cache, { notice }) =>
-      cache.update<Listing<Notice>>(OPEN, (listing) => ({
-        ...listing,
-        items: listing.items.filter((one) => one.id !== notice.id),
-      })),
+    expect: (cache, { notice }) => leave(cache, notice),
     settle: () => [KEY],
     done: ({ notice, answer }) =>
       answer === undefined
@@ -82,11 +80,7 @@ export function useRestart() {
     what: (notice) => `Restart ${notice.agent ?? "the agent"}`,
     send: (notice) =>
       post(`/api/v1/agents/${encodeURIComponent(notice.agentId ?? "")}/restart`, {}),
-    expect: (cache, notice) =>
-      cache.update<Listing<Notice>>(OPEN, (listing) => ({
-        ...listing,
-        items: listing.items.filter((one) => one.id !== notice.id),
-      })),
+    expect: leave,
     settle: () => [KEY],
     done: (notice) => `${notice.agent ?? "The agent"} begins anew in the same worktree`,
   });

@@ -7,6 +7,7 @@ import type {
   Run,
   RunRow,
   RunStep,
+  RunStepDetail,
   Schedule,
   Task,
   TaskDetail,
@@ -59,6 +60,13 @@ export const queueQueries = {
   }),
   run: (id: string) =>
     queryOptions({ queryKey: ["run", id], queryFn: () => get<Run>(runPath(id)) }),
+  /** One step with each time that it was begun. */
+  step: (id: string, step: string) =>
+    queryOptions({
+      // Not below the list of steps: who changes that list would take this for one, too.
+      queryKey: ["run", id, "step", step],
+      queryFn: () => get<RunStepDetail>(`${runPath(id)}/steps/${encodeURIComponent(step)}`),
+    }),
   steps: (id: string) =>
     queryOptions({ queryKey: ["run", id, "steps"], queryFn: () => readSteps(id) }),
 };

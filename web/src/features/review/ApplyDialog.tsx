@@ -7,7 +7,8 @@ import { Dialog } from "../../ui/Dialog";
 import { plural } from "../../ui/format";
 import { Notice } from "../../ui/Notice";
 import { ShortId } from "../../ui/ShortId";
-import { useApply } from "./changes";
+import { ConflictView } from "./ConflictView";
+import { useApply, useUnapply } from "./changes";
 import styles from "./Dialogs.module.css";
 import { cliFor } from "./deskContext";
 
@@ -95,38 +96,43 @@ function Outcome({
   onClose: () => void;
 }) {
   const { commit, conflicts } = data;
+  const unapply = useUnapply(bead);
   return (
-    <Dialog title="Applied" onClose={onClose}>
+    <Dialog title="Applied" onClose={onClose} isWide={conflicts.length > 0}>
       <div className={styles.stack}>
         {commit ? (
           <>
             <p data-applied>
               The branch of {bead} is at your commit <ShortId id={commit} />.
             </p>
-            <p className={styles.soft}>To take it back, revert the commit on that branch:</p>
-            <Cli command={`git revert ${commit}`} />
+            <p className={styles.soft}>
+              Undo adds a commit with the files from before; nothing goes from the history.
+            </p>
+            <Cli command={cliFor("unapply", bead)} />
           </>
         ) : (
           <p>All of it was accepted as it is, so there is nothing to commit.</p>
         )}
         {conflicts.length > 0 && (
-          <section aria-label="Conflicts">
-            <Notice tone="bad">
-              <p>
-                {plural(conflicts.length, "file")} in conflict with {review.target}. The merge queue
-                lets an agent repair that; you can also request changes.
-              </p>
-            </Notice>
-            <ul className={styles.files}>
-              {conflicts.map((path) => (
-                <li key={path}>
-                  <code>{path}</code>
-                </li>
-              ))}
-            </ul>
-          </section>
+          <ConflictView bead={bead} commit={commit ?? undefined} target={review.target} />
+        )}
+        {unapply.error && (
+          <Notice tone="bad">
+            <p>{unapply.error.message}</p>
+          </Notice>
         )}
         <div className={styles.acts}>
+          {commit && (
+            <Guarded
+              side="above"
+              can="review:update:own"
+              cli={cliFor("unapply", bead)}
+              refused={unapply.isPending ? "It is being undone." : undefined}
+              onClick={() => unapply.mutate({ commit }, { onSuccess: onClose })}
+            >
+              Undo
+            </Guarded>
+          )}
           <Button look="solid" onClick={onClose}>
             Close
           </Button>

@@ -4,6 +4,7 @@ import type { Review, ReviewDiff } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Icon } from "../../ui/Icon";
 import { KeyCaps } from "../../ui/KeyCaps";
+import { AppliedBar } from "./AppliedBar";
 import { ApplyDialog } from "./ApplyDialog";
 import { REVIEW } from "./actions";
 import type { Verdict } from "./changes";
@@ -70,6 +71,7 @@ export function DiffFoot({
           Apply…
         </Guarded>
       </span>
+      {review.applied && <AppliedBar review={review} applied={review.applied} />}
       {isApplying && <ApplyDialog review={review} diff={diff} onClose={() => setApplying(false)} />}
     </footer>
   );

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useRef } from "react";
 import type { Review, ReviewDecision, ReviewDiff } from "../../api/types";
 import { Empty } from "../../ui/Empty";
+import { type Flow, useFlow } from "../../ui/flow/useFlow";
 import { PartialBadge } from "../../ui/Status";
 import { DiffFoot } from "./DiffFoot";
 import styles from "./DiffPane.module.css";
@@ -10,7 +11,6 @@ import { RowView } from "./RowView";
 import { type DiffRow, type FileRows, HEIGHT, rowsOf } from "./rows";
 import { useDiffKeys } from "./useDiffKeys";
 import type { DiffLook } from "./useDiffLook";
-import { type Flow, useFlow } from "./useFlow";
 import { useLinePointer } from "./useLinePointer";
 import type { ReviewDesk } from "./useReviewDesk";
 import { useTokens } from "./useTokens";
@@ -34,7 +34,10 @@ export function DiffPane({ review, diff, desk, look, goal }: DiffPaneProps) {
   useShown(flow, rows, desk, goal);
   const changed = useMemo(() => changedByPath(review.decisions), [review.decisions]);
   const inView = files.filter(({ first, end }) => end > flow.first && first < flow.end);
-  const tokens = useTokens(inView.map(({ file }) => file));
+  const tokens = useTokens(
+    inView.map(({ file }) => file),
+    desk.expanded,
+  );
   return (
     <DeskProvider value={desk.desk}>
       {(diff.cut || diff.next != null) && (
@@ -82,7 +85,7 @@ export function DiffPane({ review, diff, desk, look, goal }: DiffPaneProps) {
 
 function useRows(review: Review, diff: ReviewDiff, desk: ReviewDesk, look: DiffLook) {
   const { isSplit, hidesSpace } = look;
-  const { editing, composing, viewed } = desk;
+  const { editing, composing, viewed, expanded } = desk;
   const edits = useMemo(() => {
     const written = review.decisions.filter((one) => one.bound === "bound" && one.text != null);
     const latest = new Map(review.decisions.map((one) => [one.key, one]));
@@ -102,8 +105,9 @@ function useRows(review: Review, diff: ReviewDiff, desk: ReviewDesk, look: DiffL
         edits,
         editing,
         composing,
+        expanded,
       }),
-    [diff, isSplit, hidesSpace, viewed.isFolded, edits, editing, composing],
+    [diff, isSplit, hidesSpace, viewed.isFolded, edits, editing, composing, expanded],
   );
 }
 

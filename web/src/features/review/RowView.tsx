@@ -1,13 +1,14 @@
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { classes } from "../../ui/classes";
+import type { Flow } from "../../ui/flow/useFlow";
 import { Composer } from "./Composer";
 import styles from "./DiffPane.module.css";
 import { cliFor, partName, useDesk } from "./deskContext";
+import { ExpandBar } from "./ExpandBar";
 import { HunkBar, PartBar } from "./HunkBar";
 import { LineView } from "./LineView";
 import { type DiffRow, editableText } from "./rows";
 import { Thread } from "./Thread";
-import type { Flow } from "./useFlow";
 import type { ReviewDesk } from "./useReviewDesk";
 import type { FileTokens } from "./useTokens";
 
@@ -68,6 +69,8 @@ function bodyOf(
           decision={decisions.get(row.hunk.key)}
         />
       );
+    case "expand":
+      return <ExpandBar file={row.file} at={row.at} hidden={row.hidden} />;
     case "part": {
       const key = row.file.key ?? "";
       return <PartBar file={row.file} isHere={here === key} decision={decisions.get(key)} />;

@@ -66,6 +66,27 @@ export const REVIEW = {
     keys: ["shift+k", "shift+up"],
     hidden: true,
   }),
+  expandUp: defineAction({
+    id: "review.expand-up",
+    scope: "review",
+    title: "Show lines above the hunk",
+    keys: ["o"],
+    icon: "up",
+  }),
+  expandDown: defineAction({
+    id: "review.expand-down",
+    scope: "review",
+    title: "Show lines below the hunk",
+    keys: ["shift+o"],
+    icon: "down",
+  }),
+  expandAll: defineAction({
+    id: "review.expand-all",
+    scope: "review",
+    title: "Show all lines around the hunk",
+    keys: ["shift+e"],
+    icon: "menu",
+  }),
   nextFile: defineAction({
     id: "review.next-file",
     scope: "review",

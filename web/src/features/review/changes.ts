@@ -10,6 +10,7 @@ import type {
   ReviewTally,
 } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
+import { shortId } from "../../ui/format";
 import { inOrder, isOnTheWay } from "./order";
 import { diffKey, REVIEWS, reviewKey, reviewPath } from "./queries";
 
@@ -170,6 +171,17 @@ export function useApply(bead: string, commit: string | undefined) {
         commit,
         ...(undecided && { undecided }),
       }),
+    settle: () => all(bead),
+  });
+}
+
+/** Takes back what was applied, with a commit that has the files from before. */
+export function useUnapply(bead: string) {
+  return useChange<{ commit: string }, ReviewApplied>({
+    what: () => `Undo what was applied of ${bead}`,
+    send: ({ commit }) => remove<ReviewApplied>(reviewPath(bead, "/apply", { commit })),
+    done: (_, { commit }) =>
+      commit ? `Undone: ${bead} is at ${shortId(commit)}` : `There was nothing to undo on ${bead}`,
     settle: () => all(bead),
   });
 }

@@ -1,6 +1,7 @@
 import { createContext, useContext } from "react";
 import type { ReviewDecision, ReviewFile, ReviewHunk } from "../../api/types";
 import type { NewComment, Verdict } from "./changes";
+import type { Way } from "./expand";
 import type { Spot } from "./rows";
 
 /** Some lines of a hunk, as a person chose them. */
@@ -23,6 +24,8 @@ export interface Desk {
   setEditing: (key: string | undefined) => void;
   compose: (spot: Spot | undefined) => void;
   point: (key: string) => void;
+  /** Shows lines outside of the hunks: above the next one, below the one before, or all. */
+  expand: (file: ReviewFile, at: number, way: Way) => void;
   fold: (file: ReviewFile, isFolded: boolean) => void;
   setViewed: (file: ReviewFile, isViewed: boolean) => void;
 }

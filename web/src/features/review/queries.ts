@@ -1,6 +1,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
-import type { Review, ReviewDiff, ReviewRow } from "../../api/types";
+import type { Review, ReviewConflicts, ReviewDiff, ReviewRow } from "../../api/types";
 import { refOf } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
 import { isOnTheWay } from "./order";
@@ -8,6 +8,8 @@ import { isOnTheWay } from "./order";
 /** Keys of the cache: the queue, and of one bead its review and its diff. */
 export const REVIEWS = ["reviews"] as const;
 export const reviewKey = (bead: string) => ["review", bead] as const;
+export const conflictsKey = (bead: string, commit?: string) =>
+  ["review-conflicts", bead, ...(commit === undefined ? [] : [commit])] as const;
 export const diffKey = (bead: string) => ["review-diff", bead] as const;
 
 /** The most that the server lists at once. */
@@ -37,6 +39,13 @@ export const reviewQueries = {
     }),
   one: (bead: string) =>
     queryOptions({ queryKey: reviewKey(bead), queryFn: () => get<Review>(reviewPath(bead)) }),
+  /** Where the work conflicts with its branch; what is on either side may have moved since. */
+  conflicts: (bead: string, commit: string | undefined) =>
+    queryOptions({
+      queryKey: conflictsKey(bead, commit),
+      queryFn: () => get<ReviewConflicts>(reviewPath(bead, "/conflicts")),
+      staleTime: 0,
+    }),
   diff: (bead: string) => queryOptions({ queryKey: diffKey(bead), queryFn: () => readDiff(bead) }),
 };
 
@@ -63,7 +72,7 @@ onLive({
     const bead = refOf(event, "beadId");
     return bead === undefined || isOnTheWay(bead)
       ? [REVIEWS]
-      : [REVIEWS, reviewKey(bead), diffKey(bead)];
+      : [REVIEWS, reviewKey(bead), diffKey(bead), conflictsKey(bead)];
   },
 });
 

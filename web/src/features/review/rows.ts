@@ -1,5 +1,6 @@
 import type { ReviewComment, ReviewFile, ReviewHunk, ReviewLine } from "../../api/types";
-import type { FlowItem } from "./flow";
+import type { FlowItem } from "../../ui/flow/flow";
+import { type Expanded, type Gap, gapsOf, hiddenIn, shownLines } from "./expand";
 import { isSameButSpace } from "./words";
 
 /** A line, on one side or below each other; in a split view either side may be empty. */
@@ -27,6 +28,7 @@ export type RowBody =
   | { kind: "part" }
   | { kind: "note"; text: string }
   | { kind: "hunk"; hunk: ReviewHunk }
+  | { kind: "expand"; at: number; hidden: number | undefined }
   | { kind: "edited"; hunk: ReviewHunk; text: string }
   | { kind: "editor"; hunk: ReviewHunk }
   | { kind: "thread"; first: ReviewComment; answers: ReviewComment[] }
@@ -52,10 +54,20 @@ export interface Look {
   edits: ReadonlyMap<string, string>;
   editing: string | undefined;
   composing: Spot | undefined;
+  /** Lines outside of the hunks that the reader wanted to see, by the path of the file. */
+  expanded?: ReadonlyMap<string, Expanded>;
 }
 
 /** Heights before they are measured. */
-export const HEIGHT = { head: 40, line: 20, hunk: 37, note: 44, thread: 96, compose: 150 } as const;
+export const HEIGHT = {
+  head: 40,
+  line: 20,
+  hunk: 37,
+  expand: 29,
+  note: 44,
+  thread: 96,
+  compose: 150,
+} as const;
 /** Room between two files. */
 export const GAP = 12;
 
@@ -96,7 +108,20 @@ function addBody(file: ReviewFile, look: Look, threads: readonly Thread[], add: 
   for (const thread of threads.filter(isLoose)) addThread(thread);
   const anchored = threads.filter((thread) => !isLoose(thread));
   const shown = new Set<string>();
-  for (const hunk of file.hunks) {
+  const addLine = (key: string, row: LineRow) => {
+    add(key, HEIGHT.line, row);
+    for (const thread of anchored.filter((one) => isAt(row, one.first.side, one.first.line))) {
+      shown.add(thread.first.id);
+      addThread(thread);
+    }
+    const { composing } = look;
+    if (composing?.path === file.path && isAt(row, composing.side, composing.line)) {
+      add("compose", HEIGHT.compose, { kind: "compose", spot: composing });
+    }
+  };
+  const gaps = gapRows(file, look, add, addLine);
+  for (const [at, hunk] of file.hunks.entries()) {
+    const addAbove = gaps(at, hunk);
     add(`hunk ${hunk.key}`, HEIGHT.hunk, { kind: "hunk", hunk });
     const text = look.edits.get(hunk.key);
     if (look.editing === hunk.key) add(`editor ${hunk.key}`, 200, { kind: "editor", hunk });
@@ -104,20 +129,39 @@ function addBody(file: ReviewFile, look: Look, threads: readonly Thread[], add: 
       const height = 34 + HEIGHT.line * text.split("\n").length;
       add(`edited ${hunk.key}`, height, { kind: "edited", hunk, text });
     }
+    addAbove();
     for (const [index, row] of lineRows(hunk, look).entries()) {
-      add(`${look.isSplit ? "s" : "u"} ${hunk.key} ${index}`, HEIGHT.line, row);
-      for (const thread of anchored.filter((one) => isAt(row, one.first.side, one.first.line))) {
-        shown.add(thread.first.id);
-        addThread(thread);
-      }
-      const { composing } = look;
-      if (composing?.path === file.path && isAt(row, composing.side, composing.line)) {
-        add("compose", HEIGHT.compose, { kind: "compose", spot: composing });
-      }
+      addLine(`${look.isSplit ? "s" : "u"} ${hunk.key} ${index}`, row);
     }
   }
+  const last = file.hunks.at(-1);
+  if (last) gaps(file.hunks.length, last);
   // A line that is the same before and after is in no hunk, but what was said about it counts.
   for (const thread of anchored.filter((one) => !shown.has(one.first.id))) addThread(thread);
+}
+
+/**
+ * Adds what lies between two hunks: the lines below the one before, and a bar for what is left out.
+ * Returns how to add those above the next hunk, which stand below its bar.
+ */
+function gapRows(file: ReviewFile, look: Look, add: Add, addLine: (k: string, r: LineRow) => void) {
+  const expanded = look.expanded?.get(file.path);
+  const gaps = new Map<number, Gap>(gapsOf(file, expanded?.total).map((gap) => [gap.at, gap]));
+  return (at: number, hunk: ReviewHunk): (() => void) => {
+    const gap = gaps.get(at);
+    if (!gap) return () => {};
+    const { above, below } = shownLines(gap, expanded);
+    const addAll = (lines: readonly ReviewLine[]) => {
+      for (const line of lines) {
+        const row = { hunk, left: line, right: line, isSpace: false };
+        addLine(`more ${line.new ?? 0}`, { kind: "line", ...row });
+      }
+    };
+    addAll(above);
+    const hidden = hiddenIn(gap, expanded?.shown.get(at));
+    if (hidden !== 0) add(`expand ${at}`, HEIGHT.expand, { kind: "expand", at, hidden });
+    return () => addAll(below);
+  };
 }
 
 function isAt(row: LineRow, side?: string | null, line?: number | null): boolean {

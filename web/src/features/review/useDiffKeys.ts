@@ -4,6 +4,7 @@ import type { Review, ReviewDiff, ReviewFile, ReviewHunk } from "../../api/types
 import { useRefusal } from "../../roles/session";
 import { REVIEW } from "./actions";
 import { cliFor, partName } from "./deskContext";
+import type { Way } from "./expand";
 import { spotOf, stretched } from "./lines";
 import type { DiffLook } from "./useDiffLook";
 import type { ReviewDesk } from "./useReviewDesk";
@@ -90,7 +91,29 @@ export function useDiffKeys({ review, diff, desk }: Keys): void {
   useAction(REVIEW.fewerLines, () => hunk && setChosen(stretched(hunk, chosen, -1)), {
     when: hunk !== undefined,
   });
+  useExpandKeys(desk, file, hunk);
   useAction(BACK, () => setChosen(undefined), { when: chosen !== undefined });
+}
+
+/** `o` and `O` show lines above and below the hunk, `E` all of them. */
+function useExpandKeys(
+  { desk }: ReviewDesk,
+  file: ReviewFile | undefined,
+  hunk: ReviewHunk | undefined,
+): void {
+  const at = file && hunk ? file.hunks.indexOf(hunk) : -1;
+  const expand = (gap: number, way: Way) => file && desk.expand(file, gap, way);
+  const when = at >= 0;
+  useAction(REVIEW.expandUp, () => expand(at, "up"), { when });
+  useAction(REVIEW.expandDown, () => expand(at + 1, "down"), { when });
+  useAction(
+    REVIEW.expandAll,
+    () => {
+      expand(at, "all");
+      expand(at + 1, "all");
+    },
+    { when },
+  );
 }
 
 function useMoves(

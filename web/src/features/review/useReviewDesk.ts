@@ -4,6 +4,7 @@ import { useSession } from "../../roles/session";
 import { type NewComment, useComment, useReviewChanges, type Verdict } from "./changes";
 import { type Chosen, type Desk, latestByKey, partName } from "./deskContext";
 import { partKeys, type Spot } from "./rows";
+import { useExpand } from "./useExpand";
 import { useViewed } from "./viewed";
 
 /** Everything that a person is doing in a diff: where the cursor is, what is chosen and written. */
@@ -18,6 +19,7 @@ export function useReviewDesk(review: Review, diff: ReviewDiff) {
   const { decide, takeBack, edit } = useReviewChanges(bead, commit);
   const comment = useComment(bead, commit, actor);
   const viewed = useViewed(bead);
+  const { expanded, expand } = useExpand(bead, diff);
   const { keys, here } = useHere(diff, viewed.isFolded, cursor);
   const decisions = useMemo(
     () => latestByKey(review.decisions.filter((one) => one.bound === "bound")),
@@ -53,6 +55,7 @@ export function useReviewDesk(review: Review, diff: ReviewDiff) {
     },
     compose,
     point: setCursor,
+    expand: (file, at, way) => void expand(file, at, way),
     fold: viewed.fold,
     setViewed: viewed.setViewed,
   };
@@ -68,6 +71,7 @@ export function useReviewDesk(review: Review, diff: ReviewDiff) {
     composing,
     decisions,
     viewed,
+    expanded,
     decideAll: (verdict: Verdict) => send(verdict, [], "everything"),
     undoLast: () => takeBack.mutate({}),
   };

@@ -131,7 +131,7 @@ impl Talk<'_> {
                         .remark(format_args!("{} has control", who.as_deref().unwrap_or("nobody")));
                 }
             }
-            AttachTold::Exit { .. } | AttachTold::Pong {} => {}
+            AttachTold::Exit { .. } | AttachTold::Size { .. } | AttachTold::Pong {} => {}
         }
         Ok(())
     }

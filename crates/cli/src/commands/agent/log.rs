@@ -44,6 +44,24 @@ pub(super) struct How {
     pub(super) after: i64,
     /// Prints texts whole.
     pub(super) full: bool,
+    /// Begins with what came last before a position.
+    pub(super) back: Option<Back>,
+}
+
+/// The last entries before a position.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Back {
+    before: i64,
+    most: usize,
+}
+
+impl Back {
+    /// Reads what was asked for; nothing if the log is read from its beginning.
+    pub(super) fn asked(tail: Option<u32>, before: Option<i64>) -> Option<Self> {
+        let most = tail.map_or(PAGE, |tail| usize::try_from(tail).unwrap_or(usize::MAX));
+        let before = before.unwrap_or(i64::MAX);
+        (tail.is_some() || before != i64::MAX).then_some(Self { before, most })
+    }
 }
 
 /// A place in the log of an agent.
@@ -66,6 +84,24 @@ impl Tail {
         ];
         let look = || self.server.client.get::<AgentLog>(&path, &query);
         Ok(self.server.until_answered(look).await?)
+    }
+
+    /// Reads what came last before a position, the oldest first, and moves behind it.
+    async fn look_back(&mut self, back: Back) -> Result<Vec<AgentLine>> {
+        let path = format!("{PATH}/{}/logs", self.agent);
+        let (mut lines, mut before) = (Vec::new(), Some(back.before));
+        while let Some(position) = before.filter(|_| lines.len() < back.most) {
+            let limit = PAGE.min(back.most - lines.len());
+            let query = [("before", position.to_string()), ("limit", limit.to_string())];
+            let look = || self.server.client.get::<AgentLog>(&path, &query);
+            let page = self.server.until_answered(look).await?;
+            // The newest page comes first, and each of them has its oldest line first.
+            lines.extend(page.items.into_iter().rev());
+            before = page.previous;
+        }
+        lines.reverse();
+        self.after = lines.last().map_or(self.after, |line| line.seq);
+        Ok(lines)
     }
 
     /// Moves behind what was read; tells whether that was all for now.
@@ -92,6 +128,13 @@ pub(super) async fn run(context: &Context, given: &str, how: How) -> Result<Exit
     let mut over = is_over(&agent);
     if how.follow && !over {
         output.remark(format_args!("following {}; Ctrl-C ends it", plain(&agent.label)));
+    }
+    if let Some(back) = how.back {
+        let lines = tail.look_back(back).await?;
+        lines.iter().try_for_each(|line| print(output, line, how.full))?;
+        if !how.follow {
+            return Ok(Exit::Done);
+        }
     }
     loop {
         let log = tail.look(how.follow && !over).await?;
@@ -364,7 +407,7 @@ mod tests {
 
     #[test]
     fn only_an_end_that_was_reached_is_one() {
-        let log = |next, items| AgentLog { items, next };
+        let log = |next, items| AgentLog { items, next, previous: None };
         let client = godel_api::Client::new("http://127.0.0.1:1", None).unwrap();
         let server = Patience::new(client, notes(Output::new(false, false)));
         let mut tail = Tail { server, agent: Uuid::nil(), after: 10 };

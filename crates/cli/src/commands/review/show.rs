@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use godel_api::{
-    Review, ReviewComment, ReviewDiff, ReviewFile, ReviewHunk, ReviewLine, ReviewList,
+    Review, ReviewComment, ReviewConflicts, ReviewDiff, ReviewFile, ReviewHunk, ReviewLine,
+    ReviewList,
 };
 use godel_model::{Clock as _, SystemClock};
 use serde_json::json;
@@ -193,4 +194,42 @@ fn painted(line: &ReviewLine) -> String {
     let rest = line.text.get(at..).unwrap_or_default().trim_end_matches('\r');
     text.push_str(&styled(style, shown(rest)));
     format!("{number:>4} {}{text}{end}", styled(style, sign))
+}
+
+/// Shows the files in conflict, with both sides as git marks them.
+pub(super) fn conflicts(context: &Context, found: &ReviewConflicts) -> Result<()> {
+    let target = plain(&found.target);
+    if found.files.is_empty() {
+        context.output.remark(format_args!("it can be merged into {target}"));
+    }
+    for file in &found.files {
+        context.output.line(format_args!("{}: {}", plain(&file.path), file.why))?;
+        for spot in &file.spots {
+            let mark =
+                |sign: &str, name: &str| context.output.line(format_args!("  {sign} {name}"));
+            let each = |lines: &[String]| {
+                let mut lines = lines.iter();
+                lines.try_for_each(|line| {
+                    let line = plain(&line.trim_end_matches('\r').replace('\t', "    "));
+                    context.output.line(format_args!("  {line}"))
+                })
+            };
+            each(&spot.above)?;
+            mark("<<<<<<<", &target)?;
+            each(&spot.target)?;
+            mark("|||||||", "before")?;
+            each(&spot.base)?;
+            mark("=======", "")?;
+            each(&spot.work)?;
+            mark(">>>>>>>", "the work")?;
+            each(&spot.below)?;
+        }
+        if file.cut || file.spots.iter().any(|spot| spot.cut) {
+            context.output.remark("  (there is more of it)");
+        }
+    }
+    if found.cut {
+        context.output.remark("(there are more files)");
+    }
+    Ok(())
 }

@@ -142,7 +142,14 @@ mod tests {
     use super::*;
 
     fn node(number: u32, parent: Option<u32>) -> TalkNode {
-        TalkNode { number, parent, kind: "model".to_owned(), text: String::new() }
+        TalkNode {
+            number,
+            parent,
+            kind: "model".to_owned(),
+            text: String::new(),
+            at: None,
+            cost_micros: None,
+        }
     }
 
     /// Makes a tree in which each node follows one that came before it.

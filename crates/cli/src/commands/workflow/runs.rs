@@ -3,9 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use godel_api::{AnswerStep, CancelledRuns, Client, NewRun, Run, RunRow, RunStep, RunSteps};
+use godel_api::{
+    AnswerStep, CancelledRuns, Client, NewRun, Run, RunRow, RunStep, RunStepDetail, RunSteps,
+};
 use godel_args::workflow::{Answered, RunWorkflow};
-use godel_console::lookup::{self, NOTHING, Part};
+use godel_console::lookup::{self, NOTHING, Part, segment};
 use godel_console::measure::{millis, span};
 use godel_console::output::{STRONG, plain, styled};
 use godel_console::{Context, Error, Exit, Result, locate};
@@ -192,6 +194,37 @@ pub(super) async fn status(context: &Context, given: &str) -> Result<Exit> {
     context.output.listing(header, rows.collect())?;
     if let Some(next) = next(&run, &steps) {
         context.output.line(format_args!("\n{next}"))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Shows all that a step of a run has done.
+pub(super) async fn step(context: &Context, given: &str, step: &str) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let id = id(&found.client, given).await?;
+    let path = format!("{PATH}/{id}/steps/{}", segment(step));
+    let known: RunStepDetail = found.client.call(Method::GET, &path, NOTHING).await?;
+    if context.output.is_json() {
+        context.output.value(&known)?;
+        return Ok(Exit::Done);
+    }
+    let headline = format!("{} ({})", plain(&known.step.id), known.step.state);
+    context.output.line(format_args!("{}\n", styled(STRONG, headline)))?;
+    let mut rows = Vec::new();
+    for round in &known.rounds {
+        let begun = (round.round + 1).to_string();
+        if let Some(run) = &round.run {
+            rows.push([begun.clone(), "-".into(), run.state.clone(), format!("run {}", run.id)]);
+        }
+        for attempt in round.task.iter().flat_map(|task| task.attempts.iter().rev()) {
+            let ending = attempt.ending.clone().unwrap_or_else(|| "running".to_owned());
+            let note = attempt.error.clone().unwrap_or_default();
+            rows.push([begun.clone(), attempt.number.to_string(), ending, note]);
+        }
+    }
+    context.output.listing(["BEGUN", "ATTEMPT", "ENDED", "NOTE"], rows)?;
+    if known.cut {
+        context.output.remark("it was begun earlier, too");
     }
     Ok(Exit::Done)
 }

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
 
-use crate::attach::{Connection, FRAME_MAX_BYTES, View};
+use crate::attach::{Connection, FRAME_MAX_BYTES, View, refuse};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Query, Word};
 use crate::guard::{Caller, take_place};
@@ -43,6 +43,10 @@ pub(crate) struct AttachQuery {
     /// Lines of a terminal that is opened.
     #[param(minimum = 1, maximum = 1_000, default = 24)]
     rows: Option<u16>,
+    /// For pages of a browser, which cannot read why a socket did not open: it opens all the same, the frame
+    /// `refused` says why, and it is closed with 4403.
+    #[serde(default)]
+    explain: bool,
     /// A ticket, for pages of a browser, which can send no header; the guard reads it.
     #[serde(rename = "ticket")]
     #[param(rename = "ticket")]
@@ -60,14 +64,14 @@ pub(crate) struct AttachQuery {
 /// is) is told as `dropped` with `from` and `to`.
 ///
 /// The first frame is `hello` with `agent`, `label`, `seat` (this connection), `terminal`, `offset`,
-/// `mayControl` and `holder`. One connection has control of the terminal, and one of the conversation;
+/// `columns`, `rows`, `mayControl` and `holder`; `size` tells when a terminal has other `columns` and `rows`. One connection has control of the terminal, and one of the conversation;
 /// it is given on arrival if it is free, the caller may lead the agent and `watch` is not set. `control`
 /// tells everybody when the `holder` (`seat`, `name`) changes; it is free when its connection ends.
 /// Clients send `take` (with `force` to take it from somebody), `release`, `resize` (`columns`, `rows`),
 /// `message` (`text`: the answer if the agent asks, else a message; answered by `sent`) and `ping`;
 /// binary frames are typed. What is not allowed is answered by `refused` with an `error`. `exit` tells
 /// that the shell has ended. The server closes with 1000 and the reason when the agent or the shell has
-/// ended, 1001 when it stops, 4401 when the login has ended and 4408 when the client reads too slowly.
+/// ended, 1001 when it stops, 4401 when the login has ended, 4403 with `explain` when it refuses the connection, and 4408 when the client reads too slowly.
 #[utoipa::path(get, path = "/agents/{id}/attach", tag = "agents", operation_id = "attachAgent",
     params(("id" = String, Path, description = "The id or the name of the agent"), AttachQuery),
     responses((status = 101, description = "The socket is open")))]
@@ -79,25 +83,40 @@ pub(crate) async fn attach(
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> ApiResult<Response> {
     let what = if query.terminal { What::Terminal } else { What::Log };
-    let seat = sit_down(&shared.fleet, &caller.call, &name, what).await?;
+    let seat = sit_down(&shared.fleet, &caller.call, &name, what).await.map_err(ApiError::from);
+    let seat = match (seat, &upgrade) {
+        (Err(error), Ok(_)) if query.explain => Err(error),
+        (seat, _) => Ok(seat?),
+    };
     let upgrade = upgrade.map_err(|rejection| {
         ApiError::new(code::INVALID_REQUEST, format!("this path is a WebSocket: {rejection}"))
             .with_hint("connect with a WebSocket client, or read GET /api/v1/agents/{id}/logs")
     })?;
-    let place = take_place(&shared, &caller)?;
-    let view = view(&seat, &query).await?;
-    if seat.may_lead() && !query.watch {
-        let from = if query.terminal_id.is_some() { TakeFrom::Oneself } else { TakeFrom::Nobody };
-        // Somebody else may have it, which everybody is told.
-        drop(seat.take_control(from));
-    }
-    let crew = shared.crew.clone();
     let upgrade = upgrade
         .protocols([ATTACH_PROTOCOL])
         .read_buffer_size(READ_BUFFER_BYTES)
         .write_buffer_size(0)
         .max_message_size(FRAME_MAX_BYTES)
         .max_frame_size(FRAME_MAX_BYTES);
+    let crew = shared.crew.clone();
+    let opened = async {
+        let place = take_place(&shared, &caller)?;
+        let seat = seat?;
+        let view = view(&seat, &query).await?;
+        Ok::<_, ApiError>((seat, view, place))
+    };
+    let (seat, view, place) = match opened.await {
+        Err(error) if query.explain => {
+            let refusing = move |socket| crew.track(refuse(socket, error));
+            return Ok(upgrade.on_upgrade(refusing).into_response());
+        }
+        opened => opened?,
+    };
+    if seat.may_lead() && !query.watch {
+        let from = if query.terminal_id.is_some() { TakeFrom::Oneself } else { TakeFrom::Nobody };
+        // Somebody else may have it, which everybody is told.
+        drop(seat.take_control(from));
+    }
     Ok(upgrade
         .on_upgrade(move |socket| {
             crew.track(Connection::new((shared, caller), (seat, view), place, socket).run())

@@ -10,6 +10,7 @@ use godel_api::{
     RestartAgent, Success,
 };
 use godel_fleet::{agents, look, mail, spawn, stop};
+use godel_model::code;
 use http::{StatusCode, header};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -17,7 +18,7 @@ use uuid::Uuid;
 
 use super::super::list::{Listing, LongListQuery};
 use super::shape;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{JsonBody, Query, Word};
 use crate::guard::Caller;
 use crate::state::Shared;
@@ -208,6 +209,10 @@ pub(crate) async fn message(
 pub(crate) struct LogQuery {
     /// The position behind which to begin; the beginning unless given.
     after: Option<i64>,
+    /// Reads backwards: the newest lines before this position, with `previous` for those before them. A number
+    /// beyond the end of the log means its end.
+    #[param(minimum = 1)]
+    before: Option<i64>,
     /// How many lines at most: 1 to 500, 100 unless given.
     #[param(minimum = 1, maximum = 500, default = 100)]
     limit: Option<usize>,
@@ -229,11 +234,31 @@ pub(crate) async fn logs(
     Query(query): Query<LogQuery>,
 ) -> ApiResult<impl IntoResponse> {
     let limit = query.limit.unwrap_or(100).clamp(1, LINES_MAX);
+    if let Some(before) = query.before {
+        refuse_both_ways(&query, before)?;
+        let part = (before, limit);
+        let (events, previous) =
+            look::logs_before(&shared.fleet, &caller.call, &name, part).await?;
+        let items: Vec<_> = events.iter().map(shape::line).collect();
+        let next = items.last().map_or(0, |line| line.seq);
+        return Ok(Json(Success::new(AgentLog { items, next, previous })));
+    }
     let wait = Duration::from_secs(query.wait_seconds.unwrap_or(0).min(WAIT_MAX_SECS));
     let part = (query.after, limit, wait);
     let (events, next) = look::logs(&shared.fleet, &caller.call, &name, part).await?;
     let items = events.iter().map(shape::line).collect();
-    Ok(Json(Success::new(AgentLog { items, next })))
+    Ok(Json(Success::new(AgentLog { items, next, previous: None })))
+}
+
+/// A log is read forwards or backwards, and only what is yet to come is waited for.
+fn refuse_both_ways(query: &LogQuery, before: i64) -> ApiResult<()> {
+    let why = match (query.after, query.wait_seconds) {
+        _ if before < 1 => "before must be 1 or more",
+        (Some(_), _) => "say after or before, not both",
+        (_, Some(1..)) => "nothing comes before a position: waitSeconds goes with after",
+        _ => return Ok(()),
+    };
+    Err(ApiError::new(code::INVALID_FIELD, why))
 }
 
 /// Read the events of an agent

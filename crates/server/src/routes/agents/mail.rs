@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use godel_api::{AgentRole, AnswerNotice, Letter, NewLetter, Notice, Page, Success};
+use godel_api::{AgentRole, AnswerNotice, Letter, NewLetter, Notice, NoticeCount, Page, Success};
 use godel_fleet::{inbox, mail, roles};
 use http::StatusCode;
 use serde::Serialize;
@@ -79,6 +79,19 @@ pub(crate) async fn inbox(
     let last = found.last().filter(|_| more).map(|one| one.id);
     let items: Vec<Notice> = found.into_iter().map(shape::notice).collect();
     Ok(Json(Success::new(listing.page(items, last))))
+}
+
+/// Count what needs a person
+///
+/// As many as `GET /inbox` lists in all its pages.
+#[utoipa::path(get, path = "/inbox/count", tag = "agents", operation_id = "countInbox",
+    responses((status = 200, description = "The count", body = Success<NoticeCount>)))]
+pub(crate) async fn count(
+    State(shared): State<Shared>,
+    caller: Caller,
+) -> ApiResult<impl IntoResponse> {
+    let open = inbox::count(&shared.fleet, &caller.call).await?;
+    Ok(Json(Success::new(NoticeCount { open })))
 }
 
 /// Answer a notice

@@ -140,8 +140,8 @@ pub(crate) fn talk((found, agent): (fleet::Talk, Option<fleet::Agent>)) -> Talk 
 }
 
 pub(crate) fn node(node: Shown) -> TalkNode {
-    let Shown { number, parent, kind, text } = node;
-    TalkNode { number, parent, kind: kind.to_owned(), text }
+    let Shown { number, parent, kind, text, at, cost } = node;
+    TalkNode { number, parent, kind: kind.to_owned(), text, at, cost_micros: cost }
 }
 
 pub(crate) fn letter(found: fleet::Letter) -> Letter {

@@ -2,7 +2,7 @@
 
 pub(crate) mod dead;
 pub(crate) mod pools;
-mod read;
+pub(in crate::routes) mod read;
 pub(crate) mod reports;
 pub(crate) mod schedules;
 pub(crate) mod tasks;

@@ -53,7 +53,7 @@ fn value(text: Option<String>) -> ApiResult<Option<serde_json::Value>> {
 }
 
 /// Shows a task.
-pub(super) fn task(found: Found) -> ApiResult<Task> {
+pub(in crate::routes) fn task(found: Found) -> ApiResult<Task> {
     let asked = found.task.asked;
     Ok(Task {
         id: found.task.id.uuid(),
@@ -95,7 +95,7 @@ pub(super) fn task(found: Found) -> ApiResult<Task> {
 }
 
 /// Shows the attempts of a task: those that did not succeed, and the one that runs or did.
-pub(super) fn attempts(found: &Found, failed: Vec<model::Attempt>) -> Vec<TaskAttempt> {
+pub(in crate::routes) fn attempts(found: &Found, failed: Vec<model::Attempt>) -> Vec<TaskAttempt> {
     let mut all: Vec<TaskAttempt> = failed
         .into_iter()
         .map(|one| TaskAttempt {

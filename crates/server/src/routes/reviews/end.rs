@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
     ApplyReview, ApproveReview, RequestReviewChanges, ReviewApplied, ReviewApproved,
-    ReviewRequested, Success,
+    ReviewConflicts, ReviewRequested, Success,
 };
 use godel_fleet::reviews::{self, Approve, Outcome, RequestChanges, Requested};
 use godel_git::Undecided;
@@ -63,6 +63,52 @@ pub(crate) async fn apply(
     let found = reviews::apply(&shared.fleet, &caller.call, (project.id(), &name), how).await?;
     let Outcome { commit, tree, conflicts } = found;
     Ok(Json(Success::new(ReviewApplied { commit, tree, conflicts })))
+}
+
+/// What is taken back.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+#[into_params(parameter_in = Query)]
+pub(crate) struct UnapplyQuery {
+    /// The project, if an id alone is not enough.
+    project_id: Option<Uuid>,
+    /// Only if the branch is still at this commit.
+    commit: Option<String>,
+}
+
+/// Take back what was applied
+///
+/// Commits the files from before on the branch of the bead, as a commit of the caller. It is refused if the branch
+/// has another commit since: nothing is lost.
+#[utoipa::path(delete, path = "/reviews/{id}/apply", tag = "reviews", operation_id = "unapplyReview",
+    params(("id" = String, Path, description = "The id of the bead"), UnapplyQuery),
+    responses((status = 200, description = "The commit", body = Success<ReviewApplied>)))]
+pub(crate) async fn unapply(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Word(name): Word,
+    Query(query): Query<UnapplyQuery>,
+) -> ApiResult<impl IntoResponse> {
+    let which = (query.project_id.map(ProjectId::from_uuid), name.as_str());
+    let found = reviews::unapply(&shared.fleet, &caller.call, which, query.commit).await?;
+    let Outcome { commit, tree, conflicts } = found;
+    Ok(Json(Success::new(ReviewApplied { commit, tree, conflicts })))
+}
+
+/// Read what the work conflicts with
+///
+/// The files in which it cannot be merged into its branch, and what both sides say there. Nothing is touched.
+#[utoipa::path(get, path = "/reviews/{id}/conflicts", tag = "reviews", operation_id = "getReviewConflicts",
+    params(("id" = String, Path, description = "The id of the bead"), InProject),
+    responses((status = 200, description = "The conflicts", body = Success<ReviewConflicts>)))]
+pub(crate) async fn conflicts(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Word(name): Word,
+    Query(project): Query<InProject>,
+) -> ApiResult<impl IntoResponse> {
+    let found = reviews::clashes(&shared.fleet, &caller.call, (project.id(), &name)).await?;
+    Ok(Json(Success::new(shape::conflicts(found))))
 }
 
 /// Approve the work of a bead

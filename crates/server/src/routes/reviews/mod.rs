@@ -1,6 +1,7 @@
 //! Reviews: what people decide about the work of agents.
 
 pub(crate) mod end;
+pub(crate) mod lines;
 mod shape;
 
 use axum::Json;
@@ -85,6 +86,15 @@ fn unknown(what: &str, words: &str) -> ApiError {
     Invalid::new(code::INVALID_FIELD, format!("{what} must be {words}")).into()
 }
 
+/// Reads a side; what is said of none is meant of how it is now.
+fn side_of(side: Option<&str>) -> ApiResult<Side> {
+    match side {
+        None | Some("new") => Ok(Side::New),
+        Some("old") => Ok(Side::Old),
+        Some(_) => Err(unknown("side", "old or new")),
+    }
+}
+
 /// List what waits to be reviewed
 ///
 /// What nobody approved first, and of that the oldest.
@@ -157,11 +167,7 @@ pub(crate) async fn comment(
     body: JsonBody<NewReviewComment>,
 ) -> ApiResult<impl IntoResponse> {
     let NewReviewComment { text, path, line, side, reply_to, commit } = body.value;
-    let side = match side.as_deref() {
-        None | Some("new") => Side::New,
-        Some("old") => Side::Old,
-        Some(_) => return Err(unknown("side", "old or new")),
-    };
+    let side = side_of(side.as_deref())?;
     let new = NewComment { text, path, line, side, reply_to, commit };
     let made = reviews::comment(&shared.fleet, &caller.call, (project.id(), &name), new).await?;
     let line = made.on.as_ref().map(|on| on.line);

@@ -3,12 +3,16 @@
 use std::collections::HashMap;
 
 use godel_api::{
-    Review, ReviewApproval, ReviewComment, ReviewDecision, ReviewDiff, ReviewFile, ReviewFirstPass,
-    ReviewHunk, ReviewLine, ReviewLines, ReviewMark, ReviewPair, ReviewRow, ReviewSide,
-    ReviewTally,
+    Review, ReviewApproval, ReviewComment, ReviewConflict, ReviewConflictSpot, ReviewConflicts,
+    ReviewDecision, ReviewDiff, ReviewFile, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines,
+    ReviewMark, ReviewPair, ReviewRow, ReviewSide, ReviewTakeover, ReviewTally,
 };
 use godel_fleet::reviews::{Approval, Comment, Diff, FirstPass, Full, Made, Side, Spot, Summary};
-use godel_git::{Bound, FileChange, Hunk, Line, LineKind, Standing, Tally, Verdict};
+use godel_git::{
+    Bound, Clash, ClashSpot, Clashes, FileChange, Hunk, Line, LineKind, Standing, Takeover, Tally,
+    Verdict,
+};
+use jiff::Timestamp;
 
 pub(super) fn row(found: Summary) -> ReviewRow {
     let (base, commit) = found.span.unzip();
@@ -49,7 +53,29 @@ pub(super) fn review(found: Full) -> Review {
         comments: found.comments.into_iter().map(spot).collect(),
         first_pass,
         blocked: found.blocked,
+        applied: found.applied.map(takeover),
     }
+}
+
+fn takeover(found: Takeover) -> ReviewTakeover {
+    let Takeover { commit, before, by, at } = found;
+    ReviewTakeover { commit, before, by, at: Timestamp::from_second(at).unwrap_or_default() }
+}
+
+/// Writes where the work conflicts with its branch.
+pub(super) fn conflicts((target, found): (String, Clashes)) -> ReviewConflicts {
+    let Clashes { target: target_commit, head: commit, files, cut } = found;
+    let spot = |found: ClashSpot| {
+        let ClashSpot { above, target, base, work, below, cut } = found;
+        ReviewConflictSpot { above, target, base, work, below, cut }
+    };
+    let file = |found: Clash| {
+        let Clash { path, why, spots, cut } = found;
+        let spots = spots.into_iter().map(spot).collect();
+        ReviewConflict { path, why: why.to_owned(), spots, cut }
+    };
+    let files = files.into_iter().map(file).collect();
+    ReviewConflicts { target, target_commit, commit, files, cut }
 }
 
 fn tally(found: Tally) -> ReviewTally {

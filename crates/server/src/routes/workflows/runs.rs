@@ -1,14 +1,15 @@
 //! Runs of workflows.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Path, State};
 use axum::response::IntoResponse;
 use godel_api::{
-    AnswerStep, Drawing, NewRun, Page, RetryRun, Run, RunRow, RunStep, RunSteps, StepCounts,
-    Success,
+    AnswerStep, Drawing, NewRun, Page, RetryRun, Run, RunRow, RunStep, RunStepDetail, RunStepRound,
+    RunSteps, StepCounts, Success, TaskDetail,
 };
 use godel_app::workflows::runs::{self, STEPS_MAX, What};
 use godel_app::workflows::{RunView, StepView};
+use godel_board::steps as board;
 use godel_decide::workflow::{Counts, Input};
 use godel_model::{Invalid, RunId, TaskId, TeamId, WorkflowId, code};
 use godel_store::RunRecord;
@@ -17,8 +18,9 @@ use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::super::list::{ListQuery, Listing};
+use super::super::queue::read;
 use super::definitions::{DrawQuery, refuse};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::extract::{Id, JsonBody, Query};
 use crate::guard::Caller;
 use crate::state::Shared;
@@ -188,6 +190,34 @@ pub(crate) async fn steps(
     let found = runs::steps(&shared.app, &caller.call, id, from).await?;
     let next = (found.len() == STEPS_MAX).then(|| from.saturating_add(STEPS_MAX as u32));
     Ok(Json(Success::new(RunSteps { steps: found.into_iter().map(step).collect(), next })))
+}
+
+/// Show a step of a run
+///
+/// With each time that it was begun, the last first: its task with all attempts, or the run that it started.
+#[utoipa::path(get, path = "/runs/{id}/steps/{name}", tag = "workflows", operation_id = "runStep",
+    params(("id" = uuid::Uuid, Path, description = "The id of the run"),
+        ("name" = String, Path, description = "The id of the step")),
+    responses((status = 200, description = "The step", body = Success<RunStepDetail>)))]
+pub(crate) async fn one_step(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Path((id, name)): Path<(String, String)>,
+) -> ApiResult<impl IntoResponse> {
+    let found = board::history(&shared.app, &caller.call, id.parse()?, &name).await?;
+    let round = |one: board::Round| {
+        let task = one.task.map(|(found, failed)| {
+            let attempts = read::attempts(&found, failed);
+            Ok::<_, ApiError>(TaskDetail { task: read::task(found)?, attempts })
+        });
+        Ok::<_, ApiError>(RunStepRound {
+            round: one.number,
+            task: task.transpose()?,
+            run: one.run.map(row),
+        })
+    };
+    let rounds = found.rounds.into_iter().map(round).collect::<ApiResult<_>>()?;
+    Ok(Json(Success::new(RunStepDetail { step: step(found.step), rounds, cut: found.cut })))
 }
 
 /// Draw a run

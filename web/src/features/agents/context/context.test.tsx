@@ -102,7 +102,7 @@ describe("the context of an agent", () => {
 
   it("A5 the tab tells the last request by kind, how it grew, and when it was made shorter", async () => {
     fakeServer({
-      "GET /api/v1/agents/a1/logs?after=0&limit=500": () =>
+      "GET /api/v1/agents/a1/logs?before=9007199254740991&limit=500": () =>
         ok({
           items: [
             line(1, "agent:usage", usage(90_000)),
@@ -125,7 +125,7 @@ describe("the context of an agent", () => {
 
   it("A5 the tab says so when an agent tells only whole turns", async () => {
     fakeServer({
-      "GET /api/v1/agents/a1/logs?after=0&limit=500": () =>
+      "GET /api/v1/agents/a1/logs?before=9007199254740991&limit=500": () =>
         ok({ items: [line(1, "agent:usage", usage(4_000, { output: 20 }))], next: 1 }),
     });
     show(<Context agent={fakeAgent({ harness: "codex" })} />);

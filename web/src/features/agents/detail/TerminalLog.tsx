@@ -1,11 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
 import { useAction } from "../../../actions/actions";
 import { FILTER } from "../../../actions/common";
 import type { Agent, AgentLine } from "../../../api/types";
+import { toast } from "../../../change/toasts";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { classes } from "../../../ui/classes";
+import { type Flow, useFlow } from "../../../ui/flow/useFlow";
 import { clockTime, count, fullTime, plural } from "../../../ui/format";
 import { Icon } from "../../../ui/Icon";
 import { Loaded } from "../../../ui/Loaded";
@@ -15,15 +17,12 @@ import { PartialBadge } from "../../../ui/Status";
 import { saveAs } from "../../../ui/saveAs";
 import { useStored } from "../../../ui/useStored";
 import { asText, isOfLevel, LEVELS, type Level } from "../lines";
-import { type Log, loadOlder, logQuery } from "../log";
+import { type Log, loadOlder, logQuery, RING } from "../log";
 import { ColouredText } from "../terminal/ColouredText";
 import { colouredRuns } from "../terminal/runs";
 import { PLAIN } from "../terminal/style";
 import styles from "./TerminalLog.module.css";
 import { useFollow } from "./useFollow";
-
-/** So many of the newest lines are drawn at first, and so many more at a time. */
-const STEP = 500;
 
 interface TerminalLogProps {
   agent: Agent;
@@ -50,7 +49,7 @@ function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
   useAction(FILTER, () => field.current?.focus(), { title: "Search the log" });
   const found = useMemo(() => linesWith(log.lines, search, level), [log, search, level]);
   const follow = useFollow(found.length);
-  const { drawn, older } = useOlder(agent.id, log, found, follow);
+  const { flow, older, onScroll } = useOlder(agent, log, found, follow);
   return (
     <div className={styles.screen}>
       <div className={styles.bar}>
@@ -86,7 +85,7 @@ function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
       <div
         ref={follow.box}
         className={classes(styles.log, isWrapped && styles.wrap)}
-        onScroll={follow.onScroll}
+        onScroll={onScroll}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by key
         tabIndex={0}
         role="log"
@@ -94,9 +93,17 @@ function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
         aria-label={`Log of ${agent.label}`}
       >
         {older}
-        {drawn.map((line) => (
-          <Line key={line.seq} line={line} hasTime={hasTimes} />
-        ))}
+        <div className={styles.all} style={{ height: flow.total }}>
+          {found.slice(flow.first, flow.end).map((line, index) => (
+            <Line
+              key={line.seq}
+              line={line}
+              hasTime={hasTimes}
+              top={flow.offsets[flow.first + index] ?? 0}
+              measure={flow.measure}
+            />
+          ))}
+        </div>
         <follow.Jump />
       </div>
       <Cli command={`godel agent attach ${agent.label} --watch`} />
@@ -117,54 +124,87 @@ function Count({ lines, isCut }: { lines: number; isCut: boolean }) {
   );
 }
 
-/** The newest lines, and the way to those before them; who reads does not lose the place. */
+/** Nearer to the first line than this, older ones are read. */
+const NEAR_PX = 400;
+/** A line that is not broken, as the style sheet has it. */
+const LINE_PX = 12.5 * 1.55;
+
+/** Draws the lines in sight and reads older ones at the top; who reads does not lose the place. */
 function useOlder(
-  id: string,
+  agent: Agent,
   log: Log,
   found: readonly AgentLine[],
-  { box, stay }: { box: RefObject<HTMLDivElement | null>; stay: () => void },
+  { box, isFollowing, onScroll, stay }: ReturnType<typeof useFollow>,
 ) {
   const client = useQueryClient();
-  const [most, setMost] = useState(STEP);
   const [isReading, setReading] = useState(false);
-  const fromEnd = useRef<number>(undefined);
-  const drawn = found.slice(-most);
-  const first = drawn[0]?.seq;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another first line moves all others
-  useLayoutEffect(() => {
-    if (box.current && fromEnd.current !== undefined) {
-      box.current.scrollTop = box.current.scrollHeight - fromEnd.current;
-    }
-    fromEnd.current = undefined;
-  }, [first]);
-  const hidden = found.length - drawn.length;
-  const show = async () => {
-    stay();
-    if (hidden < STEP && log.older !== undefined) {
-      setReading(true);
-      await loadOlder(client, id).finally(() => setReading(false));
-    }
-    if (box.current) fromEnd.current = box.current.scrollHeight - box.current.scrollTop;
-    setMost(most + STEP);
-  };
-  const older = (hidden > 0 || log.older !== undefined) && (
-    <div className={styles.older}>
-      <Button size="small" disabled={isReading} onClick={show}>
-        <Icon name="up" size={14} />
-        {log.older === undefined
-          ? `Show ${count(Math.min(STEP, hidden))} older lines`
-          : "Show older lines"}
-      </Button>
-    </div>
+  const items = useMemo(
+    () => found.map(({ seq }) => ({ key: String(seq), estimate: LINE_PX })),
+    [found],
   );
-  return { drawn, older };
+  const flow = useFlow(box, items, { holdsTop: true });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: lines that turn out higher move the end
+  useLayoutEffect(() => {
+    if (isFollowing && box.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [flow.total, isFollowing, box]);
+  const isFull = log.lines.length >= RING;
+  const canRead = log.older !== undefined && !isFull;
+  const read = () => {
+    if (!canRead || isReading) return;
+    stay();
+    setReading(true);
+    void loadOlder(client, agent.id)
+      .catch((error: Error) =>
+        toast({ tone: "bad", title: "No older lines could be read", detail: error.message }),
+      )
+      .finally(() => setReading(false));
+  };
+  const scrolled = () => {
+    onScroll();
+    const { scrollTop = 0, clientHeight = 0, scrollHeight = 0 } = box.current ?? {};
+    if (scrollTop < NEAR_PX && scrollHeight > clientHeight) read();
+  };
+  const older = (
+    <>
+      {canRead && (
+        <div className={styles.older}>
+          <Button size="small" disabled={isReading} onClick={read}>
+            <Icon name="up" size={14} />
+            Show older lines
+          </Button>
+        </div>
+      )}
+      {isFull && log.older !== undefined && (
+        <div className={styles.older}>
+          <PartialBadge
+            kind="limited"
+            why={`The page keeps ${count(RING)} lines; those before are told by godel agent logs ${agent.label} --before ${log.older}`}
+          />
+        </div>
+      )}
+    </>
+  );
+  return { flow, older, onScroll: scrolled };
 }
 
-function Line({ line, hasTime }: { line: AgentLine; hasTime: boolean }) {
+interface LineProps {
+  line: AgentLine;
+  hasTime: boolean;
+  top: number;
+  measure: Flow["measure"];
+}
+
+function Line({ line, hasTime, top, measure }: LineProps) {
   const runs = useMemo(() => colouredRuns(asText(line)), [line]);
   const hasColours = runs.some(({ style }) => style !== PLAIN);
+  const element = useRef<HTMLDivElement>(null);
+  const key = String(line.seq);
+  useLayoutEffect(
+    () => (element.current ? measure(element.current, { key, estimate: LINE_PX }) : undefined),
+    [measure, key],
+  );
   return (
-    <div className={styles.line}>
+    <div ref={element} className={styles.line} style={{ top }} data-seq={line.seq}>
       {hasTime && (
         <time className={styles.time} dateTime={line.at} title={fullTime(line.at)}>
           {clockTime(line.at).slice(0, 8)}{" "}

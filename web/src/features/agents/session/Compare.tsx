@@ -1,12 +1,13 @@
 import type { AgentSnapshot } from "../../../api/types";
 import { useParam } from "../../../router/router";
 import { plural } from "../../../ui/format";
+import { Money } from "../../../ui/Money";
 import { Select } from "../../../ui/PageHead";
 import { ShortId } from "../../../ui/ShortId";
 import { PartialBadge } from "../../../ui/Status";
 import styles from "./Compare.module.css";
 import { KINDS } from "./TreeRow";
-import { compare, summaryOf, type TalkTree, tally } from "./tree";
+import { compare, costOf, summaryOf, type TalkTree, tally } from "./tree";
 
 /** So many nodes of each side are listed. */
 const MOST = 300;
@@ -49,6 +50,7 @@ export function Compare({ tree, leaves, snapshots }: CompareProps) {
                 : `${plural(nodes.length, "node")} of its own: ${tally(tree, nodes)}`}{" "}
               {nodes.length > MOST && <PartialBadge kind="limited" why={`The first ${MOST}`} />}
             </p>
+            <Cost micros={costOf(tree, nodes)} />
             <Commit leaf={leaf} snapshots={snapshots} />
             <ol className={styles.nodes}>
               {nodes.slice(0, MOST).map((number) => {
@@ -65,6 +67,16 @@ export function Compare({ tree, leaves, snapshots }: CompareProps) {
         ))}
       </div>
     </div>
+  );
+}
+
+/** What one end cost that the other did not; nothing where that is not known. */
+function Cost({ micros }: { micros: number | undefined }) {
+  if (micros === undefined) return null;
+  return (
+    <p className={styles.sum}>
+      That cost <Money micros={micros} />
+    </p>
   );
 }
 

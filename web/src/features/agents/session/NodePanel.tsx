@@ -6,6 +6,7 @@ import { Guarded } from "../../../roles/Guarded";
 import { Cli } from "../../../ui/Cli";
 import { SidePanel } from "../../../ui/Drawer";
 import { shellWord } from "../../../ui/format";
+import { Money } from "../../../ui/Money";
 import { ShortId } from "../../../ui/ShortId";
 import { Time } from "../../../ui/Time";
 import styles from "./NodePanel.module.css";
@@ -50,6 +51,20 @@ export function NodePanel({ agent, talk, tree, node, snapshots, onClose }: NodeP
           </Guarded>
           <span className={styles.soft}>Another agent goes on, on a bead of its own.</span>
         </div>
+        {(node.at != null || node.costMicros != null) && (
+          <p className={styles.soft} data-node-facts>
+            {node.at != null && (
+              <>
+                Kept <Time at={node.at} />
+              </>
+            )}
+            {node.costMicros != null && (
+              <>
+                {node.at != null && ", "}cost <Money micros={node.costMicros} />
+              </>
+            )}
+          </p>
+        )}
         <pre className={styles.text}>{node.text}</pre>
         {kept.length > 0 && (
           <section aria-label="Snapshots">

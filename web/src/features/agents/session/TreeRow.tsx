@@ -1,9 +1,11 @@
 import { classes } from "../../../ui/classes";
 import { plural } from "../../../ui/format";
 import { Icon, type IconName } from "../../../ui/Icon";
+import { Money } from "../../../ui/Money";
 import { Badge } from "../../../ui/Status";
+import { Time } from "../../../ui/Time";
 import styles from "./SessionTree.module.css";
-import { summaryOf, type TalkTree, type TreeLine, tally } from "./tree";
+import { costOf, summaryOf, type TalkTree, type TreeLine, tally } from "./tree";
 
 /** All lines have the same height, so that only those in sight are drawn. */
 export const ROW_HEIGHT = 34;
@@ -53,6 +55,7 @@ export function TreeRow({ line, tree, isChosen, isCursor, onPress }: TreeRowProp
         {folded.length > 0 ? (
           <span className={styles.fold}>
             {plural(folded.length, "node")} in a row: {tally(tree, folded)}
+            <Cost micros={costOf(tree, folded)} />
           </span>
         ) : (
           <>
@@ -62,11 +65,27 @@ export function TreeRow({ line, tree, isChosen, isCursor, onPress }: TreeRowProp
             </span>
             <bdi className={styles.text}>{node && summaryOf(node)}</bdi>
             {marks && <Marked marks={marks} isHead={tree.head === number} />}
+            <Cost micros={costOf(tree, [number])} />
+            {node?.at && (
+              <span className={styles.number}>
+                <Time at={node.at} />
+              </span>
+            )}
             <span className={styles.number}>{`#${number}`}</span>
           </>
         )}
       </button>
     </li>
+  );
+}
+
+/** What was paid for it; nothing where that is not known. */
+function Cost({ micros }: { micros: number | undefined }) {
+  if (micros === undefined) return null;
+  return (
+    <span className={styles.number} data-cost={micros}>
+      <Money micros={micros} />
+    </span>
   );
 }
 

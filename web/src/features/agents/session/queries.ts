@@ -56,7 +56,14 @@ async function readNodes(session: string, known: readonly TalkNode[]): Promise<N
 }
 
 onLive({
-  on: ["agent:turn", "agent:text", "agent:tool:*", "agent:complete", "agent:compacted"],
+  on: [
+    "agent:session",
+    "agent:turn",
+    "agent:text",
+    "agent:tool:*",
+    "agent:complete",
+    "agent:compacted",
+  ],
   everyMs: 2_000,
   invalidate: ({ metadata: { agentId } }) => (agentId ? [[KEY, agentId]] : []),
 });

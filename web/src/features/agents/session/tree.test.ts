@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { TalkNode } from "../../../api/types";
-import { compare, foldsWith, leavesOf, linesOf, summaryOf, tally, treeOf, wayTo } from "./tree";
+import {
+  compare,
+  costOf,
+  foldsWith,
+  leavesOf,
+  linesOf,
+  summaryOf,
+  tally,
+  treeOf,
+  wayTo,
+} from "./tree";
 
 function node(number: number, parent: number | null, kind = "call"): TalkNode {
   return { number, parent, kind, text: `${kind} ${number}` };
@@ -101,5 +111,17 @@ describe("what is said of nodes", () => {
   it("compares two ways by what each has alone", () => {
     expect(compare(tree, 5, 7)).toEqual({ shared: 3, both: 4, left: [4, 5], right: [6, 7] });
     expect(compare(tree, 5, 5)).toMatchObject({ shared: 5, left: [], right: [] });
+  });
+});
+
+describe("X1 what nodes cost", () => {
+  it("is added up where it is known, and nothing where it is not", () => {
+    const paid = treeOf(
+      TALK,
+      FORKED.map((one) => (one.kind === "model" ? { ...one, costMicros: 250 } : one)),
+      [],
+    );
+    expect(costOf(paid, [0, 3, 7])).toBe(500);
+    expect(costOf(paid, [0, 1])).toBeUndefined();
   });
 });

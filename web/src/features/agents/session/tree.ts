@@ -189,6 +189,15 @@ export function tally(tree: Pick<TalkTree, "nodes">, numbers: readonly number[])
     .join(", ");
 }
 
+/** What some nodes cost together, in millionths of a dollar; nothing if it is known of none. */
+export function costOf(
+  tree: Pick<TalkTree, "nodes">,
+  numbers: readonly number[],
+): number | undefined {
+  const known = numbers.flatMap((number) => tree.nodes.get(number)?.costMicros ?? []);
+  return known.length === 0 ? undefined : known.reduce((sum, one) => sum + one, 0);
+}
+
 /** The first line of what was said, cut; a heading only if there is nothing else. */
 export function summaryOf({ text }: Pick<TalkNode, "text">, most = 160): string {
   const lines = text.split("\n", 40).map((one) => one.trim());

@@ -50,12 +50,14 @@ class Wire implements AttachWire {
 function world({ why }: { why?: string } = {}) {
   const got: number[] = [];
   const dropped: number[] = [];
+  const sizes: [number, number][] = [];
   let fresh = 0;
   const socket = new AttachSocket({
     url: "ws://host/attach",
     size: () => ({ columns: 100, rows: 30 }),
     onBytes: (bytes) => got.push(...bytes),
     onDropped: (count) => dropped.push(count),
+    onSize: (columns, rows) => sizes.push([columns, rows]),
     onFresh: () => {
       fresh += 1;
     },
@@ -65,7 +67,8 @@ function world({ why }: { why?: string } = {}) {
     random: () => 0.5,
   });
   socket.start();
-  return { socket, got, dropped, fresh: () => fresh, phase: () => socket.state.link.phase };
+  const phase = () => socket.state.link.phase;
+  return { socket, got, dropped, sizes, fresh: () => fresh, phase };
 }
 
 const numbers = (length: number) => Uint8Array.from({ length }, (_, at) => (at * 7 + 3) % 256);
@@ -79,7 +82,7 @@ afterEach(() => vi.clearAllTimers());
 describe("X4 a connection to a shell", () => {
   it("only looks at first, and takes control when asked", () => {
     const { socket } = world();
-    expect(Wire.last.ask.toString()).toBe("terminal=true&watch=true");
+    expect(Wire.last.ask.toString()).toBe("terminal=true&explain=true&watch=true");
     Wire.last.hello({ holder: { seat: "other", name: "ann" } });
     socket.type(new Uint8Array([108, 115]));
     expect(Wire.last.sent).toEqual([]);
@@ -164,6 +167,27 @@ describe("X4 a connection to a shell", () => {
     expect(Wire.last.ask.get("watch")).toBe("true");
   });
 
+  it("learns how large the shell is, and when that changes", () => {
+    const { sizes } = world();
+    Wire.last.hello({ columns: 132, rows: 43 });
+    Wire.last.tell({ type: "size", columns: 90, rows: 20 });
+    expect(sizes).toEqual([
+      [132, 43],
+      [90, 20],
+    ]);
+  });
+
+  it("tells the reason that the server gave for refusing it", () => {
+    const { socket } = world();
+    Wire.last.tell({ type: "refused", error: { message: "32 people look at worker-1 already" } });
+    Wire.last.drop(4403, "32 people");
+    expect(socket.state.link).toEqual({
+      phase: "none",
+      why: "32 people look at worker-1 already.",
+    });
+    expect(Wire.all).toHaveLength(1);
+  });
+
   it("says that nobody opened a shell, and opens one when asked", async () => {
     const { socket, phase, fresh } = world({ why: "Nobody has opened a shell." });
     Wire.last.drop();
@@ -172,7 +196,7 @@ describe("X4 a connection to a shell", () => {
     await vi.advanceTimersByTimeAsync(60_000);
     expect(Wire.all.length).toBe(1);
     socket.openShell();
-    expect(Wire.last.ask.toString()).toBe("terminal=true&columns=100&rows=30");
+    expect(Wire.last.ask.toString()).toBe("terminal=true&explain=true&columns=100&rows=30");
     Wire.last.hello({ holder: { seat: ME, name: "bob" } });
     expect(phase()).toBe("open");
     expect(fresh()).toBe(0);

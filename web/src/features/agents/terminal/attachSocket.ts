@@ -47,12 +47,14 @@ export interface AttachOptions {
   onBytes: (bytes: Uint8Array) => void;
   /** So many bytes are no longer kept by the server. */
   onDropped: (count: number) => void;
+  /** How large the shell is; lines are broken by it. */
+  onSize: (columns: number, rows: number) => void;
   /** Another shell begins; what was shown is of one that is gone. */
   onFresh: () => void;
   onChange: () => void;
   /**
-   * Asks why no connection comes about, since a browser does not tell what a refused socket was
-   * answered: a sentence if the server is there, nothing if it does not answer.
+   * Asks why no connection comes about, where nobody could say so on the socket itself: a sentence
+   * if the server is there, nothing if it does not answer.
    */
   whyRefused: (wanted: "look" | "open") => Promise<string | undefined>;
   connect?: (url: string, protocol: string) => AttachWire;
@@ -66,6 +68,7 @@ export const ANSWER_WITHIN_MS = 10_000;
 const PIECE_BYTES = 16 * 1024;
 const ENDED = 1000;
 const LOGGED_OUT = 4401;
+const REFUSED = 4403;
 const TOO_SLOW = 4408;
 const PLACE_BYTES = 8;
 
@@ -75,9 +78,12 @@ type Told =
       seat: string;
       terminal: string | null;
       offset: number;
+      columns: number | null;
+      rows: number | null;
       mayControl: boolean;
       holder: Holder | null;
     }
+  | { type: "size"; columns: number; rows: number }
   | { type: "control"; holder: Holder | null }
   | { type: "dropped"; from: number; to: number }
   | { type: "exit"; code: number | null }
@@ -164,7 +170,7 @@ export class AttachSocket {
   #open({ isWatching }: { isWatching: boolean }): void {
     clearTimeout(this.#timer);
     const { columns, rows } = this.#options.size();
-    const ask = new URLSearchParams({ terminal: "true" });
+    const ask = new URLSearchParams({ terminal: "true", explain: "true" });
     if (isWatching) ask.set("watch", "true");
     if (this.#terminal !== undefined) {
       ask.set("terminalId", this.#terminal);
@@ -202,6 +208,7 @@ export class AttachSocket {
 
   #told(told: Told): void {
     if (told.type === "hello") this.#greeted(told);
+    else if (told.type === "size") this.#options.onSize(told.columns, told.rows);
     else if (told.type === "control") this.#controlled(told.holder);
     else if (told.type === "dropped") this.#dropped(told);
     else if (told.type === "refused") this.#change({ refused: told.error.message });
@@ -211,7 +218,8 @@ export class AttachSocket {
     }
   }
 
-  #greeted({ seat, terminal, offset, mayControl, holder }: Told & { type: "hello" }): void {
+  #greeted(told: Told & { type: "hello" }): void {
+    const { seat, terminal, offset, mayControl, holder } = told;
     if (terminal !== this.#terminal) {
       if (this.#terminal !== undefined || this.#state.offset > 0) this.#options.onFresh();
       this.#terminal = terminal ?? undefined;
@@ -223,6 +231,7 @@ export class AttachSocket {
     clearInterval(this.#pinger);
     this.#pinger = setInterval(() => this.#ping(), PING_EVERY_MS);
     this.#change({ link: { phase: "open" }, mayControl });
+    if (told.columns != null && told.rows != null) this.#options.onSize(told.columns, told.rows);
     this.#controlled(holder);
   }
 
@@ -265,6 +274,7 @@ export class AttachSocket {
     if (code === ENDED) this.#over(reason === "" ? "The shell has ended." : sentence(reason));
     else if (code === LOGGED_OUT) this.#over("Your login has ended.");
     else if (code === TOO_SLOW) this.#comeBack();
+    else if (code === REFUSED) this.#refusedBy(this.#state.refused ?? reason);
     else if (wasGreeted) this.#wait();
     else this.#lookWhy();
   }
@@ -276,14 +286,20 @@ export class AttachSocket {
     const why = await this.#options.whyRefused(this.#wanted).catch(() => undefined);
     // Meanwhile another try may be under way; this one's answer is about the past then.
     if (why === undefined || this.#failures !== failures + 1 || this.#wire) return;
+    this.#refusedBy(why);
+  }
+
+  /** There is nothing to look at, for a reason that the server gave. */
+  #refusedBy(why: string): void {
     clearTimeout(this.#timer);
     this.#failures = 0;
     const hadShell = this.#terminal !== undefined;
     this.#terminal = undefined;
     this.#change({
-      link: { phase: "none", why: hadShell ? "The shell has ended." : why },
+      link: { phase: "none", why: hadShell ? "The shell has ended." : sentence(why) },
       holder: undefined,
       hasControl: false,
+      refused: undefined,
     });
   }
 

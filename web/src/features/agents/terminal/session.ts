@@ -20,18 +20,24 @@ export class ShellSession {
   readonly #socket: AttachSocket;
   readonly #listeners = new Set<() => void>();
   #screen = new Screen(80, 24);
+  /** What the page has room for. */
+  #room = { columns: 80, rows: 24 };
+  /** How large the shell is; nothing while there is none. */
+  #shell: { columns: number; rows: number } | undefined;
   #raw: Uint8Array[] = [];
   #rawLength = 0;
   #shown: Shown;
   #frame: number | undefined;
+  #hadControl = false;
 
   constructor(agent: Pick<Agent, "id" | "label">) {
     this.#agent = agent;
     this.#socket = new AttachSocket({
       url: attachUrl(window.location, agent.id),
-      size: () => ({ columns: this.#screen.columns, rows: this.#screen.rows }),
+      size: () => this.#room,
       onBytes: (bytes) => this.#show(bytes),
       onDropped: (many) => this.#screen.gap(`${count(many)} bytes are no longer kept`),
+      onSize: (columns, rows) => this.#sized({ columns, rows }),
       onFresh: () => this.#begin(),
       onChange: () => this.#changed(),
       whyRefused: (wanted) => this.#whyRefused(wanted),
@@ -65,11 +71,26 @@ export class ShellSession {
     if (text !== "") this.#socket.type(ENCODER.encode(text));
   }
 
-  /** Has another size; the shell is told by who has control. */
+  /** Has room for another size; the shell is told by who has control, and others see it as it is. */
   fit(columns: number, rows: number): void {
+    if (columns === this.#room.columns && rows === this.#room.rows) return;
+    this.#room = { columns, rows };
+    this.#socket.resize();
+    this.#laidOut();
+  }
+
+  #sized(size: { columns: number; rows: number }): void {
+    this.#shell = size;
+    this.#laidOut();
+  }
+
+  /** Lines are broken where the shell breaks them, whatever this page has room for. */
+  #laidOut(): void {
+    const { columns, rows } = this.#socket.state.hasControl
+      ? this.#room
+      : (this.#shell ?? this.#room);
     if (columns === this.#screen.columns && rows === this.#screen.rows) return;
     this.#screen.resize(columns, rows);
-    this.#socket.resize();
     this.#changed();
   }
 
@@ -93,6 +114,12 @@ export class ShellSession {
 
   /** Drawn at most once per frame, however fast bytes come. */
   #changed(): void {
+    const { link, hasControl } = this.#socket.state;
+    if (link.phase === "none" || link.phase === "over") this.#shell = undefined;
+    if (hasControl !== this.#hadControl) {
+      this.#hadControl = hasControl;
+      this.#laidOut();
+    }
     this.#frame ??= requestAnimationFrame(() => {
       this.#frame = undefined;
       this.#shown = { ...this.#socket.state, screen: this.#screen };

@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Run, RunStep, TaskDetail } from "../../../api/types";
+import type { Run, RunStep, RunStepRound, TaskDetail } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
 import { Cli } from "../../../ui/Cli";
+import { Disclosure } from "../../../ui/Disclosure";
 import { SidePanel } from "../../../ui/Drawer";
 import { Facts } from "../../../ui/Facts";
 import { duration, plural, shellWord } from "../../../ui/format";
@@ -50,14 +51,14 @@ export function StepPanel({ run, step, isDecisive, now, onClose }: StepPanelProp
             Waits until <Time at={step.dueAt} />
           </p>
         )}
-        {step.taskId && <Attempts id={step.taskId} round={step.round} now={now} />}
+        <Rounds run={run} step={step} now={now} />
         {step.output !== undefined && step.output !== null && (
           <section aria-label="Output">
             <h3 className={styles.head}>Output</h3>
             <JsonText value={step.output} />
           </section>
         )}
-        <Cli command={`godel workflow status ${run.id.slice(-8)}`} />
+        <Cli command={`godel workflow step ${run.id.slice(-8)} ${shellWord(step.id)}`} />
       </div>
     </SidePanel>
   );
@@ -117,32 +118,73 @@ function Answer({ run, step }: { run: Run; step: RunStep }) {
   );
 }
 
-function Attempts({ id, round, now }: { id: string; round: number; now: number }) {
-  const query = useQuery(queueQueries.task(id));
+/** Each time that the step was begun, the last first and open. */
+function Rounds({ run, step, now }: { run: Run; step: RunStep; now: number }) {
+  const query = useQuery(queueQueries.step(run.id, step.id));
   return (
     <Loaded query={query} what="The attempts" skeleton={<SkeletonRows rows={3} />}>
-      {(task) => (
+      {({ rounds, cut }) => (
+        <>
+          {rounds.map((round, index) =>
+            index === 0 ? (
+              <RoundView key={round.round} round={round} now={now} />
+            ) : (
+              <Disclosure
+                key={round.round}
+                label={`Begun before, time ${round.round + 1}: ${endOf(round)}`}
+              >
+                <RoundView round={round} now={now} />
+              </Disclosure>
+            ),
+          )}
+          {cut && <PartialBadge kind="limited" why="It was begun earlier, too" />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function endOf({ task, run }: RunStepRound): string {
+  return task?.state ?? run?.state ?? "not begun";
+}
+
+/** What one time of being begun came to: attempts of a task, or a run of its own. */
+function RoundView({ round, now }: { round: RunStepRound; now: number }) {
+  const { task, run } = round;
+  return (
+    <div className={styles.round} data-round={round.round}>
+      {run && (
+        <section aria-label="Run">
+          <h3 className={styles.head}>The run that it started</h3>
+          <p className={styles.line}>
+            <StateBadge state={run.state} />
+            <Link to={`/queue/runs/${run.id}`}>{run.name}</Link>
+          </p>
+        </section>
+      )}
+      {task && (
         <>
           <section aria-label="Attempts">
-            <h3 className={styles.head}>
-              Attempts{" "}
-              {round > 0 && (
-                <PartialBadge
-                  kind="limited"
-                  why="Only those since it was last begun anew; the server keeps no way to earlier ones"
-                />
-              )}
-            </h3>
+            <h3 className={styles.head}>Attempts</h3>
             <AttemptList task={task} now={now} />
           </section>
           <section aria-label="Input">
             <h3 className={styles.head}>Input</h3>
             <JsonText value={task.payload} />
           </section>
-          <Link to={`/queue?task=${id}`}>Open its task</Link>
+          {task.result != null && (
+            <section aria-label="Result">
+              <h3 className={styles.head}>Result</h3>
+              <JsonText value={task.result} />
+            </section>
+          )}
+          {task.error && !task.attempts.some(({ error }) => error === task.error) && (
+            <p className={styles.bad}>{task.error}</p>
+          )}
+          <Link to={`/queue?task=${task.id}`}>Open its task</Link>
         </>
       )}
-    </Loaded>
+    </div>
   );
 }
 

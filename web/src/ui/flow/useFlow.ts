@@ -24,7 +24,11 @@ export interface Flow {
 }
 
 /** Draws only those of many rows that are in view, whatever their heights are. */
-export function useFlow(box: RefObject<HTMLElement | null>, items: readonly FlowItem[]): Flow {
+export function useFlow(
+  box: RefObject<HTMLElement | null>,
+  items: readonly FlowItem[],
+  { holdsTop = false }: { holdsTop?: boolean } = {},
+): Flow {
   const [view, setView] = useState({ top: 0, height: FALLBACK_HEIGHT });
   const [measured, setMeasured] = useState<Measured>(() => new Map());
   const offsets = useMemo(() => offsetsOf(items, measured), [items, measured]);
@@ -45,7 +49,7 @@ export function useFlow(box: RefObject<HTMLElement | null>, items: readonly Flow
     };
   }, [box]);
   const measure = useMeasure(setMeasured);
-  useHold(box, items, offsets);
+  useHold(box, items, offsets, holdsTop);
   const show = useCallback(
     (index: number, below: number) => {
       const element = box.current;
@@ -99,18 +103,22 @@ function useMeasure(setMeasured: (change: (now: Measured) => Measured) => void):
   );
 }
 
-/** Keeps the first row in sight where it is when rows above it turn out higher or lower. */
+/**
+ * Keeps the first row in sight where it is when rows above it come, or turn out higher or lower; at the
+ * very top only if what comes there is older, as in a log.
+ */
 function useHold(
   box: RefObject<HTMLElement | null>,
   items: readonly FlowItem[],
   offsets: Float64Array,
+  holdsTop: boolean,
 ): void {
   const held = useRef<{ key: string; gap: number } | undefined>(undefined);
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
     const { current } = held;
-    if (current && element.scrollTop > 0) {
+    if (current && (holdsTop || element.scrollTop > 0)) {
       const index = items.findIndex((item) => item.key === current.key);
       const wanted = index < 0 ? undefined : (offsets[index] ?? 0) + current.gap;
       if (wanted !== undefined && Math.abs(wanted - element.scrollTop) >= 1) {
@@ -125,5 +133,5 @@ function useHold(
     keep();
     element.addEventListener("scroll", keep, { passive: true });
     return () => element.removeEventListener("scroll", keep);
-  }, [box, items, offsets]);
+  }, [box, items, offsets, holdsTop]);
 }

@@ -1,0 +1,57 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { fireEvent, render, screen, within } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { SESSION } from "../../../../tests/fakeServer";
+import type { Run, RunRow, RunStep, RunStepDetail, TaskDetail } from "../../../api/types";
+import { SessionProvider } from "../../../roles/session";
+import { queueQueries } from "../queries";
+import { StepPanel } from "./StepPanel";
+
+const STEP = { id: "build", kind: "task", dependsOn: [], state: "failed", round: 1 } as RunStep;
+const RUN = { id: "run-12345678", state: "failed", name: "release" } as Run;
+const tries = (number: number, error: string) => ({
+  ...{ number, workerId: "w1", startedAt: "2026-11-16T10:00:00Z", ending: "failed" },
+  endedAt: "2026-11-16T10:00:01Z",
+  error,
+});
+const task = (id: string, errors: string[]) =>
+  ({
+    ...{ id, state: "dead", payload: { command: id }, error: errors.at(-1) },
+    attempts: errors.map((error, at) => tries(at + 1, error)),
+  }) as unknown as TaskDetail;
+
+function show(rounds: RunStepDetail["rounds"], cut = false) {
+  const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
+  const { queryKey } = queueQueries.step(RUN.id, STEP.id);
+  client.setQueryData<RunStepDetail>(queryKey, { ...STEP, rounds, cut });
+  render(
+    <QueryClientProvider client={client}>
+      <SessionProvider value={SESSION}>
+        <StepPanel run={RUN} step={STEP} isDecisive={false} now={0} onClose={() => undefined} />
+      </SessionProvider>
+    </QueryClientProvider>,
+  );
+}
+
+describe("X2 the panel of a step", () => {
+  it("tells each time that it was begun, the last one open", () => {
+    show([
+      { round: 1, task: task("t2", ["still bad"]) },
+      { round: 0, task: task("t1", ["bad", "worse"]) },
+    ]);
+    screen.getByText("still bad");
+    expect(screen.queryByText("worse")).toBeNull();
+    fireEvent.click(screen.getByRole("button", { name: "Begun before, time 1: dead" }));
+    const earlier = screen.getAllByRole("region", { name: "Attempts" })[1] as HTMLElement;
+    expect(within(earlier).getAllByRole("listitem")).toHaveLength(2);
+    within(earlier).getByText("worse");
+  });
+
+  it("leads to the run that it started, and says that there was more", () => {
+    const child = { id: "run-2", name: "inner", state: "running" } as RunRow;
+    show([{ round: 1, run: child }], true);
+    const link = screen.getByRole("link", { name: "inner" });
+    expect(link.getAttribute("href")).toMatch(/\/queue\/runs\/run-2$/);
+    screen.getByTitle("It was begun earlier, too");
+  });
+});
