@@ -67,6 +67,28 @@ export function contextOf({ fresh, cached, written }: Tokens): number {
   return fresh + cached + written;
 }
 
+/** From this part of what the model takes on, it is nearly full; as the colour of a meter has it. */
+const NEAR = 0.8;
+
+/** How much of what a model takes is used. */
+export interface Fullness {
+  most: number;
+  /** Rounded down, so that 100 is really full. */
+  percent: number;
+  tone: "calm" | "near" | "over";
+  warning: string | undefined;
+}
+
+/** How full a model is; undefined if its size is not known. */
+export function fullnessOf(context: number, most: number | null | undefined): Fullness | undefined {
+  if (most === null || most === undefined || most <= 0) return undefined;
+  const part = context / most;
+  const percent = Math.floor(part * 100);
+  if (part >= 1) return { most, percent, tone: "over", warning: "full" };
+  if (part >= NEAR) return { most, percent, tone: "near", warning: "nearly full" };
+  return { most, percent, tone: "calm", warning: undefined };
+}
+
 /** The newest requests of a log, and when the conversation was made shorter; the oldest first. */
 export function historyOf(lines: readonly AgentLine[]): {
   steps: readonly Step[];
