@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{BudgetId, Invalid, ProjectId, TokenId, UserId, code};
 
@@ -169,6 +170,31 @@ pub struct Held {
     pub budget: BudgetId,
     /// How much.
     pub amount: i64,
+}
+
+/// So many bytes is one amount that is held back: the id of its budget and the amount.
+const HELD_BYTES: usize = 24;
+
+impl Held {
+    /// Writes what is held back for a call as bytes, to be stored.
+    pub fn pack(held: &[Self]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(held.len() * HELD_BYTES);
+        for one in held {
+            bytes.extend_from_slice(one.budget.uuid().as_bytes());
+            bytes.extend_from_slice(&one.amount.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads what was packed.
+    pub fn unpack(bytes: &[u8]) -> Vec<Self> {
+        let one = |bytes: &[u8; HELD_BYTES]| {
+            let (id, amount) = bytes.split_at(16);
+            let budget = BudgetId::from_uuid(Uuid::from_slice(id).unwrap_or_default());
+            Self { budget, amount: i64::from_be_bytes(amount.try_into().unwrap_or_default()) }
+        };
+        bytes.as_chunks::<HELD_BYTES>().0.iter().map(one).collect()
+    }
 }
 
 /// Whether a budget lets a call through.
