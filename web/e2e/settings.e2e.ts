@@ -1,6 +1,14 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AuditVerdict, Invitation, Key, Project, Secret, User } from "../src/api/types";
+import type {
+  AuditVerdict,
+  Invitation,
+  Key,
+  Project,
+  RuntimeInfo,
+  Secret,
+  User,
+} from "../src/api/types";
 import { account, badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { SpendingServer } from "./spending";
 
@@ -211,6 +219,42 @@ describe("settings", () => {
     await page.getByText("No acts match the filter.").waitFor();
     await page.getByRole("button", { name: "Clear the filter" }).last().click();
     await grid.getByRole("row").nth(2).waitFor();
+  });
+
+  it("S2 the record is narrowed to days, also in the address", async () => {
+    await open("Audit");
+    const grid = page.getByRole("grid", { name: "Acts" });
+    await grid.getByRole("row").nth(2).waitFor();
+    await page.getByLabel("Since").selectOption("days");
+    await page.getByLabel("To", { exact: true }).fill("2020-01-02");
+    await page.getByText("No acts match the filter.").waitFor();
+    await page.getByLabel("To", { exact: true }).fill("2099-01-01");
+    await page.getByLabel("From", { exact: true }).fill("2020-01-02");
+    await grid.getByRole("row").nth(2).waitFor();
+    await page.reload();
+    await grid.getByRole("row").nth(2).waitFor();
+    expect(await page.getByLabel("From", { exact: true }).inputValue()).toBe("2020-01-02");
+    await picture(page, "settings-audit-days");
+    await page.getByLabel("Since").selectOption("");
+  });
+
+  it("S1 a runtime is tried, and says what the server's doctor says", async () => {
+    await open("Runtimes");
+    const { items } = await read<{ items: RuntimeInfo[] }>(here, "/api/v1/runtimes");
+    expect(items.map(({ name }) => name)).toEqual(["worktree", "gvisor"]);
+    for (const { name, offered } of items) {
+      const part = page.getByRole("region", { name, exact: true });
+      await part.getByText(offered ? "offered" : "not offered here", { exact: true }).waitFor();
+      await part.getByRole("button", { name: "Test" }).click();
+      const found = part.getByRole("list", { name: `What the test of ${name} found` });
+      await found.waitFor({ timeout: 60_000 });
+      for (const check of ["git", "walls", "offered", "harnesses"]) {
+        await found.locator(`[data-line="check ${check}"]`).waitFor();
+      }
+      const works = found.locator('[data-line="check git"]').getByText("Works", { exact: true });
+      await works.waitFor();
+    }
+    await picture(page, "settings-runtimes");
   });
 
   it("S1 a key of the keyboard is changed, works, and is reset", async () => {

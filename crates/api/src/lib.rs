@@ -25,6 +25,7 @@ mod landings;
 mod own;
 mod projects;
 mod reviews;
+mod runtimes;
 mod spend;
 mod sse;
 mod system;
@@ -95,6 +96,7 @@ pub use reviews::{
     ReviewDiff, ReviewFile, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewList,
     ReviewMark, ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTally,
 };
+pub use runtimes::{DoctorCheck, RuntimeInfo, RuntimeList, RuntimeTest};
 pub use spend::{
     AgentToken, AgentTokenMade, Budget, BudgetList, BudgetStop, BudgetTrial, ModelCall,
     ModelCallBody, ModelCalls, NewAgentToken, ProviderState, ProviderStates, ProviderTest,

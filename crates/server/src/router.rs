@@ -21,7 +21,7 @@ use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
     admin, audit, auth, beads, calls, convoys, device, events, health, intents, keys, projects,
-    providers, reviews, secrets, spend, stream, system, tenants, usage, users, views,
+    providers, reviews, runtimes, secrets, spend, stream, system, tenants, usage, users, views,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -122,6 +122,8 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(carry::export))
         .routes(routes!(carry::forget))
         .routes(routes!(places::worktrees))
+        .routes(routes!(runtimes::list))
+        .routes(routes!(runtimes::test))
         .routes(routes!(lead::metrics))
         .routes(routes!(lead::estop_state, lead::estop, lead::estop_end))
         .routes(routes!(mail::list, mail::send))

@@ -2116,6 +2116,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runtimes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List runtimes
+         * @description Places where agents can work, and which of them this server offers.
+         */
+        get: operations["listRuntimes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runtimes/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a runtime
+         * @description The checks of `godel doctor` that agents depend on, on the machine of the server: git, walls, a kernel of
+         *     their own, agent programs. It takes half a minute at most and changes nothing. For admins of the server.
+         */
+        post: operations["testRuntime"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -3985,6 +4026,11 @@ export interface components {
             harness: string;
             /** @description The model. */
             model: string;
+            /**
+             * Format: int64
+             * @description How many tokens of input the model takes, as the list of models says; none if it does not say.
+             */
+            contextTokens?: number | null;
             /** @description Its role. */
             role: string;
             /** @description Where it works. */
@@ -5090,6 +5136,17 @@ export interface components {
              * @description Until when the program waits.
              */
             expiresAt: string;
+        };
+        /** @description What one check found. */
+        DoctorCheck: {
+            /** @description What was checked. */
+            name: string;
+            /** @description ok, skip, warn or fail. */
+            status: string;
+            /** @description What was found. */
+            message: string;
+            /** @description What to do about it. */
+            hint?: string | null;
         };
         /** @description A picture of a workflow or a run. */
         Drawing: {
@@ -7646,6 +7703,37 @@ export interface components {
              */
             next?: number | null;
         };
+        /** @description A place where agents can work. */
+        RuntimeInfo: {
+            /** @description Its name, as `runtime` of an agent has it. */
+            name: string;
+            /** @description What it is, in a line. */
+            about: string;
+            /** @description Whether this server offers it. */
+            offered: boolean;
+            /** @description none, process, container, userspace_kernel or microvm; none if it is not offered. */
+            isolation?: string | null;
+            /** @description What a snapshot holds: none, workspace, volume or memory. */
+            snapshot?: string | null;
+            /** @description How an agent is paused: none, freeze, cold or memory. */
+            pause?: string | null;
+            /** @description How the network is limited: none, address or domain. */
+            network?: string | null;
+        };
+        /** @description The runtimes that Godel knows. */
+        RuntimeList: {
+            /** @description The runtimes. */
+            items: components["schemas"]["RuntimeInfo"][];
+        };
+        /** @description What the checks of a runtime found. */
+        RuntimeTest: {
+            /** @description The runtime. */
+            name: string;
+            /** @description Whether nothing is broken. */
+            ok: boolean;
+            /** @description Each check, in the order of `godel doctor`. */
+            checks: components["schemas"]["DoctorCheck"][];
+        };
         /** @description A view that is to be kept. */
         SaveView: {
             /** @description The page of the dashboard, such as `beads`. */
@@ -8821,6 +8909,24 @@ export interface components {
             data: components["schemas"]["RunSteps"];
         };
         /** @description A successful answer. */
+        Success_RuntimeList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["RuntimeList"];
+        };
+        /** @description A successful answer. */
+        Success_RuntimeTest: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["RuntimeTest"];
+        };
+        /** @description A successful answer. */
         Success_Schedule: {
             /**
              * @description Always `true`.
@@ -9615,10 +9721,12 @@ export interface components {
         };
         /** @description What was used and what it cost. */
         UsageReport: {
-            /** @description The first day, in UTC. */
+            /** @description The first day. */
             from: string;
             /** @description The last day. */
             to: string;
+            /** @description Where days begin at midnight: `UTC`, or the time zone that was asked for. */
+            timeZone?: string;
             /**
              * Format: double
              * @description What all of it cost, in dollars; `total.costMicros` is exact.
@@ -14565,6 +14673,67 @@ export interface operations {
             };
         };
     };
+    listRuntimes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runtimes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RuntimeList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    testRuntime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description worktree or gvisor */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was found */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RuntimeTest"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     listSchedules: {
         parameters: {
             query?: {
@@ -18281,9 +18450,11 @@ export interface operations {
             query?: {
                 /** @description The first day, such as 2026-11-01; 30 days before the last one unless given. */
                 from?: string;
-                /** @description The last day; today in UTC unless given. */
+                /** @description The last day; today unless given. */
                 to?: string;
-                /** @description By what it is split, with commas: day, provider, model, project, user, agent, bead, convoy. */
+                /** @description Where days begin at midnight, such as Europe/Berlin; UTC unless given. */
+                timeZone?: string;
+                /** @description By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy. */
                 groupBy?: string;
                 /** @description Only this provider. */
                 provider?: string;

@@ -17,6 +17,7 @@ pub(crate) mod projects;
 pub(crate) mod providers;
 pub(crate) mod queue;
 pub(crate) mod reviews;
+pub(crate) mod runtimes;
 pub(crate) mod secrets;
 pub(crate) mod spend;
 pub(crate) mod stream;

@@ -17,6 +17,7 @@ import { ModelsSection } from "./ModelsSection";
 import { PeopleSection } from "./PeopleSection";
 import { ProjectsSection } from "./ProjectsSection";
 import { ProvidersSection } from "./ProvidersSection";
+import { RuntimesSection } from "./RuntimesSection";
 import { Section } from "./Section";
 import { SessionSection } from "./SessionSection";
 import styles from "./SettingsPage.module.css";
@@ -37,6 +38,13 @@ const SECTIONS: readonly SectionSpec[] = [
     icon: "branch",
     words: "repository limits create rate agents memory",
     View: ProjectsSection,
+  },
+  {
+    id: "runtimes",
+    title: "Runtimes",
+    icon: "terminal",
+    words: "sandbox worktree gvisor walls bubblewrap isolation doctor test",
+    View: RuntimesSection,
   },
   {
     id: "providers",
