@@ -258,7 +258,7 @@ describe("the page of agents", () => {
     await expect
       .poll(() => shown.locator("[data-context]").getAttribute("data-context"))
       .toBe(String(contextOf(events[0])));
-    await shown.getByText(/^\d+% of the [\d,]+ tokens that claude-opus-4-8 takes$/).waitFor();
+    await shown.getByText(/^<?\d+% of the [\d,]+ tokens that claude-opus-4-8 takes$/).waitFor();
     const output = events[0]?.payload.usage.output ?? -1;
     await shown
       .locator("[data-kind=output]")

@@ -1,12 +1,15 @@
+import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type {
   AuditVerdict,
+  Budget,
   Invitation,
   Key,
   Project,
   RuntimeInfo,
   Secret,
+  SettingsDocument,
   User,
 } from "../src/api/types";
 import { account, badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
@@ -255,6 +258,38 @@ describe("settings", () => {
       await works.waitFor();
     }
     await picture(page, "settings-runtimes");
+  });
+
+  it("S2 settings are written to a file without secrets, and taken in after a look", async () => {
+    await open("Export and import");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    const text = await readFile(await download.path(), "utf8");
+    const settings: SettingsDocument = JSON.parse(text);
+    expect(settings.format).toBe("godel-settings/1");
+    expect(text).not.toContain("sk-");
+    const file = (budgets: SettingsDocument["budgets"]) => ({
+      name: "settings.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(JSON.stringify({ ...settings, budgets })),
+    });
+    const input = page.getByLabel(/A file of settings/);
+    await input.setInputFiles(file(settings.budgets));
+    await page.getByText("Nothing would change: all of it is so already.").waitFor();
+    const cap = { scope: "tenant", period: "total", capMicros: 123_456_789, warnPercent: 70 };
+    await input.setInputFiles(file([cap]));
+    await page.getByText("capMicros: 123456789; warnPercent: 70").waitFor();
+    const caps = async () =>
+      (await read<{ items: Budget[] }>(here, "/api/v1/budgets")).items.map(
+        ({ capMicros }) => capMicros,
+      );
+    expect(await caps()).not.toContain(123_456_789);
+    await picture(page, "settings-import");
+    await page.getByRole("button", { name: "Make 1 change" }).click();
+    await page.getByText("1 change made").waitFor();
+    expect(await caps()).toContain(123_456_789);
   });
 
   it("S1 a key of the keyboard is changed, works, and is reset", async () => {

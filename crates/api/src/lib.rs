@@ -23,6 +23,7 @@ mod intents;
 mod keys;
 mod landings;
 mod own;
+mod portable;
 mod projects;
 mod reviews;
 mod runtimes;
@@ -88,6 +89,10 @@ pub use landings::{
 pub use own::{
     Made, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSaid, OwnSelf, OwnTodos,
     OwnTool, OwnTools, OwnUse, OwnVerdict,
+};
+pub use portable::{
+    ImportSettings, PortableBudget, PortableProject, SETTINGS_FORMAT, SettingsChange,
+    SettingsChanges, SettingsDocument, SettingsField,
 };
 pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
 pub use reviews::{

@@ -220,9 +220,12 @@ async fn set_off(fleet: &Fleet, call: &Call, agent: Agent, tree: Option<Tree>) -
 
 /// Sees whether what is asked for makes sense.
 pub(crate) fn check(new: &NewAgent) -> Result<()> {
-    let refuse = |why: &str, hint: &str| Err(Error::refused(code::INVALID_FIELD, why, hint));
+    let refuse = |field: &'static str, why: &str, hint: &str| {
+        Err(Error::refused(code::INVALID_FIELD, why, hint).at(field))
+    };
     if new.task.is_none() && new.bead.is_none() {
         return refuse(
+            "task",
             "an agent needs something to do",
             "say it in words (`task`), or name a bead (`bead`)",
         );
@@ -232,7 +235,8 @@ pub(crate) fn check(new: &NewAgent) -> Result<()> {
         .as_ref()
         .is_some_and(|task| task.trim().is_empty() || task.chars().count() > TASK_MAX_CHARS)
     {
-        return refuse("a task has 1 to 20,000 characters", "put the rest into a file or a bead");
+        let hint = "put the rest into a file or a bead";
+        return refuse("task", "a task has 1 to 20,000 characters", hint);
     }
     let plain = |text: &str| {
         !text.is_empty()
@@ -241,18 +245,22 @@ pub(crate) fn check(new: &NewAgent) -> Result<()> {
     };
     if new.label.as_deref().is_some_and(|label| !plain(label) || Uuid::try_parse(label).is_ok()) {
         return refuse(
+            "label",
             "the name of an agent has 1 to 100 letters, digits, dots, dashes and underscores",
             "leave it out, and the agent is called by its role and a number",
         );
     }
     if new.allow.len() > HOSTS_MAX {
-        return refuse("at most 100 hosts can be allowed", "allow a whole domain: *.example.com");
+        let hint = "allow a whole domain: *.example.com";
+        return refuse("allow", "at most 100 hosts can be allowed", hint);
     }
     if new.timeout.is_some_and(|secs| secs == 0 || secs > TIMEOUT_MAX) {
-        return refuse("an agent ends after 1 second to 30 days", "leave `timeoutSeconds` out");
+        let hint = "leave `timeoutSeconds` out";
+        return refuse("timeoutSeconds", "an agent ends after 1 second to 30 days", hint);
     }
     if let Some(cap) = new.budget {
-        godel_model::Budget::check(cap, godel_app::spend::budgets::WARN_PERCENT)?;
+        let checked = godel_model::Budget::check(cap, godel_app::spend::budgets::WARN_PERCENT);
+        checked.map_err(|invalid| invalid.with_field("budgetMicros"))?;
     }
     Ok(())
 }
@@ -355,6 +363,7 @@ async fn choose(fleet: &Fleet, call: &Call, project: ProjectId, new: &NewAgent) 
             format!("there is no kind of agent called \"{name}\""),
             format!("use one of: {}", known.join(", ")),
         )
+        .at("harness")
     })?;
     refuse_missing(fleet, harness, &new.command).await?;
     let model = new.model.clone().or(role.model.clone()).or(wanted.model.clone());
@@ -363,10 +372,11 @@ async fn choose(fleet: &Fleet, call: &Call, project: ProjectId, new: &NewAgent) 
             code::MODEL_NEEDED,
             "no model is named for the agent",
             "say --model NAME, or set `[agents] model` in godel.toml; `godel models` lists them",
-        ));
+        )
+        .at("model"));
     }
     let runtime = new.runtime.clone().unwrap_or_else(|| "worktree".to_owned());
-    fleet.runtime(&runtime)?;
+    fleet.runtime(&runtime).map_err(|error| error.at("runtime"))?;
     let sandbox = new.sandbox.clone().or(role.sandbox.clone());
     let sandbox = sandbox.map(|text| text.parse::<Profile>()).transpose()?.unwrap_or_default();
     roles::hold(&role, harness, sandbox)?;
@@ -385,7 +395,8 @@ pub(crate) async fn refuse_missing(
                 code::INVALID_FIELD,
                 format!("an agent of the kind {harness} needs a command line"),
                 "give it as `command`; {prompt} stands for what the agent is told",
-            ));
+            )
+            .at("command"));
         }
         return Ok(());
     }

@@ -2572,6 +2572,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the settings
+         * @description Projects with their limits, and budgets of the tenant, of projects and of people, by their names. No secret
+         *     and no id is in it. For admins.
+         */
+        get: operations["exportSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import settings
+         * @description Lets them be what a document says, and tells what that changes; with `dryRun` it only tells. What the
+         *     document does not name stays. All of it is checked before the first change. For admins.
+         */
+        post: operations["importSettings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/snapshots": {
         parameters: {
             query?: never;
@@ -5175,6 +5217,11 @@ export interface components {
             message: string;
             /** @description What to do next. */
             hint?: string | null;
+            /**
+             * @description The field of the request that it is about, such as `name` or `limits.maxAgents`, where one is.
+             * @example name
+             */
+            field?: string | null;
             /** @description More for programs, depending on the code. */
             details?: unknown;
         };
@@ -5380,6 +5427,13 @@ export interface components {
             startedAt: string;
             /** @description Why it is to be stopped: the worker ends it and says that it failed. */
             stop?: string | null;
+        };
+        /** @description A document of settings that is to count here. */
+        ImportSettings: {
+            /** @description The document. */
+            settings: components["schemas"]["SettingsDocument"];
+            /** @description Only tell what would change. */
+            dryRun?: boolean;
         };
         /** @description A bead that is new, or changed in the source since it was last imported. */
         ImportedBead: {
@@ -6831,6 +6885,35 @@ export interface components {
              */
             deadAlert?: number | null;
         };
+        /** @description What may be spent. */
+        PortableBudget: {
+            /**
+             * @description `tenant`, `project:NAME` or `user:NAME`.
+             * @example project:web
+             */
+            scope: string;
+            /** @description daily, monthly or total. */
+            period: string;
+            /**
+             * Format: int64
+             * @description The limit, in millionths of a dollar.
+             */
+            capMicros: number;
+            /**
+             * Format: int32
+             * @description From how many percent on it warns; 80 unless given.
+             */
+            warnPercent?: number;
+        };
+        /** @description What is set for a project. */
+        PortableProject: {
+            /** @description Its name, by which it is known. */
+            name: string;
+            /** @description What it is about. */
+            description?: string;
+            /** @description Its limits. */
+            limits?: components["schemas"]["ProjectLimits"];
+        };
         /** @description A worker says how far it is. */
         ProgressTask: {
             /**
@@ -7882,6 +7965,50 @@ export interface components {
              * @description From how many percent on its owner is warned; 80 unless given.
              */
             warnPercent?: number | null;
+        };
+        /** @description One thing that is different. */
+        SettingsChange: {
+            /** @description project or budget. */
+            kind: string;
+            /** @description What it is called. */
+            name: string;
+            /** @description Whether it is not there before. */
+            isNew: boolean;
+            /** @description Its fields that are different. */
+            fields: components["schemas"]["SettingsField"][];
+        };
+        /** @description What a document changes. */
+        SettingsChanges: {
+            /** @description Whether the changes are made; not after a dry run. */
+            applied: boolean;
+            /** @description What is different; what is not named stays as it is. */
+            changes: components["schemas"]["SettingsChange"][];
+        };
+        /** @description The settings of a tenant, without secrets and without ids. */
+        SettingsDocument: {
+            /**
+             * @description `godel-settings/1`.
+             * @example godel-settings/1
+             */
+            format: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            exportedAt?: string | null;
+            /** @description The projects, by name. */
+            projects?: components["schemas"]["PortableProject"][];
+            /** @description What may be spent. */
+            budgets?: components["schemas"]["PortableBudget"][];
+        };
+        /** @description A field before and after a change. */
+        SettingsField: {
+            /** @description Its name. */
+            name: string;
+            /** @description Its value before. */
+            before?: string | null;
+            /** @description Its value after. */
+            after?: string | null;
         };
         /** @description A worker makes a task on behalf of the one that it has. */
         SpawnTask: {
@@ -8961,6 +9088,24 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Session"];
+        };
+        /** @description A successful answer. */
+        Success_SettingsChanges: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["SettingsChanges"];
+        };
+        /** @description A successful answer. */
+        Success_SettingsDocument: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["SettingsDocument"];
         };
         /** @description A successful answer. */
         Success_SystemMetrics: {
@@ -15624,6 +15769,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    exportSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_SettingsDocument"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    importSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportSettings"];
+            };
+        };
+        responses: {
+            /** @description What changes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_SettingsChanges"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -79,7 +79,7 @@ async fn spend(world: &World, calls: Vec<(CallStart, CallEnd)>) {
             assert!(tx.calls().settle(start, Uuid::nil(), end)?);
             tx.usage().add(start.purpose.tenant, &start.key(), &end.sum(start.paid_by))?;
         }
-        Ok(())
+        Ok::<_, godel_store::Error>(())
     };
     world.store.write(Scope::System, work).await.unwrap();
 }

@@ -74,6 +74,7 @@ impl FromStr for BudgetScope {
 fn no_scope() -> Invalid {
     Invalid::new(code::INVALID_FIELD, "there is no such scope of a budget")
         .with_hint("write tenant, or project:, user:, agent:, bead:, convoy: or token: and an id")
+        .with_field("scope")
 }
 
 /// After which time a budget begins anew, in UTC.
@@ -135,6 +136,7 @@ impl FromStr for Period {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         Self::ALL.into_iter().find(|period| period.as_str() == text).ok_or_else(|| {
             Invalid::new(code::INVALID_FIELD, "there is no such period of a budget")
+                .with_field("period")
                 .with_hint("periods are total, daily and monthly")
         })
     }
@@ -225,10 +227,11 @@ impl Budget {
     pub fn check(cap: i64, warn_percent: u32) -> Result<(), Invalid> {
         if !(1..CAP_MAX_MICROS).contains(&cap) {
             let why = "a budget must be more than 0 and less than 9,000,000,000 dollars";
-            return Err(Invalid::new(code::INVALID_FIELD, why));
+            return Err(Invalid::new(code::INVALID_FIELD, why).with_field("capMicros"));
         }
         if !(1..=100).contains(&warn_percent) {
-            return Err(Invalid::new(code::INVALID_FIELD, "a warning must be at 1 to 100 percent"));
+            let why = "a warning must be at 1 to 100 percent";
+            return Err(Invalid::new(code::INVALID_FIELD, why).with_field("warnPercent"));
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ pub(crate) mod health;
 pub(crate) mod intents;
 pub(crate) mod keys;
 pub(crate) mod list;
+pub(crate) mod portable;
 pub(crate) mod projects;
 pub(crate) mod providers;
 pub(crate) mod queue;

@@ -21,6 +21,7 @@ import { RuntimesSection } from "./RuntimesSection";
 import { Section } from "./Section";
 import { SessionSection } from "./SessionSection";
 import styles from "./SettingsPage.module.css";
+import { TransferSection } from "./TransferSection";
 
 interface SectionSpec {
   id: string;
@@ -94,6 +95,13 @@ const SECTIONS: readonly SectionSpec[] = [
     icon: "review",
     words: "record who did what verify chain denied",
     View: AuditSection,
+  },
+  {
+    id: "transfer",
+    title: "Export and import",
+    icon: "up",
+    words: "settings file json backup move copy download upload",
+    View: TransferSection,
   },
   {
     id: "keyboard",

@@ -21,7 +21,7 @@ export function ContextGauge({ agent, context }: ContextGaugeProps) {
       </span>
     );
   }
-  const text = `${full.percent}% of ${shortCount(full.most)} tokens${full.warning ? `, ${full.warning}` : ""}`;
+  const text = `${full.text} of ${shortCount(full.most)} tokens${full.warning ? `, ${full.warning}` : ""}`;
   return (
     <span
       className={styles.gauge}
@@ -29,7 +29,7 @@ export function ContextGauge({ agent, context }: ContextGaugeProps) {
       data-percent={full.percent}
       title={`${last} ${agent.model} takes ${count(full.most)}.`}
     >
-      Context {full.percent}%
+      Context {full.text}
       <Meter label="Context" value={context} max={full.most} text={text} />
       {full.warning && <strong className={styles[full.tone]}>{full.warning}</strong>}
     </span>

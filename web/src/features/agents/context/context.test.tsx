@@ -78,6 +78,8 @@ describe("the context of an agent", () => {
     expect(told(199_999, 200_000)).toEqual([99, "nearly full"]);
     expect(told(200_000, 200_000)).toEqual([100, "full"]);
     expect(told(300_000, 200_000)).toEqual([150, "full"]);
+    expect(fullnessOf(1, 200_000)?.text).toBe("<1%");
+    expect(fullnessOf(0, 200_000)?.text).toBe("0%");
     for (const most of [undefined, null, 0]) expect(told(1, most)).toBeUndefined();
   });
 

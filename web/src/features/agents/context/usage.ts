@@ -75,6 +75,8 @@ export interface Fullness {
   most: number;
   /** Rounded down, so that 100 is really full. */
   percent: number;
+  /** The same for people: a little is not nothing. */
+  text: string;
   tone: "calm" | "near" | "over";
   warning: string | undefined;
 }
@@ -84,9 +86,10 @@ export function fullnessOf(context: number, most: number | null | undefined): Fu
   if (most === null || most === undefined || most <= 0) return undefined;
   const part = context / most;
   const percent = Math.floor(part * 100);
-  if (part >= 1) return { most, percent, tone: "over", warning: "full" };
-  if (part >= NEAR) return { most, percent, tone: "near", warning: "nearly full" };
-  return { most, percent, tone: "calm", warning: undefined };
+  const known = { most, percent, text: percent === 0 && part > 0 ? "<1%" : `${percent}%` };
+  if (part >= 1) return { ...known, tone: "over", warning: "full" };
+  if (part >= NEAR) return { ...known, tone: "near", warning: "nearly full" };
+  return { ...known, tone: "calm", warning: undefined };
 }
 
 /** The newest requests of a log, and when the conversation was made shorter; the oldest first. */

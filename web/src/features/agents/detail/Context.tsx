@@ -106,7 +106,7 @@ function Last({ step, isByRequest, agent }: { step: Step; isByRequest: boolean; 
 function Fill({ agent, context }: { agent: Agent; context: number }) {
   const full = fullnessOf(context, agent.contextTokens);
   if (!full) return <p className={styles.note}>{unknown(agent)}</p>;
-  const text = `${full.percent}% of the ${count(full.most)} tokens that ${agent.model} takes`;
+  const text = `${full.text} of the ${count(full.most)} tokens that ${agent.model} takes`;
   return (
     <div className={styles.fill} data-percent={full.percent}>
       <Meter label="Context" value={context} max={full.most} text={text} />
