@@ -62,7 +62,9 @@ describe("the page of agents", () => {
 
   it("A2 a card tells what it cost today and the context of its last request, as the API does", async () => {
     const { agent } = seed.inReview;
-    const { id } = await seeded.json<{ id: string }>("agent", "show", agent);
+    const { id, contextTokens } = await seeded.json<{ id: string; contextTokens: number }>(
+      ...["agent", "show", agent],
+    );
     const [last] = await usageEvents(id);
     const day = new Date().toISOString().slice(0, 10);
     const path = `/proxy/v1/usage?from=${day}&to=${day}&groupBy=agent`;
@@ -72,6 +74,12 @@ describe("the page of agents", () => {
     const told = (name: string) => card(agent).locator(`[${name}]`).getAttribute(name);
     await expect.poll(() => told("data-today")).toBe(String(cost));
     await expect.poll(() => told("data-context")).toBe(String(contextOf(last)));
+    const percent = Math.floor((contextOf(last) / contextTokens) * 100);
+    await expect.poll(() => told("data-percent")).toBe(String(percent));
+    const gauge = card(agent).getByRole("meter", { name: "Context" });
+    expect(await gauge.getAttribute("aria-valuenow")).toBe(
+      String(Math.round((contextOf(last) / contextTokens) * 100)),
+    );
     await page.mouse.move(5, 5);
     await picture(page, "agents-today");
   });
@@ -250,6 +258,7 @@ describe("the page of agents", () => {
     await expect
       .poll(() => shown.locator("[data-context]").getAttribute("data-context"))
       .toBe(String(contextOf(events[0])));
+    await shown.getByText(/^<?\d+% of the [\d,]+ tokens that claude-opus-4-8 takes$/).waitFor();
     const output = events[0]?.payload.usage.output ?? -1;
     await shown
       .locator("[data-kind=output]")

@@ -106,6 +106,16 @@ describe("costs", () => {
       timeZone: "UTC",
     });
     await expect.poll(() => own.locator("tbody th").allTextContents()).toContain(title);
+    // Its days are those of the server's sums, and of no other zone.
+    const day = there.toISOString().slice(0, 10);
+    const path = `/proxy/v1/usage?from=${day}&to=${day}&groupBy=day&timeZone=Pacific/Kiritimati`;
+    const report = await read<UsageReport>(here, path);
+    expect(report.timeZone).toBe("Pacific/Kiritimati");
+    expect(report.rows.map(({ group }) => group.day)).toEqual([day]);
+    expect(report.total.costMicros).toBe((await usage()).total.costMicros);
+    const today = own.locator("[data-tile=Today]");
+    await today.getByText(`$${(report.total.costMicros / 1_000_000).toFixed(4)}`).waitFor();
+    await today.getByText("since midnight here").waitFor();
     await own.context().close();
   });
 

@@ -1,6 +1,17 @@
+import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AuditVerdict, Invitation, Key, Project, Secret, User } from "../src/api/types";
+import type {
+  AuditVerdict,
+  Budget,
+  Invitation,
+  Key,
+  Project,
+  RuntimeInfo,
+  Secret,
+  SettingsDocument,
+  User,
+} from "../src/api/types";
 import { account, badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { SpendingServer } from "./spending";
 
@@ -44,7 +55,7 @@ describe("settings", () => {
   it("S1 each section has an address, and a reload comes back to it", async () => {
     const nav = page.getByRole("navigation", { name: "Settings" });
     await nav.getByRole("link").first().waitFor();
-    await expect.poll(() => nav.getByRole("link").count()).toBe(11);
+    await expect.poll(() => nav.getByRole("link").count()).toBe(13);
     await open("Audit");
     expect(page.url()).toContain("/settings/audit");
     await page.reload();
@@ -211,6 +222,74 @@ describe("settings", () => {
     await page.getByText("No acts match the filter.").waitFor();
     await page.getByRole("button", { name: "Clear the filter" }).last().click();
     await grid.getByRole("row").nth(2).waitFor();
+  });
+
+  it("S2 the record is narrowed to days, also in the address", async () => {
+    await open("Audit");
+    const grid = page.getByRole("grid", { name: "Acts" });
+    await grid.getByRole("row").nth(2).waitFor();
+    await page.getByLabel("Since").selectOption("days");
+    await page.getByLabel("To", { exact: true }).fill("2020-01-02");
+    await page.getByText("No acts match the filter.").waitFor();
+    await page.getByLabel("To", { exact: true }).fill("2099-01-01");
+    await page.getByLabel("From", { exact: true }).fill("2020-01-02");
+    await grid.getByRole("row").nth(2).waitFor();
+    await page.reload();
+    await grid.getByRole("row").nth(2).waitFor();
+    expect(await page.getByLabel("From", { exact: true }).inputValue()).toBe("2020-01-02");
+    await picture(page, "settings-audit-days");
+    await page.getByLabel("Since").selectOption("");
+  });
+
+  it("S1 a runtime is tried, and says what the server's doctor says", async () => {
+    await open("Runtimes");
+    const { items } = await read<{ items: RuntimeInfo[] }>(here, "/api/v1/runtimes");
+    expect(items.map(({ name }) => name)).toEqual(["worktree", "gvisor"]);
+    for (const { name, offered } of items) {
+      const part = page.getByRole("region", { name, exact: true });
+      await part.getByText(offered ? "offered" : "not offered here", { exact: true }).waitFor();
+      await part.getByRole("button", { name: "Test" }).click();
+      const found = part.getByRole("list", { name: `What the test of ${name} found` });
+      await found.waitFor({ timeout: 60_000 });
+      for (const check of ["git", "walls", "offered", "harnesses"]) {
+        await found.locator(`[data-line="check ${check}"]`).waitFor();
+      }
+      const works = found.locator('[data-line="check git"]').getByText("Works", { exact: true });
+      await works.waitFor();
+    }
+    await picture(page, "settings-runtimes");
+  });
+
+  it("S2 settings are written to a file without secrets, and taken in after a look", async () => {
+    await open("Export and import");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    const text = await readFile(await download.path(), "utf8");
+    const settings: SettingsDocument = JSON.parse(text);
+    expect(settings.format).toBe("godel-settings/1");
+    expect(text).not.toContain("sk-");
+    const file = (budgets: SettingsDocument["budgets"]) => ({
+      name: "settings.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(JSON.stringify({ ...settings, budgets })),
+    });
+    const input = page.getByLabel(/A file of settings/);
+    await input.setInputFiles(file(settings.budgets));
+    await page.getByText("Nothing would change: all of it is so already.").waitFor();
+    const cap = { scope: "tenant", period: "total", capMicros: 123_456_789, warnPercent: 70 };
+    await input.setInputFiles(file([cap]));
+    await page.getByText("capMicros: 123456789; warnPercent: 70").waitFor();
+    const caps = async () =>
+      (await read<{ items: Budget[] }>(here, "/api/v1/budgets")).items.map(
+        ({ capMicros }) => capMicros,
+      );
+    expect(await caps()).not.toContain(123_456_789);
+    await picture(page, "settings-import");
+    await page.getByRole("button", { name: "Make 1 change" }).click();
+    await page.getByText("1 change made").waitFor();
+    expect(await caps()).toContain(123_456_789);
   });
 
   it("S1 a key of the keyboard is changed, works, and is reset", async () => {

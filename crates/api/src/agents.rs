@@ -82,6 +82,8 @@ pub struct Agent {
     pub harness: String,
     /// The model.
     pub model: String,
+    /// How many tokens of input the model takes, as the list of models says; none if it does not say.
+    pub context_tokens: Option<u64>,
     /// Its role.
     pub role: String,
     /// Where it works.

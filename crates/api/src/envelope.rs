@@ -65,6 +65,10 @@ pub struct ErrorBody {
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The field of the request that it is about, such as `name` or `limits.maxAgents`, where one is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "name")]
+    pub field: Option<String>,
     /// More for programs, depending on the code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<serde_json::Value>,

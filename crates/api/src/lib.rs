@@ -23,8 +23,10 @@ mod intents;
 mod keys;
 mod landings;
 mod own;
+mod portable;
 mod projects;
 mod reviews;
+mod runtimes;
 mod spend;
 mod sse;
 mod system;
@@ -89,6 +91,10 @@ pub use own::{
     Made, OwnAgent, OwnAnswer, OwnBead, OwnDone, OwnMail, OwnQuestion, OwnSaid, OwnSelf, OwnTodos,
     OwnTool, OwnTools, OwnUse, OwnVerdict,
 };
+pub use portable::{
+    ImportSettings, PortableBudget, PortableProject, SETTINGS_FORMAT, SettingsChange,
+    SettingsChanges, SettingsDocument, SettingsField,
+};
 pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
 pub use reviews::{
     ApplyReview, ApproveReview, DecideReview, EditReview, NewReviewComment, RequestReviewChanges,
@@ -97,6 +103,7 @@ pub use reviews::{
     ReviewFileLines, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewList, ReviewMark,
     ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTakeover, ReviewTally,
 };
+pub use runtimes::{DoctorCheck, RuntimeInfo, RuntimeList, RuntimeTest};
 pub use spend::{
     AgentToken, AgentTokenMade, Budget, BudgetList, BudgetStop, BudgetTrial, ModelCall,
     ModelCallBody, ModelCalls, NewAgentToken, ProviderState, ProviderStates, ProviderTest,

@@ -239,10 +239,13 @@ pub struct UsageRow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageReport {
-    /// The first day, in UTC.
+    /// The first day.
     pub from: String,
     /// The last day.
     pub to: String,
+    /// Where days begin at midnight: `UTC`, or the time zone that was asked for.
+    #[serde(default)]
+    pub time_zone: String,
     /// What all of it cost, in dollars; `total.costMicros` is exact.
     pub total_cost: f64,
     /// Everything together.

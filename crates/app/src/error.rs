@@ -196,6 +196,16 @@ impl Report for Error {
         }
     }
 
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Invalid(invalid) => invalid.field(),
+            Self::UserNameTaken(_) | Self::ProjectNameTaken(_) | Self::TenantNameTaken(_) => {
+                Some("name")
+            }
+            _ => None,
+        }
+    }
+
     fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Invalid(invalid) => return invalid.hint(),
@@ -262,5 +272,9 @@ impl Error {
     /// Says that a value from outside does not fit.
     pub(crate) fn invalid(why: &str) -> Self {
         Self::Invalid(Invalid::new(code::INVALID_FIELD, why))
+    }
+
+    pub(crate) fn invalid_at(field: &'static str, why: &str) -> Self {
+        Self::Invalid(Invalid::new(code::INVALID_FIELD, why).with_field(field))
     }
 }

@@ -109,10 +109,10 @@ pub async fn create(app: &App, call: &Call, new: NewKey) -> Result<(Option<ApiKe
     let user = new.user.unwrap_or(call.actor.user);
     call.may("key", "create", reach(call, user))?;
     if new.scopes.len() > SCOPES_MAX {
-        return Err(Error::invalid("a key can have at most 50 scopes"));
+        return Err(Error::invalid_at("scopes", "a key can have at most 50 scopes"));
     }
     if new.expires_at.is_some_and(|at| at <= app.clock.now()) {
-        return Err(Error::invalid("a key must end in the future"));
+        return Err(Error::invalid_at("expiresAt", "a key must end in the future"));
     }
     call.whole()?;
     let owner = (call.actor.tenant, user);

@@ -83,7 +83,10 @@ async fn tip_of(app: &App, call: &Call, path: Option<&str>) -> Result<Option<Str
                 .await
                 .is_ok_and(|one| one.place() == shelf.place());
         if same {
-            return Err(Error::invalid("this repository belongs to another tenant"));
+            return Err(Error::invalid_at(
+                "repository",
+                "this repository belongs to another tenant",
+            ));
         }
     }
     shelf.read(|shelf| shelf.commit()).await.map(|commit| Some(commit.unwrap_or_default()))

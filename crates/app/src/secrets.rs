@@ -45,10 +45,10 @@ pub async fn set(
 ) -> Result<SecretRecord> {
     call.may("secret", "update", Reach::Team)?;
     if value.0.is_empty() {
-        return Err(Error::invalid("a secret must not be empty"));
+        return Err(Error::invalid_at("value", "a secret must not be empty"));
     }
     if value.0.len() > SECRET_MAX_BYTES {
-        return Err(Error::invalid("a secret must have at most 64 KiB"));
+        return Err(Error::invalid_at("value", "a secret must have at most 64 KiB"));
     }
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {

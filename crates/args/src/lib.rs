@@ -21,6 +21,7 @@ pub mod land;
 pub mod local;
 pub mod models;
 pub mod own;
+pub mod portable;
 pub mod project;
 pub mod queue;
 pub mod review;
@@ -221,6 +222,14 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
   godel view delete \"Ready\""
     )]
     View(view::View),
+    /// Take settings from one server to another: projects with their limits, and budgets
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel settings export > settings.json
+  godel settings import settings.json"
+    )]
+    Settings(portable::Portable),
     #[command(flatten)]
     Intents(intent::Intents),
     #[command(flatten)]

@@ -37,13 +37,14 @@ A request that a budget does not allow is refused before it is made."
   godel usage --since 7d --by day,model
   godel usage --project web --by agent --csv > usage.csv
 
-A report is about whole days in UTC, and about the last 30 unless told otherwise. Each attempt to get
-an answer counts as a request. --json has ids where the table and --csv have names.")]
+A report is about whole days, in UTC unless --time-zone says where, and about the last 30 unless told
+otherwise. Each attempt to get an answer counts as a request. --json has ids where the table and --csv have names.")]
     Usage(Report),
     /// Show what models cost
     #[command(after_help = "Examples:
   godel cost
   godel cost --convoy launch --by bead
+  godel cost --since 7d --by day --time-zone Europe/Berlin
   godel cost --from 2026-11-01 --to 2026-11-30 --by project,user --csv > november.csv
 
 Sums are exact to a millionth of a dollar. What has no known price is counted and not added up.")]
@@ -253,8 +254,8 @@ pub struct Narrow {
 }
 
 /// By what a report can be split.
-pub const KINDS: [&str; 8] =
-    ["day", "provider", "model", "project", "user", "agent", "bead", "convoy"];
+pub const KINDS: [&str; 9] =
+    ["day", "hour", "provider", "model", "project", "user", "agent", "bead", "convoy"];
 
 /// What a report is about.
 #[derive(Debug, Args)]
@@ -268,6 +269,9 @@ pub struct Report {
     /// Since then: a span such as 7d, or a date
     #[arg(long, value_name = "TIME", value_parser = units::when, conflicts_with = "from")]
     pub since: Option<When>,
+    /// Where days begin at midnight, such as Europe/Berlin [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    pub time_zone: Option<String>,
     /// Split by these, with commas between [default: model]
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_parser = KINDS)]
     pub by: Vec<String>,

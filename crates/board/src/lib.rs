@@ -2,9 +2,14 @@
 //!
 //! # Invariants
 //! - A view is an address and nothing else: it lets nobody see what they could not see without it.
+//! - A check of the doctor starts programs and changes nothing; it ends in time, whatever they do.
+//! - A document of settings holds no secret and no id; what it does not name stays as it is.
 //! - A rehearsal changes nothing; it is worked out from the ledger's own rows.
 
+pub mod doctor;
+pub mod portable;
 pub mod rehearsal;
+pub mod runtimes;
 pub mod steps;
 pub mod views;
 

@@ -72,24 +72,26 @@ impl Filed for View {
 impl NewView {
     /// Checks what came from outside, and leaves out blanks around the name.
     fn checked(mut self) -> Result<Self> {
-        let refuse = |why: String| Err(Invalid::new(code::INVALID_FIELD, why).into());
+        let refuse = |field: &'static str, why: String| {
+            Err(Invalid::new(code::INVALID_FIELD, why).with_field(field).into())
+        };
         self.name = self.name.trim().to_owned();
         let length = self.name.chars().count();
         if length == 0 || length > NAME_MAX_CHARS || self.name.chars().any(char::is_control) {
-            return refuse(format!(
-                "the name of a view must have 1 to {NAME_MAX_CHARS} characters"
-            ));
+            let why = format!("the name of a view must have 1 to {NAME_MAX_CHARS} characters");
+            return refuse("name", why);
         }
         let word = |letter: u8| letter.is_ascii_lowercase() || letter == b'-';
         if self.page.is_empty() || self.page.len() > PAGE_MAX_BYTES || !self.page.bytes().all(word)
         {
-            return refuse("the page of a view is a word such as beads".to_owned());
+            return refuse("page", "the page of a view is a word such as beads".to_owned());
         }
         let plain = self.query.bytes().all(|letter| letter.is_ascii_graphic() && letter != b'#');
         if self.query.len() > QUERY_MAX_BYTES || !plain {
-            return refuse(format!(
+            let why = format!(
                 "the query of a view must be what an address has behind its ?, of at most {QUERY_MAX_BYTES} bytes"
-            ));
+            );
+            return refuse("query", why);
         }
         Ok(self)
     }

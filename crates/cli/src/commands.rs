@@ -21,6 +21,7 @@ mod login;
 mod mail;
 mod next;
 pub(crate) mod own;
+mod portable;
 mod project;
 mod queue;
 mod reference;
@@ -66,6 +67,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Secret(asked)) => secret::run(context, asked).await,
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
         Some(Command::View(asked)) => view::run(context, asked).await,
+        Some(Command::Settings(asked)) => portable::run(context, asked).await,
         Some(Command::Intents(asked)) => Box::pin(intent::run(context, asked)).await,
         Some(Command::Agents(asked)) => Box::pin(agent::run(context, asked)).await,
         Some(Command::Own(asked)) => Box::pin(own::run(context.output, asked)).await,

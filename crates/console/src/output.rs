@@ -336,8 +336,8 @@ fn body(
     hint: Option<String>,
     details: Option<serde_json::Value>,
 ) -> String {
-    let error =
-        godel_api::ErrorBody { code: code.to_owned(), message: message.to_owned(), hint, details };
+    let (code, message) = (code.to_owned(), message.to_owned());
+    let error = godel_api::ErrorBody { code, message, hint, field: None, details };
     json!({ "success": false, "error": error }).to_string()
 }
 

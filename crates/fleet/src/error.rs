@@ -88,6 +88,15 @@ impl Report for Error {
         }
     }
 
+    fn field(&self) -> Option<&str> {
+        match self {
+            Self::Invalid(invalid) => invalid.field(),
+            Self::App(error) => error.field(),
+            Self::NoRole(_) => Some("role"),
+            _ => None,
+        }
+    }
+
     fn hint(&self) -> Option<String> {
         match self {
             Self::Invalid(invalid) => invalid.hint(),
@@ -116,5 +125,14 @@ impl Error {
     /// Refuses something in a sentence.
     pub fn refused(code: Code, why: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Invalid(Invalid::new(code, why).with_hint(hint))
+    }
+
+    /// Names the field of the caller's input that it is about.
+    #[must_use]
+    pub fn at(self, field: &'static str) -> Self {
+        match self {
+            Self::Invalid(invalid) => Self::Invalid(invalid.with_field(field)),
+            other => other,
+        }
     }
 }

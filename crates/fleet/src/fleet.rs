@@ -42,6 +42,8 @@ pub struct Settings {
     pub helper: Helper,
     /// Where agent programs are looked for.
     pub search: OsString,
+    /// The bubblewrap that makes walls; the one on the PATH unless named.
+    pub bubblewrap: Option<PathBuf>,
     /// How many agents run on this server at once.
     pub capacity: u32,
 }
@@ -168,6 +170,16 @@ impl Fleet {
     /// Returns the application.
     pub fn app(&self) -> &App {
         &self.own.app
+    }
+
+    /// Returns how it works.
+    pub fn settings(&self) -> &Settings {
+        &self.own.settings
+    }
+
+    /// Returns the runtimes that this server offers, by name, with what each can do.
+    pub fn runtimes(&self) -> Vec<(&'static str, godel_runtime::Capabilities)> {
+        self.own.runtimes.iter().map(|(name, one)| (*name, one.capabilities())).collect()
     }
 
     /// Returns the tasks of this server, which it waits for when it stops.

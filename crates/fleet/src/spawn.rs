@@ -1,5 +1,7 @@
 //! Asking for agents: what they are to be, and how they get into the queue.
 
+mod checked;
+
 use godel_agents::tree::Tree;
 use godel_agents::{Harness, Todo, discover};
 use godel_app::queue::tasks;
@@ -14,6 +16,7 @@ use godel_store::Tx;
 use tracing::instrument;
 use uuid::Uuid;
 
+pub(crate) use self::checked::{TASK_MAX_CHARS, check};
 use crate::agents::told;
 pub use crate::aim::Aim;
 use crate::aim::Aimed;
@@ -29,15 +32,6 @@ const ATTEMPTS: u32 = 100;
 
 /// How many names are tried for an agent that has none.
 const NAMES_TRIED: u32 = 10_000;
-
-pub(crate) const TASK_MAX_CHARS: usize = 20_000;
-
-const LABEL_MAX_CHARS: usize = 100;
-
-const HOSTS_MAX: usize = 100;
-
-/// The longest time that an agent may be given.
-const TIMEOUT_MAX: u64 = 30 * 24 * 60 * 60;
 
 /// An agent that is asked for.
 #[derive(Debug, Clone, Default)]
@@ -218,45 +212,6 @@ async fn set_off(fleet: &Fleet, call: &Call, agent: Agent, tree: Option<Tree>) -
     enqueue(fleet, call.actor.tenant, agent).await
 }
 
-/// Sees whether what is asked for makes sense.
-pub(crate) fn check(new: &NewAgent) -> Result<()> {
-    let refuse = |why: &str, hint: &str| Err(Error::refused(code::INVALID_FIELD, why, hint));
-    if new.task.is_none() && new.bead.is_none() {
-        return refuse(
-            "an agent needs something to do",
-            "say it in words (`task`), or name a bead (`bead`)",
-        );
-    }
-    if new
-        .task
-        .as_ref()
-        .is_some_and(|task| task.trim().is_empty() || task.chars().count() > TASK_MAX_CHARS)
-    {
-        return refuse("a task has 1 to 20,000 characters", "put the rest into a file or a bead");
-    }
-    let plain = |text: &str| {
-        !text.is_empty()
-            && text.chars().count() <= LABEL_MAX_CHARS
-            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
-    };
-    if new.label.as_deref().is_some_and(|label| !plain(label) || Uuid::try_parse(label).is_ok()) {
-        return refuse(
-            "the name of an agent has 1 to 100 letters, digits, dots, dashes and underscores",
-            "leave it out, and the agent is called by its role and a number",
-        );
-    }
-    if new.allow.len() > HOSTS_MAX {
-        return refuse("at most 100 hosts can be allowed", "allow a whole domain: *.example.com");
-    }
-    if new.timeout.is_some_and(|secs| secs == 0 || secs > TIMEOUT_MAX) {
-        return refuse("an agent ends after 1 second to 30 days", "leave `timeoutSeconds` out");
-    }
-    if let Some(cap) = new.budget {
-        godel_model::Budget::check(cap, godel_app::spend::budgets::WARN_PERCENT)?;
-    }
-    Ok(())
-}
-
 /// Finds the bead to work on, or makes one of what is to be done.
 async fn settle_bead(
     fleet: &Fleet,
@@ -355,6 +310,7 @@ async fn choose(fleet: &Fleet, call: &Call, project: ProjectId, new: &NewAgent) 
             format!("there is no kind of agent called \"{name}\""),
             format!("use one of: {}", known.join(", ")),
         )
+        .at("harness")
     })?;
     refuse_missing(fleet, harness, &new.command).await?;
     let model = new.model.clone().or(role.model.clone()).or(wanted.model.clone());
@@ -363,10 +319,11 @@ async fn choose(fleet: &Fleet, call: &Call, project: ProjectId, new: &NewAgent) 
             code::MODEL_NEEDED,
             "no model is named for the agent",
             "say --model NAME, or set `[agents] model` in godel.toml; `godel models` lists them",
-        ));
+        )
+        .at("model"));
     }
     let runtime = new.runtime.clone().unwrap_or_else(|| "worktree".to_owned());
-    fleet.runtime(&runtime)?;
+    fleet.runtime(&runtime).map_err(|error| error.at("runtime"))?;
     let sandbox = new.sandbox.clone().or(role.sandbox.clone());
     let sandbox = sandbox.map(|text| text.parse::<Profile>()).transpose()?.unwrap_or_default();
     roles::hold(&role, harness, sandbox)?;
@@ -385,7 +342,8 @@ pub(crate) async fn refuse_missing(
                 code::INVALID_FIELD,
                 format!("an agent of the kind {harness} needs a command line"),
                 "give it as `command`; {prompt} stands for what the agent is told",
-            ));
+            )
+            .at("command"));
         }
         return Ok(());
     }

@@ -58,7 +58,7 @@ pub use project::{Project, ProjectChange};
 pub use report::{Invalid, Kind, Report};
 pub use spend::{
     Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome, PaidBy, Period, Purpose,
-    Quota, QuotaWindow, Reserved, Usage, UsageKey, UsageSum,
+    QUARTER_MICROS, QUARTERS_PER_DAY, Quota, QuotaWindow, Reserved, Usage, UsageKey, UsageSum,
 };
 pub use state::{Illegal, TenantState};
 pub use survey::{History, HotFile, Language, Part, PartKind, Survey, Tests};

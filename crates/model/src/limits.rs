@@ -37,25 +37,33 @@ impl Limits {
     /// # Errors
     /// If a limit is 0 or too large to be meant, or there are too many models.
     pub fn check(&self) -> Result<(), Invalid> {
-        let refuse = |why: &str| Err(Invalid::new(code::INVALID_FIELD, why));
+        let refuse =
+            |field, why: &str| Err(Invalid::new(code::INVALID_FIELD, why).with_field(field));
         if self.models.len() > MODELS_MAX {
-            return refuse("a project can name at most 50 models");
+            return refuse("limits.models", "a project can name at most 50 models");
         }
         for model in &self.models {
             if model.is_empty()
                 || model.chars().count() > MODEL_MAX_CHARS
                 || model.chars().any(|c| c.is_control() || c.is_whitespace())
             {
-                return refuse("a model must have 1 to 200 characters without blanks");
+                let why = "a model must have 1 to 200 characters without blanks";
+                return refuse("limits.models", why);
             }
         }
-        let small = [self.max_agents, self.cpu_millis, self.requests_per_minute];
         // What JSON can hold exactly in every language.
-        let large = [self.memory_bytes, self.monthly_budget_micros];
-        let out_of_range = small.iter().flatten().any(|limit| *limit == 0)
-            || large.iter().flatten().any(|limit| *limit == 0 || *limit >= 1 << 53);
-        if out_of_range {
-            return refuse("a limit must be larger than 0; leave it out for no limit");
+        let fits = |limit: u64| (1..1 << 53).contains(&limit);
+        let limits = [
+            ("limits.maxAgents", self.max_agents.map(u64::from)),
+            ("limits.cpuMillis", self.cpu_millis.map(u64::from)),
+            ("limits.requestsPerMinute", self.requests_per_minute.map(u64::from)),
+            ("limits.memoryBytes", self.memory_bytes),
+            ("limits.monthlyBudgetMicros", self.monthly_budget_micros),
+        ];
+        for (field, limit) in limits {
+            if limit.is_some_and(|limit| !fits(limit)) {
+                return refuse(field, "a limit must be larger than 0; leave it out for no limit");
+            }
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ impl<K> FromStr for Name<K> {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        let refuse = |why: &str| Err(Invalid::new(code::INVALID_NAME, why));
+        let refuse = |why: &str| Err(Invalid::new(code::INVALID_NAME, why).with_field("name"));
         if text.trim().is_empty() {
             return refuse("a name must not be empty");
         }

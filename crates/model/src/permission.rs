@@ -73,7 +73,7 @@ impl FromStr for Permission {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let refuse = || {
             let why = format!("\"{}\" is not a permission", text.escape_debug());
-            Invalid::new(code::INVALID_FIELD, why).with_hint(
+            Invalid::new(code::INVALID_FIELD, why).with_field("scopes").with_hint(
                 "write resource:action:reach, such as event:read:team or *:read:*; \
                  reach is own, team or all",
             )
@@ -210,6 +210,7 @@ impl FromStr for Role {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         Self::ALL.into_iter().find(|role| role.as_str() == text).ok_or_else(|| {
             Invalid::new(code::INVALID_FIELD, "there is no such role")
+                .with_field("role")
                 .with_hint("roles are admin, operator, developer and viewer")
         })
     }

@@ -48,6 +48,15 @@ pub struct ProjectChange {
 }
 
 impl Project {
+    /// Checks what can be said about a project.
+    ///
+    /// # Errors
+    /// If the description is too long or a limit makes no sense.
+    pub fn check(description: &str, limits: &Limits) -> Result<(), Invalid> {
+        check_description(description)?;
+        limits.check()
+    }
+
     /// Makes a new project.
     ///
     /// # Errors
@@ -59,8 +68,7 @@ impl Project {
         limits: Limits,
         now: Timestamp,
     ) -> Result<Self, Invalid> {
-        check_description(&description)?;
-        limits.check()?;
+        Self::check(&description, &limits)?;
         let (repository, version) = (None, 1);
         Ok(Self {
             id,
@@ -116,7 +124,7 @@ fn checked_repository(path: Option<&str>) -> Result<Option<String>, Invalid> {
         && !path.chars().any(char::is_control);
     if !fits {
         let why = "a repository must be the absolute path of a folder on the server";
-        return Err(Invalid::new(code::INVALID_FIELD, why));
+        return Err(Invalid::new(code::INVALID_FIELD, why).with_field("repository"));
     }
     Ok(Some(path.to_owned()))
 }
@@ -126,13 +134,15 @@ fn check_description(text: &str) -> Result<(), Invalid> {
         return Err(Invalid::new(
             code::INVALID_FIELD,
             format!("a description must have at most {DESCRIPTION_MAX_CHARS} characters"),
-        ));
+        )
+        .with_field("description"));
     }
     if text.contains('\0') {
         return Err(Invalid::new(
             code::INVALID_FIELD,
             "a description must not have NUL characters",
-        ));
+        )
+        .with_field("description"));
     }
     Ok(())
 }

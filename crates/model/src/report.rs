@@ -54,6 +54,11 @@ pub trait Report: std::error::Error {
         None
     }
 
+    /// Returns the field of the caller's input that it is about, such as `limits.maxAgents`.
+    fn field(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the kind, which the code decides.
     fn kind(&self) -> Kind {
         self.code().kind()
@@ -67,18 +72,26 @@ pub struct Invalid {
     code: Code,
     message: String,
     hint: Option<String>,
+    field: Option<&'static str>,
 }
 
 impl Invalid {
     /// Says under which code and why a value is refused.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self { code, message: message.into(), hint: None, field: None }
     }
 
     /// Adds what the caller can do about it.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// Names the field that it is about, as the caller writes it.
+    #[must_use]
+    pub const fn with_field(mut self, field: &'static str) -> Self {
+        self.field = Some(field);
         self
     }
 }
@@ -90,5 +103,9 @@ impl Report for Invalid {
 
     fn hint(&self) -> Option<String> {
         self.hint.clone()
+    }
+
+    fn field(&self) -> Option<&str> {
+        self.field
     }
 }

@@ -235,11 +235,25 @@ fn look(config: &Config, keys: &Keys, question: &Question<'_>) -> Result<Vec<Arc
     Ok(routes.into_iter().map(Arc::new).collect())
 }
 
+/// Returns who could be asked for a model, or for those that an alias stands for, in the order of the settings.
+fn ways<'c>(config: &'c Config, asked: &'c str) -> impl Iterator<Item = (&'c str, &'c str)> {
+    let names = config.aliases.get(asked);
+    let own = names.is_none().then_some(asked);
+    let names = names.into_iter().flatten().map(String::as_str).chain(own);
+    names.flat_map(|name| homes(config, name, None))
+}
+
 /// Tells whether any provider knows a model, or one of those that an alias stands for.
 pub(crate) fn knows(config: &Config, asked: &str) -> bool {
-    let own = [asked.to_owned()];
-    let names = config.aliases.get(asked).map_or(own.as_slice(), Vec::as_slice);
-    names.iter().any(|name| !homes(config, name, None).is_empty())
+    ways(config, asked).next().is_some()
+}
+
+impl Config {
+    /// Returns what the list of models says of the one that is asked first under this name, which may be an alias.
+    pub fn known_model(&self, asked: &str) -> Option<&Arc<Model>> {
+        let listed = |(provider, model)| self.registry().of(provider, model);
+        ways(self, asked).find_map(listed).or_else(|| self.registry().named(asked).first())
+    }
 }
 
 /// Returns the providers that know a model, each with its own name for it.

@@ -24,7 +24,9 @@ mod terminal;
 
 pub use error::{Error, Result};
 pub use event::{Event, Happening, Listener};
-pub use local::{Gvisor, Helper, NO_WALL, NOT_STARTED, Settings, Stop, Worktrees, can_wall, enter};
+pub use local::{
+    Gvisor, Helper, NO_WALL, NOT_STARTED, Settings, Stop, Worktrees, can_guest, can_wall, enter,
+};
 pub use path::SandboxPath;
 pub use process::{Command, Control, Exit, Limit, Process, ProcessId, Reader, Writer};
 pub use provider::RuntimeProvider;

@@ -34,6 +34,7 @@ mod worktree;
 pub(crate) use owner::remove_all;
 
 pub use enter::{NO_WALL, NOT_STARTED, Stop, enter};
+pub use guest::can_guest;
 pub use gvisor::Gvisor;
 pub use machine::can_wall;
 pub use worktree::{Helper, Settings, Worktrees};

@@ -68,6 +68,7 @@ pub(crate) fn fleet(
         state,
         helper,
         search: std::env::var_os("PATH").unwrap_or_default(),
+        bubblewrap: config.agents.bubblewrap.clone(),
         capacity: config.agents.capacity,
     };
     let fleet = Fleet::new(app.clone(), crew.clone(), settings, runtimes);

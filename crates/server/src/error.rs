@@ -14,13 +14,23 @@ pub(crate) struct ApiError {
     pub(crate) code: Code,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
-    pub(crate) details: Option<serde_json::Value>,
+    pub(crate) field: Option<String>,
+    /// Behind a pointer: few have any, and a result should be small.
+    pub(crate) details: Option<Box<serde_json::Value>>,
     retry_after_secs: Option<u64>,
 }
 
 impl ApiError {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, details: None, retry_after_secs: None }
+        let message = message.into();
+        Self { code, message, hint: None, field: None, details: None, retry_after_secs: None }
+    }
+
+    /// Names the field of the request that it is about; an empty name is none.
+    #[must_use]
+    pub(crate) fn at(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into()).filter(|field| !field.is_empty());
+        self
     }
 
     #[must_use]
@@ -33,7 +43,7 @@ impl ApiError {
     pub(crate) fn retry_after_ms(mut self, ms: u64) -> Self {
         let secs = ms.div_ceil(1_000).max(1);
         self.retry_after_secs = Some(secs);
-        self.details = Some(serde_json::json!({ "retryAfterSeconds": secs }));
+        self.details = Some(Box::new(serde_json::json!({ "retryAfterSeconds": secs })));
         self
     }
 
@@ -50,7 +60,7 @@ impl ApiError {
             tracing::error!(code = %code, error = %error, causes = ?causes, "a request failed");
         }
         let own = Self::new(code, error.to_string());
-        Self { hint: error.hint(), ..own }
+        Self { hint: error.hint(), field: error.field().map(ToOwned::to_owned), ..own }
     }
 
     /// Returns the HTTP status: that of the kind, unless HTTP has a more exact one.
@@ -112,7 +122,8 @@ impl From<ApiError> for ErrorBody {
             code: error.code.name().to_owned(),
             message: error.message,
             hint: error.hint,
-            details: error.details,
+            field: error.field,
+            details: error.details.map(|details| *details),
         }
     }
 }

@@ -40,7 +40,7 @@ impl<T: DeserializeOwned> FromRequest<Shared> for JsonBody<T> {
         let key = once_key(&parts)?;
         let bytes = read_body(body, shared.body_max_bytes).await?;
         check_depth(&bytes)?;
-        let value = serde_json::from_slice(&bytes).map_err(|error| refuse_json(&error))?;
+        let value = read_json(&bytes)?;
         let once = key.map(|key| OnceKey { fingerprint: fingerprint(&parts, &bytes), key });
         Ok(Self { value, once })
     }
@@ -102,6 +102,30 @@ fn check_depth(bytes: &[u8]) -> ApiResult<()> {
         }
     }
     Ok(())
+}
+
+/// Reads a body, and names the field that does not fit.
+fn read_json<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+    let mut reader = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.into_inner();
+        let field = field_of(&path, &inner.to_string());
+        refuse_json(&inner).at(field)
+    })?;
+    reader.end().map_err(|error| refuse_json(&error))?;
+    Ok(value)
+}
+
+/// Returns the way to a field that is missing, not known, or of the wrong kind.
+fn field_of(path: &str, message: &str) -> String {
+    let path = if path == "." { "" } else { path };
+    let missing = message.strip_prefix("missing field `").and_then(|rest| rest.split('`').next());
+    match missing {
+        Some(name) if path.is_empty() => name.to_owned(),
+        Some(name) => format!("{path}.{name}"),
+        None => path.to_owned(),
+    }
 }
 
 /// Says what is wrong with a body, and where.

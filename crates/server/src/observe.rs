@@ -100,7 +100,8 @@ fn write_failure(
             code: error.code.name().to_owned(),
             message: error.message.clone(),
             hint: error.hint.clone(),
-            details: error.details.clone(),
+            field: error.field.clone(),
+            details: error.details.as_deref().cloned(),
         },
         meta: Meta { request_id: request_id.to_owned(), timestamp: shared.app.clock.now() },
     };

@@ -14,7 +14,7 @@ use utoipa::{OpenApi as _, PartialSchema as _, ToSchema as _};
         title = "Godel API",
         description = "Godel runs a fleet of coding agents on your repositories and never loses work.\n\n\
             All paths of `/api/v1` are also there under `/api`, which is deprecated. Answers are \
-            `{success, data}`; failures `{success: false, error: {code, message, hint?, details?}, \
+            `{success, data}`; failures `{success: false, error: {code, message, hint?, field?, details?}, \
             meta: {requestId, timestamp}}`. `godel explain CODE` tells more about a code.",
         license(name = "Apache-2.0", identifier = "Apache-2.0")
     ),

@@ -20,8 +20,9 @@ use crate::routes::beads::{exchange, moves};
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
-    admin, audit, auth, beads, calls, convoys, device, events, health, intents, keys, projects,
-    providers, reviews, secrets, spend, stream, system, tenants, usage, users, views,
+    admin, audit, auth, beads, calls, convoys, device, events, health, intents, keys, portable,
+    projects, providers, reviews, runtimes, secrets, spend, stream, system, tenants, usage, users,
+    views,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -123,6 +124,8 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(carry::export))
         .routes(routes!(carry::forget))
         .routes(routes!(places::worktrees))
+        .routes(routes!(runtimes::list))
+        .routes(routes!(runtimes::test))
         .routes(routes!(lead::metrics))
         .routes(routes!(lead::estop_state, lead::estop, lead::estop_end))
         .routes(routes!(mail::list, mail::send))
@@ -242,6 +245,8 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(audit::verify))
         .routes(routes!(tenants::list, tenants::create))
         .routes(routes!(tenants::update))
+        .routes(routes!(portable::export))
+        .routes(routes!(portable::import))
         .routes(routes!(system::system))
         .routes(routes!(health::detailed))
         .routes(routes!(admin::backup))

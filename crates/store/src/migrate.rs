@@ -37,6 +37,7 @@ static KNOWN: &[Migration] = migrations! {
     10 "0010" "agents";
     11 "0011" "long_leases";
     12 "0012" "usage_of_agents";
+    13 "0013" "usage_by_quarter";
 };
 
 /// Returns all migrations that this binary knows, in order.

@@ -38,7 +38,7 @@ pub(crate) async fn run(context: &Context, asked: &Report, told: In) -> Result<E
     }
     let has = |kind: &str| by.iter().any(|one| one == kind) && !report.rows.is_empty();
     let names = Names::load(context, &found.client, has("project"), has("user")).await?;
-    if told == In::Money && by.first().is_none_or(|first| first != "day") {
+    if told == In::Money && by.first().is_none_or(|first| first != "day" && first != "hour") {
         report.rows.sort_by_key(|row| std::cmp::Reverse(row.totals.cost_micros));
     }
     let table = Table { by: &by, names: &names, report: &report };
@@ -69,7 +69,9 @@ fn days(asked: &Report) -> Query {
     let since = asked.since.map(|since| since.time(SystemClock.now()));
     let since = since.map(|since| since.to_zoned(TimeZone::UTC).date());
     let from = asked.from.or(since).map(|from| ("from", from.to_string()));
-    from.into_iter().chain(asked.to.map(|to| ("to", to.to_string()))).collect()
+    let to = asked.to.map(|to| ("to", to.to_string()));
+    let zone = asked.time_zone.clone().map(|zone| ("timeZone", zone));
+    from.into_iter().chain(to).chain(zone).collect()
 }
 
 /// A report, and what is needed to write it.
@@ -120,8 +122,8 @@ impl Table<'_> {
     }
 
     fn print(&self, context: &Context, told: In) -> Result<()> {
-        let UsageReport { from, to, total, rows, .. } = self.report;
-        let when = format!("{from} to {to} (UTC)");
+        let UsageReport { from, to, time_zone, total, rows, .. } = self.report;
+        let when = format!("{from} to {to} ({time_zone})");
         let requests = match total.requests {
             1 => "1 request".to_owned(),
             count => format!("{} requests", number(count)),

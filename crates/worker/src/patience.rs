@@ -102,7 +102,8 @@ mod tests {
 
     fn refused(code: Code) -> ClientError {
         let (name, message) = (code.name().to_owned(), "no".to_owned());
-        let body = Box::new(ErrorBody { code: name, message, hint: None, details: None });
+        let body =
+            Box::new(ErrorBody { code: name, message, hint: None, field: None, details: None });
         ClientError::Refused { body, code }
     }
 

@@ -7,6 +7,8 @@ export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly hint: string | undefined;
+  /** The field of the request that it is about, such as `limits.maxAgents`, if the server said so. */
+  readonly field: string | undefined;
   readonly requestId: string | undefined;
   /** After how many seconds another try makes sense, if the server said so. */
   readonly retryAfterSeconds: number | undefined;
@@ -17,6 +19,7 @@ export class ApiError extends Error {
     this.status = status;
     this.code = body.code;
     this.hint = body.hint ?? undefined;
+    this.field = body.field ?? undefined;
     this.requestId = requestId;
     this.retryAfterSeconds = secondsIn(body.details);
   }

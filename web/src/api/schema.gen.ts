@@ -135,14 +135,14 @@ export interface paths {
          *     is) is told as `dropped` with `from` and `to`.
          *
          *     The first frame is `hello` with `agent`, `label`, `seat` (this connection), `terminal`, `offset`,
-         *     `columns`, `rows`, `mayControl` and `holder`; `size` tells when a terminal has other `columns` and `rows`. One connection has control of the terminal, and one of the conversation;
+         *     `mayControl` and `holder`. One connection has control of the terminal, and one of the conversation;
          *     it is given on arrival if it is free, the caller may lead the agent and `watch` is not set. `control`
          *     tells everybody when the `holder` (`seat`, `name`) changes; it is free when its connection ends.
          *     Clients send `take` (with `force` to take it from somebody), `release`, `resize` (`columns`, `rows`),
          *     `message` (`text`: the answer if the agent asks, else a message; answered by `sent`) and `ping`;
          *     binary frames are typed. What is not allowed is answered by `refused` with an `error`. `exit` tells
          *     that the shell has ended. The server closes with 1000 and the reason when the agent or the shell has
-         *     ended, 1001 when it stops, 4401 when the login has ended, 4403 with `explain` when it refuses the connection, and 4408 when the client reads too slowly.
+         *     ended, 1001 when it stops, 4401 when the login has ended and 4408 when the client reads too slowly.
          */
         get: operations["attachAgent"];
         put?: never;
@@ -1247,26 +1247,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/inbox/count": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Count what needs a person
-         * @description As many as `GET /inbox` lists in all its pages.
-         */
-        get: operations["countInbox"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/inbox/{id}/answer": {
         parameters: {
             query?: never;
@@ -1771,12 +1751,7 @@ export interface paths {
          *     has moved meanwhile.
          */
         post: operations["applyReview"];
-        /**
-         * Take back what was applied
-         * @description Commits the files from before on the branch of the bead, as a commit of the caller. It is refused if the branch
-         *     has another commit since: nothing is lost.
-         */
-        delete: operations["unapplyReview"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1816,26 +1791,6 @@ export interface paths {
          * @description On a line, a file, or all of it; the agent is told when changes are requested.
          */
         post: operations["commentReview"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/reviews/{id}/conflicts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read what the work conflicts with
-         * @description The files in which it cannot be merged into its branch, and what both sides say there. Nothing is touched.
-         */
-        get: operations["getReviewConflicts"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1900,26 +1855,6 @@ export interface paths {
          * @description It becomes a commit of the caller when the decisions are applied.
          */
         post: operations["editReview"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/reviews/{id}/lines": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read lines of a file that a bead changes
-         * @description From the commit where the work began or where it is, also those that no hunk shows.
-         */
-        get: operations["getReviewLines"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2181,7 +2116,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/runs/{id}/steps/{name}": {
+    "/api/v1/runtimes": {
         parameters: {
             query?: never;
             header?: never;
@@ -2189,12 +2124,33 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Show a step of a run
-         * @description With each time that it was begun, the last first: its task with all attempts, or the run that it started.
+         * List runtimes
+         * @description Places where agents can work, and which of them this server offers.
          */
-        get: operations["runStep"];
+        get: operations["listRuntimes"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runtimes/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a runtime
+         * @description The checks of `godel doctor` that agents depend on, on the machine of the server: git, walls, a kernel of
+         *     their own, agent programs. It takes half a minute at most and changes nothing. For admins of the server.
+         */
+        post: operations["testRuntime"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2610,6 +2566,48 @@ export interface paths {
         put?: never;
         /** Choose the branch of a session to go on with */
         post: operations["switchSession"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the settings
+         * @description Projects with their limits, and budgets of the tenant, of projects and of people, by their names. No secret
+         *     and no id is in it. For admins.
+         */
+        get: operations["exportSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/settings/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import settings
+         * @description Lets them be what a document says, and tells what that changes; with `dryRun` it only tells. What the
+         *     document does not name stays. All of it is checked before the first change. For admins.
+         */
+        post: operations["importSettings"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3784,8 +3782,7 @@ export interface paths {
          * @description Subprotocol `godel-events-v1`; frames are JSON `{id, type, timestamp, payload, metadata?}`.
          *     Clients send `subscribe` (`patterns`, `filters`, `after`, `policy`, `bufferSize`),
          *     `unsubscribe`, `command` and `ping`; the server sends `response`, `event`, `events` (several at
-         *     once, under load), `lagged`, `pong` and `error`. The `head` of a `pong` is the last event that was sent:
-         *     a client that has not got it subscribes again after the last one it has. An `after` behind the end of the log is one of
+         *     once, under load), `lagged`, `pong` and `error`. An `after` behind the end of the log is one of
          *     another log and is refused (`invalid_cursor`). Browsers authenticate with the session cookie,
          *     programs with a header; a key in the URL is not taken.
          */
@@ -4071,6 +4068,11 @@ export interface components {
             harness: string;
             /** @description The model. */
             model: string;
+            /**
+             * Format: int64
+             * @description How many tokens of input the model takes, as the list of models says; none if it does not say.
+             */
+            contextTokens?: number | null;
             /** @description Its role. */
             role: string;
             /** @description Where it works. */
@@ -4164,11 +4166,6 @@ export interface components {
              * @description The position behind the last line, to ask for more with `after`.
              */
             next: number;
-            /**
-             * Format: int64
-             * @description The position to ask for older lines with `before`; none if there are none, or they were not asked for.
-             */
-            previous?: number | null;
         };
         /** @description Something to say to an agent. */
         AgentMessage: {
@@ -5182,6 +5179,17 @@ export interface components {
              */
             expiresAt: string;
         };
+        /** @description What one check found. */
+        DoctorCheck: {
+            /** @description What was checked. */
+            name: string;
+            /** @description ok, skip, warn or fail. */
+            status: string;
+            /** @description What was found. */
+            message: string;
+            /** @description What to do about it. */
+            hint?: string | null;
+        };
         /** @description A picture of a workflow or a run. */
         Drawing: {
             /** @description `mermaid` or `dot`. */
@@ -5209,6 +5217,11 @@ export interface components {
             message: string;
             /** @description What to do next. */
             hint?: string | null;
+            /**
+             * @description The field of the request that it is about, such as `name` or `limits.maxAgents`, where one is.
+             * @example name
+             */
+            field?: string | null;
             /** @description More for programs, depending on the code. */
             details?: unknown;
         };
@@ -5414,6 +5427,13 @@ export interface components {
             startedAt: string;
             /** @description Why it is to be stopped: the worker ends it and says that it failed. */
             stop?: string | null;
+        };
+        /** @description A document of settings that is to count here. */
+        ImportSettings: {
+            /** @description The document. */
+            settings: components["schemas"]["SettingsDocument"];
+            /** @description Only tell what would change. */
+            dryRun?: boolean;
         };
         /** @description A bead that is new, or changed in the source since it was last imported. */
         ImportedBead: {
@@ -6547,14 +6567,6 @@ export interface components {
              */
             createdAt: string;
         };
-        /** @description How much needs a person. */
-        NoticeCount: {
-            /**
-             * Format: int64
-             * @description How many notices are open.
-             */
-            open: number;
-        };
         /** @description An agent as it sees itself. */
         OwnAgent: {
             /**
@@ -6872,6 +6884,35 @@ export interface components {
              * @description From how many dead letters on there is an alert; 0 means never.
              */
             deadAlert?: number | null;
+        };
+        /** @description What may be spent. */
+        PortableBudget: {
+            /**
+             * @description `tenant`, `project:NAME` or `user:NAME`.
+             * @example project:web
+             */
+            scope: string;
+            /** @description daily, monthly or total. */
+            period: string;
+            /**
+             * Format: int64
+             * @description The limit, in millionths of a dollar.
+             */
+            capMicros: number;
+            /**
+             * Format: int32
+             * @description From how many percent on it warns; 80 unless given.
+             */
+            warnPercent?: number;
+        };
+        /** @description What is set for a project. */
+        PortableProject: {
+            /** @description Its name, by which it is known. */
+            name: string;
+            /** @description What it is about. */
+            description?: string;
+            /** @description Its limits. */
+            limits?: components["schemas"]["ProjectLimits"];
         };
         /** @description A worker says how far it is. */
         ProgressTask: {
@@ -7253,7 +7294,6 @@ export interface components {
             firstPass?: components["schemas"]["ReviewFirstPass"] | null;
             /** @description Why it cannot be approved now. */
             blocked: string[];
-            applied?: components["schemas"]["ReviewTakeover"] | null;
         };
         /** @description What came of applying decisions. */
         ReviewApplied: {
@@ -7323,45 +7363,6 @@ export interface components {
              * @description The round in which the agent was told; none if it was not yet.
              */
             sent?: number | null;
-        };
-        /** @description A file in conflict. */
-        ReviewConflict: {
-            /** @description The path. */
-            path: string;
-            /** @description What is the matter with it, in a sentence. */
-            why: string;
-            /** @description The places in which it conflicts; none if it has no lines to compare. */
-            spots: components["schemas"]["ReviewConflictSpot"][];
-            /** @description Whether there are more places. */
-            cut: boolean;
-        };
-        /** @description A place in which a file conflicts. */
-        ReviewConflictSpot: {
-            /** @description The lines above it, on both sides. */
-            above: string[];
-            /** @description What the branch says. */
-            target: string[];
-            /** @description What both said before. */
-            base: string[];
-            /** @description What the work says. */
-            work: string[];
-            /** @description The lines below it, on both sides. */
-            below: string[];
-            /** @description Whether a side has more lines. */
-            cut: boolean;
-        };
-        /** @description Where the work conflicts with the branch that it is for. */
-        ReviewConflicts: {
-            /** @description The branch that the work is for. */
-            target: string;
-            /** @description The commit that the branch is at. */
-            targetCommit: string;
-            /** @description The commit of the work. */
-            commit: string;
-            /** @description The files in conflict, 100 at most; none if it can be merged. */
-            files: components["schemas"]["ReviewConflict"][];
-            /** @description Whether there are more files. */
-            cut: boolean;
         };
         /** @description What was decided about one part of a change. */
         ReviewDecision: {
@@ -7439,41 +7440,6 @@ export interface components {
             removed: number;
             /** @description The places that differ. */
             hunks: components["schemas"]["ReviewHunk"][];
-        };
-        /** @description A line of a file. */
-        ReviewFileLine: {
-            /**
-             * Format: int32
-             * @description Its number; 1 is the first.
-             */
-            number: number;
-            /** @description What it says, without its end. */
-            text: string;
-            /** @description Whether some of it is no text and shown as replacement characters. */
-            lossy?: boolean;
-            /** @description Whether the file ends with it, without a line break. */
-            noNewline?: boolean;
-        };
-        /** @description Lines of a file as it was, or as it is, that follow each other. */
-        ReviewFileLines: {
-            /** @description The name of the file on that side. */
-            path: string;
-            /** @description `old` or `new`. */
-            side: string;
-            /** @description The commit that they are of. */
-            commit: string;
-            /**
-             * Format: int32
-             * @description How many lines the file has.
-             */
-            total: number;
-            /** @description The lines; fewer than were asked for if the file ends, or they are very long. */
-            lines: components["schemas"]["ReviewFileLine"][];
-            /**
-             * Format: int32
-             * @description The line to go on with; none if the last one that was asked for is here.
-             */
-            next?: number | null;
         };
         /** @description What an agent said that looked first. */
         ReviewFirstPass: {
@@ -7677,20 +7643,6 @@ export interface components {
              */
             size?: number | null;
         };
-        /** @description A commit that applied decisions. */
-        ReviewTakeover: {
-            /** @description The commit. */
-            commit: string;
-            /** @description The commit before. */
-            before: string;
-            /** @description Who applied them. */
-            by: string;
-            /**
-             * Format: date-time
-             * @description When.
-             */
-            at: string;
-        };
         /** @description How many parts of a change stand how. */
         ReviewTally: {
             /**
@@ -7824,23 +7776,6 @@ export interface components {
              */
             dueAt?: string | null;
         };
-        /** @description A step of a run, and each time that it was begun. */
-        RunStepDetail: components["schemas"]["RunStep"] & {
-            /** @description The last time first, 10 at most. */
-            rounds: components["schemas"]["RunStepRound"][];
-            /** @description Whether there were earlier ones. */
-            cut: boolean;
-        };
-        /** @description One time that a step was begun. */
-        RunStepRound: {
-            /**
-             * Format: int32
-             * @description Counts from 0.
-             */
-            round: number;
-            task?: components["schemas"]["TaskDetail"] | null;
-            run?: components["schemas"]["RunRow"] | null;
-        };
         /** @description Steps of a run, in the order of its workflow. */
         RunSteps: {
             /** @description The steps, at most 1,000. */
@@ -7850,6 +7785,37 @@ export interface components {
              * @description From which number on there are more.
              */
             next?: number | null;
+        };
+        /** @description A place where agents can work. */
+        RuntimeInfo: {
+            /** @description Its name, as `runtime` of an agent has it. */
+            name: string;
+            /** @description What it is, in a line. */
+            about: string;
+            /** @description Whether this server offers it. */
+            offered: boolean;
+            /** @description none, process, container, userspace_kernel or microvm; none if it is not offered. */
+            isolation?: string | null;
+            /** @description What a snapshot holds: none, workspace, volume or memory. */
+            snapshot?: string | null;
+            /** @description How an agent is paused: none, freeze, cold or memory. */
+            pause?: string | null;
+            /** @description How the network is limited: none, address or domain. */
+            network?: string | null;
+        };
+        /** @description The runtimes that Godel knows. */
+        RuntimeList: {
+            /** @description The runtimes. */
+            items: components["schemas"]["RuntimeInfo"][];
+        };
+        /** @description What the checks of a runtime found. */
+        RuntimeTest: {
+            /** @description The runtime. */
+            name: string;
+            /** @description Whether nothing is broken. */
+            ok: boolean;
+            /** @description Each check, in the order of `godel doctor`. */
+            checks: components["schemas"]["DoctorCheck"][];
         };
         /** @description A view that is to be kept. */
         SaveView: {
@@ -7999,6 +7965,50 @@ export interface components {
              * @description From how many percent on its owner is warned; 80 unless given.
              */
             warnPercent?: number | null;
+        };
+        /** @description One thing that is different. */
+        SettingsChange: {
+            /** @description project or budget. */
+            kind: string;
+            /** @description What it is called. */
+            name: string;
+            /** @description Whether it is not there before. */
+            isNew: boolean;
+            /** @description Its fields that are different. */
+            fields: components["schemas"]["SettingsField"][];
+        };
+        /** @description What a document changes. */
+        SettingsChanges: {
+            /** @description Whether the changes are made; not after a dry run. */
+            applied: boolean;
+            /** @description What is different; what is not named stays as it is. */
+            changes: components["schemas"]["SettingsChange"][];
+        };
+        /** @description The settings of a tenant, without secrets and without ids. */
+        SettingsDocument: {
+            /**
+             * @description `godel-settings/1`.
+             * @example godel-settings/1
+             */
+            format: string;
+            /**
+             * Format: date-time
+             * @description When it was written.
+             */
+            exportedAt?: string | null;
+            /** @description The projects, by name. */
+            projects?: components["schemas"]["PortableProject"][];
+            /** @description What may be spent. */
+            budgets?: components["schemas"]["PortableBudget"][];
+        };
+        /** @description A field before and after a change. */
+        SettingsField: {
+            /** @description Its name. */
+            name: string;
+            /** @description Its value before. */
+            before?: string | null;
+            /** @description Its value after. */
+            after?: string | null;
         };
         /** @description A worker makes a task on behalf of the one that it has. */
         SpawnTask: {
@@ -8534,15 +8544,6 @@ export interface components {
             data: components["schemas"]["Notice"];
         };
         /** @description A successful answer. */
-        Success_NoticeCount: {
-            /**
-             * @description Always `true`.
-             * @default true
-             */
-            success: boolean;
-            data: components["schemas"]["NoticeCount"];
-        };
-        /** @description A successful answer. */
         Success_Option_LandingPaused: {
             /**
              * @description Always `true`.
@@ -8923,7 +8924,6 @@ export interface components {
                 firstPass?: components["schemas"]["ReviewFirstPass"] | null;
                 /** @description Why it cannot be approved now. */
                 blocked: string[];
-                applied?: components["schemas"]["ReviewTakeover"] | null;
             };
         };
         /** @description A successful answer. */
@@ -8954,15 +8954,6 @@ export interface components {
             data: components["schemas"]["ReviewComment"];
         };
         /** @description A successful answer. */
-        Success_ReviewConflicts: {
-            /**
-             * @description Always `true`.
-             * @default true
-             */
-            success: boolean;
-            data: components["schemas"]["ReviewConflicts"];
-        };
-        /** @description A successful answer. */
         Success_ReviewDiff: {
             /**
              * @description Always `true`.
@@ -8970,15 +8961,6 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["ReviewDiff"];
-        };
-        /** @description A successful answer. */
-        Success_ReviewFileLines: {
-            /**
-             * @description Always `true`.
-             * @default true
-             */
-            success: boolean;
-            data: components["schemas"]["ReviewFileLines"];
         };
         /** @description A successful answer. */
         Success_ReviewList: {
@@ -9045,21 +9027,6 @@ export interface components {
             };
         };
         /** @description A successful answer. */
-        Success_RunStepDetail: {
-            /**
-             * @description Always `true`.
-             * @default true
-             */
-            success: boolean;
-            /** @description A step of a run, and each time that it was begun. */
-            data: components["schemas"]["RunStep"] & {
-                /** @description The last time first, 10 at most. */
-                rounds: components["schemas"]["RunStepRound"][];
-                /** @description Whether there were earlier ones. */
-                cut: boolean;
-            };
-        };
-        /** @description A successful answer. */
         Success_RunSteps: {
             /**
              * @description Always `true`.
@@ -9067,6 +9034,24 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["RunSteps"];
+        };
+        /** @description A successful answer. */
+        Success_RuntimeList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["RuntimeList"];
+        };
+        /** @description A successful answer. */
+        Success_RuntimeTest: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["RuntimeTest"];
         };
         /** @description A successful answer. */
         Success_Schedule: {
@@ -9103,6 +9088,24 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Session"];
+        };
+        /** @description A successful answer. */
+        Success_SettingsChanges: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["SettingsChanges"];
+        };
+        /** @description A successful answer. */
+        Success_SettingsDocument: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["SettingsDocument"];
         };
         /** @description A successful answer. */
         Success_SystemMetrics: {
@@ -9447,16 +9450,6 @@ export interface components {
             kind: string;
             /** @description What was said, cut if it is long. */
             text: string;
-            /**
-             * Format: date-time
-             * @description When it was kept; none for what was said before that was noted, or in the conversation of another agent.
-             */
-            at?: string | null;
-            /**
-             * Format: int64
-             * @description What it cost, in millionths of a dollar, at the node that the model began with; none if that is not known.
-             */
-            costMicros?: number | null;
         };
         /** @description The nodes of a conversation. */
         TalkNodes: {
@@ -9873,10 +9866,12 @@ export interface components {
         };
         /** @description What was used and what it cost. */
         UsageReport: {
-            /** @description The first day, in UTC. */
+            /** @description The first day. */
             from: string;
             /** @description The last day. */
             to: string;
+            /** @description Where days begin at midnight: `UTC`, or the time zone that was asked for. */
+            timeZone?: string;
             /**
              * Format: double
              * @description What all of it cost, in dollars; `total.costMicros` is exact.
@@ -10491,11 +10486,6 @@ export interface operations {
                 columns?: number;
                 /** @description Lines of a terminal that is opened. */
                 rows?: number;
-                /**
-                 * @description For pages of a browser, which cannot read why a socket did not open: it opens all the same, the frame
-                 *     `refused` says why, and it is closed with 4403.
-                 */
-                explain?: boolean;
                 /** @description A ticket, for pages of a browser, which can send no header; the guard reads it. */
                 ticket?: string;
             };
@@ -10531,11 +10521,6 @@ export interface operations {
             query?: {
                 /** @description The position behind which to begin; the beginning unless given. */
                 after?: number;
-                /**
-                 * @description Reads backwards: the newest lines before this position, with `previous` for those before them. A number
-                 *     beyond the end of the log means its end.
-                 */
-                before?: number;
                 /** @description How many lines at most: 1 to 500, 100 unless given. */
                 limit?: number;
                 /** @description How many seconds to wait if there is nothing yet: at most 25. */
@@ -10643,11 +10628,6 @@ export interface operations {
             query?: {
                 /** @description The position behind which to begin; the beginning unless given. */
                 after?: number;
-                /**
-                 * @description Reads backwards: the newest lines before this position, with `previous` for those before them. A number
-                 *     beyond the end of the log means its end.
-                 */
-                before?: number;
                 /** @description How many lines at most: 1 to 500, 100 unless given. */
                 limit?: number;
                 /** @description How many seconds to wait if there is nothing yet: at most 25. */
@@ -12951,35 +12931,6 @@ export interface operations {
             };
         };
     };
-    countInbox: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The count */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success_NoticeCount"];
-                };
-            };
-            /** @description What went wrong, and what to do next */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-        };
-    };
     answerNotice: {
         parameters: {
             query?: never;
@@ -14153,43 +14104,6 @@ export interface operations {
             };
         };
     };
-    unapplyReview: {
-        parameters: {
-            query?: {
-                /** @description The project, if an id alone is not enough. */
-                projectId?: string;
-                /** @description Only if the branch is still at this commit. */
-                commit?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The id of the bead */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The commit */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success_ReviewApplied"];
-                };
-            };
-            /** @description What went wrong, and what to do next */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-        };
-    };
     approveReview: {
         parameters: {
             query?: {
@@ -14255,41 +14169,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_ReviewComment"];
-                };
-            };
-            /** @description What went wrong, and what to do next */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-        };
-    };
-    getReviewConflicts: {
-        parameters: {
-            query?: {
-                /** @description The project, if an id alone is not enough. */
-                projectId?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The id of the bead */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The conflicts */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success_ReviewConflicts"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -14448,51 +14327,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Review"];
-                };
-            };
-            /** @description What went wrong, and what to do next */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Failure"];
-                };
-            };
-        };
-    };
-    getReviewLines: {
-        parameters: {
-            query: {
-                /** @description The project, if an id alone is not enough. */
-                projectId?: string;
-                /** @description The file, by its name before or now; one that the change is about. */
-                path: string;
-                /** @description `old`: as it was; `new`: as it is, unless given. */
-                side?: string;
-                /** @description The first line; 1 unless given. */
-                from?: number;
-                /** @description The last line; 1000 in all at most, and so many unless given. */
-                to?: number;
-                /** @description Only if the work is still at this commit. */
-                commit?: string;
-            };
-            header?: never;
-            path: {
-                /** @description The id of the bead */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The lines */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Success_ReviewFileLines"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -14984,27 +14818,54 @@ export interface operations {
             };
         };
     };
-    runStep: {
+    listRuntimes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The runtimes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RuntimeList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    testRuntime: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description The id of the run */
-                id: string;
-                /** @description The id of the step */
+                /** @description worktree or gvisor */
                 name: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            /** @description The step */
+            /** @description What was found */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success_RunStepDetail"];
+                    "application/json": components["schemas"]["Success_RuntimeTest"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -15908,6 +15769,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    exportSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_SettingsDocument"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    importSettings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportSettings"];
+            };
+        };
+        responses: {
+            /** @description What changes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_SettingsChanges"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -18734,9 +18657,11 @@ export interface operations {
             query?: {
                 /** @description The first day, such as 2026-11-01; 30 days before the last one unless given. */
                 from?: string;
-                /** @description The last day; today in UTC unless given. */
+                /** @description The last day; today unless given. */
                 to?: string;
-                /** @description By what it is split, with commas: day, provider, model, project, user, agent, bead, convoy. */
+                /** @description Where days begin at midnight, such as Europe/Berlin; UTC unless given. */
+                timeZone?: string;
+                /** @description By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy. */
                 groupBy?: string;
                 /** @description Only this provider. */
                 provider?: string;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use godel_model::{CallId, Quota, Reach, UsageKey, UsageSum};
+use godel_model::{CallId, QUARTER_MICROS, Quota, Reach, UsageKey, UsageSum, from_micros, micros};
 use godel_proxy::ProviderHealth;
 use godel_store::{CallBody, CallRecord, Tx};
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
-use jiff::{Span, ToSpan as _};
+use jiff::{Span, Timestamp, ToSpan as _, Zoned};
 use tracing::instrument;
 
 use crate::{App, Call, Error, Result};
@@ -16,12 +16,16 @@ use crate::{App, Call, Error, Result};
 const LOOK_MAX: usize = 5_000;
 /// The longest time that a report tells of.
 const DAYS_MAX: i32 = 3_660;
+/// The longest time of a report by hour or in a time zone, which adds up finer sums.
+const FINE_DAYS_MAX: i32 = 400;
 
 /// By what a report is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GroupBy {
     /// By day.
     Day,
+    /// By hour.
+    Hour,
     /// By provider.
     Provider,
     /// By model.
@@ -40,8 +44,9 @@ pub enum GroupBy {
 
 impl GroupBy {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Day,
+        Self::Hour,
         Self::Provider,
         Self::Model,
         Self::Project,
@@ -55,6 +60,7 @@ impl GroupBy {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Day => "day",
+            Self::Hour => "hour",
             Self::Provider => "provider",
             Self::Model => "model",
             Self::Project => "project",
@@ -65,9 +71,12 @@ impl GroupBy {
         }
     }
 
-    fn of(self, key: &UsageKey) -> String {
+    fn of(self, key: &UsageKey, zone: &TimeZone) -> String {
         match self {
-            Self::Day => day_text(key.day),
+            Self::Day if *zone == TimeZone::UTC => day_text(key.day()),
+            Self::Day => local(key, zone).date().to_string(),
+            // An hour that comes twice, when clocks go back, is one.
+            Self::Hour => local(key, zone).strftime("%Y-%m-%dT%H").to_string(),
             Self::Provider => key.provider.clone(),
             Self::Model => key.model.clone(),
             Self::Project => key.project.clone(),
@@ -84,6 +93,10 @@ const EPOCH: Date = date(1970, 1, 1);
 fn day_text(day: i64) -> String {
     let date = EPOCH.checked_add(Span::new().days(day.clamp(0, 1_000_000)));
     date.map_or_else(|_| String::new(), |date| date.to_string())
+}
+
+fn local(key: &UsageKey, zone: &TimeZone) -> Zoned {
+    from_micros(key.quarter.saturating_mul(QUARTER_MICROS)).to_zoned(zone.clone())
 }
 
 fn day_number(day: Date) -> i64 {
@@ -124,6 +137,54 @@ impl Narrow {
     }
 }
 
+/// The days that a report is about, both included, and where they begin at midnight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Days {
+    /// The first one; 30 days before the last one unless given.
+    pub from: Option<Date>,
+    /// The last one; today unless given.
+    pub to: Option<Date>,
+    /// The time zone.
+    pub zone: TimeZone,
+}
+
+impl From<(Option<Date>, Option<Date>)> for Days {
+    fn from((from, to): (Option<Date>, Option<Date>)) -> Self {
+        Self { from, to, zone: TimeZone::UTC }
+    }
+}
+
+impl Days {
+    /// Returns the first and the last day.
+    fn ends(&self, now: Timestamp, most: i32) -> Result<(Date, Date)> {
+        let to = self.to.unwrap_or_else(|| now.to_zoned(self.zone.clone()).date());
+        let from = self.from.unwrap_or_else(|| to.saturating_sub(29.days()));
+        let days = to.since(from).map_or(0, |span| span.get_days());
+        if from > to || days > DAYS_MAX {
+            return Err(Error::invalid(
+                "a report begins before it ends, and tells of ten years at most",
+            ));
+        }
+        if days > most {
+            return Err(Error::invalid(
+                "a report by hour or in a time zone tells of 400 days at most",
+            ));
+        }
+        Ok((from, to))
+    }
+
+    /// Returns the first and the last quarter of an hour of some days.
+    fn quarters(&self, from: Date, to: Date) -> Result<(i64, i64)> {
+        let start = |day: Date| {
+            let midnight = day.to_zoned(self.zone.clone());
+            midnight.map(|at| micros(at.timestamp()).div_euclid(QUARTER_MICROS))
+        };
+        let after = to.checked_add(1.day()).and_then(start);
+        let ends = start(from).and_then(|first| after.map(|after| (first, after - 1)));
+        ends.map_err(|_| Error::invalid("there is no such day"))
+    }
+}
+
 /// What was used and what it cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
@@ -139,28 +200,32 @@ pub struct Report {
 
 /// Tells what was used between two days, both included; the last 30 if none are given.
 ///
+/// Sums are read, never single attempts: those by day, or those by quarter of an hour if days begin
+/// elsewhere than in UTC.
+///
 /// # Errors
 /// If the caller may not, or the days make no sense.
 #[instrument(level = "debug", name = "app.reports.usage", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn usage(
     app: &App,
     call: &Call,
-    (from, to): (Option<Date>, Option<Date>),
+    days: impl Into<Days>,
     by: Vec<GroupBy>,
     narrow: Narrow,
 ) -> Result<Report> {
     call.may("cost", "read", Reach::Team)?;
-    let today = app.clock.now().to_zoned(TimeZone::UTC).date();
-    let to = to.unwrap_or(today);
-    let from = from.unwrap_or_else(|| to.saturating_sub(29.days()));
-    let days = to.since(from).map_or(0, |span| span.get_days());
-    if from > to || days > DAYS_MAX {
-        return Err(Error::invalid(
-            "a report begins before it ends, and tells of ten years at most",
-        ));
-    }
-    // What is not written yet would be missing.
-    let work = move |tx: &mut Tx<'_>| tx.usage().between(day_number(from), day_number(to));
+    let days = days.into();
+    let fine = days.zone != TimeZone::UTC || by.contains(&GroupBy::Hour);
+    let most = if fine { FINE_DAYS_MAX } else { DAYS_MAX };
+    let (from, to) = days.ends(app.clock.now(), most)?;
+    let (first, last) = match fine {
+        true => days.quarters(from, to)?,
+        false => (day_number(from), day_number(to)),
+    };
+    let work = move |tx: &mut Tx<'_>| match fine {
+        true => tx.usage().quarters(first, last),
+        false => tx.usage().between(first, last),
+    };
     let rows = app.store.read_long(call.scope(), work).await.map_err(Error::Store)?;
     let mut total = UsageSum::default();
     let mut groups: BTreeMap<Vec<String>, UsageSum> = BTreeMap::new();
@@ -169,7 +234,7 @@ pub async fn usage(
             continue;
         }
         total.add(&sum);
-        let group = by.iter().map(|by| by.of(&key)).collect();
+        let group = by.iter().map(|by| by.of(&key, &days.zone)).collect();
         groups.entry(group).or_default().add(&sum);
     }
     Ok(Report { from, to, total, rows: groups.into_iter().collect() })

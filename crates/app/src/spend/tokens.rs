@@ -64,7 +64,7 @@ fn check(new: &NewToken, now: Timestamp) -> Result<()> {
         || new.name.chars().count() > NAME_MAX_CHARS
         || new.name.chars().any(char::is_control)
     {
-        return Err(Error::invalid("a token needs a name of 1 to 100 characters"));
+        return Err(Error::invalid_at("name", "a token needs a name of 1 to 100 characters"));
     }
     let names = [&new.agent, &new.bead, &new.convoy];
     if !names.into_iter().flatten().all(|name| short(name)) {
@@ -73,13 +73,17 @@ fn check(new: &NewToken, now: Timestamp) -> Result<()> {
         ));
     }
     if new.models.len() > MODELS_MAX || !new.models.iter().all(|model| short(model)) {
-        return Err(Error::invalid("a token can name at most 50 models, without blanks"));
+        return Err(Error::invalid_at(
+            "models",
+            "a token can name at most 50 models, without blanks",
+        ));
     }
     if new.expires_at.is_some_and(|at| at <= now) {
-        return Err(Error::invalid("a token must end in the future"));
+        return Err(Error::invalid_at("expiresAt", "a token must end in the future"));
     }
     if let Some(cap) = new.budget {
-        Budget::check(cap, budgets::WARN_PERCENT)?;
+        let checked = Budget::check(cap, budgets::WARN_PERCENT);
+        checked.map_err(|invalid| invalid.with_field("budgetMicros"))?;
     }
     Ok(())
 }

@@ -15,6 +15,7 @@ mod lines;
 mod once;
 mod placing;
 mod queue;
+mod reports;
 mod retention;
 mod simulation;
 mod stage;

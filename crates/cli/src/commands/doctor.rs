@@ -2,66 +2,29 @@
 
 mod data;
 mod database;
-mod harnesses;
 mod machine;
 mod master;
 mod models;
 mod repository;
 mod server;
 
+use std::ffi::OsString;
+
 use godel_args::SettingFlags;
+use godel_board::doctor::{self, Finding, Verdict};
 use godel_console::locate::{self, Presence};
 use godel_console::output::{BAD, GOOD, STRONG, WARN, styled};
 use godel_console::{Context, Error, Exit, Result, root_cause};
 use godel_model::Report as _;
 use godel_settings::Loaded;
-use serde::Serialize;
 use serde_json::json;
 
-/// How a check ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Verdict {
-    Ok,
-    Skip,
-    Warn,
-    Fail,
-}
-
-/// What one check found.
-#[derive(Debug, Serialize)]
-struct Finding {
-    name: &'static str,
-    status: Verdict,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<String>,
-}
-
-impl Finding {
-    fn ok(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Verdict::Ok, message: message.into(), hint: None }
-    }
-
-    fn skip(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Verdict::Skip, message: message.into(), hint: None }
-    }
-
-    fn warn(name: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name, status: Verdict::Warn, message: message.into(), hint: Some(hint.into()) }
-    }
-
-    fn fail(name: &'static str, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name, status: Verdict::Fail, message: message.into(), hint: Some(hint.into()) }
-    }
-
-    /// Says what an error says.
-    fn failed(name: &'static str, error: &Error) -> Self {
-        let cause = root_cause(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        let hint = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
-        let hint = format!("{hint}`godel explain {}` tells more", error.code());
-        Self::fail(name, format!("{error}{cause}"), hint)
-    }
+/// Says what an error says.
+fn failed(name: &'static str, error: &Error) -> Finding {
+    let cause = root_cause(error).map(|cause| format!(": {cause}")).unwrap_or_default();
+    let hint = error.hint().map(|hint| format!("{hint}; ")).unwrap_or_default();
+    let hint = format!("{hint}`godel explain {}` tells more", error.code());
+    Finding::fail(name, format!("{error}{cause}"), hint)
 }
 
 /// Checks everything, and prints a line for each check.
@@ -100,13 +63,14 @@ fn print(context: &Context, finding: &Finding) -> Result<()> {
 }
 
 async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
-    let mut findings = vec![machine::clock(&context.data), machine::git(), machine::walls()];
-    findings.push(machine::dashboard());
+    let mut findings = vec![machine::clock(&context.data), doctor::git().mild()];
+    findings.extend([doctor::walls(None).mild(), machine::gvisor(), machine::dashboard()]);
     findings.extend([data::directory(&context.data), data::space(&context.data)]);
     findings.push(data::owner_key(&context.data));
     findings.push(machine::variables(&context.environment));
     findings.extend([repository::beads(), repository::agents(&context.environment)]);
-    findings.push(harnesses::found(&context.environment).await);
+    let search = OsString::from(context.environment.get("PATH").unwrap_or_default());
+    findings.push(doctor::harnesses(&search).await);
     let presence = locate::presence(&context.data).await;
     findings.push(server::running(&presence));
     let running = matches!(presence, Ok(Presence::Running(..)));
@@ -122,7 +86,7 @@ async fn check(context: &Context, flags: &SettingFlags) -> Vec<Finding> {
             findings.push(models::providers(context, &server.providers_file(), running).await);
             findings.extend(database::redis(server.redis.as_ref()).await);
         }
-        Err(error) => findings.push(Finding::failed("settings", &error)),
+        Err(error) => findings.push(failed("settings", &error)),
     }
     findings
 }

@@ -72,12 +72,11 @@ impl Session {
         let allowed = roles::allowed(&role);
         let goes_on = tree.head().is_some();
         let kept = tree.nodes().count();
-        let dialect = fleet.app().switchboard.config().own_dialect(&agent.model);
+        let config = fleet.app().switchboard.config();
+        let dialect = config.own_dialect(&agent.model);
         let kind = if agent.harness == Harness::Native {
             let mut voice = Voice::new(dialect, agent.model.clone());
-            if let Some(model) =
-                fleet.app().switchboard.config().registry().named(&agent.model).first()
-            {
+            if let Some(model) = config.known_model(&agent.model) {
                 voice.window = model.context.unwrap_or(voice.window);
                 voice.max_output = model.output.unwrap_or(voice.max_output).min(32_000);
             }

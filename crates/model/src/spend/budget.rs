@@ -7,6 +7,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{BudgetId, Invalid, ProjectId, TokenId, UserId, code};
 
@@ -73,6 +74,7 @@ impl FromStr for BudgetScope {
 fn no_scope() -> Invalid {
     Invalid::new(code::INVALID_FIELD, "there is no such scope of a budget")
         .with_hint("write tenant, or project:, user:, agent:, bead:, convoy: or token: and an id")
+        .with_field("scope")
 }
 
 /// After which time a budget begins anew, in UTC.
@@ -134,6 +136,7 @@ impl FromStr for Period {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         Self::ALL.into_iter().find(|period| period.as_str() == text).ok_or_else(|| {
             Invalid::new(code::INVALID_FIELD, "there is no such period of a budget")
+                .with_field("period")
                 .with_hint("periods are total, daily and monthly")
         })
     }
@@ -171,6 +174,31 @@ pub struct Held {
     pub amount: i64,
 }
 
+/// So many bytes is one amount that is held back: the id of its budget and the amount.
+const HELD_BYTES: usize = 24;
+
+impl Held {
+    /// Writes what is held back for a call as bytes, to be stored.
+    pub fn pack(held: &[Self]) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(held.len() * HELD_BYTES);
+        for one in held {
+            bytes.extend_from_slice(one.budget.uuid().as_bytes());
+            bytes.extend_from_slice(&one.amount.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads what was packed.
+    pub fn unpack(bytes: &[u8]) -> Vec<Self> {
+        let one = |bytes: &[u8; HELD_BYTES]| {
+            let (id, amount) = bytes.split_at(16);
+            let budget = BudgetId::from_uuid(Uuid::from_slice(id).unwrap_or_default());
+            Self { budget, amount: i64::from_be_bytes(amount.try_into().unwrap_or_default()) }
+        };
+        bytes.as_chunks::<HELD_BYTES>().0.iter().map(one).collect()
+    }
+}
+
 /// Whether a budget lets a call through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserved {
@@ -199,10 +227,11 @@ impl Budget {
     pub fn check(cap: i64, warn_percent: u32) -> Result<(), Invalid> {
         if !(1..CAP_MAX_MICROS).contains(&cap) {
             let why = "a budget must be more than 0 and less than 9,000,000,000 dollars";
-            return Err(Invalid::new(code::INVALID_FIELD, why));
+            return Err(Invalid::new(code::INVALID_FIELD, why).with_field("capMicros"));
         }
         if !(1..=100).contains(&warn_percent) {
-            return Err(Invalid::new(code::INVALID_FIELD, "a warning must be at 1 to 100 percent"));
+            let why = "a warning must be at 1 to 100 percent";
+            return Err(Invalid::new(code::INVALID_FIELD, why).with_field("warnPercent"));
         }
         Ok(())
     }

@@ -6,10 +6,8 @@ use std::str::FromStr;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetScope, Held, Usage, UsageKey, UsageSum};
+use super::{BudgetScope, Held, QUARTER_MICROS, Usage, UsageKey, UsageSum};
 use crate::{CallId, Invalid, ProjectId, TenantId, TokenId, UserId, code};
-
-const MICROS_PER_DAY: i64 = 86_400_000_000;
 
 /// On whose behalf and for what a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -183,11 +181,16 @@ pub struct CallEnd {
 }
 
 impl CallStart {
+    /// Returns the quarter of an hour in which it began, counted from 1970-01-01 in UTC.
+    pub fn quarter(&self) -> i64 {
+        crate::micros(self.at).div_euclid(QUARTER_MICROS)
+    }
+
     /// Returns by what the attempt is summed up.
     pub fn key(&self) -> UsageKey {
         let text = |id: Option<String>| id.unwrap_or_default();
         UsageKey {
-            day: crate::micros(self.at).div_euclid(MICROS_PER_DAY),
+            quarter: self.quarter(),
             provider: self.provider.clone(),
             model: self.model.clone(),
             project: text(self.purpose.project.map(|id| id.to_string())),

@@ -8,4 +8,4 @@ mod usage;
 pub use budget::{Budget, BudgetScope, Crossing, Held, Period, Reserved};
 pub use call::{CallEnd, CallStart, Outcome, PaidBy, Purpose};
 pub use quota::{Quota, QuotaWindow};
-pub use usage::{Usage, UsageKey, UsageSum};
+pub use usage::{QUARTER_MICROS, QUARTERS_PER_DAY, Usage, UsageKey, UsageSum};

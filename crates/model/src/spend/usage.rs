@@ -42,8 +42,8 @@ impl Usage {
 /// By what sums are kept; a text that is empty stands for none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UsageKey {
-    /// The day in UTC, counted from 1970-01-01.
-    pub day: i64,
+    /// The quarter of an hour, counted from 1970-01-01 in UTC; of a sum for a day, its first.
+    pub quarter: i64,
     /// The provider.
     pub provider: String,
     /// The model, as the provider calls it.
@@ -58,6 +58,18 @@ pub struct UsageKey {
     pub bead: String,
     /// The convoy.
     pub convoy: String,
+}
+
+/// A quarter of an hour in microseconds. No time zone of today differs from UTC by less.
+pub const QUARTER_MICROS: i64 = 900_000_000;
+/// So many quarters of an hour are a day in UTC.
+pub const QUARTERS_PER_DAY: i64 = 96;
+
+impl UsageKey {
+    /// Returns the day in UTC, counted from 1970-01-01.
+    pub fn day(&self) -> i64 {
+        self.quarter.div_euclid(QUARTERS_PER_DAY)
+    }
 }
 
 /// What some requests used and cost together.

@@ -60,3 +60,41 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         assert!(error.contains(why), "{error}");
     }
 }
+
+#[test]
+fn what_is_known_of_a_model_is_what_the_first_who_is_asked_says() {
+    let config = Config::read(
+        r#"
+        [providers.aaa]
+        chat = "http://aaa/v1"
+        models = { "claude-sonnet-5" = "sonnet-at-aaa" }
+        [providers.local]
+        chat = "http://local/v1"
+        auth = "none"
+        prefixes = ["llama"]
+        [aliases]
+        fast = ["gpt-5-nano", "claude-haiku-5-5"]
+        "#,
+    )
+    .unwrap();
+    let own = r#"
+        [[model]]
+        name = "llama-4"
+        provider = "local"
+        context = 32_000
+        [[model]]
+        name = "sonnet-at-aaa"
+        provider = "aaa"
+        context = 64_000
+    "#;
+    let config = Config { registry: Registry::with(Some(own)).unwrap().into(), ..config };
+    let window = |name| config.known_model(name).and_then(|model| model.context);
+    assert_eq!(window("llama-4"), Some(32_000));
+    assert_eq!(window("local/llama-4"), Some(32_000), "with the name of its provider");
+    assert_eq!(window("claude-sonnet-5"), Some(64_000), "the user's own provider is first");
+    assert_eq!(window("fast"), window("gpt-5-nano"), "an alias is its first model");
+    assert!(window("fast").is_some());
+    assert_eq!(window("llama-5"), None, "somebody answers, but nobody knows its size");
+    assert_eq!(window("nobody-knows-it"), None);
+    assert_eq!(window(""), None);
+}

@@ -227,8 +227,8 @@ impl<'a> Book<'a> {
 
 /// Tells whether two calls are summed up together.
 fn is_same_sum(a: &CallStart, b: &CallStart) -> bool {
-    let day = |start: &CallStart| start.at.as_second().div_euclid(86_400);
-    (&a.provider, &a.model, &a.purpose) == (&b.provider, &b.model, &b.purpose) && day(a) == day(b)
+    (&a.provider, &a.model, &a.purpose) == (&b.provider, &b.model, &b.purpose)
+        && a.quarter() == b.quarter()
 }
 
 impl Opening {

@@ -44,6 +44,24 @@ fn unavailable(why: impl std::fmt::Display) -> Error {
     Error::refused(code::SANDBOX_UNAVAILABLE, message, INSTALL)
 }
 
+/// Sees whether this machine can give an agent a kernel of its own, by running something on one; the runsc on
+/// PATH is used unless one is named.
+///
+/// # Errors
+/// If it cannot; the error says what to install.
+pub fn can_guest(runsc: Option<&Path>) -> Result<()> {
+    let root = std::env::temp_dir().join(format!("godel-gvisor-{}", std::process::id()));
+    let runsc = Runsc::find(runsc, super::owner::private_dir(&root)?)?;
+    let tried = runsc.call(&["do", "/bin/sh", "-c", "exit 0"]);
+    // It is in the way of nobody if it stays.
+    fs::remove_dir_all(&root).ok();
+    match tried {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(unavailable(said(&output))),
+        Err(error) => Err(unavailable(error)),
+    }
+}
+
 impl Runsc {
     /// Finds the program, and tries whether it works.
     pub(super) fn find(wanted: Option<&Path>, root: PathBuf) -> Result<Self> {

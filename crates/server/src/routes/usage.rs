@@ -6,11 +6,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use godel_api::{ModelCall, ModelCalls, Success, UsageReport, UsageRow, UsageTotals};
-use godel_app::spend::reports::{self, GroupBy, Narrow, Report};
+use godel_app::spend::reports::{self, Days, GroupBy, Narrow, Report};
 use godel_model::{CallId, Invalid, Outcome, ProjectId, TokenId, UsageSum, code};
 use godel_store::CallRecord;
 use http::header;
 use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -22,6 +23,8 @@ use crate::state::Shared;
 /// How many attempts a page has unless asked otherwise, and at most.
 const LIMIT_DEFAULT: usize = 50;
 const LIMIT_MAX: usize = 1_000;
+/// The longest name of a time zone.
+const ZONE_MAX_BYTES: usize = 64;
 
 /// What a report is about.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -31,10 +34,13 @@ pub(crate) struct UsageQuery {
     /// The first day, such as 2026-11-01; 30 days before the last one unless given.
     #[param(format = Date)]
     from: Option<String>,
-    /// The last day; today in UTC unless given.
+    /// The last day; today unless given.
     #[param(format = Date)]
     to: Option<String>,
-    /// By what it is split, with commas: day, provider, model, project, user, agent, bead, convoy.
+    /// Where days begin at midnight, such as Europe/Berlin; UTC unless given.
+    #[param(max_length = 64)]
+    time_zone: Option<String>,
+    /// By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy.
     group_by: Option<String>,
     /// Only this provider.
     provider: Option<String>,
@@ -91,6 +97,18 @@ fn day(text: Option<String>) -> ApiResult<Option<Date>> {
     Ok(text.map(parse).transpose()?)
 }
 
+fn zone(name: Option<&str>) -> ApiResult<TimeZone> {
+    let name = name.unwrap_or("UTC");
+    if name.eq_ignore_ascii_case("UTC") {
+        return Ok(TimeZone::UTC);
+    }
+    let found = (name.len() <= ZONE_MAX_BYTES).then(|| TimeZone::get(name).ok()).flatten();
+    found.ok_or_else(|| {
+        let hint = "names are like Europe/Berlin or America/New_York";
+        refuse("this server knows no such time zone").with_hint(hint).into()
+    })
+}
+
 fn is_csv(format: Option<&str>) -> ApiResult<bool> {
     match format {
         None | Some("json") => Ok(false),
@@ -105,7 +123,9 @@ fn groups(text: Option<&str>) -> ApiResult<Vec<GroupBy>> {
     for name in names {
         let found = GroupBy::ALL.into_iter().find(|by| by.as_str() == name);
         let found = found.ok_or_else(|| {
-            refuse("groupBy takes day, provider, model, project, user, agent, bead and convoy")
+            refuse(
+                "groupBy takes day, hour, provider, model, project, user, agent, bead and convoy",
+            )
         })?;
         if !groups.contains(&found) {
             groups.push(found);
@@ -148,7 +168,8 @@ pub(crate) async fn usage(
 ) -> ApiResult<Response> {
     let csv = is_csv(query.format.as_deref())?;
     let by = groups(query.group_by.as_deref())?;
-    let days = (day(query.from)?, day(query.to)?);
+    let zone = zone(query.time_zone.as_deref())?;
+    let days = Days { from: day(query.from)?, to: day(query.to)?, zone };
     let narrow = Narrow {
         provider: query.provider,
         model: query.model,
@@ -165,8 +186,9 @@ pub(crate) async fn usage(
             asked.push(always);
         }
     }
+    let time_zone = days.zone.iana_name().unwrap_or("UTC").to_owned();
     let report = reports::usage(&shared.app, &caller.call, days, asked.clone(), narrow).await?;
-    let told = told(&report, &by, &asked);
+    let told = UsageReport { time_zone, ..told(&report, &by, &asked) };
     if csv {
         return Ok(as_csv(&usage_csv(&told, &by)));
     }
@@ -195,6 +217,7 @@ fn told(report: &Report, by: &[GroupBy], asked: &[GroupBy]) -> UsageReport {
     UsageReport {
         from: report.from.to_string(),
         to: report.to.to_string(),
+        time_zone: String::new(),
         total_cost: dollars(report.total.cost_micros),
         total: totals(&report.total),
         by_provider: cost_by(GroupBy::Provider),

@@ -169,3 +169,34 @@ async fn beads_are_found_by_a_query() {
         );
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_runtime_is_tried_by_admins_and_says_what_is_wrong() {
+    let server = servers().await.remove(0);
+    let listed = data(server.get("/api/v1/runtimes").await, StatusCode::OK).await;
+    let items = listed["items"].as_array().unwrap();
+    let listed: Vec<_> = items.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(listed, ["worktree", "gvisor"]);
+    for one in items {
+        let is_offered = one["offered"] == json!(true);
+        assert_eq!(one["isolation"].is_string(), is_offered, "{one}");
+    }
+    let test = async |key: &str, name: &str| {
+        let path = format!("/api/v1/runtimes/{name}/test");
+        server.ask_as(key, Method::POST, &path).await
+    };
+    let found = data(test(&server.key, "worktree").await, StatusCode::OK).await;
+    let checks = found["checks"].as_array().unwrap();
+    let names: Vec<_> = checks.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["git", "walls", "offered", "harnesses"]);
+    let broken = checks.iter().filter(|one| one["status"] == "fail");
+    assert_eq!(found["ok"], json!(broken.clone().count() == 0));
+    // What is wrong comes with what to do about it.
+    assert!(broken.clone().all(|one| one["hint"].is_string()), "{found}");
+    let found = data(test(&server.key, "gvisor").await, StatusCode::OK).await;
+    assert!(found["checks"].as_array().unwrap().iter().any(|one| one["name"] == "gvisor"));
+    let said = failure(test(&server.key, "cloud").await, 400, "invalid_field").await;
+    assert!(said.to_string().contains("worktree and gvisor"), "{said}");
+    let (_, operator) = server.user("olga", "operator").await;
+    failure(test(&operator, "worktree").await, 403, "forbidden").await;
+}

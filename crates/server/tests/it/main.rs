@@ -17,6 +17,7 @@ mod intents;
 mod models;
 mod openapi;
 mod otlp;
+mod portable;
 mod projects;
 mod queue;
 mod redis;

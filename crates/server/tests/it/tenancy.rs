@@ -121,6 +121,9 @@ fn body(path: &str) -> Value {
         "intents" => json!({ "text": "Fix the typo", "rules": true }),
         "answer" if path.contains("/intents/") => json!({ "answer": "theirs" }),
         "start" | "stop" => json!({}),
+        "import" if path.contains("/settings/") => {
+            json!({ "settings": { "format": "godel-settings/1" }, "dryRun": true })
+        }
         "trial" => json!({ "scope": "tenant", "period": "total", "capMicros": 1 }),
         _ if path.contains("/views") => json!({ "page": "beads", "name": "theirs", "query": "" }),
         _ if path.contains("/convoys/") && path.ends_with("/beads") => json!({}),

@@ -5,14 +5,27 @@ mod open;
 use std::collections::HashSet;
 
 use godel_model::{
-    BudgetId, CallEnd, CallId, CallStart, Held, Outcome, ProjectId, Purpose, TenantId, TokenId,
-    Usage, UserId, from_micros, micros,
+    CallEnd, CallId, CallStart, Held, Outcome, ProjectId, Purpose, TenantId, TokenId, UserId,
+    from_micros, micros,
 };
 use jiff::Timestamp;
 use uuid::Uuid;
 
 use crate::statement::{Param, Row, statements};
 use crate::{Error, Result, Tx};
+
+/// Reads attempts of a tenant that have ended.
+macro_rules! ended {
+    ($which:literal) => {
+        concat!(
+            "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
+                 client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
+                 input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
+                 cost, estimated, first_byte, ended_at, error, paid_by
+             FROM model_call WHERE tenant = $1 AND ", $which
+        )
+    };
+}
 
 statements! {
     SETTLE = "call_settle":
@@ -35,18 +48,8 @@ statements! {
         "SELECT tenant, node, batch, calls FROM model_open WHERE NOT EXISTS
              (SELECT 1 FROM model_node WHERE model_node.id = node AND alive_until >= $1)
          LIMIT $2";
-    PAGE_DOWN = "call_page_down":
-        "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
-             client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
-             input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
-             cost, estimated, first_byte, ended_at, error, paid_by
-         FROM model_call WHERE tenant = $1 AND id < $2 ORDER BY id DESC LIMIT $3";
-    BY_ID = "call_by_id":
-        "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
-             client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
-             input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
-             cost, estimated, first_byte, ended_at, error, paid_by
-         FROM model_call WHERE tenant = $1 AND id = $2";
+    PAGE_DOWN = "call_page_down": ended!("id < $2 ORDER BY id DESC LIMIT $3");
+    BY_ID = "call_by_id": ended!("id = $2");
     ALIVE = "node_alive":
         "INSERT INTO model_node (id, alive_until) VALUES ($1, $2)
          ON CONFLICT (id) DO UPDATE SET alive_until = EXCLUDED.alive_until";
@@ -127,7 +130,7 @@ impl Calls<'_, '_> {
     /// # Errors
     /// If the database fails, or the scope is another tenant.
     pub fn settle(&mut self, call: &CallStart, node: Uuid, end: &CallEnd) -> Result<bool> {
-        let (purpose, held) = (&call.purpose, held_bytes(&call.held));
+        let (purpose, held) = (&call.purpose, Held::pack(&call.held));
         self.tx.reaches(purpose.tenant)?;
         let count = |count: u64| Param::Int(i64::try_from(count).unwrap_or(i64::MAX));
         let params = [
@@ -282,30 +285,9 @@ fn opt(int: Option<i64>) -> Param<'static> {
     int.map_or(Param::Null, Param::Int)
 }
 
-const HELD_BYTES: usize = 24;
-
-fn held_bytes(held: &[Held]) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(held.len() * HELD_BYTES);
-    for one in held {
-        bytes.extend_from_slice(one.budget.uuid().as_bytes());
-        bytes.extend_from_slice(&one.amount.to_be_bytes());
-    }
-    bytes
-}
-
-fn read_held(bytes: &[u8]) -> Vec<Held> {
-    let one = |bytes: &[u8; HELD_BYTES]| {
-        let (id, amount) = bytes.split_at(16);
-        let budget = BudgetId::from_uuid(Uuid::from_slice(id).unwrap_or_default());
-        Held { budget, amount: i64::from_be_bytes(amount.try_into().unwrap_or_default()) }
-    };
-    bytes.as_chunks::<HELD_BYTES>().0.iter().map(one).collect()
-}
-
 fn read(row: &Row<'_>) -> Result<CallRecord> {
     let unreadable =
         |cause: godel_model::Invalid| Error::Unreadable { what: "call", cause: cause.into() };
-    let count = |at: usize| row.int(at).map(|count| u64::try_from(count).unwrap_or(0));
     let purpose = Purpose {
         tenant: TenantId::from_uuid(row.uuid(0)?),
         user: UserId::from_uuid(row.uuid(5)?),
@@ -329,23 +311,14 @@ fn read(row: &Row<'_>) -> Result<CallRecord> {
         streamed: row.int(16)? != 0,
         paid_by: row.text(33)?.parse().map_err(unreadable)?,
         worst: row.opt_int(17)?,
-        held: read_held(&row.bytes(18)?),
+        held: Held::unpack(&row.bytes(18)?),
     };
     let outcome: Outcome = row.text(19)?.parse().map_err(unreadable)?;
-    let usage = Usage {
-        input: count(21)?,
-        cache_read: count(22)?,
-        cache_write_5m: count(23)?,
-        cache_write_1h: count(24)?,
-        output: count(25)?,
-        reasoning: count(26)?,
-        server_tools: count(27)?,
-    };
     let end = CallEnd {
         at: from_micros(row.opt_int(31)?.unwrap_or(0)),
         outcome,
         status: row.opt_int(20)?.and_then(|status| u16::try_from(status).ok()),
-        usage,
+        usage: super::usage::tokens(row, 21)?,
         cost: row.opt_int(28)?,
         estimated: row.int(29)? != 0,
         first_byte_micros: row.opt_int(30)?,

@@ -2,7 +2,7 @@
 
 use godel_model::{
     Budget, BudgetId, BudgetScope, CallEnd, CallId, CallStart, Held, Mint, Outcome, PaidBy, Period,
-    Purpose, Quota, QuotaWindow, TenantId, Usage, UserId,
+    Purpose, QUARTERS_PER_DAY, Quota, QuotaWindow, TenantId, Usage, UsageKey, UsageSum, UserId,
 };
 use godel_store::{CallBody, CallRecord, Scope, Store, Tx};
 use godel_testkit::{World, worlds};
@@ -295,7 +295,8 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
         let end = lost.end.as_ref().unwrap();
         assert_eq!((end.outcome, end.cost, end.estimated), (Outcome::Lost, Some(900), true));
         let sums = store.read(scope, |tx| tx.usage().between(0, i64::MAX)).await.unwrap();
-        assert_eq!(sums, [(open.key(), end.sum(open.paid_by))], "{}", world.engine);
+        let day = UsageKey { quarter: open.key().day() * QUARTERS_PER_DAY, ..open.key() };
+        assert_eq!(sums, [(day, end.sum(open.paid_by))], "{}", world.engine);
         let agent = open.key().agent;
         let spent = store.read(scope, move |tx| tx.usage().of_agent(&agent)).await.unwrap();
         assert_eq!(spent, (900, 0), "{}", world.engine);
@@ -304,6 +305,52 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
         let budgets = store.write(Scope::System, move |tx| tx.budgets().list(tenant)).await;
         let expected = Budget { spent: 930, held: 0, ..budget };
         assert_eq!(budgets.unwrap().value, [expected], "{}", world.engine);
+        store.close().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sums_by_quarter_are_made_of_what_is_in_the_ledger_and_lose_nothing_of_what_is_not() {
+    for world in worlds().await {
+        let (tenant, node) = (world.tenant, Uuid::from_u128(7));
+        let mut calls = Vec::new();
+        for number in 0..40_i64 {
+            let mut call = start(tenant, vec![]);
+            call.at = at(number * 1_234);
+            call.purpose.project = (number % 3 == 0).then(|| Mint::system().id());
+            call.paid_by = [PaidBy::Key, PaidBy::Login, PaidBy::Cache][number as usize % 3];
+            let cost = (number % 4 != 0).then_some(number);
+            let outcome = if number % 5 == 0 { Outcome::Failed } else { Outcome::Ok };
+            calls.push((call, CallEnd { cost, outcome, estimated: number % 7 == 0, ..end(0) }));
+        }
+        // The ledger has forgotten some of them; the sums have not.
+        let kept = calls.split_off(10);
+        let written = (calls.clone(), kept.clone());
+        write(&world, move |tx| {
+            for (call, end) in written.0.iter().chain(&written.1) {
+                tx.usage().add(tenant, &call.key(), &end.sum(call.paid_by))?;
+            }
+            for (call, end) in &written.1 {
+                tx.calls().settle(call, node, end)?;
+            }
+            Ok(())
+        })
+        .await;
+        world.store.close().await;
+        Store::migrate(&world.config, 12).await.unwrap();
+        let store = Store::open(&world.config).await.unwrap();
+        let scope = Scope::Tenant(tenant);
+        let found = store.read(scope, |tx| tx.usage().quarters(0, i64::MAX)).await.unwrap();
+        let mut expected: std::collections::BTreeMap<UsageKey, UsageSum> = Default::default();
+        let noon = |key: UsageKey| UsageKey { quarter: key.day() * QUARTERS_PER_DAY + 48, ..key };
+        for (call, end) in &calls {
+            expected.entry(noon(call.key())).or_default().add(&end.sum(call.paid_by));
+        }
+        for (call, end) in &kept {
+            expected.entry(call.key()).or_default().add(&end.sum(call.paid_by));
+        }
+        let found: std::collections::BTreeMap<_, _> = found.into_iter().collect();
+        assert_eq!(found, expected, "{}", world.engine);
         store.close().await;
     }
 }

@@ -8,7 +8,6 @@ import { Icon } from "../../ui/Icon";
 import { Loaded } from "../../ui/Loaded";
 import { PageHead, Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
-import { PartialBadge } from "../../ui/Status";
 import { Segmented, Tabs } from "../../ui/Tabs";
 import { BudgetList } from "../budgets/BudgetList";
 import { CallPeek } from "./CallPeek";
@@ -116,23 +115,16 @@ function Spending({ view, scope }: { view: View; scope: Scope }) {
   const titles = useTitles();
   const titleOf = (key: string) => titles(kind, key);
   const query = useSpend(range, zone, kind, scope);
-  const splits = useMemo(() => splitsOf(query.data?.cells ?? []), [query.data]);
+  const splits = useMemo(() => splitsOf(query.data ?? []), [query.data]);
   return (
     <>
       <Loaded query={query} what="The spending" skeleton={<SkeletonRows rows={7} />}>
-        {({ cells, isCut }) => (
-          <>
-            {isCut && (
-              <div className={styles.partial}>
-                <PartialBadge kind="limited" why="There were more requests than are read here" />
-              </div>
-            )}
-            <SpendPanel
-              series={seriesOf(cells, splits, range.buckets, titleOf)}
-              range={range}
-              isZoomed={view.isZoomed}
-            />
-          </>
+        {(cells) => (
+          <SpendPanel
+            series={seriesOf(cells, splits, range.buckets, titleOf)}
+            range={range}
+            isZoomed={view.isZoomed}
+          />
         )}
       </Loaded>
       <div className={styles.tabs}>

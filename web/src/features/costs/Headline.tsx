@@ -11,8 +11,8 @@ import { budgetsQuery } from "../budgets/queries";
 import { useProject } from "../projects/queries";
 import styles from "./Headline.module.css";
 import { costQueries } from "./queries";
-import { bucketOf, type Range, rangeOf, type Zone } from "./range";
-import { burnRate, callsIn, cellsOfReport, type Forecast, forecast, sumOf } from "./spend";
+import { bucketOf, type Zone } from "./range";
+import { burnRate, callsIn, type Forecast, forecast, sumOf } from "./spend";
 
 const HOUR_MS = 3_600_000;
 /** The rate is taken from so many days. */
@@ -27,20 +27,20 @@ export function Headline({ zone, now }: { zone: Zone; now: number }) {
   const rateFrom = bucketOf(now - (RATE_DAYS - 1) * 24 * HOUR_MS, "day", "utc");
   const from = rateFrom < month ? rateFrom : month;
   const usage = useQuery(costQueries.usage({ from, to: today, by: ["day"], filter }));
-  const localDay = rangeOf({ preset: "24h", from: day(now, zone), to: day(now, zone) }, zone, now);
-  // The hour before the present one begins in the same query as the day, or just before it.
+  const here = bucketOf(now, "day", zone);
+  const day = useQuery(costQueries.usage({ from: here, to: here, by: ["day"], filter, zone }));
+  // The start of an hour is the same for an hour, and so is the query.
   const hourAgo = Math.floor(now / HOUR_MS) * HOUR_MS - HOUR_MS;
-  const since = zone === "utc" ? hourAgo : Math.min(localDay.start, hourAgo);
-  const calls = useQuery(costQueries.calls({ since, filter }));
+  const calls = useQuery(costQueries.calls({ since: hourAgo, filter }));
   const budgets = useQuery(budgetsQuery);
-  const error = usage.error ?? calls.error;
-  if (error && (!usage.data || !calls.data)) {
-    const retry = () => [usage, calls].map((query) => query.refetch());
+  const error = usage.error ?? calls.error ?? day.error;
+  if (error && (!usage.data || !calls.data || !day.data)) {
+    const retry = () => [usage, calls, day].map((query) => query.refetch());
     return <ErrorPanel what="The sums could not be loaded" error={error} onRetry={retry} />;
   }
-  if (!usage.data || !calls.data) return <Bones />;
+  if (!usage.data || !calls.data || !day.data) return <Bones />;
   const data = { usage: usage.data, calls: calls.data.calls, budgets: budgets.data?.items ?? [] };
-  const times = { zone, now, today, month, rateFrom, localDay };
+  const times = { zone, now, month, rateFrom, spentToday: day.data.total.costMicros };
   return <Tiles {...data} {...times} projectId={projectId} />;
 }
 
@@ -51,25 +51,23 @@ interface TilesProps {
   projectId: string | undefined;
   zone: Zone;
   now: number;
-  /** Days in UTC, as the usage has them. */
-  today: string;
+  /** In millionths of a dollar, since midnight in the zone. */
+  spentToday: number;
+  /** Days in UTC, as budgets have them. */
   month: string;
   rateFrom: string;
-  localDay: Range;
 }
 
 function Tiles(props: TilesProps) {
-  const { zone, now, today, month, rateFrom, localDay } = props;
-  const days = cellsOfReport(props.usage, "model");
+  const { zone, now, month, rateFrom, spentToday } = props;
+  const days = props.usage.rows.map(({ group, ...totals }) => ({
+    bucket: group.day ?? "",
+    key: "",
+    totals,
+  }));
   const inDays = (first: string) => sumOf(days.filter(({ bucket }) => bucket >= first));
-  const recent = callsIn(props.calls, {
-    ...localDay,
-    start: now - HOUR_MS,
-    end: now + HOUR_MS,
-  });
-  const local = callsIn(props.calls, localDay);
+  const recent = callsIn(props.calls, { start: now - HOUR_MS, end: now + HOUR_MS });
   const micros = (list: typeof recent) => list.reduce((sum, one) => sum + (one.costMicros ?? 0), 0);
-  const spentToday = zone === "utc" ? inDays(today).costMicros : micros(local);
   const spent = inDays(month).costMicros;
   const budget = monthly(props.budgets, props.projectId);
   const rate = burnRate(
@@ -186,10 +184,6 @@ function Bones() {
 function monthly(budgets: readonly Budget[], projectId: string | undefined): Budget | undefined {
   const scope = projectId === undefined ? "tenant" : `project:${projectId}`;
   return budgets.find((budget) => budget.scope === scope && budget.period === "monthly");
-}
-
-function day(now: number, zone: Zone): string {
-  return bucketOf(now, "day", zone);
 }
 
 function date(at: number): string {

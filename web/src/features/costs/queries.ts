@@ -3,6 +3,7 @@ import { get } from "../../api/client";
 import { list } from "../../api/list";
 import type { ModelCall, ModelCalls, UsageReport, User } from "../../api/types";
 import { onLive } from "../../realtime/rules";
+import { localZone, type Zone } from "./range";
 import type { Kind } from "./spend";
 
 /** Only what belongs to these. */
@@ -15,16 +16,23 @@ const PAGE = 1_000;
 const MOST = 20_000;
 
 export const costQueries = {
-  /** Sums by day, in UTC. */
-  usage: (asked: { from: string; to: string; by: readonly string[]; filter: Filter }) =>
+  /** Sums by day or hour; days begin at midnight in UTC, or where the reader is. */
+  usage: (asked: {
+    from: string;
+    to: string;
+    by: readonly string[];
+    filter: Filter;
+    zone?: Zone;
+  }) =>
     queryOptions({
       queryKey: [...USAGE, asked],
       queryFn: () => {
-        const { from, to, by, filter } = asked;
+        const { from, to, by, filter, zone } = asked;
         const fields = fieldsOf(filter);
         fields.set("from", from);
         fields.set("to", to);
         fields.set("groupBy", by.join(","));
+        if (zone === "local") fields.set("timeZone", localZone());
         return get<UsageReport>(`/proxy/v1/usage?${fields}`);
       },
     }),

@@ -2,6 +2,9 @@
 export const ZONES = ["utc", "local"] as const;
 export type Zone = (typeof ZONES)[number];
 
+/** The name of the zone of the reader, as the server knows it. */
+export const localZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
 export const PRESETS = ["24h", "7d", "30d", "90d", "month"] as const;
 export type Preset = (typeof PRESETS)[number];
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { ModelCall, UsageTotals } from "../../api/types";
+import type { ModelCall, UsageReport, UsageTotals } from "../../api/types";
 import { csvOf, dollars } from "./csv";
 import { rangeOf } from "./range";
-import { burnRate, cacheHit, cellsOfCalls, forecast, splitsOf, sumOf } from "./spend";
+import { burnRate, cacheHit, cellsOfReport, forecast, splitsOf, sumOf } from "./spend";
 import { ceiling, REST, seriesOf, stack } from "./stack";
 
 const NOW = Date.parse("2026-11-16T12:00:00Z");
@@ -35,42 +35,43 @@ function call(fields: Partial<ModelCall>): ModelCall {
   };
 }
 
+function row(group: Record<string, string>, costMicros: number) {
+  return { group, requests: 1, costMicros } as unknown as UsageReport["rows"][number];
+}
+
+const reportOf = (...rows: UsageReport["rows"]) => ({ rows }) as UsageReport;
+
 describe("spending", () => {
-  it("is the sum of its requests, to the millionth of a dollar", () => {
-    const calls = [
-      call({ costMicros: 1 }),
-      call({ model: "n", costMicros: 2_000_003 }),
-      call({ timestamp: "2026-11-15T23:59:59.999Z", costMicros: 40 }),
-      call({ timestamp: "2026-10-01T00:00:00Z", costMicros: 9_999 }),
-      call({ outcome: "open", costMicros: 9_999 }),
-    ];
-    const cells = cellsOfCalls(calls, "model", RANGE, "utc");
+  it("is the sum of what is in its range, to the millionth of a dollar", () => {
+    const report = reportOf(
+      row({ day: "2026-11-16", model: "m" }, 1),
+      row({ day: "2026-11-16", model: "n" }, 2_000_003),
+      row({ day: "2026-11-15", model: "m" }, 40),
+      row({ day: "2026-10-01", model: "m" }, 9_999),
+    );
+    const cells = cellsOfReport(report, "model", RANGE);
     expect(sumOf(cells).costMicros).toBe(2_000_044);
     expect(splitsOf(cells).map(({ key }) => key)).toEqual(["n", "m"]);
-    expect(cells.map(({ bucket }) => bucket).toSorted()).toEqual([
-      "2026-11-15",
-      "2026-11-16",
-      "2026-11-16",
-    ]);
+    expect(cells.map(({ bucket }) => bucket)).toEqual(["2026-11-16", "2026-11-16", "2026-11-15"]);
   });
 
-  it("what has no price, a subscription and the cache are counted apart", () => {
-    const calls = [
-      call({ costMicros: null }),
-      call({ costMicros: null, paidBy: "login" }),
-      call({ costMicros: 0, paidBy: "cache" }),
-      call({ success: false, outcome: "failed", costMicros: 0 }),
-    ];
-    const { requests, unpriced, byLogin, fromCache, failed } = sumOf(
-      cellsOfCalls(calls, "model", RANGE, "utc"),
+  it("by the hour only the hours of the range count, of the days that were asked for", () => {
+    const range = rangeOf({ preset: "24h" }, "utc", NOW);
+    const report = reportOf(
+      row({ hour: "2026-11-15T12", model: "m" }, 5),
+      row({ hour: "2026-11-15T13", model: "m" }, 7),
+      row({ hour: "2026-11-16T12", model: "m" }, 9),
     );
-    expect({ requests, unpriced, byLogin, fromCache, failed }).toEqual({
-      requests: 3,
-      unpriced: 1,
-      byLogin: 1,
-      fromCache: 1,
-      failed: 1,
-    });
+    expect(sumOf(cellsOfReport(report, "model", range)).costMicros).toBe(16);
+  });
+
+  it("can be that of none: of no agent", () => {
+    const report = reportOf(
+      row({ day: "2026-11-16", model: "m", agent: "" }, 1),
+      row({ day: "2026-11-16", model: "m", agent: "a" }, 10),
+    );
+    const [cell, ...more] = cellsOfReport(report, "model", RANGE, "agent");
+    expect([cell?.key, cell?.totals.costMicros, more]).toEqual(["m", 1, []]);
   });
 
   it("the part that a cache knew is of all input", () => {
@@ -79,12 +80,8 @@ describe("spending", () => {
   });
 
   it("the rate begins with the first day that cost something", () => {
-    const cells = cellsOfCalls(
-      [call({ timestamp: "2026-11-15T08:00:00Z", costMicros: 300 })],
-      "model",
-      RANGE,
-      "utc",
-    );
+    const report = reportOf(row({ day: "2026-11-15", model: "m" }, 300));
+    const cells = cellsOfReport(report, "model", RANGE);
     expect(burnRate(cells, NOW)).toEqual({ microsPerDay: 200, days: 2 });
     expect(burnRate([], NOW)).toEqual({ microsPerDay: 0, days: 0 });
   });

@@ -1,5 +1,5 @@
 import type { ModelCall, UsageReport, UsageTotals } from "../../api/types";
-import { bucketOf, type Range, type Zone } from "./range";
+import type { Range } from "./range";
 
 /** By what spending can be split, as the usage API has it. */
 export const KINDS = ["provider", "model", "agent", "bead", "convoy", "project", "user"] as const;
@@ -34,35 +34,25 @@ const NOTHING: UsageTotals = {
   costMicros: 0,
 };
 
-/** The cells of a report by day. */
-export function cellsOfReport(report: UsageReport, kind: Kind): Cell[] {
-  return report.rows.map(({ group, ...totals }) => ({
-    bucket: group.day ?? "",
-    key: group[kind] ?? "",
-    totals,
-  }));
-}
-
-/** The same from single requests, where a report is too coarse: hours, and days of a time zone. */
-export function cellsOfCalls(
-  calls: readonly ModelCall[],
+/** What of a report is in a range; with `without`, only what belongs to none of that kind. */
+export function cellsOfReport(
+  report: UsageReport,
   kind: Kind,
-  range: Range,
-  zone: Zone,
+  { step, buckets }: Pick<Range, "step" | "buckets">,
+  without?: Kind,
 ): Cell[] {
-  const cells = new Map<string, Cell>();
-  for (const call of callsIn(calls, range)) {
-    const bucket = bucketOf(Date.parse(call.timestamp), range.step, zone);
-    const key = keyOf(call, kind);
-    const name = `${bucket} ${key}`;
-    const totals = add(cells.get(name)?.totals ?? NOTHING, totalsOf(call));
-    cells.set(name, { bucket, key, totals });
-  }
-  return [...cells.values()];
+  const inRange = new Set(buckets);
+  return report.rows
+    .filter(({ group }) => without === undefined || group[without] === "")
+    .map(({ group, ...totals }) => ({ bucket: group[step] ?? "", key: group[kind] ?? "", totals }))
+    .filter(({ bucket }) => inRange.has(bucket));
 }
 
 /** Requests that belong to a range and are over: what is under way has no price yet. */
-export function callsIn(calls: readonly ModelCall[], { start, end }: Range): ModelCall[] {
+export function callsIn(
+  calls: readonly ModelCall[],
+  { start, end }: Pick<Range, "start" | "end">,
+): ModelCall[] {
   return calls.filter(({ timestamp, outcome }) => {
     const at = Date.parse(timestamp);
     return outcome !== "open" && at >= start && at < end;
@@ -149,26 +139,6 @@ export function burnRate(
   if (first === undefined) return { microsPerDay: 0, days: 0 };
   const length = Math.max(1, (now - first) / DAY_MS);
   return { microsPerDay: sumOf(spent).costMicros / length, days: Math.ceil(length) };
-}
-
-function totalsOf(call: ModelCall): UsageTotals {
-  const isCached = call.paidBy === "cache";
-  const isByLogin = call.paidBy === "login";
-  const hasPrice = call.costMicros !== null && call.costMicros !== undefined;
-  return {
-    requests: isCached ? 0 : 1,
-    failed: !isCached && !call.success ? 1 : 0,
-    unpriced: !isCached && !isByLogin && !hasPrice ? 1 : 0,
-    byLogin: isByLogin ? 1 : 0,
-    fromCache: isCached ? 1 : 0,
-    estimated: !isCached && call.estimated ? 1 : 0,
-    inputTokens: call.inputTokens,
-    cacheReadTokens: call.cacheReadTokens,
-    cacheWriteTokens: call.cacheWriteTokens,
-    outputTokens: call.outputTokens,
-    reasoningTokens: call.reasoningTokens,
-    costMicros: call.costMicros ?? 0,
-  };
 }
 
 function add(one: UsageTotals, other: UsageTotals): UsageTotals {

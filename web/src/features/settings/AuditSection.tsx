@@ -15,6 +15,7 @@ import { PartialBadge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
 import { type Column, DataTable } from "../../ui/table/DataTable";
 import styles from "./AuditSection.module.css";
+import { daysOf } from "./auditDays";
 import { settingsQueries } from "./queries";
 import { Section } from "./Section";
 
@@ -67,6 +68,8 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
 ];
 
 const SPANS = { "": undefined, "1h": 3_600_000, "1d": 86_400_000, "7d": 604_800_000 } as const;
+/** The choice of the two days beside it. */
+const DAYS = "days";
 
 /** Who did what. Each row is bound to the one before it, so that nothing can be altered unseen. */
 export function AuditSection() {
@@ -86,6 +89,8 @@ function Acts() {
   const [action = "", setAction] = useParam("action");
   const [result = "", setResult] = useParam("result");
   const [since = "", setSince] = useParam("since");
+  const [from = "", setFrom] = useParam("from");
+  const [to = "", setTo] = useParam("to");
   const asked = useDeferredValue(action.trim());
   const filter = useMemo(() => {
     const ms = SPANS[since as keyof typeof SPANS];
@@ -93,10 +98,18 @@ function Acts() {
       ...(asked !== "" && { action: asked.includes(":") ? asked : `${asked}*` }),
       ...(result !== "" && { result }),
       ...(ms && { since: new Date(serverNow() - ms).toISOString() }),
+      ...(since === DAYS && daysOf(from, to)),
     };
-  }, [asked, result, since]);
+  }, [asked, result, since, from, to]);
   const query = useQuery(settingsQueries.audit(filter));
-  const clear = () => setParams({ action: undefined, result: undefined, since: undefined });
+  const clear = () =>
+    setParams({
+      action: undefined,
+      result: undefined,
+      since: undefined,
+      from: undefined,
+      to: undefined,
+    });
   return (
     <>
       <div className={styles.tools}>
@@ -124,9 +137,16 @@ function Acts() {
             ["1h", "Last hour"],
             ["1d", "Last day"],
             ["7d", "Last 7 days"],
+            [DAYS, "From day to day"],
           ]}
           onChange={setSince}
         />
+        {since === DAYS && (
+          <>
+            <Day label="From" value={from} max={to} onChange={setFrom} />
+            <Day label="To" value={to} min={from} onChange={setTo} />
+          </>
+        )}
       </div>
       <Loaded query={query} what="The record" skeleton={<SkeletonRows />}>
         {({ items, isCut }) =>
@@ -139,6 +159,29 @@ function Acts() {
         }
       </Loaded>
     </>
+  );
+}
+
+interface DayProps {
+  label: string;
+  value: string;
+  min?: string;
+  max?: string;
+  onChange: (day: string | undefined) => void;
+}
+
+function Day({ label, value, min, max, onChange }: DayProps) {
+  return (
+    <label className={styles.day}>
+      {label}
+      <input
+        type="date"
+        value={value}
+        min={min || undefined}
+        max={max || undefined}
+        onChange={(event) => onChange(event.target.value || undefined)}
+      />
+    </label>
   );
 }
 

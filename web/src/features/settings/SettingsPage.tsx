@@ -17,9 +17,11 @@ import { ModelsSection } from "./ModelsSection";
 import { PeopleSection } from "./PeopleSection";
 import { ProjectsSection } from "./ProjectsSection";
 import { ProvidersSection } from "./ProvidersSection";
+import { RuntimesSection } from "./RuntimesSection";
 import { Section } from "./Section";
 import { SessionSection } from "./SessionSection";
 import styles from "./SettingsPage.module.css";
+import { TransferSection } from "./TransferSection";
 
 interface SectionSpec {
   id: string;
@@ -37,6 +39,13 @@ const SECTIONS: readonly SectionSpec[] = [
     icon: "branch",
     words: "repository limits create rate agents memory",
     View: ProjectsSection,
+  },
+  {
+    id: "runtimes",
+    title: "Runtimes",
+    icon: "terminal",
+    words: "sandbox worktree gvisor walls bubblewrap isolation doctor test",
+    View: RuntimesSection,
   },
   {
     id: "providers",
@@ -86,6 +95,13 @@ const SECTIONS: readonly SectionSpec[] = [
     icon: "review",
     words: "record who did what verify chain denied",
     View: AuditSection,
+  },
+  {
+    id: "transfer",
+    title: "Export and import",
+    icon: "up",
+    words: "settings file json backup move copy download upload",
+    View: TransferSection,
   },
   {
     id: "keyboard",

@@ -2,7 +2,15 @@ import { queryOptions } from "@tanstack/react-query";
 import { get, patch, remove } from "../../api/client";
 import { serverTimestamp } from "../../api/clock";
 import { type Listing, list } from "../../api/list";
-import type { AuditEntry, AuditVerdict, Key, ProviderState, Secret, User } from "../../api/types";
+import type {
+  AuditEntry,
+  AuditVerdict,
+  Key,
+  ProviderState,
+  RuntimeInfo,
+  Secret,
+  User,
+} from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 import { usersQuery } from "../costs/queries";
@@ -20,7 +28,11 @@ export const settingsQueries = {
     queryKey: ["providers"],
     queryFn: () => get<{ items: ProviderState[] }>("/proxy/v1/providers"),
   }),
-  audit: (filter: { action?: string; result?: string; since?: string }) =>
+  runtimes: queryOptions({
+    queryKey: ["runtimes"],
+    queryFn: () => get<{ items: RuntimeInfo[] }>("/api/v1/runtimes"),
+  }),
+  audit: (filter: { action?: string; result?: string; since?: string; until?: string }) =>
     queryOptions({
       queryKey: ["audit", filter],
       queryFn: () => list<AuditEntry>("/api/v1/audit", { filter, most: MOST_ACTS }),

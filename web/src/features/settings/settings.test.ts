@@ -50,6 +50,18 @@ describe("what the server says about a form", () => {
     });
   });
 
+  it("stands at the field that the server names, whatever its words are", () => {
+    const all = { name: /name/i, agents: /agents/i, budget: /budget/i };
+    const at = (field: string) => {
+      const body = { code: "invalid_field", message: "a limit must be larger than 0", field };
+      return Object.keys(placeError(new ApiError(400, body), all).fields);
+    };
+    expect(at("limits.maxAgents")).toEqual(["agents"]);
+    expect(at("limits.monthlyBudgetMicros")).toEqual(["budget"]);
+    expect(at("name")).toEqual(["name"]);
+    expect(at("limits.cpuMillis")).toEqual([]);
+  });
+
   it("is told for the whole form if it is about no field", () => {
     const error = new ApiError(500, { code: "internal", message: "the name server is gone" });
     expect(placeError(error, words)).toEqual({ fields: {}, rest: error });

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 import { ApiError } from "../../api/client";
 import { asSentence } from "../Sentence";
 
-/** Which field of a form an answer of the server is about, by the words that it uses. */
+/** Which field of a form an answer of the server is about: by the field that it names, else by its words. */
 export type FieldWords<Name extends string> = Readonly<Partial<Record<Name, RegExp>>>;
 
 /** An error beside its field; what belongs to none is told for the whole form. */
@@ -14,7 +14,11 @@ export function placeError<Name extends string>(
   if (!error) return { fields: {}, rest: undefined };
   const names = Object.keys(words) as Name[];
   const text = `${error instanceof ApiError ? error.code : ""} ${error.message}`;
-  const name = names.find((one) => words[one]?.test(text));
+  const field = error instanceof ApiError ? error.field : undefined;
+  const name =
+    names.find((one) => one === field) ??
+    names.find((one) => field !== undefined && words[one]?.test(field)) ??
+    names.find((one) => words[one]?.test(text));
   const isAboutInput = error instanceof ApiError && error.status >= 400 && error.status < 500;
   if (name === undefined || !isAboutInput) return { fields: {}, rest: error };
   const told = [error.message, error.hint].filter((part) => part !== undefined).map(asSentence);

@@ -136,6 +136,7 @@ fn facts(agent: &Agent) -> Vec<[String; 2]> {
         optional("convoy", agent.convoy.clone()),
         optional("team", agent.team_id.map(|team| team.to_string())),
         optional("agent", Some(format!("{} as {}", kind(agent), agent.role))),
+        optional("context", agent.context_tokens.map(|most| format!("{most} tokens at most"))),
         optional("walls", Some(format!("{walls} ({})", agent.runtime))),
         optional("worktree", agent.worktree.clone()),
         optional("commit", commit),
@@ -181,7 +182,7 @@ mod tests {
             "lifecycleState": "executing", "view": "busy", "note": "edits src/a.rs\nand more",
             "projectId": "019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3e", "bead": "godel-4k2hm",
             "convoy": null, "teamId": null, "task": "Fix it", "harness": "native",
-            "model": "house-1", "role": "worker", "runtime": "worktree", "sandbox": "workspace",
+            "model": "house-1", "contextTokens": 200_000, "role": "worker", "runtime": "worktree", "sandbox": "workspace",
             "worktree": null, "commit": null,
             "sessionId": "019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3f", "taskId": null, "runs": 1,
             "retryCount": 0, "lastError": null, "budgetMicros": 5_000_000, "spentMicros": 120_000,
@@ -204,6 +205,14 @@ mod tests {
             "budgetMicros": null, "harness": "command", "note": null }));
         assert_eq!((done(&other.todos).as_str(), kind(&other).as_str()), ("-", "command"));
         assert_eq!((note(&other).as_str(), spent(&other).as_str()), ("", "unknown"));
+    }
+
+    #[test]
+    fn how_much_the_model_takes_is_told_if_it_is_known() {
+        let told = |agent: &Agent| facts(agent).into_iter().find(|[name, _]| name == "context");
+        let [_, context] = told(&agent(&json!({}))).unwrap();
+        assert_eq!(context, "200000 tokens at most");
+        assert_eq!(told(&agent(&json!({ "contextTokens": null }))), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use godel_server::RedisUrl;
 use godel_store::hints::Hints;
 use godel_store::{Config, DatabaseUrl, Holder, Store};
 
-use super::Finding;
+use super::{Finding, failed};
 use crate::commands::db::verdict;
 
 const UNREACHABLE: &str =
@@ -26,7 +26,7 @@ pub(super) async fn schema(config: &Config) -> Finding {
         Ok(Ok(schema)) => schema,
         Ok(Err(error)) => {
             let error = Error::from(error);
-            let mut finding = Finding::failed("database", &error);
+            let mut finding = failed("database", &error);
             finding.message = format!("{shown}: {}", finding.message);
             if error.code() == code::DATABASE_UNAVAILABLE {
                 finding.hint = Some(UNREACHABLE.to_owned());
@@ -59,7 +59,7 @@ pub(super) fn soundness(config: &Config, running: bool) -> Finding {
     }
     match godel_store::soundness(path, false) {
         Ok(()) => Finding::ok("soundness", "the database file is not damaged"),
-        Err(error) => Finding::failed("soundness", &error.into()),
+        Err(error) => failed("soundness", &error.into()),
     }
 }
 

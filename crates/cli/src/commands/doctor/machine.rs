@@ -1,10 +1,10 @@
 //! Checks of the machine and the program.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::UNIX_EPOCH;
 
-use godel_model::{Clock as _, Report as _, SystemClock};
+use godel_board::doctor::{self, Verdict};
+use godel_model::{Clock as _, SystemClock};
 use godel_settings::{Environment, Key, Loaded, Settings, nearest};
 use jiff::{SignedDuration, Timestamp};
 
@@ -63,28 +63,14 @@ fn modified(path: &Path) -> Option<Timestamp> {
     Timestamp::from_second(i64::try_from(since.as_secs()).ok()?).ok()
 }
 
-/// Checks that git is there: agents will work in git worktrees.
-pub(super) fn git() -> Finding {
-    let hint = "install git from your system's packages or https://git-scm.com";
-    match Command::new("git").arg("--version").output() {
-        Ok(output) if output.status.success() => {
-            Finding::ok("git", String::from_utf8_lossy(&output.stdout).trim())
+/// Checks that agents can have a kernel of their own, if the program for it is there at all.
+pub(super) fn gvisor() -> Finding {
+    match doctor::kernel() {
+        found if found.status == Verdict::Ok => found,
+        found if found.message.contains("is not installed") => {
+            Finding::skip("gvisor", "runsc is not installed; the runtime gvisor is not offered")
         }
-        Ok(output) => {
-            Finding::warn("git", format!("`git --version` fails ({})", output.status), hint)
-        }
-        Err(_) => Finding::warn("git", "it is not on the PATH", hint),
-    }
-}
-
-/// Checks that agents can be walled off, by trying it.
-pub(super) fn walls() -> Finding {
-    match godel_runtime::can_wall(None) {
-        Ok(()) => Finding::ok("walls", "agents are walled off with bubblewrap"),
-        Err(error) => {
-            let hint = error.hint().unwrap_or_default();
-            Finding::warn("walls", error.to_string(), hint)
-        }
+        found => found.mild(),
     }
 }
 
@@ -134,7 +120,6 @@ pub(super) fn variables(environment: &Environment) -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Verdict;
     use super::*;
 
     #[test]

@@ -7,7 +7,7 @@ use godel_console::{Error, Result};
 use godel_server::{MASTER_KEY_FILE, find_master_key, read_master_key};
 use godel_store::{Config, DatabaseUrl, Store};
 
-use super::Finding;
+use super::{Finding, failed};
 
 const NAME: &str = "master key";
 
@@ -22,7 +22,7 @@ pub(super) async fn key(
     let kept = match read_master_key(data) {
         _ if given => true,
         Ok(kept) => kept.is_some(),
-        Err(error) => return Finding::failed(NAME, &error.into()),
+        Err(error) => return failed(NAME, &error.into()),
     };
     let place = match given {
         true => "the one of the settings".to_owned(),
@@ -40,7 +40,7 @@ pub(super) async fn key(
             format!("{place} does not open the database"),
             "`godel explain master_key_wrong` tells what to do",
         ),
-        Err(error) => Finding::failed(NAME, &error),
+        Err(error) => failed(NAME, &error),
     }
 }
 

@@ -5,7 +5,7 @@ use godel_console::agents;
 use godel_console::output::plain;
 use godel_settings::Environment;
 
-use super::Finding;
+use super::{Finding, failed};
 
 /// Checks that the beads of the repository can be read.
 pub(super) fn beads() -> Finding {
@@ -15,7 +15,7 @@ pub(super) fn beads() -> Finding {
         Err(Beads::NoRepository { .. }) => {
             return Finding::skip("beads", "not inside a git repository");
         }
-        Err(error) => return Finding::failed("beads", &error.into()),
+        Err(error) => return failed("beads", &error.into()),
     };
     let looked = shelf.commit().and_then(|tip| match tip {
         // To look must not make a folder in a repository that has no beads.
@@ -32,7 +32,7 @@ pub(super) fn beads() -> Finding {
                 "`godel bead fsck --repair` takes the last good versions from the history",
             ),
         },
-        Err(error) => Finding::failed("beads", &error.into()),
+        Err(error) => failed("beads", &error.into()),
     }
 }
 

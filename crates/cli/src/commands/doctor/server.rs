@@ -11,12 +11,12 @@ use godel_console::locate::Presence;
 use godel_model::{Clock as _, SystemClock};
 use godel_server::{Config, Tls, inspect_tls};
 
-use super::Finding;
+use super::{Finding, failed};
 
 /// Checks the server of the data directory, if there is one.
 pub(super) fn running(presence: &Result<Presence>) -> Finding {
     match presence {
-        Err(error) => Finding::failed("server", error),
+        Err(error) => failed("server", error),
         Ok(Presence::Absent) => Finding::ok("server", "not running; `godel up` starts it"),
         Ok(Presence::LeftOver(why)) => Finding::warn(
             "server",
@@ -66,7 +66,7 @@ pub(super) fn protection(config: &Config, presence: &Result<Presence>) -> Findin
     }
     let now = SystemClock.now();
     match inspect_tls(&config.tls, &config.data_dir, now) {
-        Err(error) => Finding::failed("tls", &error.into()),
+        Err(error) => failed("tls", &error.into()),
         Ok(None) => Finding::ok("tls", "an authority will be made at the first start"),
         Ok(Some(facts)) => {
             let until = facts.until.map(|until| format!(", until {until:.0}"));

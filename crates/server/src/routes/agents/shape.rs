@@ -63,16 +63,18 @@ pub(crate) async fn agents(
 ) -> ApiResult<Vec<Agent>> {
     let tenant = caller.call.actor.tenant;
     let spent = fleet::look::spent(&shared.fleet, tenant, &found).await?;
+    let models = shared.app.switchboard.config();
     Ok(found
         .into_iter()
         .map(|one| {
             let cost = spent.get(&one.id).copied().flatten();
-            written(one, cost)
+            let window = models.known_model(&one.model).and_then(|model| model.context);
+            written(one, cost, window)
         })
         .collect())
 }
 
-fn written(found: fleet::Agent, spent: Option<i64>) -> Agent {
+fn written(found: fleet::Agent, spent: Option<i64>, window: Option<u64>) -> Agent {
     let life = found.life;
     Agent {
         id: found.id.uuid(),
@@ -87,6 +89,7 @@ fn written(found: fleet::Agent, spent: Option<i64>) -> Agent {
         task: found.task,
         harness: found.harness.name().to_owned(),
         model: found.model,
+        context_tokens: window,
         role: found.role,
         runtime: found.runtime,
         sandbox: found.sandbox.as_str().to_owned(),

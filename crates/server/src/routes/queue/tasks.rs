@@ -93,9 +93,7 @@ pub(crate) async fn create_all(
     let answer = |answer: Result<Created, godel_app::Error>| match answer {
         Ok(created) => TaskAnswer { made: Some(made(&created)), error: None },
         Err(error) => {
-            let ApiError { code, message, hint, details, .. } = ApiError::report(&error);
-            let code = code.name().to_owned();
-            TaskAnswer { made: None, error: Some(ErrorBody { code, message, hint, details }) }
+            TaskAnswer { made: None, error: Some(ErrorBody::from(ApiError::report(&error))) }
         }
     };
     let items = answers.into_iter().map(answer).collect();

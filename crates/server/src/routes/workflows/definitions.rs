@@ -95,10 +95,9 @@ pub(super) fn refuse(error: godel_app::Error) -> ApiError {
             }
             None => error.to_string(),
         };
-        told.details = serde_json::to_value(serde_json::json!({
+        told.details = Some(Box::new(serde_json::json!({
             "problems": all, "leftOut": problems.left_out(),
-        }))
-        .ok();
+        })));
     }
     told
 }

@@ -1,8 +1,9 @@
 import type { Agent } from "../../../api/types";
-import { count, money } from "../../../ui/format";
+import { money } from "../../../ui/format";
 import styles from "./AgentToday.module.css";
+import { ContextGauge } from "./ContextGauge";
 import { useCostToday, useLastTokens } from "./queries";
-import { contextOf, shortCount } from "./usage";
+import { contextOf } from "./usage";
 
 /** How much it had in mind last, and what it cost today; what is not known is not there. */
 export function AgentToday({ agent }: { agent: Agent }) {
@@ -10,14 +11,7 @@ export function AgentToday({ agent }: { agent: Agent }) {
   const today = useCostToday(agent);
   return (
     <div className={styles.line}>
-      {tokens && (
-        <span
-          data-context={contextOf(tokens)}
-          title={`Its last request had ${count(contextOf(tokens))} tokens of context`}
-        >
-          Context {shortCount(contextOf(tokens))} tokens
-        </span>
-      )}
+      {tokens && <ContextGauge agent={agent} context={contextOf(tokens)} />}
       {today !== undefined && (
         <span data-today={today} title="Since midnight in UTC">
           {money(today)} today

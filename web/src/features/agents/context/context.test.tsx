@@ -9,8 +9,9 @@ import { newQueryClient } from "../../../queryClient";
 import { SessionProvider } from "../../../roles/session";
 import { Context } from "../detail/Context";
 import { AgentToday } from "./AgentToday";
+import { ContextGauge } from "./ContextGauge";
 import { withUsage } from "./queries";
-import { contextOf, historyOf, MOST_STEPS, shortCount, tokensOf } from "./usage";
+import { contextOf, fullnessOf, historyOf, MOST_STEPS, shortCount, tokensOf } from "./usage";
 
 const usage = (input: number, more = {}) => ({ usage: { input, ...more } });
 const line = (seq: number, type: string, payload: object) =>
@@ -64,6 +65,41 @@ describe("the context of an agent", () => {
       "1M",
       "1.3M",
     ]);
+  });
+
+  it("is full when it is, and warns before; without a size there is no part of it", () => {
+    const told = (context: number, most?: number | null) => {
+      const full = fullnessOf(context, most);
+      return full && [full.percent, full.warning];
+    };
+    expect(told(12_345, 200_000)).toEqual([6, undefined]);
+    expect(told(159_999, 200_000)).toEqual([79, undefined]);
+    expect(told(160_000, 200_000)).toEqual([80, "nearly full"]);
+    expect(told(199_999, 200_000)).toEqual([99, "nearly full"]);
+    expect(told(200_000, 200_000)).toEqual([100, "full"]);
+    expect(told(300_000, 200_000)).toEqual([150, "full"]);
+    expect(fullnessOf(1, 200_000)?.text).toBe("<1%");
+    expect(fullnessOf(0, 200_000)?.text).toBe("0%");
+    for (const most of [undefined, null, 0]) expect(told(1, most)).toBeUndefined();
+  });
+
+  it("A2 the gauge tells percent, warns in words, and says why there is none", () => {
+    const of = (contextTokens: number | null, context = 170_000) => (
+      <ContextGauge agent={fakeAgent({ contextTokens })} context={context} />
+    );
+    const { rerender } = render(of(1_000_000));
+    const meter = () => screen.queryByRole("meter", { name: "Context" });
+    expect(meter()?.getAttribute("aria-valuetext")).toBe("17% of 1M tokens");
+    screen.getByTitle(/^Its last request had 170,000 tokens .* claude-opus-4-8 takes 1,000,000\.$/);
+    expect(screen.queryByText("nearly full")).toBeNull();
+    rerender(of(200_000));
+    expect(meter()?.getAttribute("aria-valuetext")).toBe("85% of 200k tokens, nearly full");
+    screen.getByText("nearly full");
+    rerender(of(200_000, 200_000));
+    screen.getByText("full");
+    rerender(of(null));
+    expect(meter()).toBeNull();
+    screen.getByTitle(/How much claude-opus-4-8 takes is not known: the list of models does not/);
   });
 
   const show = (node: React.ReactNode) =>
@@ -121,6 +157,19 @@ describe("the context of an agent", () => {
     expect(container.querySelectorAll("line")).toHaveLength(1);
     fireEvent.click(screen.getByRole("button", { name: "What stands for it" }));
     screen.getByText("<b>All</b> of it");
+    screen.getByText(/^How much claude-opus-4-8 takes is not known/);
+  });
+
+  it("A5 the tab tells how full the model is", async () => {
+    fakeServer({
+      "GET /api/v1/agents/a1/logs?after=0&limit=500": () =>
+        ok({ items: [line(1, "agent:usage", usage(190_000))], next: 1 }),
+    });
+    show(<Context agent={fakeAgent({ contextTokens: 200_000 })} />);
+    const meter = await screen.findByRole("meter", { name: "Context" });
+    expect(meter.getAttribute("aria-valuenow")).toBe("95");
+    screen.getByText(/^95% of the 200,000 tokens that claude-opus-4-8 takes/);
+    screen.getByText(": nearly full");
   });
 
   it("A5 the tab says so when an agent tells only whole turns", async () => {

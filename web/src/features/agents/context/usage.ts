@@ -67,6 +67,31 @@ export function contextOf({ fresh, cached, written }: Tokens): number {
   return fresh + cached + written;
 }
 
+/** From this part of what the model takes on, it is nearly full; as the colour of a meter has it. */
+const NEAR = 0.8;
+
+/** How much of what a model takes is used. */
+export interface Fullness {
+  most: number;
+  /** Rounded down, so that 100 is really full. */
+  percent: number;
+  /** The same for people: a little is not nothing. */
+  text: string;
+  tone: "calm" | "near" | "over";
+  warning: string | undefined;
+}
+
+/** How full a model is; undefined if its size is not known. */
+export function fullnessOf(context: number, most: number | null | undefined): Fullness | undefined {
+  if (most === null || most === undefined || most <= 0) return undefined;
+  const part = context / most;
+  const percent = Math.floor(part * 100);
+  const known = { most, percent, text: percent === 0 && part > 0 ? "<1%" : `${percent}%` };
+  if (part >= 1) return { ...known, tone: "over", warning: "full" };
+  if (part >= NEAR) return { ...known, tone: "near", warning: "nearly full" };
+  return { ...known, tone: "calm", warning: undefined };
+}
+
 /** The newest requests of a log, and when the conversation was made shorter; the oldest first. */
 export function historyOf(lines: readonly AgentLine[]): {
   steps: readonly Step[];

@@ -6,13 +6,17 @@ import { Disclosure } from "../../../ui/Disclosure";
 import { Empty } from "../../../ui/Empty";
 import { count, fullTime, plural, shortTime } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
+import { Meter } from "../../../ui/Meter";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { PartialBadge } from "../../../ui/Status";
+import { unknown } from "../context/ContextGauge";
+import gauge from "../context/ContextGauge.module.css";
 import { TokenChart } from "../context/TokenChart";
 import chart from "../context/TokenChart.module.css";
 import {
   type Compaction,
   contextOf,
+  fullnessOf,
   historyOf,
   KIND_TITLES,
   KINDS,
@@ -42,7 +46,7 @@ function Shown({ agent, log }: { agent: Agent; log: Log }) {
   const noun = isByRequest ? "request" : "turn";
   return (
     <div className={styles.box}>
-      <Last step={last} isByRequest={isByRequest} harness={agent.harness} />
+      <Last step={last} isByRequest={isByRequest} agent={agent} />
       <section className={styles.part} aria-label="How it grew">
         <h2>
           The last {plural(steps.length, noun)}{" "}
@@ -58,15 +62,7 @@ function Shown({ agent, log }: { agent: Agent; log: Log }) {
 }
 
 /** The newest request by kind; what sums up a turn is called so. */
-function Last({
-  step,
-  isByRequest,
-  harness,
-}: {
-  step: Step;
-  isByRequest: boolean;
-  harness: string;
-}) {
+function Last({ step, isByRequest, agent }: { step: Step; isByRequest: boolean; agent: Agent }) {
   const { tokens } = step;
   const all = contextOf(tokens) + tokens.output;
   return (
@@ -75,9 +71,11 @@ function Last({
         <strong data-context={contextOf(tokens)}>{count(contextOf(tokens))}</strong> tokens{" "}
         {isByRequest ? "of context in its last request" : "of input in its last turn"}
       </p>
+      {isByRequest && <Fill agent={agent} context={contextOf(tokens)} />}
       {!isByRequest && (
         <p className={styles.note}>
-          {harness} tells only what a whole turn used, so the size of its context is not known.
+          {agent.harness} tells only what a whole turn used, so the size of its context is not
+          known.
         </p>
       )}
       <div className={styles.bar} aria-hidden="true">
@@ -101,6 +99,22 @@ function Last({
         ))}
       </dl>
     </section>
+  );
+}
+
+/** How full the model is, or why that cannot be told. */
+function Fill({ agent, context }: { agent: Agent; context: number }) {
+  const full = fullnessOf(context, agent.contextTokens);
+  if (!full) return <p className={styles.note}>{unknown(agent)}</p>;
+  const text = `${full.text} of the ${count(full.most)} tokens that ${agent.model} takes`;
+  return (
+    <div className={styles.fill} data-percent={full.percent}>
+      <Meter label="Context" value={context} max={full.most} text={text} />
+      <p className={styles.note}>
+        {text}
+        {full.warning && <strong className={gauge[full.tone]}>: {full.warning}</strong>}
+      </p>
+    </div>
   );
 }
 

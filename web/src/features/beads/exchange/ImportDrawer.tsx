@@ -3,6 +3,7 @@ import { useEffect, useState } from "react";
 import type { ImportedBeads } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useRefusal } from "../../../roles/session";
+import { FileDrop } from "../../../ui/FileDrop";
 import { Choice } from "../../../ui/form/Choice";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { count, bytes as sizeText } from "../../../ui/format";
@@ -18,7 +19,6 @@ import {
   readChosen,
   tellCounts,
 } from "./exchange";
-import { FileDrop } from "./FileDrop";
 import styles from "./ImportDrawer.module.css";
 
 /** Takes beads from a file, after it has shown what that would change. */
@@ -70,6 +70,7 @@ export function ImportDrawer({ onClose }: { onClose: () => void }) {
       {choice}
       <FileDrop
         label="A file of beads, one JSON object a line"
+        accept=".jsonl,.ndjson,application/x-ndjson"
         chosen={file && `${file.name}, ${sizeText(file.bytes.byteLength)}`}
         onChoose={choose}
       />

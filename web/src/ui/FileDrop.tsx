@@ -1,17 +1,19 @@
 import { type DragEvent, useId, useState } from "react";
-import { classes } from "../../../ui/classes";
-import { Icon } from "../../../ui/Icon";
+import { classes } from "./classes";
 import styles from "./FileDrop.module.css";
+import { Icon } from "./Icon";
 
 interface FileDropProps {
   label: string;
+  /** The endings and types of files that are offered. */
+  accept: string;
   /** What was chosen, in words. */
   chosen: string | undefined;
   onChoose: (file: File) => void;
 }
 
 /** A place for a file: chosen by a click or a key, or dropped. */
-export function FileDrop({ label, chosen, onChoose }: FileDropProps) {
+export function FileDrop({ label, accept, chosen, onChoose }: FileDropProps) {
   const id = useId();
   const [isOver, setOver] = useState(false);
   const drop = (event: DragEvent) => {
@@ -37,7 +39,7 @@ export function FileDrop({ label, chosen, onChoose }: FileDropProps) {
       <input
         id={id}
         type="file"
-        accept=".jsonl,.ndjson,application/x-ndjson"
+        accept={accept}
         className="visually-hidden"
         onChange={({ target }) => {
           const [file] = target.files ?? [];

@@ -1,0 +1,43 @@
+import type { Agent } from "../../../api/types";
+import { count } from "../../../ui/format";
+import { Meter } from "../../../ui/Meter";
+import styles from "./ContextGauge.module.css";
+import { fullnessOf, shortCount } from "./usage";
+
+interface ContextGaugeProps {
+  agent: Pick<Agent, "model" | "contextTokens">;
+  /** How many tokens its last request had. */
+  context: number;
+}
+
+/** How full the model is; without its size only how much it was given, and the reason in the tooltip. */
+export function ContextGauge({ agent, context }: ContextGaugeProps) {
+  const full = fullnessOf(context, agent.contextTokens);
+  const last = `Its last request had ${count(context)} tokens of context.`;
+  if (!full) {
+    return (
+      <span className={styles.gauge} data-context={context} title={`${last} ${unknown(agent)}`}>
+        Context {shortCount(context)} tokens
+      </span>
+    );
+  }
+  const text = `${full.text} of ${shortCount(full.most)} tokens${full.warning ? `, ${full.warning}` : ""}`;
+  return (
+    <span
+      className={styles.gauge}
+      data-context={context}
+      data-percent={full.percent}
+      title={`${last} ${agent.model} takes ${count(full.most)}.`}
+    >
+      Context {full.text}
+      <Meter label="Context" value={context} max={full.most} text={text} />
+      {full.warning && <strong className={styles[full.tone]}>{full.warning}</strong>}
+    </span>
+  );
+}
+
+/** Why there is no gauge. */
+export function unknown({ model }: Pick<Agent, "model">): string {
+  if (model === "") return "It names no model, so how much fits is not known.";
+  return `How much ${model} takes is not known: the list of models does not say. Name its context in your own list (models in proxy.toml).`;
+}
