@@ -13,6 +13,7 @@ mod backup;
 mod breaker;
 mod cron;
 mod health;
+pub mod line;
 mod placement;
 mod quota;
 mod retention;

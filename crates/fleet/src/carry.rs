@@ -6,13 +6,12 @@
 //! - A file brings no rights: not out of the walls, and not to hosts.
 
 mod export;
-mod file;
 mod import;
 
 use std::path::{Path, PathBuf};
 
 use godel_agents::tree::Node;
-use godel_runtime::SnapshotId;
+use godel_runtime::{SnapshotId, parcel};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +62,7 @@ impl Scratch {
     async fn new(fleet: &Fleet) -> Result<Self> {
         let folder = fleet.own.settings.data.join(FOLDER);
         let made = tokio::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).await;
-        made.map_err(file::failed(&folder))?;
+        made.map_err(parcel::failed(&folder))?;
         let name = fleet.app().mint.id::<godel_model::EventId>().to_string();
         Ok(Self(folder.join(name)))
     }

@@ -13,6 +13,7 @@ mod egress;
 mod error;
 mod event;
 mod local;
+pub mod parcel;
 mod path;
 mod process;
 mod provider;

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use godel_app::Call;
 use godel_model::{Reach, code};
+use godel_runtime::parcel::{self, Kind, Writer, failed};
 use godel_runtime::{RuntimeProvider, SnapshotId};
 use godel_store::Tx;
 use tokio::sync::mpsc;
 use tracing::instrument;
 use uuid::Uuid;
 
-use super::file::{Kind, Writer, failed};
 use super::{About, Scratch, blocking};
 use crate::snapshots::{self, Found};
 use crate::{Error, Fleet, Result, paper, wishes};
@@ -90,7 +90,7 @@ async fn about(fleet: &Fleet, call: &Call, found: &Found) -> Result<Vec<u8>> {
         nodes: tree.line(snapshot.node)?,
     };
     let bytes = serde_json::to_vec(&about).map_err(|cause| Error::Paper(cause.to_string()))?;
-    if bytes.len() as u64 > super::file::ABOUT_MAX_BYTES {
+    if bytes.len() as u64 > parcel::ABOUT_MAX_BYTES {
         return Err(Error::refused(
             code::CONVERSATION_FULL,
             "the conversation is too long to be carried",

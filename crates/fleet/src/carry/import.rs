@@ -6,12 +6,12 @@ use godel_agents::tree::Tree;
 use godel_app::Call;
 use godel_model::{AgentId, EventId, ProjectId, Reach, code};
 use godel_runtime::Profile;
+use godel_runtime::parcel::{self, Checked, failed, refused};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tracing::instrument;
 
-use super::file::{self, Checked, failed, refused};
 use super::{About, FILE_MAX_BYTES, Scratch, blocking};
 use crate::doc::Talk;
 use crate::slips::Snapshot;
@@ -73,7 +73,7 @@ impl Incoming {
                 "remove large files from the worktree of the agent, and take another snapshot",
             ));
         }
-        self.file.write_all(bytes).await.map_err(failed(&self.scratch.0))
+        self.file.write_all(bytes).await.map_err(failed(&self.scratch.0)).map_err(Error::from)
     }
 
     /// Looks at all of the file, and keeps what it holds as a snapshot of the project.
@@ -96,7 +96,7 @@ impl Incoming {
     async fn keep_all(&self) -> Result<Imported> {
         let path = self.scratch.0.clone();
         let (checked, about, tree) = blocking(move || {
-            let mut checked = file::check(&path)?;
+            let mut checked = parcel::check(&path)?;
             let (about, tree) = read(&std::mem::take(&mut checked.about))?;
             Ok((checked, about, tree))
         })
@@ -170,7 +170,7 @@ impl Incoming {
         };
         self.fleet.at_bench(self.folder.clone(), look).await?;
         if runtime.import(pieces).await? != snapshot.files {
-            return Err(refused("its files are those of another snapshot"));
+            return Err(refused("its files are those of another snapshot").into());
         }
         let from = bundle.0.clone();
         let take = move |bench: &godel_git::Workbench| match commit {
@@ -210,17 +210,17 @@ fn read(bytes: &[u8]) -> Result<(About, Tree)> {
         ("runtime", &like.runtime),
     ] {
         if !plain(name) {
-            return Err(refused(format_args!("the name of its {what} is none")));
+            return Err(refused(format_args!("the name of its {what} is none")).into());
         }
     }
     let visible = |text: &str| text.len() <= NAME_MAX_CHARS && !text.chars().any(char::is_control);
     if !visible(&like.model) {
-        return Err(refused("the name of its model is none"));
+        return Err(refused("the name of its model is none").into());
     }
     let is_id =
         |id: &String| matches!(id.len(), 40 | 64) && id.bytes().all(|b| b.is_ascii_hexdigit());
     if about.commit.as_ref().is_some_and(|commit| !is_id(commit)) {
-        return Err(refused("its commit is none"));
+        return Err(refused("its commit is none").into());
     }
     own::check_todos(&like.todos).map_err(refused)?;
     Ok((about, tree))

@@ -30,7 +30,7 @@ use tracing::instrument;
 pub use entry::{Asked, Entry, Moving, Paused, PullRequest, Stage, Trouble, Verdict};
 pub(crate) use forges::Forges;
 pub(crate) use lead::keep_going;
-pub use order::{Whither, reorder};
+pub use order::reorder;
 pub use queue::{Place, Status, WAIT_MAX, add, get, pause, remove, status};
 pub(crate) use queue::{Wish, enter, find, take_out};
 pub use revert::revert;

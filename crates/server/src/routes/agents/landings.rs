@@ -9,7 +9,8 @@ use godel_api::{
     AskPause, GateVerdict, Landing, LandingLine, LandingLines, LandingPaused, LandingPull,
     MoveLanding, Reverted, Success,
 };
-use godel_fleet::landing::{self, Stage, Whither};
+use godel_decide::line::Whither;
+use godel_fleet::landing::{self, Stage};
 use godel_model::{ProjectId, code};
 use serde::Deserialize;
 use utoipa::IntoParams;

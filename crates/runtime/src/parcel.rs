@@ -9,15 +9,16 @@ use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 
 use godel_model::code;
-use godel_runtime::{LIST_MAX_BYTES, Pieces};
 
+use crate::error::at;
+use crate::snapshot::{LIST_MAX_BYTES, Pieces};
 use crate::{Error, Result};
 
 /// How a file begins; what follows is the version of the form.
 const MAGIC: &[u8] = b"godel snapshot ";
 const VERSION: &[u8] = b"1\n";
 /// How large the description of the agent and its conversation may be.
-pub(super) const ABOUT_MAX_BYTES: u64 = 256 << 20;
+pub const ABOUT_MAX_BYTES: u64 = 256 << 20;
 /// How large a content may be.
 const CONTENT_MAX_BYTES: u64 = 1 << 20;
 const HEAD_BYTES: usize = 9;
@@ -25,11 +26,16 @@ const BUFFER_BYTES: usize = 64 << 10;
 
 /// What a frame holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
+    /// What the agent was like, and what was said.
     About,
+    /// The list of its files.
     List,
+    /// What a file holds.
     Content,
+    /// The commits.
     Commits,
+    /// The digest of all of it.
     End,
 }
 
@@ -73,16 +79,20 @@ impl Kind {
 }
 
 /// Takes the bytes of a file.
-pub(super) type Out = Box<dyn FnMut(Vec<u8>) -> io::Result<()> + Send>;
+pub type Out = Box<dyn FnMut(Vec<u8>) -> io::Result<()> + Send>;
 
 /// Writes a file, frame by frame.
-pub(super) struct Writer {
+pub struct Writer {
     to: Out,
     hash: blake3::Hasher,
 }
 
 impl Writer {
-    pub(super) fn begin(to: Out) -> io::Result<Self> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// If nobody takes the bytes.
+    pub fn begin(to: Out) -> io::Result<Self> {
         let mut writer = Self { to, hash: blake3::Hasher::new() };
         writer.put([MAGIC, VERSION].concat())?;
         Ok(writer)
@@ -93,13 +103,20 @@ impl Writer {
         (self.to)(bytes)
     }
 
-    pub(super) fn frame(&mut self, kind: Kind, body: Vec<u8>) -> io::Result<()> {
+    /// Writes a frame.
+    ///
+    /// # Errors
+    /// If nobody takes the bytes.
+    pub fn frame(&mut self, kind: Kind, body: Vec<u8>) -> io::Result<()> {
         self.put(head(kind, body.len() as u64))?;
         self.put(body)
     }
 
     /// Writes a frame of what a file holds.
-    pub(super) fn copy(&mut self, kind: Kind, mut from: File) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// If it cannot be read, or nobody takes the bytes.
+    pub fn copy(&mut self, kind: Kind, mut from: File) -> io::Result<()> {
         let mut left = from.metadata()?.len();
         self.put(head(kind, left))?;
         while left > 0 {
@@ -114,7 +131,11 @@ impl Writer {
         Ok(())
     }
 
-    pub(super) fn end(&mut self) -> io::Result<()> {
+    /// Writes the digest of all before it.
+    ///
+    /// # Errors
+    /// If nobody takes the bytes.
+    pub fn end(&mut self) -> io::Result<()> {
         let digest = self.hash.finalize();
         self.frame(Kind::End, digest.as_bytes().to_vec())
     }
@@ -128,8 +149,9 @@ fn head(kind: Kind, length: u64) -> Vec<u8> {
 
 /// A file that is whole: what it says about the agent, and where the rest is.
 #[derive(Debug)]
-pub(super) struct Checked {
-    pub(super) about: Vec<u8>,
+pub struct Checked {
+    /// What it says about the agent.
+    pub about: Vec<u8>,
     /// Where the list of files begins.
     list_at: u64,
     /// Where commits are, and how many bytes.
@@ -137,7 +159,10 @@ pub(super) struct Checked {
 }
 
 /// Reads a whole file, and sees that every byte of it is what was written.
-pub(super) fn check(path: &Path) -> Result<Checked> {
+///
+/// # Errors
+/// If it is not, or cannot be read.
+pub fn check(path: &Path) -> Result<Checked> {
     let mut reader = Reader::open(path, 0)?;
     reader.check_magic()?;
     let (mut before, mut about) = (None, Vec::new());
@@ -173,7 +198,10 @@ pub(super) fn check(path: &Path) -> Result<Checked> {
 
 impl Checked {
     /// Gives the list of files and the contents.
-    pub(super) fn pieces(&self, path: &Path) -> Result<Pieces> {
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn pieces(&self, path: &Path) -> Result<Pieces> {
         let mut reader = Reader::open(path, self.list_at)?;
         let next = move || match reader.head() {
             Ok((Kind::List | Kind::Content, length)) => {
@@ -186,7 +214,10 @@ impl Checked {
     }
 
     /// Writes the commits into a file of their own; `false` if there are none.
-    pub(super) fn commits(&self, path: &Path, to: &Path) -> Result<bool> {
+    ///
+    /// # Errors
+    /// If a file cannot be read or written.
+    pub fn commits(&self, path: &Path, to: &Path) -> Result<bool> {
         let Some((at, length)) = self.commits else { return Ok(false) };
         let copy = || {
             let mut from = File::open(path)?;
@@ -265,15 +296,12 @@ impl Reader {
 }
 
 /// Says that a file could not be used.
-pub(super) fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
-    let what = "used";
-    move |cause| {
-        Error::Runtime(godel_runtime::Error::File { path: path.to_owned(), done: what, cause })
-    }
+pub fn failed(path: &Path) -> impl FnOnce(io::Error) -> Error + '_ {
+    at(path, "used")
 }
 
 /// Says why a file is no snapshot.
-pub(super) fn refused(why: impl std::fmt::Display) -> Error {
+pub fn refused(why: impl std::fmt::Display) -> Error {
     Error::refused(
         code::SNAPSHOT_FILE_INVALID,
         format!("this is no whole snapshot: {why}"),
