@@ -41,9 +41,10 @@ SELECT tenant, quarter, provider, model, project, person, agent, bead, convoy, S
     SUM(asked * server_tools), SUM(asked * COALESCE(cost, 0)), SUM(by_login), SUM(1 - asked)
 FROM (SELECT tenant, at / 900000000 AS quarter, provider, model,
 --postgres:        COALESCE(project::text, '') AS project, person::text AS person,
---sqlite:        COALESCE(lower(substr(hex(project), 1, 8) || '-' || substr(hex(project), 9, 4) || '-' ||
---sqlite:            substr(hex(project), 13, 4) || '-' || substr(hex(project), 17, 4) || '-' ||
---sqlite:            substr(hex(project), 21)), '') AS project,
+-- SQLite writes no digits for NULL, which would leave the dashes.
+--sqlite:        CASE WHEN project IS NULL THEN '' ELSE lower(substr(hex(project), 1, 8) || '-' ||
+--sqlite:            substr(hex(project), 9, 4) || '-' || substr(hex(project), 13, 4) || '-' ||
+--sqlite:            substr(hex(project), 17, 4) || '-' || substr(hex(project), 21)) END AS project,
 --sqlite:        lower(substr(hex(person), 1, 8) || '-' || substr(hex(person), 9, 4) || '-' ||
 --sqlite:            substr(hex(person), 13, 4) || '-' || substr(hex(person), 17, 4) || '-' ||
 --sqlite:            substr(hex(person), 21)) AS person,

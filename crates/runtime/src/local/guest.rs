@@ -52,7 +52,11 @@ fn unavailable(why: impl std::fmt::Display) -> Error {
 pub fn can_guest(runsc: Option<&Path>) -> Result<()> {
     let root = std::env::temp_dir().join(format!("godel-gvisor-{}", std::process::id()));
     let runsc = Runsc::find(runsc, super::owner::private_dir(&root)?)?;
-    let tried = runsc.call(&["do", "/bin/sh", "-c", "exit 0"]);
+    let mut words = runsc.command(&["do", "/bin/sh", "-c", "exit 0"]);
+    // It lays a file system of its own over that of the machine, which cannot be shared.
+    words.retain(|word| !word.starts_with("--file-access"));
+    let mut program = Program::new(&runsc.program);
+    let tried = program.args(&words[1..]).stdin(Stdio::null()).env_clear().output();
     // It is in the way of nobody if it stays.
     fs::remove_dir_all(&root).ok();
     match tried {
@@ -243,4 +247,20 @@ pub(super) fn start(mut tokio: Tokio, runsc: &Runsc, room: &Room) -> Result<Toki
     tokio.args(words).env_clear().current_dir("/").kill_on_drop(true);
     tokio.stdin(Stdio::null()).stdout(log).stderr(other);
     Ok(tokio)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_of_its_own_is_tried_where_there_is_one_and_missing_ones_are_named() {
+        let root = rustix::process::geteuid().is_root();
+        let error = can_guest(Some(Path::new("/nowhere/runsc"))).unwrap_err().to_string();
+        let why = if root { "/nowhere/runsc cannot be run" } else { "Godel is not root" };
+        assert!(error.contains(why), "{error}");
+        if root && super::super::machine::on_path("runsc").is_some() {
+            can_guest(None).unwrap();
+        }
+    }
 }
