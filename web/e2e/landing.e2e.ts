@@ -79,7 +79,10 @@ describe("the merge queue", () => {
         .locator("[data-landing]")
         .evaluateAll((all) => all.map((one) => one.getAttribute("data-landing")));
     const api = async () => {
-      const { items } = await own.json<{ items: { landings: { bead: string }[] }[] }>("land", "status");
+      const { items } = await own.json<{ items: { landings: { bead: string }[] }[] }>(
+        "land",
+        "status",
+      );
       return items[0]?.landings.map(({ bead }) => bead);
     };
     const order = async (...names: string[]) => {

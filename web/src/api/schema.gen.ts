@@ -135,14 +135,14 @@ export interface paths {
          *     is) is told as `dropped` with `from` and `to`.
          *
          *     The first frame is `hello` with `agent`, `label`, `seat` (this connection), `terminal`, `offset`,
-         *     `mayControl` and `holder`. One connection has control of the terminal, and one of the conversation;
+         *     `columns`, `rows`, `mayControl` and `holder`; `size` tells when a terminal has other `columns` and `rows`. One connection has control of the terminal, and one of the conversation;
          *     it is given on arrival if it is free, the caller may lead the agent and `watch` is not set. `control`
          *     tells everybody when the `holder` (`seat`, `name`) changes; it is free when its connection ends.
          *     Clients send `take` (with `force` to take it from somebody), `release`, `resize` (`columns`, `rows`),
          *     `message` (`text`: the answer if the agent asks, else a message; answered by `sent`) and `ping`;
          *     binary frames are typed. What is not allowed is answered by `refused` with an `error`. `exit` tells
          *     that the shell has ended. The server closes with 1000 and the reason when the agent or the shell has
-         *     ended, 1001 when it stops, 4401 when the login has ended and 4408 when the client reads too slowly.
+         *     ended, 1001 when it stops, 4401 when the login has ended, 4403 with `explain` when it refuses the connection, and 4408 when the client reads too slowly.
          */
         get: operations["attachAgent"];
         put?: never;
@@ -971,7 +971,7 @@ export interface paths {
         /**
          * Run a convoy
          * @description Its beads are worked on as they become ready, by as many agents as asked for; those that wait for
-         *     others wait. Work lands as the project's `review` says.
+         *     others wait. Work lands as the project's `review` says; with `together` all of it lands as one.
          */
         post: operations["startConvoy"];
         delete?: never;
@@ -1247,6 +1247,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/inbox/count": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count what needs a person
+         * @description As many as `GET /inbox` lists in all its pages.
+         */
+        get: operations["countInbox"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/inbox/{id}/answer": {
         parameters: {
             query?: never;
@@ -1488,6 +1508,26 @@ export interface paths {
          * @description What is being moved into the branch at this moment lands.
          */
         delete: operations["removeLanding"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/landings/{bead}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a bead another place in the merge queue
+         * @description Only what waits can be moved, and only among those that wait: before another, before all, or behind all.
+         */
+        post: operations["moveLanding"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1751,7 +1791,12 @@ export interface paths {
          *     has moved meanwhile.
          */
         post: operations["applyReview"];
-        delete?: never;
+        /**
+         * Take back what was applied
+         * @description Commits the files from before on the branch of the bead, as a commit of the caller. It is refused if the branch
+         *     has another commit since: nothing is lost.
+         */
+        delete: operations["unapplyReview"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1791,6 +1836,26 @@ export interface paths {
          * @description On a line, a file, or all of it; the agent is told when changes are requested.
          */
         post: operations["commentReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what the work conflicts with
+         * @description The files in which it cannot be merged into its branch, and what both sides say there. Nothing is touched.
+         */
+        get: operations["getReviewConflicts"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1855,6 +1920,26 @@ export interface paths {
          * @description It becomes a commit of the caller when the decisions are applied.
          */
         post: operations["editReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read lines of a file that a bead changes
+         * @description From the commit where the work began or where it is, also those that no hunk shows.
+         */
+        get: operations["getReviewLines"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2108,6 +2193,26 @@ export interface paths {
          * @description In the order of its workflow, 1,000 at a time.
          */
         get: operations["runSteps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/steps/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a step of a run
+         * @description With each time that it was begun, the last first: its task with all attempts, or the run that it started.
+         */
+        get: operations["runStep"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3782,7 +3887,8 @@ export interface paths {
          * @description Subprotocol `godel-events-v1`; frames are JSON `{id, type, timestamp, payload, metadata?}`.
          *     Clients send `subscribe` (`patterns`, `filters`, `after`, `policy`, `bufferSize`),
          *     `unsubscribe`, `command` and `ping`; the server sends `response`, `event`, `events` (several at
-         *     once, under load), `lagged`, `pong` and `error`. An `after` behind the end of the log is one of
+         *     once, under load), `lagged`, `pong` and `error`. The `head` of a `pong` is the last event that was sent:
+         *     a client that has not got it subscribes again after the last one it has. An `after` behind the end of the log is one of
          *     another log and is refused (`invalid_cursor`). Browsers authenticate with the session cookie,
          *     programs with a header; a key in the URL is not taken.
          */
@@ -4166,6 +4272,11 @@ export interface components {
              * @description The position behind the last line, to ask for more with `after`.
              */
             next: number;
+            /**
+             * Format: int64
+             * @description The position to ask for older lines with `before`; none if there are none, or they were not asked for.
+             */
+            previous?: number | null;
         };
         /** @description Something to say to an agent. */
         AgentMessage: {
@@ -5077,6 +5188,8 @@ export interface components {
              * @description What all of them may spend, in millionths of a dollar.
              */
             budgetMicros?: number | null;
+            /** @description The bead in whose branch the others land, if all of it lands as one. */
+            whole?: string | null;
             /** @description What keeps it from going on, if something does. */
             note?: string | null;
         };
@@ -6191,6 +6304,13 @@ export interface components {
             /** @description Though it is not earned; the reason is kept. */
             force?: boolean;
         };
+        /** @description Which place a bead gets among those that wait: before another, before all, or else behind all. */
+        MoveLanding: {
+            /** @description Before this bead. */
+            before?: string | null;
+            /** @description Before all others. */
+            first?: boolean;
+        };
         /** @description What an agent is to be. */
         NewAgent: {
             /** @description What people call it; its role and a number unless given. */
@@ -6566,6 +6686,14 @@ export interface components {
              * @description Since when.
              */
             createdAt: string;
+        };
+        /** @description How much needs a person. */
+        NoticeCount: {
+            /**
+             * Format: int64
+             * @description How many notices are open.
+             */
+            open: number;
         };
         /** @description An agent as it sees itself. */
         OwnAgent: {
@@ -7294,6 +7422,7 @@ export interface components {
             firstPass?: components["schemas"]["ReviewFirstPass"] | null;
             /** @description Why it cannot be approved now. */
             blocked: string[];
+            applied?: components["schemas"]["ReviewTakeover"] | null;
         };
         /** @description What came of applying decisions. */
         ReviewApplied: {
@@ -7363,6 +7492,45 @@ export interface components {
              * @description The round in which the agent was told; none if it was not yet.
              */
             sent?: number | null;
+        };
+        /** @description A file in conflict. */
+        ReviewConflict: {
+            /** @description The path. */
+            path: string;
+            /** @description What is the matter with it, in a sentence. */
+            why: string;
+            /** @description The places in which it conflicts; none if it has no lines to compare. */
+            spots: components["schemas"]["ReviewConflictSpot"][];
+            /** @description Whether there are more places. */
+            cut: boolean;
+        };
+        /** @description A place in which a file conflicts. */
+        ReviewConflictSpot: {
+            /** @description The lines above it, on both sides. */
+            above: string[];
+            /** @description What the branch says. */
+            target: string[];
+            /** @description What both said before. */
+            base: string[];
+            /** @description What the work says. */
+            work: string[];
+            /** @description The lines below it, on both sides. */
+            below: string[];
+            /** @description Whether a side has more lines. */
+            cut: boolean;
+        };
+        /** @description Where the work conflicts with the branch that it is for. */
+        ReviewConflicts: {
+            /** @description The branch that the work is for. */
+            target: string;
+            /** @description The commit that the branch is at. */
+            targetCommit: string;
+            /** @description The commit of the work. */
+            commit: string;
+            /** @description The files in conflict, 100 at most; none if it can be merged. */
+            files: components["schemas"]["ReviewConflict"][];
+            /** @description Whether there are more files. */
+            cut: boolean;
         };
         /** @description What was decided about one part of a change. */
         ReviewDecision: {
@@ -7440,6 +7608,41 @@ export interface components {
             removed: number;
             /** @description The places that differ. */
             hunks: components["schemas"]["ReviewHunk"][];
+        };
+        /** @description A line of a file. */
+        ReviewFileLine: {
+            /**
+             * Format: int32
+             * @description Its number; 1 is the first.
+             */
+            number: number;
+            /** @description What it says, without its end. */
+            text: string;
+            /** @description Whether some of it is no text and shown as replacement characters. */
+            lossy?: boolean;
+            /** @description Whether the file ends with it, without a line break. */
+            noNewline?: boolean;
+        };
+        /** @description Lines of a file as it was, or as it is, that follow each other. */
+        ReviewFileLines: {
+            /** @description The name of the file on that side. */
+            path: string;
+            /** @description `old` or `new`. */
+            side: string;
+            /** @description The commit that they are of. */
+            commit: string;
+            /**
+             * Format: int32
+             * @description How many lines the file has.
+             */
+            total: number;
+            /** @description The lines; fewer than were asked for if the file ends, or they are very long. */
+            lines: components["schemas"]["ReviewFileLine"][];
+            /**
+             * Format: int32
+             * @description The line to go on with; none if the last one that was asked for is here.
+             */
+            next?: number | null;
         };
         /** @description What an agent said that looked first. */
         ReviewFirstPass: {
@@ -7643,6 +7846,20 @@ export interface components {
              */
             size?: number | null;
         };
+        /** @description A commit that applied decisions. */
+        ReviewTakeover: {
+            /** @description The commit. */
+            commit: string;
+            /** @description The commit before. */
+            before: string;
+            /** @description Who applied them. */
+            by: string;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+        };
         /** @description How many parts of a change stand how. */
         ReviewTally: {
             /**
@@ -7775,6 +7992,23 @@ export interface components {
              * @description Until when it waits.
              */
             dueAt?: string | null;
+        };
+        /** @description A step of a run, and each time that it was begun. */
+        RunStepDetail: components["schemas"]["RunStep"] & {
+            /** @description The last time first, 10 at most. */
+            rounds: components["schemas"]["RunStepRound"][];
+            /** @description Whether there were earlier ones. */
+            cut: boolean;
+        };
+        /** @description One time that a step was begun. */
+        RunStepRound: {
+            /**
+             * Format: int32
+             * @description Counts from 0.
+             */
+            round: number;
+            task?: components["schemas"]["TaskDetail"] | null;
+            run?: components["schemas"]["RunRow"] | null;
         };
         /** @description Steps of a run, in the order of its workflow. */
         RunSteps: {
@@ -8045,6 +8279,11 @@ export interface components {
             role?: string | null;
             /** @description The walls. */
             sandbox?: string | null;
+            /**
+             * @description Whether all of it lands as one: the beads land in the branch of one bead, and that lands in the target
+             *     branch. As the project says if it is not said.
+             */
+            together?: boolean | null;
         };
         /** @description How an intent is started; what is left out stays as it was asked for. */
         StartIntent: {
@@ -8069,6 +8308,8 @@ export interface components {
             attempts?: number | null;
             /** @description The models by which it is tried, in turn. */
             models?: string[];
+            /** @description Whether all of it lands as one, as with a convoy; as the project says if it is not said. */
+            together?: boolean | null;
         };
         /** @description What a run is to be. */
         StartRun: {
@@ -8544,6 +8785,15 @@ export interface components {
             data: components["schemas"]["Notice"];
         };
         /** @description A successful answer. */
+        Success_NoticeCount: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["NoticeCount"];
+        };
+        /** @description A successful answer. */
         Success_Option_LandingPaused: {
             /**
              * @description Always `true`.
@@ -8924,6 +9174,7 @@ export interface components {
                 firstPass?: components["schemas"]["ReviewFirstPass"] | null;
                 /** @description Why it cannot be approved now. */
                 blocked: string[];
+                applied?: components["schemas"]["ReviewTakeover"] | null;
             };
         };
         /** @description A successful answer. */
@@ -8954,6 +9205,15 @@ export interface components {
             data: components["schemas"]["ReviewComment"];
         };
         /** @description A successful answer. */
+        Success_ReviewConflicts: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewConflicts"];
+        };
+        /** @description A successful answer. */
         Success_ReviewDiff: {
             /**
              * @description Always `true`.
@@ -8961,6 +9221,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["ReviewDiff"];
+        };
+        /** @description A successful answer. */
+        Success_ReviewFileLines: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["ReviewFileLines"];
         };
         /** @description A successful answer. */
         Success_ReviewList: {
@@ -9024,6 +9293,21 @@ export interface components {
                  * @description When it ended.
                  */
                 finishedAt?: string | null;
+            };
+        };
+        /** @description A successful answer. */
+        Success_RunStepDetail: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            /** @description A step of a run, and each time that it was begun. */
+            data: components["schemas"]["RunStep"] & {
+                /** @description The last time first, 10 at most. */
+                rounds: components["schemas"]["RunStepRound"][];
+                /** @description Whether there were earlier ones. */
+                cut: boolean;
             };
         };
         /** @description A successful answer. */
@@ -9450,6 +9734,16 @@ export interface components {
             kind: string;
             /** @description What was said, cut if it is long. */
             text: string;
+            /**
+             * Format: date-time
+             * @description When it was kept; none for what was said before that was noted, or in the conversation of another agent.
+             */
+            at?: string | null;
+            /**
+             * Format: int64
+             * @description What it cost, in millionths of a dollar, at the node that the model began with; none if that is not known.
+             */
+            costMicros?: number | null;
         };
         /** @description The nodes of a conversation. */
         TalkNodes: {
@@ -10486,6 +10780,11 @@ export interface operations {
                 columns?: number;
                 /** @description Lines of a terminal that is opened. */
                 rows?: number;
+                /**
+                 * @description For pages of a browser, which cannot read why a socket did not open: it opens all the same, the frame
+                 *     `refused` says why, and it is closed with 4403.
+                 */
+                explain?: boolean;
                 /** @description A ticket, for pages of a browser, which can send no header; the guard reads it. */
                 ticket?: string;
             };
@@ -10521,6 +10820,11 @@ export interface operations {
             query?: {
                 /** @description The position behind which to begin; the beginning unless given. */
                 after?: number;
+                /**
+                 * @description Reads backwards: the newest lines before this position, with `previous` for those before them. A number
+                 *     beyond the end of the log means its end.
+                 */
+                before?: number;
                 /** @description How many lines at most: 1 to 500, 100 unless given. */
                 limit?: number;
                 /** @description How many seconds to wait if there is nothing yet: at most 25. */
@@ -10628,6 +10932,11 @@ export interface operations {
             query?: {
                 /** @description The position behind which to begin; the beginning unless given. */
                 after?: number;
+                /**
+                 * @description Reads backwards: the newest lines before this position, with `previous` for those before them. A number
+                 *     beyond the end of the log means its end.
+                 */
+                before?: number;
                 /** @description How many lines at most: 1 to 500, 100 unless given. */
                 limit?: number;
                 /** @description How many seconds to wait if there is nothing yet: at most 25. */
@@ -12931,6 +13240,35 @@ export interface operations {
             };
         };
     };
+    countInbox: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The count */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_NoticeCount"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     answerNotice: {
         parameters: {
             query?: never;
@@ -13497,6 +13835,45 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            /** @description How it stands */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Landing"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    moveLanding: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                bead: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveLanding"];
+            };
+        };
         responses: {
             /** @description How it stands */
             200: {
@@ -14104,6 +14481,43 @@ export interface operations {
             };
         };
     };
+    unapplyReview: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description Only if the branch is still at this commit. */
+                commit?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The commit */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewApplied"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     approveReview: {
         parameters: {
             query?: {
@@ -14169,6 +14583,41 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_ReviewComment"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getReviewConflicts: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conflicts */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewConflicts"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -14327,6 +14776,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Review"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getReviewLines: {
+        parameters: {
+            query: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description The file, by its name before or now; one that the change is about. */
+                path: string;
+                /** @description `old`: as it was; `new`: as it is, unless given. */
+                side?: string;
+                /** @description The first line; 1 unless given. */
+                from?: number;
+                /** @description The last line; 1000 in all at most, and so many unless given. */
+                to?: number;
+                /** @description Only if the work is still at this commit. */
+                commit?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The lines */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_ReviewFileLines"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -14805,6 +15299,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_RunSteps"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    runStep: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the run */
+                id: string;
+                /** @description The id of the step */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The step */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RunStepDetail"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -58,7 +58,7 @@ export function moved(line: LandingLine, bead: string, to: MoveLanding): Landing
   let at = 0;
   const landings = line.landings.map((entry) => {
     if (entry.stage !== "waiting") return entry;
-    const { position, etaSeconds } = entry;
+    const { position = null, etaSeconds = null } = entry;
     const next = order[at++] ?? entry;
     return { ...next, position, etaSeconds };
   });
