@@ -198,7 +198,10 @@ describe("the board of convoys", () => {
     await plan.getByRole("heading", { name: "2 waves" }).waitFor();
     await plan.getByText("Wave 2: 1 bead, 1 agent at once").waitFor();
     await plan.getByLabel("Agents at once").fill("2");
-    await plan.getByText(`godel convoy start ${seed.convoy} --agents 2`).waitFor();
+    const cli = `godel convoy start ${seed.convoy} --agents 2`;
+    await plan.getByText(cli, { exact: true }).waitFor();
+    await plan.getByLabel("How it lands").selectOption("All of it as one");
+    await plan.getByText(`${cli} --together`).waitFor();
     await picture(page, "board-start");
     await page.keyboard.press("Escape");
     await plan.waitFor({ state: "detached" });

@@ -3,10 +3,10 @@
 
 use std::collections::HashSet;
 
-use godel_app::{Call, beads};
+use godel_app::{App, Call, beads};
 use godel_beads::{Bead, ConvoyState, Row, ops};
 use godel_git::Name;
-use godel_model::{BeadKind, BeadStatus, LinkKind};
+use godel_model::{BeadKind, BeadStatus, Kind, LinkKind, Report as _};
 use godel_store::Tx;
 
 use crate::slips::March;
@@ -22,17 +22,13 @@ pub(crate) async fn gather(
     let (app, project) = (fleet.app(), Some(march.project));
     // Each thing is done once by what is there already; a key of the request would make them one.
     let call = &Call { once: None, ..call.clone() };
-    let new = ops::NewBead {
-        title: state.convoy.name.clone(),
-        kind: Some(BeadKind::Epic),
-        description: Some(format!(
-            "All that the beads of {} come to. Their work lands in the branch bead/{whole}, and that lands as one.",
-            march.convoy
-        )),
-        id: Some(whole.to_owned()),
-        ..ops::NewBead::default()
+    let mut bead = match beads::get(app, call, project, whole).await {
+        Ok(found) => found.value.0,
+        Err(error) if error.code().kind() == Kind::NotFound => {
+            make(app, call, march, (whole, state)).await?
+        }
+        Err(error) => return Err(error.into()),
     };
-    let mut bead = beads::create(app, call, project, new).await?.value;
     if bead.is_closed() {
         return Ok(bead);
     }
@@ -53,6 +49,26 @@ pub(crate) async fn gather(
         bead = beads::link(app, call, project, whole, waits).await?.value;
     }
     Ok(bead)
+}
+
+/// Makes the whole, under the id that it was given.
+async fn make(
+    app: &App,
+    call: &Call,
+    march: &March,
+    (whole, state): (&str, &ConvoyState),
+) -> Result<Bead> {
+    let new = ops::NewBead {
+        title: state.convoy.name.clone(),
+        kind: Some(BeadKind::Epic),
+        description: Some(format!(
+            "All that the beads of {} come to. Their work lands in the branch bead/{whole}, and that lands as one.",
+            march.convoy
+        )),
+        id: Some(whole.to_owned()),
+        ..ops::NewBead::default()
+    };
+    Ok(beads::create(app, call, Some(march.project), new).await?.value)
 }
 
 /// Brings the whole to review once it has all the others; `false` while it waits for them.

@@ -150,7 +150,8 @@ fn reports(world: &World) {
         (&json!(1), &json!("house-1"))
     );
     let keys: Vec<&String> = usage.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["byAgent", "byProvider", "from", "rows", "to", "total", "totalCost"]);
+    let wanted = ["byAgent", "byProvider", "from", "rows", "timeZone", "to", "total", "totalCost"];
+    assert_eq!(keys, wanted);
 
     let said = world.run(&["usage"]).expect(0);
     for part in ["2 requests, 20", "MODEL", "house-1", "1,000", "$0.003", "total", "NO PRICE"] {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::fleet::{AUTO, PATIENCE, PERSON, Yard};
+use crate::landing::{of, settled};
 use crate::reviews::{decides, roles, writes};
 
 /// What the second bead does: it needs what the first one made, and makes something of it.
@@ -78,6 +79,10 @@ async fn a_convoy_is_reviewed_once_lands_by_one_commit_and_is_taken_back_by_one(
     let branch = format!("bead/{whole}");
     let shown = until(&yard, &whole, |bead| bead["status"] == "review");
     assert_eq!((&shown["type"], &shown["title"]), (&json!("epic"), &json!("Three of a kind")));
+    let acts = yard.json(&["audit", "query", "--action", "bead:create", "--limit", "100"]);
+    let made = acts["items"].as_array().unwrap().iter();
+    let about = json!(format!("bead/{whole}"));
+    assert_eq!(made.filter(|act| act["resource"] == about).count(), 1, "{acts:#}");
     // Nobody was asked for the parts, and nothing of them is in main.
     assert_eq!(main_of(&yard), base);
     for bead in &beads {
@@ -140,8 +145,10 @@ async fn a_whole_that_conflicts_with_main_is_repaired_by_an_agent_and_lands() {
     let menders = agents["items"].as_array().unwrap().iter();
     assert_eq!(menders.filter(|one| one["role"] == "refinery").count(), 1, "{agents:#}");
     // What a squash leaves out is kept.
-    let kept = yard.repo.git(&["for-each-ref", &format!("refs/godel/rescue/{whole}")]);
-    assert_eq!(kept.lines().count(), 1, "{kept}");
+    let all = settled(&yard);
+    let source = of(&all, &whole)["source"].as_str().unwrap();
+    let kept = yard.repo.git(&["for-each-ref", "--contains", source]);
+    assert_ne!(kept, "", "nothing has {source}");
     assert_eq!(yard.repo.git(&["status", "--porcelain"]), "");
 
     // One bead is a whole by itself.
