@@ -174,7 +174,7 @@ fn reports(world: &World) {
     assert_eq!((csv[1][..3].to_vec(), csv[1][cost]), (vec!["b1", "web", "2"], "3000"));
 
     for (arguments, part) in [
-        (&["usage", "--by", "planet"][..], "possible values: day, provider"),
+        (&["usage", "--by", "planet"][..], "possible values: day, hour, provider"),
         (&["usage", "--from", "yesterday"], "write a day such as 2026-11-01"),
         (&["usage", "--from", "2026-12-01", "--to", "2026-11-01"], "begins before it ends"),
         (&["cost", "--since", "7d", "--from", "2026-11-01"], "cannot be used with"),
