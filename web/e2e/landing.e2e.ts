@@ -54,6 +54,15 @@ describe("the merge queue", () => {
     await page.getByRole("menuitem", { name: verb }).click();
   };
 
+  /** Takes back what a message tells of; it comes when the server has answered. */
+  const undo = (message: RegExp) =>
+    page
+      .getByRole("status")
+      .filter({ hasText: message })
+      .getByRole("button", { name: "Undo" })
+      .last()
+      .click();
+
   it("G8 an empty queue says why, and how to fill it", async () => {
     await page.getByText("Nothing is to land, and nothing has landed yet.").waitFor();
     await page.getByText("godel land BEAD").waitFor();
@@ -92,7 +101,7 @@ describe("the merge queue", () => {
     };
     await choose("last", /^Move to the front/);
     await order("last", "first", "broken");
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(/has another place/);
     await order("first", "broken", "last");
     await page.mouse.move(5, 5);
     for (let at = 0; at < 4; at += 1) {
@@ -112,7 +121,7 @@ describe("the merge queue", () => {
   it("X3 an entry is removed, and put back", async () => {
     await choose("last", /^Remove from the queue/);
     await stage("last", "removed");
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(/is out of the queue/);
     await stage("last", "waiting");
   });
 
@@ -191,7 +200,7 @@ describe("the merge queue", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Pause" }).click();
     await page.getByText(/: a demo/).waitFor();
     await page.getByText("Paused", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Undo" }).last().click();
+    await undo(/stands still/);
     await page.getByText("Going", { exact: true }).waitFor();
   });
 
