@@ -162,7 +162,7 @@ describe("the context of an agent", () => {
 
   it("A5 the tab tells how full the model is", async () => {
     fakeServer({
-      "GET /api/v1/agents/a1/logs?after=0&limit=500": () =>
+      "GET /api/v1/agents/a1/logs?before=9007199254740991&limit=500": () =>
         ok({ items: [line(1, "agent:usage", usage(190_000))], next: 1 }),
     });
     show(<Context agent={fakeAgent({ contextTokens: 200_000 })} />);
