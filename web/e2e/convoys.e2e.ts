@@ -200,7 +200,7 @@ describe("the board of convoys", () => {
     await plan.getByLabel("Agents at once").fill("2");
     const cli = `godel convoy start ${seed.convoy} --agents 2`;
     await plan.getByText(cli, { exact: true }).waitFor();
-    await plan.getByLabel("How it lands").selectOption("All of it as one");
+    await plan.getByLabel("How it lands").selectOption("Lands as one");
     await plan.getByText(`${cli} --together`).waitFor();
     await picture(page, "board-start");
     await page.keyboard.press("Escape");

@@ -55,6 +55,28 @@ impl Hearing {
     }
 }
 
+impl Hearing {
+    /// A hearing of a commit that nobody has looked at yet.
+    fn fresh(
+        fleet: &Fleet,
+        (project, bead): (ProjectId, &str),
+        commit: String,
+        (convoy, user): (Option<String>, UserId),
+    ) -> Self {
+        Self {
+            id: fleet.app().mint.id::<EventId>().uuid(),
+            project,
+            bead: bead.to_owned(),
+            name: Self::name_of(project, bead, &commit),
+            commit,
+            convoy,
+            user,
+            heard: Heard::Open,
+            created_at: fleet.app().clock.now(),
+        }
+    }
+}
+
 impl Filed for Hearing {
     const KIND: &'static str = "hearing";
 
@@ -103,17 +125,8 @@ pub async fn is_wanted(fleet: &Fleet, call: &Call, agent: &Agent) -> Result<bool
 /// If the database fails.
 pub fn ask(fleet: &Fleet, tx: &mut Tx<'_>, agent: &Agent) -> Result<()> {
     let Some(commit) = agent.commit.clone() else { return Ok(()) };
-    let hearing = Hearing {
-        id: fleet.app().mint.id::<EventId>().uuid(),
-        project: agent.project,
-        bead: agent.bead.clone(),
-        name: Hearing::name_of(agent.project, &agent.bead, &commit),
-        commit,
-        convoy: agent.convoy.clone(),
-        user: agent.user,
-        heard: Heard::Open,
-        created_at: fleet.app().clock.now(),
-    };
+    let which = (agent.project, agent.bead.as_str());
+    let hearing = Hearing::fresh(fleet, which, commit, (agent.convoy.clone(), agent.user));
     paper::insert(tx, &hearing).map(drop)
 }
 
@@ -124,17 +137,8 @@ pub(crate) async fn ask_whole(
     march: &March,
     (bead, commit): (&str, String),
 ) -> Result<()> {
-    let hearing = Hearing {
-        id: fleet.app().mint.id::<EventId>().uuid(),
-        project: march.project,
-        bead: bead.to_owned(),
-        name: Hearing::name_of(march.project, bead, &commit),
-        commit,
-        convoy: Some(march.convoy.clone()),
-        user: march.user,
-        heard: Heard::Open,
-        created_at: fleet.app().clock.now(),
-    };
+    let whose = (Some(march.convoy.clone()), march.user);
+    let hearing = Hearing::fresh(fleet, (march.project, bead), commit, whose);
     paper::write(fleet.app(), tenant, move |tx| paper::insert(tx, &hearing).map(drop)).await
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use godel_agents::gates::Review;
 use godel_app::{Call, beads};
 use godel_beads::ConvoyState;
-use godel_model::{BeadId, BeadStatus, EventId, Life, ProjectId, Reach, TenantId, code};
+use godel_model::{BeadStatus, EventId, Life, ProjectId, Reach, TenantId, code};
 use godel_store::Tx;
 use tracing::instrument;
 use uuid::Uuid;
@@ -25,8 +25,6 @@ pub const AGENTS_MAX: u32 = 200;
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How many agents try one bead before a person is asked.
 const TRIES: usize = 4;
-/// So many beads as nobody has: the id is minted without looking.
-const SELDOM_TAKEN: u64 = 1_000_000_000;
 
 /// How a convoy is to be run.
 #[derive(Debug, Clone, Default)]
@@ -77,7 +75,7 @@ pub async fn start(
     let (_, folder) = fleet.project(call, project).await?;
     let several = found.value.convoy.beads.len() > 1;
     let usual = wishes::read(fleet, folder).await?.landing.together && several;
-    let whole = orders.together.unwrap_or(usual).then(|| BeadId::mint(app.mint, SELDOM_TAKEN));
+    let whole = orders.together.unwrap_or(usual).then(|| beads::new_id(app));
     let fresh = March {
         id: app.mint.id::<EventId>().uuid(),
         convoy: convoy.clone(),
@@ -90,7 +88,7 @@ pub async fn start(
         model: orders.model,
         role: orders.role,
         sandbox: orders.sandbox,
-        whole: whole.map(|id| id.to_string()),
+        whole,
         gathered: false,
         note: None,
         created_at: app.clock.now(),

@@ -13,6 +13,11 @@ use crate::{App, Call, Error, Result};
 /// As if there were so many beads: an id that is chosen without looking is long enough to be free.
 const SELDOM_TAKEN: u64 = 1_000_000_000;
 
+/// Chooses the id of a bead that is made later, so that it can be written down before.
+pub fn new_id(app: &App) -> String {
+    BeadId::mint(app.mint, SELDOM_TAKEN).to_string()
+}
+
 /// Makes a bead; with an idempotency key, once.
 ///
 /// # Errors
@@ -28,7 +33,7 @@ pub async fn create(
     let shelved = shelf_for_new(app, call, project).await?;
     if call.once.is_some() {
         // The id is remembered before git is written, so that a retry makes no second bead.
-        let id = BeadId::mint(app.mint, SELDOM_TAKEN).to_string();
+        let id = new_id(app);
         new.id = Some(match once(app, call, move |_| Ok(id.clone())).await? {
             Outcome::Fresh(written) => written.value,
             Outcome::Known(id) => id,

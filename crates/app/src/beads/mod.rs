@@ -9,8 +9,8 @@ mod publish;
 mod shelves;
 
 pub use change::{
-    Move, assign, claim, comment, create, delete, finish, heartbeat, judge, link, move_to, release,
-    unlink, update,
+    Move, assign, claim, comment, create, delete, finish, heartbeat, judge, link, move_to, new_id,
+    release, unlink, update,
 };
 pub use convoys::{convoy, convoys, create_convoy, delete_convoy, fill_convoy, update_convoy};
 pub use exchange::{export, import};

@@ -199,7 +199,8 @@ pub(super) async fn last_agent(ride: &Ride, entry: &Entry) -> Result<Option<Agen
     if let Some(own) = last_agent_of(ride, &entry.bead).await? {
         return Ok(Some(own));
     }
-    let call = ride.call(entry).await?;
+    // Whoever allowed it may be gone.
+    let call = ride.call(entry).await.unwrap_or_else(|_| ride.fleet.as_fleet(ride.tenant));
     let bead = beads::get(ride.fleet.app(), &call, Some(ride.project), &entry.bead).await?.value.0;
     let mut last: Option<Agent> = None;
     for part in whole::parts(ride, &call, &bead).await? {

@@ -98,10 +98,14 @@ pub(super) async fn parts(ride: &Ride, call: &Call, whole: &Bead) -> Result<Vec<
     let mut parts = Vec::new();
     let waits_for = whole.links.iter().filter(|link| link.kind == LinkKind::Blocks.as_str());
     for link in waits_for {
-        let found = beads::get(ride.fleet.app(), call, Some(ride.project), &link.target).await;
-        let Ok(found) = found else { continue };
-        if found.value.0.lands_in() == Some(whole.id.as_str()) {
-            parts.push(found.value.0);
+        let part = match beads::get(ride.fleet.app(), call, Some(ride.project), &link.target).await
+        {
+            Ok(found) => found.value.0,
+            Err(error) if error.code().kind() == Kind::NotFound => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if part.lands_in() == Some(whole.id.as_str()) {
+            parts.push(part);
         }
     }
     Ok(parts)

@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use godel_agents::gates::{Gates, Review};
 use godel_app::spend::budgets;
-use godel_app::{Call, projects};
+use godel_app::{Call, beads, projects};
 use godel_fleet::{Fleet, march, paper, wishes};
 use godel_intent::complexity::complexity;
 use godel_intent::estimate::estimate;
 use godel_intent::parse::{self, Answer, Kind, Parsed, Scene};
 use godel_intent::shape::{self, Bounds, ModelFact};
-use godel_model::{BeadId, Budget, ConvoyId, EventId, ProjectId, Reach, Survey, code};
+use godel_model::{Budget, ConvoyId, EventId, ProjectId, Reach, Survey, code};
 use godel_store::Tx;
 use jiff::tz::TimeZone;
 use tracing::instrument;
@@ -21,8 +21,6 @@ use super::planner::{self, Asking};
 use super::{act, find, history, may_lead, over, scene, status};
 use crate::{Error, Result};
 
-/// As if there were so many beads: an id that is chosen without looking is long enough to be free.
-const SELDOM_TAKEN: u64 = 1_000_000_000;
 /// How many characters the end of a convoy's id has that is chosen without looking.
 const SELDOM_TAKEN_LETTERS: usize = 6;
 /// How many agents there may be unless the project says otherwise.
@@ -224,9 +222,8 @@ async fn draw_up(fleet: &Fleet, call: &Call, wish: &mut Wish, ground: &Ground) -
         wish.words.extend(budget_words(budget, &priced.cost));
     }
     wish.words.extend(judged.risks.iter().cloned());
-    let mint = |bead: &godel_intent::plan::PlannedBead| {
-        (bead.key.clone(), BeadId::mint(fleet.app().mint, SELDOM_TAKEN).to_string())
-    };
+    let mint =
+        |bead: &godel_intent::plan::PlannedBead| (bead.key.clone(), beads::new_id(fleet.app()));
     wish.beads = plan.beads.iter().map(mint).collect();
     (wish.complexity, wish.plan, wish.planned_by) = (Some(judged), Some(plan), Some(planned_by));
     (wish.team, wish.estimate, wish.state) = (Some(team), Some(priced), State::Planned);

@@ -127,9 +127,9 @@ function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }
         value={how.together}
         onChange={(together) => onChange({ ...how, together })}
         options={[
-          ["", "As the project says"],
-          ["yes", "All of it as one"],
-          ["no", "Bead by bead"],
+          ["", "Lands as the project says"],
+          ["yes", "Lands as one"],
+          ["no", "Lands bead by bead"],
         ]}
       />
     </div>
