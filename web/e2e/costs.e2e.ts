@@ -61,7 +61,7 @@ describe("costs", () => {
   });
 
   it("K4 sums equal the usage API to the micro-dollar, however they are split", async () => {
-    for (const by of ["provider", "model", "agent", "bead"]) {
+    for (const by of ["provider", "model", "agent", "bead", "team", "runtime"]) {
       await page.getByLabel("Split by").selectOption(by);
       await page.getByRole("grid", { name: `Costs by ${by}` }).waitFor();
       const report = await usage(by);

@@ -1,5 +1,6 @@
 //! The smaller chores: bench, torture, codegen, dev.
 
+use std::process::Command;
 use std::time::Duration;
 
 use crate::engines::Engines;
@@ -20,13 +21,14 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
     println!("building the dashboard");
     web::install(&shop)?;
     web::build(&shop)?;
-    let programs = ["--bin", "godel", "--bin", "godel-scripted"];
+    // All at once: what is built by itself is built with other features, and all below it once more.
+    let programs = ["--bin", "godel", "--bin", "godel-scripted", "--bin", "godel-bench"];
     shop.shown(shop.cargo(&["build", "--release"]).args(programs))?;
     if options.rest.first().is_some_and(|part| part == "web") {
         return bench_web(&shop, &options.rest[1..]);
     }
     let engines = engines(&shop)?;
-    let mut command = shop.cargo(&["run", "--release", "--package", "godel-bench", "--"]);
+    let mut command = Command::new(shop.target.join("release/godel-bench"));
     engines.tell(&mut command, &shop.godel("release"));
     shop.shown(command.args(&options.rest))
 }

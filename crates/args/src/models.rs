@@ -245,6 +245,12 @@ pub struct Narrow {
     /// Only for this convoy
     #[arg(long, value_name = "ID")]
     pub convoy: Option<String>,
+    /// Only by agents of this team, by id
+    #[arg(long, value_name = "ID")]
+    pub team: Option<String>,
+    /// Only by agents in this runtime
+    #[arg(long, value_name = "NAME")]
+    pub runtime: Option<String>,
     /// Only to this provider
     #[arg(long, value_name = "NAME")]
     pub provider: Option<String>,
@@ -254,8 +260,10 @@ pub struct Narrow {
 }
 
 /// By what a report can be split.
-pub const KINDS: [&str; 9] =
-    ["day", "hour", "provider", "model", "project", "user", "agent", "bead", "convoy"];
+pub const KINDS: [&str; 11] = [
+    "day", "hour", "provider", "model", "project", "user", "agent", "bead", "convoy", "team",
+    "runtime",
+];
 
 /// What a report is about.
 #[derive(Debug, Args)]

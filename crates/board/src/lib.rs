@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod portable;
 pub mod rehearsal;
 pub mod runtimes;
+pub mod spending;
 pub mod steps;
 pub mod views;
 

@@ -156,6 +156,26 @@ impl Output {
         Some(usize::from(size.ws_col)).filter(|width| *width > 0)
     }
 
+    /// Returns how many characters and lines there are, if a picture can be drawn over itself.
+    pub fn screen(self) -> Option<(usize, usize)> {
+        let stdout = io::stdout();
+        let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+        // Where no colours are wanted, what moves the cursor is taken out as well.
+        let strips = anstream::AutoStream::choice(&stdout) == anstream::ColorChoice::Never;
+        if self.json || dumb || strips || !stdout.is_terminal() {
+            return None;
+        }
+        let size = rustix::termios::tcgetwinsize(stdout).ok()?;
+        let (width, height) = (usize::from(size.ws_col), usize::from(size.ws_row));
+        Some((width, height)).filter(|(width, height)| *width > 0 && *height > 1)
+    }
+
+    /// Draws lines in place of the last so many, each at most as wide as the terminal.
+    pub fn redraw(self, before: usize, lines: &[String]) -> Result<()> {
+        let up = if before > 0 { format!("\x1b[{before}A\r\x1b[J") } else { String::new() };
+        self.text(format_args!("{up}{}\n", lines.join("\n")))
+    }
+
     /// Writes a text that others wrote, a little to the right.
     pub fn quote(self, text: &str) -> Result<()> {
         text.lines().try_for_each(|line| {

@@ -38,27 +38,70 @@ pub(crate) struct Place {
 
 /// Makes all that an agent needs to work, or finds what is there.
 pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<Place> {
-    let tenant = call.actor.tenant;
     let (_, folder) = fleet.project(call, agent.project).await?;
-    // Whoever looks at a bead that is held looks into its worktree, so that comes first.
     let begun = async {
+        // Whoever looks at a bead that is held looks into its worktree, so that comes first.
         let found = worktree(fleet, call, folder.clone(), agent).await?;
-        Ok::<_, Error>((found, hold(fleet, call, agent).await?))
+        let (program, readable) = program(fleet, agent).await?;
+        let spec = spec(fleet, call, (agent, &found), readable);
+        let runtime = fleet.runtime(&agent.runtime)?;
+        let sandbox = async { Ok::<_, Error>(sandbox(&runtime, agent, &spec).await?) };
+        // Neither needs the other, and each takes a while.
+        let (claim, sandbox) = tokio::join!(hold(fleet, call, agent), sandbox);
+        let (claim, sandbox) = match (claim, sandbox) {
+            (Err(error), Ok(_)) => {
+                drop(runtime.terminate(SandboxId::of(agent.id), GRACE).await);
+                return Err(error);
+            }
+            (claim, sandbox) => (claim?, sandbox?),
+        };
+        Ok((found, claim, program, runtime, sandbox))
     };
     let (begun, token) = tokio::join!(begun, token(fleet, call, agent));
-    let ((Found { tree, base, common, fresh }, claim), token) = (begun?, token?);
-    let (path, from) = (tree.display().to_string(), base.clone());
+    let (found, claim, program, runtime, sandbox) = begun?;
+    let Found { tree, base, fresh, .. } = found;
+    let path = tree.display().to_string();
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
         agent.claim.clone_from(&claim);
         agent.worktree = Some(path.clone());
-        agent.base = Some(from.clone());
+        agent.base = Some(base.clone());
+        // What was restored is restored.
+        agent.files = None;
         Ok(())
     };
-    *agent = paper::change::<Agent, ()>(fleet.app(), tenant, agent.id.uuid(), note).await?.0;
-    let (program, readable) = program(fleet, agent).await?;
-    let bead = agent.tree();
-    let source = Source::Worktree { tree, common_dir: common, base, bead };
-    let mut spec = SpawnSpec::new(agent.id, format!("{tenant}/{}", agent.project), source);
+    let (app, tenant) = (fleet.app(), call.actor.tenant);
+    *agent = paper::change::<Agent, ()>(app, tenant, agent.id.uuid(), note).await?.0;
+    Ok(Place { runtime, sandbox, token: token?, folder, program, fresh })
+}
+
+/// Makes the sandbox of an agent, with the files of a snapshot if it goes on from one.
+async fn sandbox(
+    runtime: &Arc<dyn RuntimeProvider>,
+    agent: &Agent,
+    spec: &SpawnSpec,
+) -> godel_runtime::Result<Sandbox> {
+    match &agent.files {
+        Some(files) => {
+            // One that is there is of a server that was killed before this was over.
+            runtime.terminate(SandboxId::of(agent.id), Duration::ZERO).await?;
+            runtime.restore(files, spec).await
+        }
+        None => runtime.spawn(spec).await,
+    }
+}
+
+/// Says what the sandbox of an agent is to be.
+fn spec(
+    fleet: &Fleet,
+    call: &Call,
+    (agent, found): (&Agent, &Found),
+    readable: Vec<PathBuf>,
+) -> SpawnSpec {
+    let Found { tree, base, common, .. } = found;
+    let (tree, common_dir, base) = (tree.clone(), common.clone(), base.clone());
+    let source = Source::Worktree { tree, common_dir, base, bead: agent.tree() };
+    let owner = format!("{}/{}", call.actor.tenant, agent.project);
+    let mut spec = SpawnSpec::new(agent.id, owner, source);
     spec.profile = agent.sandbox;
     spec.readable = readable;
     if agent.sandbox == Profile::None {
@@ -71,21 +114,7 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
         email: format!("{}@agents.godel.invalid", agent.label),
     });
     spec.egress = Egress { api: Some(fleet.own.settings.api.clone()), allow: agent.allow.clone() };
-    let runtime = fleet.runtime(&agent.runtime)?;
-    let sandbox = match agent.files.clone() {
-        Some(files) => {
-            let sandbox = runtime.restore(&files, &spec).await?;
-            let note = |_: &mut Tx<'_>, agent: &mut Agent| {
-                agent.files = None;
-                Ok(())
-            };
-            let id = agent.id.uuid();
-            *agent = paper::change::<Agent, ()>(fleet.app(), tenant, id, note).await?.0;
-            sandbox
-        }
-        None => runtime.spawn(&spec).await?,
-    };
-    Ok(Place { runtime, sandbox, token, folder, program, fresh })
+    spec
 }
 
 /// Finds what the work of an agent begins from.

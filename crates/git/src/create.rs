@@ -85,6 +85,9 @@ impl Workbench {
                 "give a branch, a tag or a commit",
             ));
         }
+        if let (Some(asked), Some((full, commit))) = (asked, self.repo.branch_named(revision)) {
+            return Ok(Base { revision: asked.to_owned(), reference: Some(full), commit });
+        }
         let full = ["rev-parse", "--symbolic-full-name", revision];
         // Each is a process of its own, so they are asked at the same time.
         let (commit, reference) = std::thread::scope(|scope| {

@@ -18,6 +18,7 @@
 
 mod attempt;
 mod bench;
+mod branch;
 mod bundle;
 mod busy;
 mod cleanup;

@@ -1,12 +1,13 @@
 //! Finds the repository, and where its worktrees and their records are.
 
 use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Write as _};
 use std::path::{Component, Path, PathBuf};
 
 use godel_model::code;
 
 use crate::Name;
+use crate::branch::Seen;
 use crate::disk::{self, Lock};
 use crate::error::{Error, Result, at};
 use crate::git::{Git, failed, path_of};
@@ -14,8 +15,6 @@ use crate::git::{Git, failed, path_of};
 /// The line that keeps our directory out of `git status`.
 const EXCLUDED: &str = "/.godel/";
 const EXCLUDE_MAX_BYTES: u64 = 16 << 20;
-/// What a file of a branch has at most: an id and a newline.
-const LOOSE_MAX_BYTES: u64 = 66;
 
 /// A repository, the same from whichever of its worktrees one came.
 #[derive(Debug, Clone)]
@@ -97,30 +96,13 @@ impl Repo {
 
     /// Returns the id of the commit that a reference or expression means.
     pub(crate) fn commit(&self, revision: &str) -> Result<Option<String>> {
-        if let Some(commit) = self.loose(revision) {
-            return Ok(Some(commit));
+        match self.seen(revision) {
+            Seen::At(commit) => return Ok(Some(commit)),
+            Seen::Nowhere => return Ok(None),
+            Seen::Unsure => {}
         }
         let wanted = format!("{revision}^{{commit}}");
         self.ask().args(["rev-parse", "--quiet", "--verify", &wanted]).maybe()
-    }
-
-    /// Reads a branch, or a mark of ours, that has a file of its own, which is much faster than to start git.
-    ///
-    /// Nothing for whatever else there is: packed ones, other names for a branch, other ways to keep them.
-    pub(crate) fn loose(&self, reference: &str) -> Option<String> {
-        // What has these names is always a commit.
-        let known = ["refs/heads/", "refs/godel/landing/"];
-        let rest = known.iter().find_map(|start| reference.strip_prefix(start))?;
-        let plain = |part: &str| !part.is_empty() && !part.starts_with('.') && !part.contains('\0');
-        if !rest.split('/').all(plain) {
-            return None;
-        }
-        let mut text = String::new();
-        let file = fs::File::open(self.common.join(reference)).ok()?;
-        file.take(LOOSE_MAX_BYTES).read_to_string(&mut text).ok()?;
-        let id = text.strip_suffix('\n')?;
-        let hex = id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        (hex && matches!(id.len(), 40 | 64)).then(|| id.to_owned())
     }
 
     /// Finds what git knows of the worktrees in our directory.

@@ -262,6 +262,11 @@ impl Workbench {
         // With an empty old value it is made only if it is not there.
         let made = ["update-ref", "--create-reflog", "-m", &told, &branch, commit, ""];
         self.repo.git().args(made).run()?;
+        if self.repo.keeps_files() {
+            // Nobody else is in it: it is marked as unfinished.
+            let head = format!("ref: {branch}\n");
+            return disk::write(&admin.dir.join("HEAD"), head.as_bytes(), 0o644);
+        }
         let head = ["symbolic-ref", "-m", "godel: a worktree that was ready", "HEAD", &branch];
         Git::on(&admin.dir).args(head).run()
     }

@@ -16,6 +16,8 @@ pub(crate) async fn query(client: &Client, narrow: &Narrow) -> Result<Query> {
         ("agent", &narrow.agent),
         ("bead", &narrow.bead),
         ("convoy", &narrow.convoy),
+        ("team", &narrow.team),
+        ("runtime", &narrow.runtime),
         ("provider", &narrow.provider),
         ("model", &narrow.model),
     ];

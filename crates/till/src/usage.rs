@@ -2,11 +2,11 @@
 
 pub(crate) mod quota;
 
-use godel_api::{UsageReport, UsageRow, UsageTotals};
+use godel_api::{Team, UsageReport, UsageRow, UsageTotals};
 use godel_args::models::Report;
 use godel_console::measure::{money, money_column, number, percent};
 use godel_console::output::{STRONG, styled};
-use godel_console::{Context, Exit, Result, locate};
+use godel_console::{Context, Exit, Result, locate, lookup};
 use godel_model::{Clock as _, SystemClock};
 use jiff::tz::TimeZone;
 
@@ -37,7 +37,11 @@ pub(crate) async fn run(context: &Context, asked: &Report, told: In) -> Result<E
         return Ok(Exit::Done);
     }
     let has = |kind: &str| by.iter().any(|one| one == kind) && !report.rows.is_empty();
-    let names = Names::load(context, &found.client, has("project"), has("user")).await?;
+    let mut names = Names::load(context, &found.client, has("project"), has("user")).await?;
+    if has("team") {
+        let teams: Vec<Team> = lookup::all(context, &found.client, "/api/v1/teams", None).await?;
+        teams.into_iter().for_each(|team| names.learn(team.id.to_string(), team.name));
+    }
     if told == In::Money && by.first().is_none_or(|first| first != "day" && first != "hour") {
         report.rows.sort_by_key(|row| std::cmp::Reverse(row.totals.cost_micros));
     }
@@ -86,7 +90,7 @@ impl Table<'_> {
     fn group(&self, row: &UsageRow, nothing: &str) -> Vec<String> {
         let value = |kind: &String| match row.group.get(kind).map(String::as_str) {
             None | Some("") => nothing.to_owned(),
-            Some(id) if kind == "project" || kind == "user" => self.names.of(id),
+            Some(id) if ["project", "user", "team"].contains(&kind.as_str()) => self.names.of(id),
             Some(value) => value.to_owned(),
         };
         self.by.iter().map(value).collect()

@@ -18996,6 +18996,10 @@ export interface operations {
                 bead?: string;
                 /** @description Only this convoy. */
                 convoy?: string;
+                /** @description Only agents of this team, by its id; empty for work without a team. */
+                team?: string;
+                /** @description Only agents in this runtime; empty for work without an agent. */
+                runtime?: string;
                 /** @description `json` (the default) or `csv`. */
                 format?: string;
             };
@@ -19189,7 +19193,10 @@ export interface operations {
                 to?: string;
                 /** @description Where days begin at midnight, such as Europe/Berlin; UTC unless given. */
                 timeZone?: string;
-                /** @description By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy. */
+                /**
+                 * @description By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy,
+                 *     team, runtime.
+                 */
                 groupBy?: string;
                 /** @description Only this provider. */
                 provider?: string;
@@ -19205,6 +19212,10 @@ export interface operations {
                 bead?: string;
                 /** @description Only this convoy. */
                 convoy?: string;
+                /** @description Only agents of this team, by its id; empty for work without a team. */
+                team?: string;
+                /** @description Only agents in this runtime; empty for work without an agent. */
+                runtime?: string;
                 /** @description `json` (the default) or `csv`. */
                 format?: string;
             };

@@ -1,6 +1,6 @@
 //! What was asked and what it cost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use godel_model::{CallId, QUARTER_MICROS, Quota, Reach, UsageKey, UsageSum, from_micros, micros};
 use godel_proxy::ProviderHealth;
@@ -120,6 +120,8 @@ pub struct Narrow {
     pub bead: Option<String>,
     /// The convoy.
     pub convoy: Option<String>,
+    /// One of these agents; an empty name stands for work without an agent.
+    pub agents: Option<BTreeSet<String>>,
 }
 
 impl Narrow {
@@ -134,6 +136,7 @@ impl Narrow {
             && fits(&self.agent, &key.agent)
             && fits(&self.bead, &key.bead)
             && fits(&self.convoy, &key.convoy)
+            && self.agents.as_ref().is_none_or(|agents| agents.contains(&key.agent))
     }
 }
 

@@ -1,5 +1,6 @@
 //! `godel do`: a sentence becomes a plan with a price, and on a yes a convoy that runs.
 
+mod board;
 mod draw;
 pub(crate) mod watch;
 

@@ -170,6 +170,27 @@ async fn as_many_agents_of_a_team_work_as_it_is_large() {
     }
     assert_eq!(agents(&yard, None).len(), 4);
     assert!(team["spentMicros"].as_i64().unwrap() > 0, "{team:#}");
+    sums_by_team_and_runtime_agree_with_the_ledger(&yard, team["id"].as_str().unwrap());
+}
+
+fn sums_by_team_and_runtime_agree_with_the_ledger(yard: &Yard, team: &str) {
+    yard.run(&["agent", "spawn", "[[work alone.txt alone]]", "--name", "loner"]).expect(0);
+    until(yard, &["agent", "show", "loner"], |agent| agent["lifecycleState"] == "completed");
+    let sum = |report: &Value| report["total"]["costMicros"].as_i64().unwrap();
+    let all = sum(&yard.json(&["usage"]));
+    let crew = sum(&yard.json(&["usage", "--team", team]));
+    assert!(0 < crew && crew < all, "{crew} of {all}");
+    let rows = yard.json(&["usage", "--by", "team"])["rows"].clone();
+    let cost = |row: &Value| (row["group"]["team"].clone(), row["costMicros"].as_i64().unwrap());
+    let told: Vec<_> = rows.as_array().unwrap().iter().map(cost).collect();
+    assert_eq!(told, [(json!(""), all - crew), (json!(team), crew)]);
+    assert_eq!(sum(&yard.json(&["usage", "--runtime", "worktree"])), all);
+    assert_eq!(sum(&yard.json(&["usage", "--runtime", "gvisor"])), 0);
+    let calls = yard.json(&["calls", "--team", team, "--limit", "1000"])["items"].clone();
+    let single = calls.as_array().unwrap().iter().map(|call| call["costMicros"].as_i64().unwrap());
+    assert_eq!(single.sum::<i64>(), crew);
+    let shown = yard.run(&["cost", "--by", "team,runtime"]).expect(0).stdout;
+    assert!(shown.contains("crew") && shown.contains("worktree"), "{shown}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use godel_app::Call;
 use godel_app::queue::Say;
 use godel_decide::agent::{Attempt, Ladder, Next};
 use godel_model::{AgentId, Life, LifeMove, Payload, Project, TenantId};
-use godel_runtime::SnapshotId;
+use godel_runtime::{Profile, SnapshotId};
 use godel_store::Tx;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -194,7 +194,10 @@ impl Run {
         let end = self.attempts(&call, &place, agent).await;
         let gone = !matches!(end, Ok(End::Lost));
         if gone && let Ok(agent) = self.agent().await {
-            self.keep_commits(&place).await;
+            // Behind walls the end of the sandbox does that.
+            if agent.sandbox == Profile::None {
+                self.keep_commits(&place).await;
+            }
             place::leave(&self.fleet, self.tenant, &agent).await;
         }
         end

@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Name;
 use crate::bench::Workbench;
+use crate::branch::Seen;
 use crate::disk::{self, Lock};
 use crate::error::{Error, Result};
 use crate::git::{failed, path_of};
@@ -192,7 +193,7 @@ impl Landing<'_> {
     /// Returns the reference of a branch, and where it is.
     fn branch(&self, name: &str) -> Result<(String, String)> {
         let reference = format!("refs/heads/{name}");
-        if let Some(commit) = self.repo().loose(&reference) {
+        if let Seen::At(commit) = self.repo().seen(&reference) {
             return Ok((reference, commit));
         }
         // A branch may be another name for a branch.

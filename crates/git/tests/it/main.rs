@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod attempts;
+mod branches;
 mod bundles;
 mod crash;
 mod furnish;

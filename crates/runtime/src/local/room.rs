@@ -21,8 +21,8 @@ use super::{files, owner};
 use crate::egress::{Denial, Endpoint, Gate, Rules};
 use crate::error::at;
 use crate::{
-    Event, Happening, Limit, Listener, Phase, ProcessId, Profile, Result, SandboxId, SandboxStatus,
-    Terminal,
+    Event, Happening, Limit, Listener, Phase, ProcessId, Profile, Result, SandboxId, SandboxPath,
+    SandboxStatus, Terminal,
 };
 
 /// How many refused connections are told in a minute; an agent must not fill the log.
@@ -57,6 +57,8 @@ pub(super) struct Room {
     users: Mutex<u32>,
     /// How often memory and processes were found to be short, as far as it was told.
     told_hits: Mutex<(u64, u64)>,
+    /// The commit that was taken over last, with all that belongs to that.
+    taken: Mutex<Option<String>>,
     paused: AtomicBool,
     closed: AtomicBool,
     /// The container, if there is one.
@@ -93,6 +95,7 @@ impl Room {
             ways: Mutex::new(None),
             users: Mutex::new(0),
             told_hits: Mutex::default(),
+            taken: Mutex::default(),
             paused: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             guest: tokio::sync::Mutex::default(),
@@ -118,6 +121,19 @@ impl Room {
         let record = self.change(change);
         record.save(&self.state)?;
         Ok(record)
+    }
+
+    /// Notes that a commit was taken over.
+    pub(super) fn note_taken(&self, commit: &str) {
+        *lock(&self.taken) = Some(commit.to_owned());
+    }
+
+    /// Whether the commit that the sandbox is at was taken over already, as far as a look from outside can tell.
+    pub(super) fn has_nothing_new(&self) -> bool {
+        let taken = lock(&self.taken).clone();
+        let Ok(name) = SandboxPath::new("HEAD") else { return false };
+        let head = files::read(&self.state.join("git"), &name);
+        matches!((taken, head), (Some(taken), Ok(head)) if head.trim_ascii_end() == taken.as_bytes())
     }
 
     pub(super) fn home(&self) -> PathBuf {

@@ -41,6 +41,7 @@ pub(super) async fn collect(provider: &Worktrees, room: &Arc<Room>) -> Result<Co
             let commit = offered.clone();
             blocking(move || mend_index(&repository, &commit)).await?;
         }
+        room.note_taken(&offered);
         return Ok(Collected { commit: offered, before, commits: 0, dirty });
     }
     let pack = room.state.join("offer.pack");
@@ -58,6 +59,7 @@ pub(super) async fn collect(provider: &Worktrees, room: &Arc<Room>) -> Result<Co
     });
     match admitted.await {
         Ok(commits) => {
+            room.note_taken(&offered);
             room.tell(Happening::Collected { commit: offered.clone() });
             Ok(Collected { commit: offered, before, commits, dirty })
         }
@@ -184,7 +186,8 @@ pub(super) async fn end(
     }
     while kills.join_next().await.is_some() {}
     room.groups.end_all();
-    if save && room.state.join("git").is_dir() {
+    // To ask git behind walls is dear, and most have told all before they end.
+    if save && room.state.join("git").is_dir() && !room.has_nothing_new() {
         // What cannot be taken over is kept as it is; nobody's work is thrown away here.
         if let Err(error) = collect(provider, &room).await {
             tracing::warn!(sandbox = %id, %error, "what was committed is kept aside");

@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use godel_api::{ModelCall, ModelCalls, Success, UsageReport, UsageRow, UsageTotals};
 use godel_app::spend::reports::{self, Days, GroupBy, Narrow, Report};
+use godel_board::spending::{self, Only, Split};
 use godel_model::{CallId, Invalid, Outcome, ProjectId, TokenId, UsageSum, code};
 use godel_store::CallRecord;
 use http::header;
@@ -23,6 +24,9 @@ use crate::state::Shared;
 /// How many attempts a page has unless asked otherwise, and at most.
 const LIMIT_DEFAULT: usize = 50;
 const LIMIT_MAX: usize = 1_000;
+/// What each report tells of.
+const PROVIDER: Split = Split::Ledger(GroupBy::Provider);
+const AGENT: Split = Split::Ledger(GroupBy::Agent);
 /// The longest name of a time zone.
 const ZONE_MAX_BYTES: usize = 64;
 
@@ -40,7 +44,8 @@ pub(crate) struct UsageQuery {
     /// Where days begin at midnight, such as Europe/Berlin; UTC unless given.
     #[param(max_length = 64)]
     time_zone: Option<String>,
-    /// By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy.
+    /// By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy,
+    /// team, runtime.
     group_by: Option<String>,
     /// Only this provider.
     provider: Option<String>,
@@ -56,6 +61,10 @@ pub(crate) struct UsageQuery {
     bead: Option<String>,
     /// Only this convoy.
     convoy: Option<String>,
+    /// Only agents of this team, by its id; empty for work without a team.
+    team: Option<String>,
+    /// Only agents in this runtime; empty for work without an agent.
+    runtime: Option<String>,
     /// `json` (the default) or `csv`.
     format: Option<String>,
 }
@@ -84,6 +93,10 @@ pub(crate) struct CallsQuery {
     bead: Option<String>,
     /// Only this convoy.
     convoy: Option<String>,
+    /// Only agents of this team, by its id; empty for work without a team.
+    team: Option<String>,
+    /// Only agents in this runtime; empty for work without an agent.
+    runtime: Option<String>,
     /// `json` (the default) or `csv`.
     format: Option<String>,
 }
@@ -117,21 +130,19 @@ fn is_csv(format: Option<&str>) -> ApiResult<bool> {
     }
 }
 
-fn groups(text: Option<&str>) -> ApiResult<Vec<GroupBy>> {
+fn splits(text: Option<&str>) -> ApiResult<Vec<Split>> {
     let names = text.unwrap_or_default().split(',').map(str::trim).filter(|name| !name.is_empty());
-    let mut groups = Vec::new();
+    let mut splits = Vec::new();
     for name in names {
-        let found = GroupBy::ALL.into_iter().find(|by| by.as_str() == name);
-        let found = found.ok_or_else(|| {
-            refuse(
-                "groupBy takes day, hour, provider, model, project, user, agent, bead and convoy",
-            )
+        let found = Split::named(name).ok_or_else(|| {
+            let known: Vec<&str> = Split::names().collect();
+            refuse(&format!("groupBy takes {}", known.join(", ")))
         })?;
-        if !groups.contains(&found) {
-            groups.push(found);
+        if !splits.contains(&found) {
+            splits.push(found);
         }
     }
-    Ok(groups)
+    Ok(splits)
 }
 
 fn totals(sum: &UsageSum) -> UsageTotals {
@@ -167,10 +178,10 @@ pub(crate) async fn usage(
     Query(query): Query<UsageQuery>,
 ) -> ApiResult<Response> {
     let csv = is_csv(query.format.as_deref())?;
-    let by = groups(query.group_by.as_deref())?;
+    let by = splits(query.group_by.as_deref())?;
     let zone = zone(query.time_zone.as_deref())?;
     let days = Days { from: day(query.from)?, to: day(query.to)?, zone };
-    let narrow = Narrow {
+    let ledger = Narrow {
         provider: query.provider,
         model: query.model,
         project: query.project,
@@ -178,16 +189,18 @@ pub(crate) async fn usage(
         agent: query.agent,
         bead: query.bead,
         convoy: query.convoy,
+        agents: None,
     };
+    let only = Only { ledger, team: query.team, runtime: query.runtime };
     // Both are always told, whatever else was asked for.
     let mut asked = by.clone();
-    for always in [GroupBy::Provider, GroupBy::Agent] {
+    for always in [PROVIDER, AGENT] {
         if !asked.contains(&always) {
             asked.push(always);
         }
     }
     let time_zone = days.zone.iana_name().unwrap_or("UTC").to_owned();
-    let report = reports::usage(&shared.app, &caller.call, days, asked.clone(), narrow).await?;
+    let report = spending::usage(&shared.app, &caller.call, days, &asked, only).await?;
     let told = UsageReport { time_zone, ..told(&report, &by, &asked) };
     if csv {
         return Ok(as_csv(&usage_csv(&told, &by)));
@@ -195,9 +208,9 @@ pub(crate) async fn usage(
     Ok(Json(Success::new(told)).into_response())
 }
 
-fn told(report: &Report, by: &[GroupBy], asked: &[GroupBy]) -> UsageReport {
-    let place = |by: GroupBy| asked.iter().position(|asked| *asked == by);
-    let cost_by = |by: GroupBy| {
+fn told(report: &Report, by: &[Split], asked: &[Split]) -> UsageReport {
+    let place = |by: Split| asked.iter().position(|asked| *asked == by);
+    let cost_by = |by: Split| {
         let mut costs: BTreeMap<String, i64> = BTreeMap::new();
         for (values, sum) in &report.rows {
             let name = place(by).and_then(|at| values.get(at)).cloned().unwrap_or_default();
@@ -220,13 +233,13 @@ fn told(report: &Report, by: &[GroupBy], asked: &[GroupBy]) -> UsageReport {
         time_zone: String::new(),
         total_cost: dollars(report.total.cost_micros),
         total: totals(&report.total),
-        by_provider: cost_by(GroupBy::Provider),
-        by_agent: cost_by(GroupBy::Agent),
+        by_provider: cost_by(PROVIDER),
+        by_agent: cost_by(AGENT),
         rows: rows.collect(),
     }
 }
 
-fn usage_csv(report: &UsageReport, by: &[GroupBy]) -> Vec<Vec<String>> {
+fn usage_csv(report: &UsageReport, by: &[Split]) -> Vec<Vec<String>> {
     let mut lines = Vec::new();
     let mut head: Vec<String> = by.iter().map(|by| by.as_str().to_owned()).collect();
     let names = [
@@ -286,7 +299,7 @@ pub(crate) async fn calls(
         return Err(refuse("limit must be 1 to 1000").into());
     }
     let before: Option<CallId> = query.before.map(|text| text.parse()).transpose()?;
-    let narrow = Narrow {
+    let ledger = Narrow {
         provider: query.provider,
         model: query.model,
         project: query.project,
@@ -294,9 +307,12 @@ pub(crate) async fn calls(
         agent: query.agent,
         bead: query.bead,
         convoy: query.convoy,
+        agents: None,
     };
+    let only = Only { ledger, team: query.team, runtime: query.runtime };
     let (app, call) = (&shared.app, &caller.call);
     let ever = Some(jiff::civil::date(2020, 1, 1));
+    let narrow = spending::ever(app, call, only).await?;
     let all = reports::usage(app, call, (ever, None), Vec::new(), narrow.clone()).await?;
     let (found, next) = reports::calls(app, call, before, limit, narrow).await?;
     let logs: Vec<ModelCall> = found.into_iter().map(model_call).collect();

@@ -9,6 +9,13 @@ import type { Kind } from "./spend";
 /** Only what belongs to these. */
 export type Filter = Readonly<Partial<Record<Kind, string | undefined>>>;
 
+interface Calls {
+  since: number;
+  filter: Filter;
+  /** Only those that belong to none of this kind. */
+  without?: Kind | undefined;
+}
+
 const USAGE = ["usage"] as const;
 const CALLS = ["calls"] as const;
 const PAGE = 1_000;
@@ -37,7 +44,7 @@ export const costQueries = {
       },
     }),
   /** Single requests since a moment, the newest first. */
-  calls: (asked: { since: number; filter: Filter }) =>
+  calls: (asked: Calls) =>
     queryOptions({ queryKey: [...CALLS, asked], queryFn: () => readCalls(asked) }),
   call: (id: string) =>
     queryOptions({
@@ -56,8 +63,9 @@ export const usersQuery = queryOptions({
 onLive({ on: ["agent:*", "budget:*"], invalidate: () => [USAGE, CALLS], everyMs: 5_000 });
 onLive({ on: "user:*", invalidate: () => [usersQuery.queryKey] });
 
-async function readCalls({ since, filter }: { since: number; filter: Filter }) {
+async function readCalls({ since, filter, without }: Calls) {
   const fields = fieldsOf(filter);
+  if (without !== undefined) fields.set(without, "");
   fields.set("limit", String(PAGE));
   const calls: ModelCall[] = [];
   for (;;) {

@@ -2,8 +2,26 @@ import type { ModelCall, UsageReport, UsageTotals } from "../../api/types";
 import type { Range } from "./range";
 
 /** By what spending can be split, as the usage API has it. */
-export const KINDS = ["provider", "model", "agent", "bead", "convoy", "project", "user"] as const;
+export const KINDS = [
+  "provider",
+  "model",
+  "agent",
+  "team",
+  "bead",
+  "convoy",
+  "runtime",
+  "project",
+  "user",
+] as const;
 export type Kind = (typeof KINDS)[number];
+
+/** Kinds that are known of the agent and not of a request; the server narrows by them. */
+export const OF_AGENT = ["team", "runtime"] as const satisfies readonly Kind[];
+type OwnKind = Exclude<Kind, (typeof OF_AGENT)[number]>;
+
+export function isOfAgent(kind: Kind): kind is (typeof OF_AGENT)[number] {
+  return (OF_AGENT as readonly Kind[]).includes(kind);
+}
 
 /** What somebody spent in one part of a range. */
 export interface Cell {
@@ -85,8 +103,8 @@ export function cacheHit(
 }
 
 /** Which provider, model and so on a request belongs to. */
-export function keyOf(call: ModelCall, kind: Kind): string {
-  const keys: Record<Kind, string | null | undefined> = {
+export function keyOf(call: ModelCall, kind: OwnKind): string {
+  const keys: Record<OwnKind, string | null | undefined> = {
     provider: call.provider,
     model: call.model,
     agent: call.agentId,

@@ -4,10 +4,11 @@ import type { ModelCall } from "../../api/types";
 import { useCan } from "../../roles/session";
 import { setParams, useChoice, useParam, useParams } from "../../router/router";
 import { useNow } from "../../ui/useNow";
+import { agentQueries } from "../agents/queries";
 import { useProject } from "../projects/queries";
 import { costQueries, type Filter, usersQuery } from "./queries";
 import { PRESETS, type Range, rangeOf, ZONES, type Zone } from "./range";
-import { callsIn, cellsOfReport, KINDS, type Kind, keyOf } from "./spend";
+import { callsIn, cellsOfReport, isOfAgent, KINDS, type Kind, keyOf } from "./spend";
 
 /** A range moves on with the clock, a minute at a time. */
 const EVERY_MS = 60_000;
@@ -78,7 +79,11 @@ const dayOf = (bucket = "") => bucket.slice(0, "2026-11-16".length);
 /** The single requests of a range. */
 export function useCalls(range: Range, { filter, without }: Scope) {
   return useQuery({
-    ...costQueries.calls({ since: range.start, filter }),
+    ...costQueries.calls({
+      since: range.start,
+      filter,
+      without: without && isOfAgent(without) ? without : undefined,
+    }),
     select: (data) => ({
       calls: callsIn(onlyWithout(data.calls, without), range),
       isCut: data.isCut,
@@ -87,18 +92,23 @@ export function useCalls(range: Range, { filter, without }: Scope) {
 }
 
 function onlyWithout(calls: readonly ModelCall[], kind: Kind | undefined): readonly ModelCall[] {
-  return kind === undefined ? calls : calls.filter((call) => keyOf(call, kind) === "");
+  if (kind === undefined || isOfAgent(kind)) return calls;
+  return calls.filter((call) => keyOf(call, kind) === "");
 }
 
 /** What people call something: names instead of ids, as far as the reader may know them. */
 export function useTitles(): (kind: Kind, key: string) => string {
   const { projects } = useProject();
+  const params = useParams();
+  const isTeam = params.get("by") === "team" || params.has("team");
   const isAllowed = useCan("user:read:team");
   const users = useQuery({ ...usersQuery, enabled: isAllowed });
+  const teams = useQuery({ ...agentQueries.teams, enabled: isTeam });
   return (kind, key) => {
     if (key === "") return `No ${kind}`;
     if (kind === "project") return projects.find(({ id }) => id === key)?.name ?? key;
     if (kind === "user") return users.data?.items.find(({ id }) => id === key)?.name ?? key;
+    if (kind === "team") return teams.data?.items.find(({ id }) => id === key)?.name ?? key;
     return key;
   };
 }

@@ -1,4 +1,5 @@
-//! `godel watch`: a line for each bead of a convoy whenever something changes, and what needs a person.
+//! `godel watch`: a bar for each bead of a convoy, drawn anew when something changes, and what needs a person; where
+//! nothing can be drawn, a line for each change.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use godel_worker::Patience;
 use reqwest::Method;
 use uuid::Uuid;
 
+use super::board::{self, Lane};
 use crate::commands::worker::notes;
 use godel_console::lookup::{NOTHING, segment};
 use godel_console::measure::money;
@@ -28,14 +30,17 @@ pub(crate) async fn run(context: &Context, convoy: &str, project: Option<&str>) 
     let mut events =
         found.client.follow(["agent:*", "bead:*", "convoy:*"].map(str::to_owned).to_vec(), None);
     let server = Patience::new(found.client, notes(output));
-    let mut told = BTreeMap::new();
+    let (mut told, mut drawn) = (BTreeMap::new(), 0);
     loop {
         let looked = server.until_answered(|| look(&server.client, convoy, project));
         let seen = tokio::select! {
             seen = looked => seen?,
             _ = tokio::signal::ctrl_c() => return detached(output, convoy),
         };
-        seen.tell(output, &mut told)?;
+        match output.screen() {
+            Some(size) => drawn = seen.draw(output, drawn, size)?,
+            None => seen.tell(output, &mut told)?,
+        }
         if seen.run.state != "running" {
             return end(output, &seen.run);
         }
@@ -88,12 +93,35 @@ async fn look(
 }
 
 impl Seen {
+    /// Draws how everything is over the last so many lines, and returns how many there are now.
+    fn draw(&self, output: Output, before: usize, size: (usize, usize)) -> Result<usize> {
+        let agents = |bead: &str| self.at_work_on(bead).collect::<Vec<_>>();
+        let beads = self.waves.waves.iter().flatten().chain(&self.waves.tangled);
+        let lanes: Vec<Lane<'_>> = beads.map(|bead| Lane::of(bead, &agents(&bead.id))).collect();
+        let needs: Vec<String> = self.ours().map(first_line).collect();
+        let lines = board::picture(&self.run, &lanes, &needs, size);
+        output.redraw(before, &lines)?;
+        Ok(lines.len())
+    }
+
+    /// Returns the agents of a bead, the newest first.
+    fn at_work_on(&self, bead: &str) -> impl Iterator<Item = &Agent> {
+        self.agents.iter().filter(move |agent| agent.bead == bead)
+    }
+
+    /// Returns what needs a person for a bead of the convoy.
+    fn ours(&self) -> impl Iterator<Item = &Notice> {
+        let beads = self.waves.waves.iter().flatten();
+        self.notices.iter().filter(move |notice| {
+            notice.bead.as_ref().is_some_and(|bead| beads.clone().any(|one| one.id == *bead))
+        })
+    }
+
     /// Tells what is new.
     fn tell(&self, output: Output, told: &mut BTreeMap<String, String>) -> Result<()> {
         let mut news = Vec::new();
         for bead in self.waves.waves.iter().flatten() {
-            let mine: Vec<&Agent> =
-                self.agents.iter().filter(|agent| agent.bead == bead.id).collect();
+            let mine: Vec<&Agent> = self.at_work_on(&bead.id).collect();
             let cost: i64 = mine.iter().filter_map(|agent| agent.spent_micros).sum();
             let who = mine.first().map_or("-", |agent| agent.label.as_str());
             let state = if bead.blocked { "waits" } else { bead.status.as_str() };
@@ -106,11 +134,7 @@ impl Seen {
             );
             news.push((bead.id.clone(), line));
         }
-        let ours = |notice: &&Notice| {
-            notice.bead.as_ref().is_some_and(|bead| news.iter().any(|(id, _)| id == bead))
-        };
-        let notices: Vec<(String, String)> =
-            self.notices.iter().filter(ours).map(needs_you).collect();
+        let notices: Vec<(String, String)> = self.ours().map(needs_you).collect();
         for (key, line) in news.into_iter().chain(notices) {
             if told.get(&key) != Some(&line) && !output.is_json() {
                 output.line(&line)?;
@@ -121,8 +145,11 @@ impl Seen {
     }
 }
 
-fn needs_you(notice: &Notice) -> (String, String) {
+fn first_line(notice: &Notice) -> String {
     let first = plain(notice.text.lines().next().unwrap_or_default());
-    let mark = styled(WARN, "needs you:");
-    (notice.id.to_string(), format!("{mark} {first}  (`godel inbox` answers)"))
+    format!("needs you: {first}  (`godel inbox` answers)")
+}
+
+fn needs_you(notice: &Notice) -> (String, String) {
+    (notice.id.to_string(), styled(WARN, first_line(notice)))
 }
