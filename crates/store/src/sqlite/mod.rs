@@ -180,7 +180,7 @@ fn open_writer(path: &Path, durability: Durability) -> Result<Connection> {
         "PRAGMA journal_mode = WAL;
          PRAGMA synchronous = {synchronous}; PRAGMA fullfsync = ON;
          PRAGMA busy_timeout = 5000; PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -8192; PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0;
+         PRAGMA cache_size = -16384; PRAGMA mmap_size = 0; PRAGMA wal_autocheckpoint = 0;
          PRAGMA journal_size_limit = 67108864; PRAGMA secure_delete = ON;"
     ))
     .map_err(fail)?;

@@ -6,6 +6,10 @@ use godel_store::DatabaseUrl;
 use super::flow;
 use crate::error::{Error, Result, Told as _};
 
+/// The line in which they stand, if it is not there.
+const LINE: &str =
+    "INSERT INTO lane (tenant, pool, name) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+
 /// Where tasks stand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
@@ -62,6 +66,9 @@ pub(super) fn fill(url: &DatabaseUrl, tenant: TenantId, place: Place, count: usi
             let row = place.insert(&number).replace("{id}", &id);
             let row = format!("{numbers} {row} FROM c WHERE $3 <> ''");
             conn.execute_batch("PRAGMA synchronous = OFF; BEGIN").told("fill")?;
+            let own = tenant.uuid();
+            let line = rusqlite::params![own.as_bytes(), lane.pool(), lane.as_str()];
+            conn.execute(&LINE.replace('$', "?"), line).told("fill the database")?;
             for text in [task, row] {
                 let tenant = tenant.uuid();
                 let values = rusqlite::params![tenant.as_bytes(), lane.as_str(), asked, count];
@@ -82,12 +89,13 @@ pub(super) fn fill(url: &DatabaseUrl, tenant: TenantId, place: Place, count: usi
             );
             let row = place.insert(&number).replace("{id}", &id);
             let row = format!("{row} {numbers} WHERE $3::text <> ''");
-            let (address, tenant, lane) =
-                (address.clone(), tenant.uuid(), lane.as_str().to_owned());
+            let (address, tenant, pool) = (address.clone(), tenant.uuid(), lane.pool().to_owned());
+            let lane = lane.as_str().to_owned();
             // A client of its own runtime must not be used inside another one.
             let work = move || -> Result<()> {
                 let mut client =
                     ::postgres::Client::connect(&address, ::postgres::NoTls).told("connect")?;
+                client.execute(LINE, &[&tenant, &pool, &lane]).told("fill")?;
                 for text in [task, row] {
                     client.execute(&text, &[&tenant, &lane, &asked, &count]).told("fill")?;
                 }
