@@ -338,6 +338,20 @@ describe("the beads", () => {
     expect(new URL(page.url()).pathname).toBe("/dashboard/beads");
   });
 
+  it("D4 an agent is spawned on the bead that is looked at, unless somebody has it", async () => {
+    const panel = page.getByRole("complementary", { name: /^Bead / });
+    const button = panel.getByRole("button", { name: "Spawn an agent on it" });
+    await page.goto(`${here.url}/dashboard/beads/${seed.inReview.bead}?tab=work`);
+    await expect.poll(() => button.getAttribute("aria-disabled")).toBe("true");
+    await page.goto(`${here.url}/dashboard/beads/${part}?tab=work`);
+    await button.click();
+    const drawer = page.getByRole("dialog", { name: "Spawn an agent" });
+    await expect.poll(() => drawer.getByLabel("Bead").inputValue()).toBe(part);
+    await drawer.getByText(`--bead ${part}`).waitFor();
+    await page.keyboard.press("Escape");
+    await page.goto(`${here.url}/dashboard/beads`);
+  });
+
   it("B4 a file is shown before it is taken, and goes out byte for byte as it came", async () => {
     const other = await SeededServer.bare();
     try {

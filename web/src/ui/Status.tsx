@@ -55,3 +55,13 @@ export function PartialBadge({ kind, why }: { kind: keyof typeof KINDS; why: str
     </Badge>
   );
 }
+
+/** Says that there will be more in a moment; so narrow that nothing beside it moves. */
+export function Arriving() {
+  return (
+    <span title="The rest is on its way">
+      <span aria-hidden="true">…</span>
+      <span className="visually-hidden"> The rest is on its way</span>
+    </span>
+  );
+}

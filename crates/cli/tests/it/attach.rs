@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::fleet::Yard;
 use crate::home::Home;
 use crate::people::developer;
-use crate::wire::{Cutter, Talkative, gather, wait_for};
+use crate::wire::{Cutter, Talkative, gather, terminal, wait_for};
 
 pub(crate) const MODEL: &str = "[agents]\nmodel = \"claude-opus-4-8\"\n";
 /// An agent that works for as long as a test takes.
@@ -470,22 +470,13 @@ async fn who_talks_to_an_agent_talks_on_after_the_server_was_killed() {
 async fn a_person_at_a_terminal_works_in_the_agents_and_leaves_by_a_key() {
     use std::io::Write as _;
 
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use rustix::termios::{Winsize, tcsetwinsize};
     let yard = Yard::open(MODEL).await;
     let label = busy(&yard);
-    let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&master).unwrap();
-    unlockpt(&master).unwrap();
-    let size = Winsize { ws_row: 33, ws_col: 111, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&master, size).unwrap();
-    let name = ptsname(&master, Vec::new()).unwrap().into_string().unwrap();
-    let tty = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    let (mut keyboard, tty) = terminal((33, 111));
     let mut command =
         yard.repo.command_in(&yard.repo.path, &["agent", "attach", &label, "--terminal"]);
     let both = (tty.try_clone().unwrap(), tty.try_clone().unwrap());
     let mut child = command.stdin(both.0).stdout(both.1).stderr(tty).spawn().unwrap();
-    let mut keyboard = std::fs::File::from(master);
     let shown = gather(keyboard.try_clone().unwrap());
     let until = |text: &str| wait_for(&[&shown], text);
     until("Ctrl-] or ~. after Enter detaches");

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fleet::{AUTO, PATIENCE, PERSON, Yard};
 use crate::home::Answer;
+use crate::wire::{gather, terminal, wait_for};
 
 /// What a model answers: two beads, one after the other.
 fn two_beads() -> String {
@@ -234,4 +235,64 @@ async fn questions_about_agents_are_answered_and_what_is_meant_is_asked_back() {
     let vague = yard.run(&["do", "Fix it", "--rules", "--json"]).expect(4).json();
     assert_eq!(vague["question"]["about"], "object", "{vague:#}");
     yard.run(&["agent", "kill", &third]).expect(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_convoy_is_drawn_in_a_terminal_until_it_is_over() {
+    let yard = Yard::open(AUTO).await;
+    let wish = format!("Build two files [[json {}]]", two_beads());
+    let intent = yard.json(&["do", &wish, "--yes"]);
+    let convoy = intent["convoy"].as_str().unwrap();
+    let (person, tty) = terminal((30, 100));
+    let mut command = yard.repo.command_in(&yard.repo.path, &["watch", convoy]);
+    command.env("TERM", "xterm").env_remove("NO_COLOR");
+    let sides = (tty.try_clone().unwrap(), tty.try_clone().unwrap());
+    let mut child = command.stdin(sides.0).stdout(sides.1).stderr(tty).spawn().unwrap();
+    drop(command);
+    let shown = gather(person);
+    wait_for(&[&shown], &format!("{convoy} is done\n"));
+    assert!(child.wait().unwrap().success());
+    let all = String::from_utf8(shown.lock().unwrap().clone()).unwrap();
+    // Each picture goes over the one before: a head and a line for each bead.
+    let pictures: Vec<&str> = all.split("\x1b[3A\r\x1b[J").collect();
+    assert!(pictures.len() > 1, "{all:?}");
+    let last = pictures.last().unwrap();
+    assert!(last.contains("2 of 2 beads done"), "{last:?}");
+    assert_eq!(last.matches(&"█".repeat(10)).count(), 2, "{last:?}");
+    assert!(last.contains("Write one.txt") && last.contains("worker-"), "{last:?}");
+    // Who does not look at a terminal gets lines.
+    let lines = yard.run(&["watch", convoy]).expect(0).stdout;
+    assert!(!lines.contains('\x1b') && lines.contains("Write two.txt"), "{lines:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sentence_runs_a_workflow_once_and_gives_a_convoy_more_agents() {
+    let yard = Yard::open(PERSON).await;
+    let flow = yard.repo.home.path().join("ship.yaml");
+    std::fs::write(&flow, "name: ship\nsteps:\n  - id: pack\n").unwrap();
+    yard.run(&["workflow", "save", flow.to_str().unwrap()]).expect(0);
+    let asked = yard.json(&["do", "run the ship workflow", "--plan-only"]);
+    assert_eq!(asked["type"], "execute_workflow", "{asked:#}");
+    let runs = |yard: &Yard| count(yard, &["workflow", "runs"]);
+    assert_eq!(runs(&yard), 0, "nothing runs before a yes");
+    let id = asked["id"].as_str().unwrap();
+    yard.json(&["do", "--start", id]);
+    yard.run(&["do", "--start", id]);
+    assert_eq!(runs(&yard), 1);
+
+    let wait = "[[shell sleep 600]]";
+    let beads: Vec<String> = (0..3)
+        .map(|number| yard.json(&["bead", "create", &format!("Part {number} {wait}")]))
+        .map(|made| made["id"].as_str().unwrap().to_owned())
+        .collect();
+    let words = ["convoy", "create", "Auth", &beads[0], &beads[1], &beads[2]];
+    let convoy = yard.json(&words)["id"].as_str().unwrap().to_owned();
+    yard.run(&["convoy", "start", &convoy, "--agents", "1"]).expect(0);
+    let asked = yard.json(&["do", "add 2 agents to the Auth convoy", "--yes"]);
+    assert_eq!(asked["type"], "scale_team", "{asked:#}");
+    let watch = ["convoy", "watch", &convoy, "--once"];
+    yard.look_until(&watch, |run| run["agents"] == 3 && run["running"] == 3);
+    let fewer = yard.json(&["do", "scale the Auth convoy to 2", "--plan-only"]);
+    assert!(fewer["words"].to_string().contains("will have 2 agents at once"), "{fewer:#}");
+    assert_eq!(yard.json(&watch)["agents"], 3, "a plan changes nothing");
 }

@@ -62,6 +62,20 @@ pub(crate) struct Talkative {
     stderr: Arc<Mutex<Vec<u8>>>,
 }
 
+/// Opens a terminal of so many lines and columns: the person's side, and that of a command.
+pub(crate) fn terminal((rows, columns): (u16, u16)) -> (std::fs::File, std::fs::File) {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&person).unwrap();
+    unlockpt(&person).unwrap();
+    let size =
+        rustix::termios::Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    rustix::termios::tcsetwinsize(&person, size).unwrap();
+    let name = ptsname(&person, Vec::new()).unwrap().into_string().unwrap();
+    let command = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    (std::fs::File::from(person), command)
+}
+
 /// Reads all that comes, on a thread of its own.
 pub(crate) fn gather(mut from: impl std::io::Read + Send + 'static) -> Arc<Mutex<Vec<u8>>> {
     let all = Arc::new(Mutex::new(Vec::new()));

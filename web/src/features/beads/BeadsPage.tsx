@@ -15,7 +15,7 @@ import { plural } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { PageHead, Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
-import { PartialBadge } from "../../ui/Status";
+import { Arriving, PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
 import { useColumns } from "../../ui/table/ColumnChooser";
 import type { Column } from "../../ui/table/DataTable";
@@ -126,8 +126,8 @@ function HowMany({
 }) {
   return (
     <>
-      {plural(found, "bead")}{" "}
-      {isPart && <PartialBadge kind="limited" why="The rest is on its way" />}
+      {plural(found, "bead")}
+      {isPart && <Arriving />}{" "}
       {isCut && <PartialBadge kind="limited" why={`Only the first ${all}`} />}
     </>
   );

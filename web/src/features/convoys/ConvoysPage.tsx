@@ -13,7 +13,7 @@ import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
 import { FilterBox, PageHead } from "../../ui/PageHead";
 import { SkeletonCards } from "../../ui/Skeleton";
-import { PartialBadge } from "../../ui/Status";
+import { Arriving, PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
 import { BeadPanel } from "../beads/panel/BeadPanel";
 import { useBeads } from "../beads/queries";
@@ -58,8 +58,8 @@ export function Page({ rest }: PageProps) {
         note={
           query.data && (
             <>
-              {plural(onPage.length, "bead")}{" "}
-              {query.data.isPart && <PartialBadge kind="limited" why="The rest is on its way" />}
+              {plural(onPage.length, "bead")}
+              {query.data.isPart && <Arriving />}{" "}
               {query.data.isCut && (
                 <PartialBadge kind="limited" why="Only the first 10,000 beads" />
               )}

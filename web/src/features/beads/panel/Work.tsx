@@ -1,7 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import type { BeadDetail } from "../../../api/types";
+import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
+import { navigate } from "../../../router/router";
 import { plural } from "../../../ui/format";
+import { Icon } from "../../../ui/Icon";
 import { Loaded } from "../../../ui/Loaded";
 import { Money } from "../../../ui/Money";
 import { ShortId } from "../../../ui/ShortId";
@@ -71,6 +74,7 @@ export function Work({ bead }: { bead: BeadDetail }) {
             )
           }
         </Loaded>
+        <SpawnOn bead={bead} />
       </section>
       <section className={styles.section} aria-label="Sessions">
         <h3>Sessions</h3>
@@ -79,6 +83,23 @@ export function Work({ bead }: { bead: BeadDetail }) {
         </Loaded>
       </section>
     </>
+  );
+}
+
+/** Starts an agent on a bead that nobody works on. */
+function SpawnOn({ bead }: { bead: BeadDetail }) {
+  const isBusy = bead.status === "open" ? undefined : `It is ${bead.status}.`;
+  return (
+    <Guarded
+      size="small"
+      can="agent:create:own"
+      cli={`godel agent spawn --bead ${bead.id}`}
+      refused={isBusy}
+      onClick={() => navigate(`/agents?spawn=${encodeURIComponent(bead.id)}`)}
+    >
+      <Icon name="plus" size={14} />
+      Spawn an agent on it
+    </Guarded>
   );
 }
 
