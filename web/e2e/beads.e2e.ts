@@ -338,10 +338,10 @@ describe("the beads", () => {
     expect(new URL(page.url()).pathname).toBe("/dashboard/beads");
   });
 
-  it("D4 an agent is spawned on the bead that is looked at, unless somebody has it", async () => {
+  it("D4 an agent is spawned on the bead that is looked at, unless it is done", async () => {
     const panel = page.getByRole("complementary", { name: /^Bead / });
     const button = panel.getByRole("button", { name: "Spawn an agent on it" });
-    await page.goto(`${here.url}/dashboard/beads/${seed.inReview.bead}?tab=work`);
+    await page.goto(`${here.url}/dashboard/beads/${seed.landed}?tab=work`);
     await expect.poll(() => button.getAttribute("aria-disabled")).toBe("true");
     await page.goto(`${here.url}/dashboard/beads/${part}?tab=work`);
     await button.click();

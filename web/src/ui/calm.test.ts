@@ -16,7 +16,7 @@ describe("a calm list", () => {
       { id: "a", n: 2 },
     ];
     expect(heldRows(seen, rows, keyOf)).toEqual({
-      rows: [
+      shown: [
         { id: "a", n: 2 },
         { id: "b", n: 1 },
         { id: "c", n: 2 },

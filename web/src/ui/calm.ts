@@ -18,11 +18,16 @@ export function heldRows<T>(
   seen: readonly T[],
   rows: readonly T[],
   keyOf: (row: T) => string,
-): { rows: T[]; waiting: number } {
+): { shown: T[]; waiting: number } {
   const newest = new Map(rows.map((row) => [keyOf(row), row]));
-  const held = seen.map((row) => newest.get(keyOf(row)) ?? row);
-  const known = new Set(seen.map(keyOf));
-  return { rows: held, waiting: rows.filter((row) => !known.has(keyOf(row))).length };
+  let found = 0;
+  const held = seen.map((row) => {
+    const fresh = newest.get(keyOf(row));
+    if (fresh === undefined) return row;
+    found += 1;
+    return fresh;
+  });
+  return { shown: held, waiting: newest.size - found };
 }
 
 /** What is in the address but does not change which rows are shown. */
@@ -42,6 +47,9 @@ export function useCalm<T>(
   const view = useDeferredValue(useViewName());
   const viewed = useRef(view);
   const [, redraw] = useState(0);
+  const held = useRef<{ seen: readonly T[]; rows: readonly T[]; shown: T[]; waiting: number }>(
+    undefined,
+  );
   const show = () => {
     seen.current = rows;
     redraw((times) => times + 1);
@@ -50,7 +58,11 @@ export function useCalm<T>(
   if (!isBusy || viewed.current !== view || seen.current.length === 0) seen.current = rows;
   viewed.current = view;
   if (seen.current === rows) return { rows, waiting: 0, show };
-  return { ...heldRows(seen.current, rows, keyOf), show };
+  // Whoever scrolls through a long list has it drawn with each frame; what is in it is worked out once.
+  if (held.current?.seen !== seen.current || held.current.rows !== rows) {
+    held.current = { seen: seen.current, rows, ...heldRows(seen.current, rows, keyOf) };
+  }
+  return { rows: held.current.shown, waiting: held.current.waiting, show };
 }
 
 function useViewName(): string {

@@ -30,7 +30,7 @@ import { BeadTree } from "./BeadTree";
 import { ExchangeMenu } from "./exchange/ExchangeMenu";
 import type { BeadGraph } from "./graph";
 import { GROUP_TITLES, GROUPS } from "./groups";
-import { byUrgency } from "./looks";
+import { byUrgency, resorted } from "./looks";
 import { NewBead } from "./NewBead";
 import { BeadPanel } from "./panel/BeadPanel";
 import { useBeads, useFound } from "./queries";
@@ -153,8 +153,13 @@ function useAnswer({ text, projectId, graph, beads, convoys, isCut }: Asked) {
   const { actor } = useSession();
   const now = useNow(60_000);
   const beyond = useFound(projectId, sound, isCut && terms.length > 0);
-  const all = beyond ?? beads;
-  const sorted = useMemo(() => all.toSorted(byUrgency), [all]);
+  const order = useRef<readonly Bead[]>([]);
+  const sorted = useMemo(() => {
+    order.current = beyond
+      ? beyond.toSorted(byUrgency)
+      : resorted(order.current, beads, graph.byId);
+    return order.current;
+  }, [beyond, beads, graph]);
   const found = useMemo(() => {
     if (terms.length === 0) return sorted;
     const around = { graph, convoys: convoys?.items ?? [], me: actor, now };

@@ -23,7 +23,9 @@ const rows = new WeakMap<Bead, TableRow>();
 
 /** The row of a bead: the same one for as long as the bead stays as it is. */
 export function rowOf(bead: Bead): TableRow {
-  const row = rows.get(bead) ?? { kind: "bead", bead };
+  const known = rows.get(bead);
+  if (known) return known;
+  const row: TableRow = { kind: "bead", bead };
   rows.set(bead, row);
   return row;
 }

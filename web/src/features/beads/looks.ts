@@ -70,6 +70,21 @@ export function byUrgency(a: Bead, b: Bead): number {
   return urgency || byCode(a.createdAt, b.createdAt) || byCode(a.id, b.id);
 }
 
+/**
+ * Sorts beads of which most are where they were: what is nearly in order is soon in order. `byId` has all of
+ * them.
+ */
+export function resorted(
+  before: readonly Bead[],
+  all: readonly Bead[],
+  byId: ReadonlyMap<string, Bead>,
+): readonly Bead[] {
+  const kept = new Set(before.flatMap(({ id }) => byId.get(id) ?? []));
+  // Two projects may have the same bead; then there are fewer ids than beads.
+  const isSame = kept.size === all.length && byId.size === all.length;
+  return (isSame ? [...kept] : all).toSorted(byUrgency);
+}
+
 /** Times and ids have no language; comparing them as words of one is slow. */
 export function byCode(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

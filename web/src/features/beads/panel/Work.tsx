@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { BeadDetail } from "../../../api/types";
+import type { Agent, BeadDetail } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
 import { navigate } from "../../../router/router";
@@ -12,6 +12,7 @@ import { SkeletonRows } from "../../../ui/Skeleton";
 import { Badge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
 import { AgentStatus } from "../../agents/AgentStatus";
+import { isAlive } from "../../agents/views";
 import { beadQueries } from "../queries";
 import styles from "./BeadPanel.module.css";
 
@@ -74,7 +75,7 @@ export function Work({ bead }: { bead: BeadDetail }) {
             )
           }
         </Loaded>
-        <SpawnOn bead={bead} />
+        <SpawnOn bead={bead} agents={agents.data?.items ?? []} />
       </section>
       <section className={styles.section} aria-label="Sessions">
         <h3>Sessions</h3>
@@ -86,15 +87,16 @@ export function Work({ bead }: { bead: BeadDetail }) {
   );
 }
 
-/** Starts an agent on a bead that nobody works on. */
-function SpawnOn({ bead }: { bead: BeadDetail }) {
-  const isBusy = bead.status === "open" ? undefined : `It is ${bead.status}.`;
+/** Starts an agent on a bead that is not done and that no other one works on. */
+function SpawnOn({ bead, agents }: { bead: BeadDetail; agents: readonly Agent[] }) {
+  const busy = agents.find(isAlive);
+  const why = busy ? `${busy.label} works on it.` : undefined;
   return (
     <Guarded
       size="small"
       can="agent:create:own"
       cli={`godel agent spawn --bead ${bead.id}`}
-      refused={isBusy}
+      refused={bead.status === "done" ? "It is done." : why}
       onClick={() => navigate(`/agents?spawn=${encodeURIComponent(bead.id)}`)}
     >
       <Icon name="plus" size={14} />
