@@ -22,12 +22,58 @@ const PATIENCE: Duration = Duration::from_secs(300);
 const POLL: Duration = Duration::from_millis(200);
 /// How many agents work at once.
 const AGENTS: &str = "3";
-/// Keys of real providers, for `--live`, and a model of each.
-const LIVE: [(&str, &str); 3] = [
-    ("ANTHROPIC_API_KEY", "claude-sonnet-5"),
-    ("OPENAI_API_KEY", "gpt-5.1"),
-    ("GEMINI_API_KEY", "gemini-pro-latest"),
+/// A real provider, for `--live`.
+struct Real {
+    /// The variable with its key, and the one with an address in place of its usual one.
+    key: &'static str,
+    address: &'static str,
+    /// Its name, and the ways in which it is asked.
+    provider: &'static str,
+    ways: &'static [&'static str],
+    model: &'static str,
+}
+
+const LIVE: [Real; 3] = [
+    Real {
+        key: "ANTHROPIC_API_KEY",
+        address: "ANTHROPIC_BASE_URL",
+        provider: "anthropic",
+        ways: &["anthropic"],
+        model: "claude-sonnet-5",
+    },
+    Real {
+        key: "OPENAI_API_KEY",
+        address: "OPENAI_BASE_URL",
+        provider: "openai",
+        ways: &["chat", "responses"],
+        model: "gpt-5.1",
+    },
+    Real {
+        key: "GEMINI_API_KEY",
+        address: "GOOGLE_GEMINI_BASE_URL",
+        provider: "google",
+        ways: &["gemini"],
+        model: "gemini-pro-latest",
+    },
 ];
+
+impl Real {
+    /// Finds the first one whose key is there.
+    fn find() -> Result<&'static Self> {
+        let found = LIVE.iter().find(|real| std::env::var_os(real.key).is_some());
+        found.ok_or_else(|| {
+            let names: Vec<&str> = LIVE.iter().map(|real| real.key).collect();
+            let what = "--live needs the key of a provider in the environment";
+            Error::usage(what, format!("set one of: {}", names.join(", ")))
+        })
+    }
+
+    /// Writes the settings for an address of its own, as its usual programs take it.
+    fn at(&self, address: &str) -> String {
+        let ways = self.ways.iter().map(|way| format!("{way} = {address:?}\n"));
+        format!("[providers.{}]\n{}", self.provider, ways.collect::<String>())
+    }
+}
 
 /// Plays the show.
 pub(crate) async fn run(output: Output, asked: &Demo) -> Result<Exit> {
@@ -104,13 +150,11 @@ fn play(output: Output, asked: &Demo, folder: &Path) -> Result<(Exit, bool)> {
 fn stage(godel: &mut Godel, asked: &Demo) -> Result<(String, Option<Running>)> {
     make_folder(&godel.data())?;
     if asked.live {
-        let found = LIVE.iter().find(|(name, _)| std::env::var_os(name).is_some());
-        let (_, model) = found.ok_or_else(|| {
-            let names: Vec<&str> = LIVE.iter().map(|(name, _)| *name).collect();
-            let what = "--live needs the key of a provider in the environment";
-            Error::usage(what, format!("set one of: {}", names.join(", ")))
-        })?;
-        return Ok((asked.model.clone().unwrap_or_else(|| (*model).to_owned()), None));
+        let real = Real::find()?;
+        if let Some(address) = std::env::var(real.address).ok().filter(|one| !one.is_empty()) {
+            write(&godel.data().join("proxy.toml"), &real.at(&address))?;
+        }
+        return Ok((asked.model.clone().unwrap_or_else(|| real.model.to_owned()), None));
     }
     let key = new_key()?;
     let mut command = godel.command(&["demo-provider"]);
@@ -179,8 +223,8 @@ mod tests {
     #[test]
     fn the_models_of_a_live_show_are_known() {
         let known = godel_llm::Registry::with(None).unwrap();
-        for (variable, model) in LIVE {
-            assert!(!known.named(model).is_empty(), "{variable}: {model}");
+        for real in LIVE {
+            assert!(!known.named(real.model).is_empty(), "{}: {}", real.key, real.model);
         }
     }
 }

@@ -186,8 +186,10 @@ pub(super) async fn end(
     }
     while kills.join_next().await.is_some() {}
     room.groups.end_all();
-    // To ask git behind walls is dear, and most have told all before they end.
-    if save && room.state.join("git").is_dir() && !room.has_nothing_new() {
+    // To ask git behind walls is dear, and most have told all before they end. A container may not have written
+    // everything that is in it.
+    let told_all = provider.shop.runsc.is_none() && room.has_nothing_new();
+    if save && room.state.join("git").is_dir() && !told_all {
         // What cannot be taken over is kept as it is; nobody's work is thrown away here.
         if let Err(error) = collect(provider, &room).await {
             tracing::warn!(sandbox = %id, %error, "what was committed is kept aside");
