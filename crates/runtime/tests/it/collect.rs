@@ -99,6 +99,29 @@ async fn commits_are_kept_when_a_sandbox_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_committed_after_the_last_look_is_kept_when_a_sandbox_ends() {
+    let world = World::new();
+    let more = [
+        "echo y > y && git add y && git commit -qm y",
+        "git commit -q --amend -m other",
+        "git switch -qc own && echo y > y && git add y && git commit -qm y",
+        // What names no commit by itself is looked at by git, and not by its file.
+        "git commit -q --allow-empty -m y && git pack-refs --all && git switch -q --detach HEAD",
+    ];
+    for (number, line) in more.iter().enumerate() {
+        let bead = format!("late-{number}");
+        let at = world.spawn(&bead, Profile::Workspace).await.id;
+        world.works(at, "echo x > x && git add x && git commit -qm x").await;
+        let first = world.provider.collect(at).await.unwrap().commit;
+        world.works(at, line).await;
+        let last = world.works(at, "git rev-parse HEAD").await;
+        assert_ne!(first, last, "{line}");
+        world.provider.terminate(at, std::time::Duration::ZERO).await.unwrap();
+        assert_eq!(git(&world.repo(), &["rev-parse", &format!("bead/{bead}")]), last, "{line}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn work_that_is_wrong_is_refused() {
     let blob = "B=$(echo bad | git hash-object -w --stdin)";
     let attempts = [
