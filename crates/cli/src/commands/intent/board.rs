@@ -40,6 +40,14 @@ impl<'a> Lane<'a> {
         if self.bead.blocked { "waits" } else { &self.bead.status }
     }
 
+    /// Says the same in a line without a bar.
+    pub(super) fn words(&self) -> String {
+        let who = plain(self.who.unwrap_or("-"));
+        let (id, cost) = (&self.bead.id, money(self.cost));
+        let title = plain(&self.bead.title);
+        format!("{id}  {:<11}  {who:<10}  {cost:>8}  {title}", self.state())
+    }
+
     fn line(&self, width: usize) -> String {
         let full = (self.share * BAR as f64).floor() as usize;
         let style = match self.bead.status.as_str() {

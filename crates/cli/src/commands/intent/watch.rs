@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use godel_api::{Agent, Client, ConvoyRun, ConvoyWaves, Notice, Page};
+use godel_api::{Agent, BeadRow, Client, ConvoyRun, ConvoyWaves, Notice, Page};
 use godel_worker::Patience;
 use reqwest::Method;
 use uuid::Uuid;
@@ -12,7 +12,6 @@ use uuid::Uuid;
 use super::board::{self, Lane};
 use crate::commands::worker::notes;
 use godel_console::lookup::{NOTHING, segment};
-use godel_console::measure::money;
 use godel_console::output::{Output, WARN, plain, styled};
 use godel_console::{Context, Exit, Result, here, locate};
 
@@ -85,7 +84,7 @@ async fn look(
     let run: ConvoyRun = client.call(Method::GET, &path("run"), NOTHING).await?;
     let waves = client.call(Method::GET, &path("waves"), NOTHING).await?;
     let filter = segment(&serde_json::json!({ "convoy": run.convoy }).to_string());
-    let of_convoy = format!("/api/v1/agents?limit=100&filter={filter}");
+    let of_convoy = format!("/api/v1/agents?limit=1000&filter={filter}");
     let agents: Page<Agent> = client.call(Method::GET, &of_convoy, NOTHING).await?;
     let notices: Page<Notice> =
         client.call(Method::GET, "/api/v1/inbox?limit=100", NOTHING).await?;
@@ -95,45 +94,35 @@ async fn look(
 impl Seen {
     /// Draws how everything is over the last so many lines, and returns how many there are now.
     fn draw(&self, output: Output, before: usize, size: (usize, usize)) -> Result<usize> {
-        let agents = |bead: &str| self.at_work_on(bead).collect::<Vec<_>>();
-        let beads = self.waves.waves.iter().flatten().chain(&self.waves.tangled);
-        let lanes: Vec<Lane<'_>> = beads.map(|bead| Lane::of(bead, &agents(&bead.id))).collect();
+        let lanes: Vec<Lane<'_>> = self.beads().map(|bead| self.lane(bead)).collect();
         let needs: Vec<String> = self.ours().map(first_line).collect();
         let lines = board::picture(&self.run, &lanes, &needs, size);
         output.redraw(before, &lines)?;
         Ok(lines.len())
     }
 
-    /// Returns the agents of a bead, the newest first.
-    fn at_work_on(&self, bead: &str) -> impl Iterator<Item = &Agent> {
-        self.agents.iter().filter(move |agent| agent.bead == bead)
+    /// Returns the beads of the convoy.
+    fn beads(&self) -> impl Iterator<Item = &BeadRow> {
+        self.waves.waves.iter().flatten().chain(&self.waves.tangled)
     }
 
-    /// Returns what needs a person for a bead of the convoy.
+    fn lane<'a>(&'a self, bead: &'a BeadRow) -> Lane<'a> {
+        let own: Vec<&Agent> = self.agents.iter().filter(|agent| agent.bead == bead.id).collect();
+        Lane::of(bead, &own)
+    }
+
+    /// Returns what needs a person for a bead of the convoy, or for the one that it lands in as a whole.
     fn ours(&self) -> impl Iterator<Item = &Notice> {
-        let beads = self.waves.waves.iter().flatten();
-        self.notices.iter().filter(move |notice| {
-            notice.bead.as_ref().is_some_and(|bead| beads.clone().any(|one| one.id == *bead))
+        self.notices.iter().filter(|notice| {
+            let Some(about) = &notice.bead else { return false };
+            self.run.whole.as_ref() == Some(about) || self.beads().any(|bead| bead.id == *about)
         })
     }
 
     /// Tells what is new.
     fn tell(&self, output: Output, told: &mut BTreeMap<String, String>) -> Result<()> {
-        let mut news = Vec::new();
-        for bead in self.waves.waves.iter().flatten() {
-            let mine: Vec<&Agent> = self.at_work_on(&bead.id).collect();
-            let cost: i64 = mine.iter().filter_map(|agent| agent.spent_micros).sum();
-            let who = mine.first().map_or("-", |agent| agent.label.as_str());
-            let state = if bead.blocked { "waits" } else { bead.status.as_str() };
-            let line = format!(
-                "{}  {state:<11}  {:<10}  {:>8}  {}",
-                bead.id,
-                plain(who),
-                money(cost),
-                plain(&bead.title)
-            );
-            news.push((bead.id.clone(), line));
-        }
+        let news: Vec<(String, String)> =
+            self.beads().map(|bead| (bead.id.clone(), self.lane(bead).words())).collect();
         let notices: Vec<(String, String)> = self.ours().map(needs_you).collect();
         for (key, line) in news.into_iter().chain(notices) {
             if told.get(&key) != Some(&line) && !output.is_json() {
