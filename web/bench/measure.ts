@@ -105,6 +105,7 @@ async function openings(bench: Bench, of: BenchPage): Promise<Row[]> {
   const worst = (pick: (one: Opened) => number | undefined) =>
     Math.max(...all.map((one) => pick(one) ?? Number.NaN));
   const part = of.id;
+  const jumpy = all.toSorted((a, b) => b.shift - a.shift)[0]?.moved;
   return [
     {
       part,
@@ -120,6 +121,7 @@ async function openings(bench: Bench, of: BenchPage): Promise<Row[]> {
       value: worst(({ shift }) => shift),
       unit: "",
       below: BARS.shift,
+      ...(jumpy !== undefined && { note: jumpy }),
     },
   ];
 }
@@ -192,7 +194,14 @@ function underLoad(
       note: `${busy.longTasks} over 50 ms; ${ms(quiet.longestTask)}`,
     },
     ...(busy.inputs > 0 ? inputs : []),
-    { part, what: "layout shift", value: busy.shift, unit: "", below: BARS.shift },
+    {
+      part,
+      what: "layout shift",
+      value: busy.shift,
+      unit: "",
+      below: BARS.shift,
+      ...(busy.moved !== undefined && { note: busy.moved }),
+    },
   ];
 }
 

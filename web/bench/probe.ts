@@ -16,6 +16,8 @@ export interface Noted {
   inputMost: number;
   /** How much things moved by themselves (CLS). */
   shift: number;
+  /** What moved most of all, and where to. */
+  moved: string | undefined;
 }
 
 /** What the page notes about how it was opened. */
@@ -23,13 +25,20 @@ export interface Opened {
   firstPaint: number | undefined;
   firstRow: number | undefined;
   shift: number;
+  moved: string | undefined;
+}
+
+/** One move of things that nobody asked for. */
+interface Shift {
+  value: number;
+  what: string;
 }
 
 interface Notes {
   gaps: number[];
   tasks: number[];
   inputs: number[];
-  shifts: number[];
+  shifts: Shift[];
   firstRow: number | undefined;
 }
 
@@ -58,12 +67,26 @@ function watch(row: string): void {
   };
   observe("longtask", ({ duration }) => notes.tasks.push(duration));
   observe("layout-shift", (entry) => {
-    const { value, hadRecentInput } = entry as PerformanceEntry & {
+    const { value, hadRecentInput, sources } = entry as PerformanceEntry & {
       value: number;
       hadRecentInput: boolean;
+      sources: readonly { node?: Node; previousRect: DOMRect; currentRect: DOMRect }[];
     };
-    if (!hadRecentInput) notes.shifts.push(value);
+    if (hadRecentInput) return;
+    // The first one has the largest part of it.
+    const [most] = sources;
+    const place = ({ x, y, width, height }: DOMRect) => `${x},${y} ${width}x${height}`;
+    const what = most
+      ? `${nameOf(most.node)} from ${place(most.previousRect)} to ${place(most.currentRect)}`
+      : "nothing that is still there";
+    notes.shifts.push({ value, what });
   });
+  function nameOf(node: Node | undefined): string {
+    const element = node instanceof Element ? node : node?.parentElement;
+    if (!element) return "something that is gone";
+    const text = element.textContent?.trim().slice(0, 24) ?? "";
+    return `${element.tagName.toLowerCase()}.${element.className} "${text}"`;
+  }
   const typed = ["keydown", "input", "click", "pointerdown"];
   observe("event", ({ name, duration }) => typed.includes(name) && notes.inputs.push(duration), {
     durationThreshold: 16,
@@ -96,14 +119,22 @@ export async function noted(page: Page, inputs: number): Promise<Noted> {
     inputs,
     inputP98: slow[Math.floor(Math.max(inputs, slow.length) * 0.02)] ?? 16,
     inputMost: slow[0] ?? 16,
-    shift: notes.shifts.reduce((sum, one) => sum + one, 0),
+    ...sumOf(notes.shifts),
   };
 }
 
 export async function opened(page: Page): Promise<Opened> {
-  return page.evaluate(() => ({
+  const { firstPaint, firstRow, shifts } = await page.evaluate(() => ({
     firstPaint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime,
     firstRow: window.benchNotes.firstRow,
-    shift: window.benchNotes.shifts.reduce((sum, one) => sum + one, 0),
+    shifts: window.benchNotes.shifts,
   }));
+  return { firstPaint, firstRow, ...sumOf(shifts) };
+}
+
+/** All moves together, and the one that counts most. */
+function sumOf(shifts: readonly Shift[]): Pick<Noted, "shift" | "moved"> {
+  const [most] = shifts.toSorted((a, b) => b.value - a.value);
+  const shift = shifts.reduce((sum, { value }) => sum + value, 0);
+  return { shift, moved: most && `${most.value.toFixed(3)} by ${most.what}` };
 }
