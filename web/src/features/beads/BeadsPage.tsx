@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE, FILTER } from "../../actions/common";
-import type { Listing } from "../../api/list";
 import type { Bead, Convoy } from "../../api/types";
 import type { PageProps } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
@@ -11,11 +10,10 @@ import { currentPlace, navigate, setParams, useChoice, useParam } from "../../ro
 import { Boundary } from "../../ui/Boundary";
 import { Button } from "../../ui/Button";
 import { Empty, EmptyFilter } from "../../ui/Empty";
-import { plural } from "../../ui/format";
+import { eachWhenIdle } from "../../ui/idle";
 import { Loaded } from "../../ui/Loaded";
 import { PageHead, Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
-import { Arriving, PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
 import { useColumns } from "../../ui/table/ColumnChooser";
 import type { Column } from "../../ui/table/DataTable";
@@ -30,11 +28,12 @@ import { BeadTree } from "./BeadTree";
 import { ExchangeMenu } from "./exchange/ExchangeMenu";
 import type { BeadGraph } from "./graph";
 import { GROUP_TITLES, GROUPS } from "./groups";
+import { HowMany } from "./HowMany";
 import { byUrgency, resorted } from "./looks";
 import { NewBead } from "./NewBead";
 import { BeadPanel } from "./panel/BeadPanel";
 import { useBeads, useFound } from "./queries";
-import { matcher } from "./query/evaluate";
+import { matcher, said } from "./query/evaluate";
 import { parseQuery } from "./query/parse";
 import { QueryBox } from "./query/QueryBox";
 import { TREES } from "./tree";
@@ -64,9 +63,7 @@ export function Page({ rest }: PageProps) {
     <>
       <PageHead
         title="Beads"
-        note={
-          query.data && <HowMany found={found.length} all={beads.length} listing={query.data} />
-        }
+        note={query.data && <HowMany found={found.length} listing={query.data} />}
         tools={
           <>
             <QueryBox
@@ -115,24 +112,6 @@ export function Page({ rest }: PageProps) {
   );
 }
 
-function HowMany({
-  found,
-  all,
-  listing: { isCut, isPart },
-}: {
-  found: number;
-  all: number;
-  listing: Listing<Bead>;
-}) {
-  return (
-    <>
-      {plural(found, "bead")}
-      {isPart && <Arriving />}{" "}
-      {isCut && <PartialBadge kind="limited" why={`Only the first ${all}`} />}
-    </>
-  );
-}
-
 const clearQuery = () => setParams({ q: undefined });
 
 interface Asked {
@@ -153,6 +132,8 @@ function useAnswer({ text, projectId, graph, beads, convoys, isCut }: Asked) {
   const { actor } = useSession();
   const now = useNow(60_000);
   const beyond = useFound(projectId, sound, isCut && terms.length > 0);
+  // The first letter of a query must not wait for all words of all beads.
+  useEffect(() => eachWhenIdle(beads, said), [beads]);
   const order = useRef<readonly Bead[]>([]);
   const sorted = useMemo(() => {
     order.current = beyond

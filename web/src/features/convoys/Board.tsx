@@ -15,7 +15,7 @@ import { beadQueries } from "../beads/queries";
 import { useBeadActs } from "../beads/useBeadActs";
 import { useForeign } from "../beads/useForeign";
 import styles from "./Board.module.css";
-import { type Lane, ranksAt, sumOf } from "./board";
+import { type Lane, OPEN_LANES, ranksAt, sumOf } from "./board";
 import { ColumnHead } from "./ColumnHead";
 import { Ghost } from "./Ghost";
 import { LaneRow } from "./LaneRow";
@@ -32,8 +32,6 @@ interface BoardProps {
   onPeek: (id: string) => void;
 }
 
-/** Lanes after these are folded at first: a board of hundreds of cards is slow and tells little. */
-const OPEN_LANES = 6;
 const NONE: ReadonlySet<string> = new Set();
 
 /** The beads as cards in columns, in lanes below each other. */

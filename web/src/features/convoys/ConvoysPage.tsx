@@ -1,27 +1,27 @@
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE, FILTER } from "../../actions/common";
+import type { Listing } from "../../api/list";
 import type { Bead, Convoy } from "../../api/types";
 import type { PageProps } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
 import { currentPlace, navigate, setParams, useChoice, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
 import { Empty, EmptyFilter } from "../../ui/Empty";
-import { plural } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
 import { FilterBox, PageHead } from "../../ui/PageHead";
 import { SkeletonCards } from "../../ui/Skeleton";
-import { Arriving, PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
+import { HowMany } from "../beads/HowMany";
 import { BeadPanel } from "../beads/panel/BeadPanel";
 import { useBeads } from "../beads/queries";
 import { useProject } from "../projects/queries";
 import { ViewMenu } from "../views/ViewMenu";
 import { Board } from "./Board";
 import styles from "./Board.module.css";
-import { LANES, lanesOf, onBoard } from "./board";
+import { isSettled, LANES, lanesOf, onBoard } from "./board";
 import { InlineCreate } from "./InlineCreate";
 import { NewConvoy } from "./NewConvoy";
 import { convoyQueries } from "./queries";
@@ -51,21 +51,13 @@ export function Page({ rest }: PageProps) {
   });
   const [peek, setPeek] = useParam("peek");
   const { shown, wanted, lanes, onPage } = useShown(beads, convoys.data?.items, only, view);
+  const hasLanes = only !== undefined || view.lanes === "convoy";
+  const board = together(query, hasLanes ? convoys : undefined, () => isSettled(lanes, graph.byId));
   return (
     <>
       <PageHead
         title="Convoys"
-        note={
-          query.data && (
-            <>
-              {plural(onPage.length, "bead")}
-              {query.data.isPart && <Arriving />}{" "}
-              {query.data.isCut && (
-                <PartialBadge kind="limited" why="Only the first 10,000 beads" />
-              )}
-            </>
-          )
-        }
+        note={query.data && <HowMany found={onPage.length} listing={query.data} />}
         tools={
           <>
             {view.tools}
@@ -76,7 +68,7 @@ export function Page({ rest }: PageProps) {
       />
       <div className={styles.body}>
         <Boundary what="The board">
-          <Loaded query={query} what="The beads" skeleton={<Bones />}>
+          <Loaded query={board} what="The board" skeleton={<Bones />}>
             {({ items }) => {
               if (items.length === 0 && wanted.length === 0) return <NoBeads project={projectId} />;
               if (view.text !== "" && shown.length === 0) {
@@ -113,6 +105,30 @@ export function Page({ rest }: PageProps) {
       {isNaming && <NewConvoy beads={[]} onClose={() => setNaming(false)} />}
     </>
   );
+}
+
+type Answer<T> = Pick<UseQueryResult<T>, "data" | "error" | "refetch" | "isFetching">;
+
+/**
+ * Beads and convoys as one answer. Beads without their convoys would stand in one lane and be torn apart a moment
+ * later, and so would a board of the first beads; `isSettled` tells whether the rest moves nothing any more.
+ */
+function together(
+  beads: Answer<Listing<Bead>>,
+  convoys: Answer<Listing<Convoy>> | undefined,
+  isSettled: () => boolean,
+): Answer<Listing<Bead>> {
+  const isReady = !convoys || convoys.data !== undefined;
+  const isShown = isReady && (!beads.data?.isPart || isSettled());
+  return {
+    data: isShown ? beads.data : undefined,
+    error: beads.error ?? convoys?.error ?? null,
+    isFetching: beads.isFetching || convoys?.isFetching === true,
+    refetch: (options) => {
+      convoys?.refetch(options);
+      return beads.refetch(options);
+    },
+  };
 }
 
 /** The beads and lanes that are on the page: of all convoys, or of the one in the address. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Convoy } from "../../api/types";
 import { bead } from "../beads/fakeBead";
-import { lanesOf, onBoard, ranksAt, sumOf, titlesOf } from "./board";
+import { isSettled, lanesOf, onBoard, ranksAt, sumOf, titlesOf } from "./board";
 import { byPlace } from "./rank";
 
 describe("the board", () => {
@@ -19,6 +19,19 @@ describe("the board", () => {
     expect(lanes[0]?.cells.open.map(({ id }) => id)).toEqual(["a"]);
     expect(lanes[0]?.cells.done.map(({ id }) => id)).toEqual(["b"]);
     expect(lanes[1]?.cells.review.map(({ id }) => id)).toEqual(["x"]);
+  });
+
+  it("G7 is shown before all beads are here only if the others go where nobody looks yet", () => {
+    const convoys = Array.from({ length: 6 }, (_, at) => ({ ...convoy, id: `c${at}` }));
+    const settled = (ids: readonly string[], among: readonly Convoy[]) => {
+      const here = ids.map((id) => bead(id));
+      const byId = new Map(here.map((one) => [one.id, one]));
+      return isSettled(lanesOf(here, "convoy", among), byId);
+    };
+    expect(settled(["a", "b"], convoys)).toBe(true);
+    expect(settled(["a"], convoys)).toBe(false);
+    // The lane of what is in no convoy is unfolded, and more may come into it.
+    expect(settled(["a", "b"], [convoy])).toBe(false);
   });
 
   it("C1 has a lane for each agent, nobody last", () => {

@@ -19,6 +19,16 @@ export const CELL_PAGE = 25;
 /** The same where there are lanes below each other. */
 export const LANE_PAGE = 8;
 
+/** Lanes after these are folded at first: a board of hundreds of cards is slow and tells little. */
+export const OPEN_LANES = 6;
+
+/** Whether beads that are still on their way go nowhere where cards can be seen at first. */
+export function isSettled(lanes: readonly Lane[], here: ReadonlyMap<string, Bead>): boolean {
+  return lanes
+    .slice(0, OPEN_LANES)
+    .every(({ convoy }) => convoy?.beads.every((id) => here.has(id)) ?? false);
+}
+
 /** The lanes of a board, each with its cells in order. */
 export function lanesOf(
   beads: readonly Bead[],

@@ -34,8 +34,8 @@ export function matcher(terms: readonly Term[], around: Around): (bead: Bead) =>
 /** The words of beads, each found out once: beads are never changed in place. */
 const SAID = new WeakMap<Bead, string>();
 
-/** Everything that a bead says, its words between single spaces. */
-function said(bead: Bead): string {
+/** Everything that a bead says, its words between single spaces; for thousands that takes a while the first time. */
+export function said(bead: Bead): string {
   const known = SAID.get(bead);
   if (known !== undefined) return known;
   const { id, title, description, acceptance, agent, comments, labels } = bead;
