@@ -1,4 +1,5 @@
 import { type ReactNode, type Ref, useId } from "react";
+import { classes } from "./classes";
 import { Icon } from "./Icon";
 import styles from "./PageHead.module.css";
 
@@ -13,10 +14,12 @@ interface PageHeadProps {
 }
 
 /** The top of a page: what it is, how to look at it, what to do. */
-export function PageHead({ title, note, tools, acts }: PageHeadProps) {
+export function PageHead(props: PageHeadProps) {
+  const { title, note, tools, acts } = props;
   return (
     <div className={styles.head}>
-      <div className={styles.titles}>
+      {/* A note that is not known yet has its room: what stands beside it must not move when it comes. */}
+      <div className={classes(styles.titles, "note" in props && styles.noted)}>
         <h1 className={styles.title}>{title}</h1>
         {note && <div className={styles.note}>{note}</div>}
       </div>
