@@ -15,8 +15,11 @@ export class BeadGraph {
   readonly #known = new Map<string, readonly Reason[]>();
 
   constructor(beads: readonly Bead[]) {
-    this.byId = new Map(beads.map((bead) => [bead.id, bead]));
+    const byId = new Map<string, Bead>();
+    this.byId = byId;
+    // It is made anew for every change, so it is one walk and makes nothing that is not kept.
     for (const bead of beads) {
+      byId.set(bead.id, bead);
       if (bead.parentBead) add(this.#parts, bead.parentBead, bead);
       for (const { type, target } of bead.links) {
         if (WAITING.has(type)) add(this.#waiters, target, bead);

@@ -71,18 +71,36 @@ export function byUrgency(a: Bead, b: Bead): number {
 }
 
 /**
- * Sorts beads of which most are where they were: what is nearly in order is soon in order. `byId` has all of
- * them.
+ * Sorts beads of which most are as they were: those keep their order, and only the others are put between them.
+ * `byId` has all of them.
  */
 export function resorted(
   before: readonly Bead[],
   all: readonly Bead[],
   byId: ReadonlyMap<string, Bead>,
 ): readonly Bead[] {
-  const kept = new Set(before.flatMap(({ id }) => byId.get(id) ?? []));
   // Two projects may have the same bead; then there are fewer ids than beads.
-  const isSame = kept.size === all.length && byId.size === all.length;
-  return (isSame ? [...kept] : all).toSorted(byUrgency);
+  if (byId.size !== all.length) return all.toSorted(byUrgency);
+  const same = before.filter((bead) => byId.get(bead.id) === bead);
+  if (same.length === all.length) return same;
+  const known = new Set(same);
+  const others = all.filter((bead) => !known.has(bead)).sort(byUrgency);
+  return merged(same, others);
+}
+
+/** Two lists that are in order as one that is. */
+function merged(one: readonly Bead[], other: readonly Bead[]): Bead[] {
+  const both: Bead[] = [];
+  let at = 0;
+  for (const bead of other) {
+    for (let next = one[at]; next && byUrgency(next, bead) <= 0; next = one[at]) {
+      both.push(next);
+      at += 1;
+    }
+    both.push(bead);
+  }
+  for (; at < one.length; at += 1) both.push(one[at] as Bead);
+  return both;
 }
 
 /** Times and ids have no language; comparing them as words of one is slow. */
