@@ -198,7 +198,7 @@ function useItems(
       return [...first, ...pool.filter((item) => !used.includes(item))].slice(0, MOST_SHOWN);
     }
     const ranked = pool.flatMap((item) => {
-      const points = score(typed, `${item.title} ${item.note ?? ""}`);
+      const points = score(typed, `${item.title} ${item.note ?? ""} ${item.also ?? ""}`);
       return points === undefined ? [] : [{ item, points }];
     });
     ranked.sort((a, b) => b.points - a.points);

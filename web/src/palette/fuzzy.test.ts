@@ -15,6 +15,9 @@ describe("the search of the palette", () => {
 
   it("prefers whole words, then starts of words, then letters in between", () => {
     expect(best("agent", ["Management", "Agents", "a green tent"])[0]).toBe("Agents");
+    expect(best("worker-9", ["worker-95 x", "worker-9 with a task that is long"])[0]).toMatch(
+      "9 w",
+    );
     expect(best("mq", ["Merge queue", "From quay"])[0]).toBe("Merge queue");
   });
 });

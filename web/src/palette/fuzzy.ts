@@ -7,7 +7,11 @@ export function score(typed: string, text: string): number | undefined {
   if (wanted === "") return 0;
   const low = text.toLowerCase();
   const whole = low.indexOf(typed.toLowerCase().trim());
-  if (whole >= 0) return 1_000 - whole - (isWordStart(low, whole) ? 0 : 200) - low.length / 100;
+  if (whole >= 0) {
+    const end = whole + typed.trim().length;
+    const partly = (isWordStart(low, whole) ? 0 : 200) + (isWordEnd(low, end) ? 0 : 20);
+    return 1_000 - whole - partly - low.length / 100;
+  }
   let total = 0;
   let at = -1;
   for (const letter of wanted) {
@@ -17,6 +21,10 @@ export function score(typed: string, text: string): number | undefined {
     at = next;
   }
   return total - low.length / 100;
+}
+
+function isWordEnd(text: string, at: number): boolean {
+  return at >= text.length || /[^a-z0-9]/.test(text[at] ?? "");
 }
 
 function isWordStart(text: string, at: number): boolean {

@@ -1,7 +1,9 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { useDeferredValue } from "react";
+import { useDeferredValue, useMemo } from "react";
 import { list } from "../api/list";
-import type { Agent, Bead, Convoy, View } from "../api/types";
+import type { Agent, Bead, Convoy, ReviewRow, View } from "../api/types";
+import { agentQueries } from "../features/agents/queries";
+import { convoyQueries } from "../features/convoys/queries";
 import { ask } from "../features/intents/AskButton";
 import { reviewQueries } from "../features/review/queries";
 import { OPENED } from "../features/views/address";
@@ -18,6 +20,8 @@ export interface PaletteItem {
   title: string;
   /** More words, grey; found by the search as well. */
   note?: string | undefined;
+  /** Words that it is found by and that are not shown. */
+  also?: string;
   icon?: IconName | undefined;
   keys?: string | undefined;
   /** Why it cannot be done now. */
@@ -27,74 +31,94 @@ export interface PaletteItem {
   steps?: () => readonly PaletteItem[];
 }
 
-/** So many of each kind are asked for. */
-const MOST = 100;
+/** So many beads are asked for; the server looks for them by the text, so they are the ones that fit. */
+const MOST_BEADS = 100;
 /** Below this, everything would match. */
 const MIN_CHARS = 2;
+/** What an agent was told may be pages long; its beginning says which one it is. */
+const NOTE_CHARS = 160;
+const NONE: readonly never[] = [];
 
-const found = <T>(name: string, path: string, filter: Record<string, string | undefined>) =>
+const beadsWith = (text: string) =>
   queryOptions({
-    queryKey: ["palette", name, filter],
-    queryFn: () => list<T>(path, { filter, most: MOST }),
+    queryKey: ["palette", "beads", text],
+    queryFn: () => list<Bead>("/api/v1/beads", { filter: { search: text }, most: MOST_BEADS }),
     staleTime: 30_000,
   });
 
-/** Agents, beads and convoys for what was typed; pages that do not exist yet offer nothing. */
-export function useFoundThings(typed: string): PaletteItem[] {
+/**
+ * Agents, beads and convoys for what was typed; pages that do not exist yet offer nothing. The server has no search
+ * for agents and convoys, so all of them are read, once for the palette and their pages together, and events keep
+ * them up to date.
+ */
+export function useFoundThings(typed: string): readonly PaletteItem[] {
   const text = useDeferredValue(typed.trim());
   const enabled = text.length >= MIN_CHARS;
-  const has = (id: string) => PAGES.some((page) => page.id === id);
-  const agents = useQuery({
-    ...found<Agent>("agents", "/api/v1/agents", {}),
-    enabled: enabled && has("agents"),
-  });
-  const beads = useQuery({
-    ...found<Bead>("beads", "/api/v1/beads", { search: text }),
-    enabled: enabled && has("beads"),
-  });
-  const convoys = useQuery({
-    ...found<Convoy>("convoys", "/api/v1/convoys", {}),
-    enabled: enabled && has("convoys"),
-  });
-  const reviews = useQuery({ ...reviewQueries.queue(), enabled: enabled && has("review") });
+  const has = (id: string) => enabled && PAGES.some((page) => page.id === id);
+  const agents = useQuery({ ...agentQueries.all(), enabled: has("agents") });
+  const beads = useQuery({ ...beadsWith(text), enabled: has("beads") });
+  const convoys = useQuery({ ...convoyQueries.all(), enabled: has("convoys") });
+  const reviews = useQuery({ ...reviewQueries.queue(), enabled: has("review") });
   const views = useQuery({ ...viewsQuery, enabled });
-  if (!enabled) return [];
-  return [
-    ...(agents.data?.items ?? []).map((agent) => ({
-      id: `agent ${agent.id}`,
-      group: "Agents",
-      title: agent.label,
-      note: agent.task,
-      icon: "agents" as const,
-      run: () => navigate(`/agents/${encodeURIComponent(agent.id)}`),
-    })),
-    ...(beads.data?.items ?? []).map((bead) => ({
-      id: `bead ${bead.id}`,
-      group: "Beads",
-      title: bead.title,
-      note: bead.id,
-      icon: "beads" as const,
-      run: () => navigate(`/beads/${encodeURIComponent(bead.id)}`),
-    })),
-    ...(convoys.data?.items ?? []).map((convoy) => ({
-      id: `convoy ${convoy.id}`,
-      group: "Convoys",
-      title: convoy.name,
-      note: convoy.id,
-      icon: "convoys" as const,
-      run: () => navigate(`/convoys/${encodeURIComponent(convoy.id)}`),
-    })),
-    ...(reviews.data?.items ?? []).map((review) => ({
-      id: `review ${review.bead}`,
-      group: "Reviews",
-      title: `Review ${review.title}`,
-      note: review.bead,
-      icon: "review" as const,
-      run: () => navigate(`/review/${encodeURIComponent(review.bead)}`),
-    })),
-    ...viewsToGo(views.data?.items ?? []),
-    ...wishes(text),
-  ];
+  const named = useMemo(
+    () => [
+      ...(agents.data?.items ?? NONE).map(agentLine),
+      ...(convoys.data?.items ?? NONE).map(convoyLine),
+      ...(reviews.data?.items ?? NONE).map(reviewLine),
+      ...viewsToGo(views.data?.items ?? NONE),
+    ],
+    [agents.data, convoys.data, reviews.data, views.data],
+  );
+  const written = useMemo(
+    () => [...(beads.data?.items ?? NONE).map(beadLine), ...wishes(text)],
+    [beads.data, text],
+  );
+  return useMemo(() => (enabled ? [...named, ...written] : NONE), [enabled, named, written]);
+}
+
+function agentLine({ id, label, task, bead }: Agent): PaletteItem {
+  return {
+    id: `agent ${id}`,
+    group: "Agents",
+    title: label,
+    note: task.slice(0, NOTE_CHARS),
+    also: `${bead} ${id}`,
+    icon: "agents",
+    run: () => navigate(`/agents/${encodeURIComponent(id)}`),
+  };
+}
+
+function beadLine({ id, title }: Bead): PaletteItem {
+  return {
+    id: `bead ${id}`,
+    group: "Beads",
+    title,
+    note: id,
+    icon: "beads",
+    run: () => navigate(`/beads/${encodeURIComponent(id)}`),
+  };
+}
+
+function convoyLine({ id, name }: Convoy): PaletteItem {
+  return {
+    id: `convoy ${id}`,
+    group: "Convoys",
+    title: name,
+    note: id,
+    icon: "convoys",
+    run: () => navigate(`/convoys/${encodeURIComponent(id)}`),
+  };
+}
+
+function reviewLine({ bead, title }: ReviewRow): PaletteItem {
+  return {
+    id: `review ${bead}`,
+    group: "Reviews",
+    title: `Review ${title}`,
+    note: bead,
+    icon: "review",
+    run: () => navigate(`/review/${encodeURIComponent(bead)}`),
+  };
 }
 
 /** Kept views, wherever they are of. */
