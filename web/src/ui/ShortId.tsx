@@ -5,8 +5,17 @@ import styles from "./ShortId.module.css";
 
 const CONFIRM_MS = 1_200;
 
+/** So many letters at the end tell ids apart; they are seen however narrow the place is. */
+const END_CHARS = 7;
+
+interface ShortIdProps {
+  id: string;
+  /** Shown as long as there is room, not as long as people like to read. */
+  isWhole?: boolean;
+}
+
 /** An id, shortened; a click copies the whole of it. */
-export function ShortId({ id }: { id: string }) {
+export function ShortId({ id, isWhole = false }: ShortIdProps) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (event: React.MouseEvent) => {
     event.preventDefault();
@@ -15,9 +24,27 @@ export function ShortId({ id }: { id: string }) {
     setCopied(true);
     setTimeout(() => setCopied(false), CONFIRM_MS);
   };
+  const text = isWhole ? id : shortId(id);
   return (
-    <button type="button" className={styles.id} title={`Copy ${id}`} onClick={copy}>
-      {isCopied ? "Copied" : shortId(id)}
+    <button
+      type="button"
+      className={styles.id}
+      title={`Copy ${id}`}
+      // Its two parts are one word, for who hears it as well.
+      aria-label={isCopied ? undefined : text}
+      onClick={copy}
+    >
+      {isCopied ? "Copied" : text.length > 2 * END_CHARS ? <Fitting text={text} /> : text}
     </button>
+  );
+}
+
+/** A text whose end stays when there is no room for all of it. */
+function Fitting({ text }: { text: string }) {
+  return (
+    <>
+      <span className={styles.start}>{text.slice(0, -END_CHARS)}</span>
+      <span>{text.slice(-END_CHARS)}</span>
+    </>
   );
 }

@@ -62,7 +62,7 @@ interface CellProps {
 }
 
 const CELLS: Readonly<Record<string, (props: CellProps) => ReactNode>> = {
-  id: ({ bead }) => <ShortId id={bead.id} />,
+  id: ({ bead }) => <ShortId id={bead.id} isWhole />,
   title: Title,
   status: (props) => <MenuCell {...props} name="status" mark={<StatusMark {...props} />} />,
   priority: (props) => <MenuCell {...props} name="priority" mark={<PriorityMark {...props} />} />,

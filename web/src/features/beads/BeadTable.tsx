@@ -10,7 +10,7 @@ import { AroundCells, BeadCell } from "./BeadCells";
 import styles from "./BeadTable.module.css";
 import type { BeadGraph } from "./graph";
 import { type GroupKind, grouped, keyOfRow, rowOf, type TableRow } from "./groups";
-import { PRIORITIES, priorityOf, STATUSES, statusOf } from "./looks";
+import { idWidth, PRIORITIES, priorityOf, STATUSES, statusOf } from "./looks";
 import { beadQueries } from "./queries";
 import { useBeadActs } from "./useBeadActs";
 import { useClosed } from "./useClosed";
@@ -19,6 +19,7 @@ type BeadColumn = Omit<Column<Bead>, "cell">;
 
 /** The columns, without what is in their cells; the menu to choose them needs no more. */
 export const COLUMNS: readonly BeadColumn[] = [
+  // How wide it is depends on the ids, see `idWidth`.
   { id: "id", title: "Id", width: "104px", sortBy: ({ id }) => id },
   {
     id: "title",
@@ -65,7 +66,8 @@ export function BeadTable({ beads, graph, convoys, group, shown, peeked, onPeek 
   const [editing, setEditing] = useState<string>();
   const { data: costs } = useQuery(beadQueries.costs());
   const acts = useBeadActs();
-  const columns = useMemo(() => columnsOf(costs), [costs]);
+  const width = idWidth(graph.longestId);
+  const columns = useMemo(() => columnsOf(costs, width), [costs, width]);
   const rows = useMemo(() => beads.map(rowOf), [beads]);
   const arrange = useCallback(
     (sorted: readonly TableRow[]) => grouped(sorted, group, closed, convoys),
@@ -117,11 +119,15 @@ export function BeadTable({ beads, graph, convoys, group, shown, peeked, onPeek 
 }
 
 /** The columns with their cells; the cells draw themselves again when what they show has changed. */
-function columnsOf(costs: ReadonlyMap<string, number> | undefined): readonly Column<TableRow>[] {
+function columnsOf(
+  costs: ReadonlyMap<string, number> | undefined,
+  widthOfIds: string,
+): readonly Column<TableRow>[] {
   return COLUMNS.map(({ sortBy, ...column }) => {
     const by = column.id === "cost" ? ({ id }: Bead) => costs?.get(id) ?? 0 : sortBy;
     return {
       ...column,
+      ...(column.id === "id" && { width: widthOfIds }),
       cell: (row: TableRow) =>
         row.kind === "bead" ? <BeadCell column={column.id} bead={row.bead} /> : undefined,
       ...(by && { sortBy: (row: TableRow) => (row.kind === "bead" ? by(row.bead) : undefined) }),

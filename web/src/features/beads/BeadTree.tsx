@@ -7,6 +7,7 @@ import { useNow } from "../../ui/useNow";
 import { AgentMark, StatusMark, TypeMark } from "./BeadMarks";
 import styles from "./BeadTable.module.css";
 import { type BeadGraph, explain } from "./graph";
+import { idWidth } from "./looks";
 import { type TreeKind, type TreeRow, treeRows } from "./tree";
 import { useClosed } from "./useClosed";
 
@@ -32,7 +33,12 @@ export function BeadTree({ beads, graph, kind, peeked, onPeek }: BeadTreeProps) 
       width: "minmax(260px, 3fr)",
       cell: (row) => <Branch row={row} onToggle={() => toggle(row.path)} />,
     },
-    { id: "id", title: "Id", width: "116px", cell: ({ bead }) => <ShortId id={bead.id} /> },
+    {
+      id: "id",
+      title: "Id",
+      width: idWidth(graph.longestId),
+      cell: ({ bead }) => <ShortId id={bead.id} isWhole />,
+    },
     {
       id: "status",
       title: "Status",

@@ -10,6 +10,8 @@ export type Reason =
 /** Beads and what depends on what; the rules are those of `crates/beads/src/index/blocked.rs`. */
 export class BeadGraph {
   readonly byId: ReadonlyMap<string, Bead>;
+  /** How many letters the longest id has. */
+  readonly longestId: number;
   readonly #parts = new Map<string, Bead[]>();
   readonly #waiters = new Map<string, Bead[]>();
   readonly #known = new Map<string, readonly Reason[]>();
@@ -17,14 +19,17 @@ export class BeadGraph {
   constructor(beads: readonly Bead[]) {
     const byId = new Map<string, Bead>();
     this.byId = byId;
+    let longest = 0;
     // It is made anew for every change, so it is one walk and makes nothing that is not kept.
     for (const bead of beads) {
       byId.set(bead.id, bead);
+      longest = Math.max(longest, bead.id.length);
       if (bead.parentBead) add(this.#parts, bead.parentBead, bead);
       for (const { type, target } of bead.links) {
         if (WAITING.has(type)) add(this.#waiters, target, bead);
       }
     }
+    this.longestId = longest;
   }
 
   /** The parts of a bead. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Bead } from "../../api/types";
 import { bead } from "./fakeBead";
-import { byUrgency, PRIORITIES, resorted } from "./looks";
+import { byUrgency, idWidth, PRIORITIES, resorted } from "./looks";
 
 /** The same numbers each time, as if by chance. */
 function dice(seed: number): (sides: number) => number {
@@ -32,5 +32,13 @@ describe("the order of beads", () => {
       order = resorted(order, beads, byId);
       expect(order).toEqual(beads.toSorted(byUrgency));
     }
+  });
+});
+
+describe("the column of ids", () => {
+  it("is as wide as the ids of Godel need, wider for those of others, and never all of the table", () => {
+    expect(idWidth("godel-4k2hm".length)).toBe("minmax(104px, 104px)");
+    expect(idWidth("payments-frontend-a3f8e9".length)).toBe("minmax(156px, 196px)");
+    expect(idWidth(200)).toBe("minmax(156px, 300px)");
   });
 });

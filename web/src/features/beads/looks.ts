@@ -61,6 +61,21 @@ export function isDropped(bead: Pick<Bead, "status" | "resolution">): boolean {
   return statusOf(bead) === "done" && kind !== undefined && kind !== "done";
 }
 
+/** What a letter of an id takes, and what is around it, in pixels. */
+const ID_LETTER = 7.3;
+const ID_AROUND = 20;
+/** Ids of Godel fit into the least; those of others may have more if there is room, but not the whole table. */
+const ID_LEAST = 104;
+const ID_FAIR = 156;
+const ID_MOST = 300;
+
+/** The column that shows ids whole if there is room for them; what cannot be seen is their beginning. */
+export function idWidth(longest: number): string {
+  const needed = Math.ceil(longest * ID_LETTER) + ID_AROUND;
+  const wanted = Math.min(ID_MOST, Math.max(ID_LEAST, needed));
+  return `minmax(${Math.min(wanted, ID_FAIR)}px, ${wanted}px)`;
+}
+
 const URGENCY: ReadonlyMap<string, number> = new Map(PRIORITIES.map((name, at) => [name, at]));
 const MEDIUM = PRIORITIES.indexOf("medium");
 

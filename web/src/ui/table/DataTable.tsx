@@ -15,7 +15,7 @@ import { useKeepInView, useVirtual } from "./useVirtual";
 export interface Column<T> {
   id: string;
   title: string;
-  /** A track of a CSS grid: `120px`, `minmax(180px, 2fr)`. */
+  /** A track of a CSS grid: `120px`, `minmax(180px, 2fr)`, `minmax(100px, 200px)`. */
   width: string;
   cell: (row: T) => ReactNode;
   /** What it is sorted by; without it the column cannot be. */
@@ -144,7 +144,7 @@ function useSorted<T>(columns: readonly Column<T>[], rows: readonly T[], param: 
 
 /** Narrower than this, the table scrolls sideways. */
 function leastWidth(template: string): number {
-  const tracks = template.match(/\d+(?=px)/g) ?? [];
+  const tracks = template.replace(/, *\d+px\)/g, ")").match(/\d+(?=px)/g) ?? [];
   return tracks.reduce((sum, track) => sum + Number(track), 2 * 16);
 }
 
