@@ -10,6 +10,8 @@ interface Page<T> {
 export interface Listing<T> {
   items: T[];
   isCut: boolean;
+  /** How many are enough, if that is not what is usual. */
+  most?: number;
   /** The rest is still on its way. */
   isPart?: boolean;
 }
@@ -28,8 +30,8 @@ interface ListOptions {
 const PAGE = 100;
 const LONG_PAGE = 1_000;
 const LONG = new Set(["/api/v1/agents", "/api/v1/beads", "/api/v1/convoys"]);
-/** The most that a page of the dashboard works with. */
-const MOST = 10_000;
+/** What a page of the dashboard reads at once; who wants more has to ask for it. */
+export const MOST = 10_000;
 
 /** Reads a list to its end, or until there are enough. */
 export async function list<T>(

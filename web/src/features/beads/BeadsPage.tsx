@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE, FILTER } from "../../actions/common";
 import type { Bead, Convoy } from "../../api/types";
@@ -31,11 +31,12 @@ import { GROUP_TITLES, GROUPS } from "./groups";
 import { HowMany } from "./HowMany";
 import { byUrgency, resorted } from "./looks";
 import { NewBead } from "./NewBead";
-import { BeadPanel } from "./panel/BeadPanel";
+import { PeekedBead } from "./panel/PeekedBead";
 import { useBeads, useFound } from "./queries";
 import { matcher, said } from "./query/evaluate";
 import { parseQuery } from "./query/parse";
 import { QueryBox } from "./query/QueryBox";
+import { Rest } from "./Rest";
 import { TREES } from "./tree";
 import { BEAD_VIEWS } from "./views";
 
@@ -50,7 +51,14 @@ export function Page({ rest }: PageProps) {
   const { data: convoys } = useQuery(convoyQueries.all(projectId));
   const view = useView();
   const isCut = query.data?.isCut ?? false;
-  const { found, errors } = useAnswer({ text: view.text, projectId, graph, beads, convoys, isCut });
+  const { found, errors, beyond } = useAnswer({
+    text: view.text,
+    projectId,
+    graph,
+    beads,
+    convoys,
+    isCut,
+  });
   const [isNew, setNew] = useState(false);
   useAction(CREATE, () => setNew(true), { title: "New bead", cli: CREATE_CLI });
   const box = useRef<{ focus: () => void }>(null);
@@ -78,15 +86,7 @@ export function Page({ rest }: PageProps) {
             {view.options}
           </>
         }
-        acts={
-          <>
-            {view.shape === "table" && chooser}
-            <ExchangeMenu />
-            <Guarded look="solid" can={MAY_CREATE} cli={CREATE_CLI} onClick={() => setNew(true)}>
-              New bead
-            </Guarded>
-          </>
-        }
+        acts={<Acts onNew={() => setNew(true)}>{view.shape === "table" && chooser}</Acts>}
       />
       <div className={styles.body}>
         <Boundary what="The list of beads">
@@ -99,15 +99,26 @@ export function Page({ rest }: PageProps) {
                 return <BeadTable {...shared} convoys={all} group={view.group} shown={shown} />;
               }}
             </Loaded>
+            <Rest query={query} found={beyond} projectId={projectId}>
+              A query such as <code>label:web</code> looks through all of them.
+            </Rest>
           </div>
         </Boundary>
-        {peek !== undefined && (
-          <Boundary key={peek} what="The bead">
-            <BeadPanel id={peek} graph={graph} onOpen={open} onClose={close} />
-          </Boundary>
-        )}
+        <PeekedBead id={peek} graph={graph} onOpen={open} onClose={close} />
       </div>
       {isNew && <NewBead project={projectId} onClose={() => setNew(false)} />}
+    </>
+  );
+}
+
+function Acts({ onNew, children }: { onNew: () => void; children: ReactNode }) {
+  return (
+    <>
+      {children}
+      <ExchangeMenu />
+      <Guarded look="solid" can={MAY_CREATE} cli={CREATE_CLI} onClick={onNew}>
+        New bead
+      </Guarded>
     </>
   );
 }
@@ -137,7 +148,7 @@ function useAnswer({ text, projectId, graph, beads, convoys, isCut }: Asked) {
   const order = useRef<readonly Bead[]>([]);
   const sorted = useMemo(() => {
     order.current = beyond
-      ? beyond.toSorted(byUrgency)
+      ? beyond.items.toSorted(byUrgency)
       : resorted(order.current, beads, graph.byId);
     return order.current;
   }, [beyond, beads, graph]);
@@ -146,7 +157,7 @@ function useAnswer({ text, projectId, graph, beads, convoys, isCut }: Asked) {
     const around = { graph, convoys: convoys?.items ?? [], me: actor, now };
     return sorted.filter(matcher(terms, around));
   }, [sorted, terms, graph, convoys, actor, now]);
-  return { found, errors };
+  return { found, errors, beyond };
 }
 
 /** The bead in the panel: `/beads/ID` of a link, or a field of the address. */

@@ -1,16 +1,21 @@
 import type { Listing } from "../../api/list";
 import type { Bead } from "../../api/types";
 import { count, plural } from "../../ui/format";
-import { Arriving, PartialBadge } from "../../ui/Status";
+import { Arriving } from "../../ui/Status";
 
-/** How many beads are on the page, and what is missing of them. */
-export function HowMany({ found, listing }: { found: number; listing: Listing<Bead> }) {
+interface HowManyProps {
+  found: number;
+  listing: Listing<Bead>;
+}
+
+/** How many beads are on the page; `10,000+` if those are not all. */
+export function HowMany({ found, listing }: HowManyProps) {
   const { items, isCut, isPart } = listing;
+  const isOpenEnded = isCut && found >= items.length;
   return (
     <>
-      {plural(found, "bead")}
-      {isPart && <Arriving />}{" "}
-      {isCut && <PartialBadge kind="limited" why={`Only the first ${count(items.length)}`} />}
+      {isOpenEnded ? `${count(found)}+ beads` : plural(found, "bead")}
+      {isPart && <Arriving />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { type QueryClient, type QueryKey, queryOptions, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { get } from "../../api/client";
-import { type Listing, list } from "../../api/list";
+import { type Listing, list, MOST } from "../../api/list";
 import type {
   Agent,
   Bead,
@@ -40,11 +40,13 @@ export const beadQueries = {
     return queryOptions({
       queryKey,
       queryFn: async ({ client }): Promise<Listing<Bead>> => {
+        const { most = MOST } = client.getQueryData<Listing<Bead>>(queryKey) ?? {};
         const listing = await list<Bead>("/api/v1/beads", {
           filter: { projectId, status: STATUSES },
+          most,
           onPart: (items) => showPart(client, queryKey, items as Bead[]),
         });
-        return { ...listing, items: once(listing.items) };
+        return { ...listing, most, items: once(listing.items) };
       },
     });
   },
@@ -92,6 +94,16 @@ function once(beads: readonly Bead[]): Bead[] {
   return [...new Map(beads.map((bead) => [bead.id, bead])).values()];
 }
 
+/** Reads so many more beads than the page has now; events and later readings keep to it. */
+export function readMore(client: QueryClient, projectId: string | undefined): Promise<void> {
+  const { queryKey } = beadQueries.all(projectId);
+  client.setQueryData<Listing<Bead>>(
+    queryKey,
+    (listing) => listing && { ...listing, most: (listing.most ?? MOST) + MOST },
+  );
+  return client.refetchQueries({ queryKey, exact: true });
+}
+
 /** Who opens the page sees the first beads at once; who has a whole list keeps it until the new one is here. */
 function showPart(client: QueryClient, queryKey: QueryKey, items: readonly Bead[]): void {
   client.setQueryData<Listing<Bead>>(queryKey, (before) =>
@@ -135,11 +147,11 @@ export function useFound(
   projectId: string | undefined,
   query: string,
   enabled: boolean,
-): readonly Bead[] | undefined {
+): Listing<Bead> | undefined {
   const { data } = useQuery({
     queryKey: [...BEAD_LISTS, { projectId, query }],
     queryFn: () => list<Bead>("/api/v1/beads", { filter: { status: STATUSES, query, projectId } }),
     enabled,
   });
-  return enabled ? data?.items : undefined;
+  return enabled ? data : undefined;
 }

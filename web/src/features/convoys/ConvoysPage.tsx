@@ -15,8 +15,9 @@ import { FilterBox, PageHead } from "../../ui/PageHead";
 import { SkeletonCards } from "../../ui/Skeleton";
 import { Segmented } from "../../ui/Tabs";
 import { HowMany } from "../beads/HowMany";
-import { BeadPanel } from "../beads/panel/BeadPanel";
+import { PeekedBead } from "../beads/panel/PeekedBead";
 import { useBeads } from "../beads/queries";
+import { Rest } from "../beads/Rest";
 import { useProject } from "../projects/queries";
 import { ViewMenu } from "../views/ViewMenu";
 import { Board } from "./Board";
@@ -67,40 +68,37 @@ export function Page({ rest }: PageProps) {
         acts={<Acts isOne={only !== undefined} onNew={() => setNaming(true)} />}
       />
       <div className={styles.body}>
-        <Boundary what="The board">
-          <Loaded query={board} what="The board" skeleton={<Bones />}>
-            {({ items }) => {
-              if (items.length === 0 && wanted.length === 0) return <NoBeads project={projectId} />;
-              if (view.text !== "" && shown.length === 0) {
-                return <EmptyFilter what="beads" onClear={() => setParams({ q: undefined })} />;
-              }
-              if (only !== undefined && convoys.data && wanted.length === 0) {
-                const why = `There is no convoy ${only}.`;
-                return <Empty icon="convoys" why={why} cli="godel convoy list" />;
-              }
-              return (
-                <Board
-                  lanes={lanes}
-                  beads={onPage}
-                  graph={graph}
-                  project={projectId}
-                  peeked={peek}
-                  onPeek={setPeek}
-                />
-              );
-            }}
-          </Loaded>
-        </Boundary>
-        {peek !== undefined && (
-          <Boundary key={peek} what="The bead">
-            <BeadPanel
-              id={peek}
-              graph={graph}
-              onOpen={setPeek}
-              onClose={() => setPeek(undefined)}
-            />
+        <div className={styles.list}>
+          <Boundary what="The board">
+            <Loaded query={board} what="The board" skeleton={<Bones />}>
+              {({ items }) => {
+                if (items.length === 0 && wanted.length === 0)
+                  return <NoBeads project={projectId} />;
+                if (view.text !== "" && shown.length === 0) {
+                  return <EmptyFilter what="beads" onClear={() => setParams({ q: undefined })} />;
+                }
+                if (only !== undefined && convoys.data && wanted.length === 0) {
+                  const why = `There is no convoy ${only}.`;
+                  return <Empty icon="convoys" why={why} cli="godel convoy list" />;
+                }
+                return (
+                  <Board
+                    lanes={lanes}
+                    beads={onPage}
+                    graph={graph}
+                    project={projectId}
+                    peeked={peek}
+                    onPeek={setPeek}
+                  />
+                );
+              }}
+            </Loaded>
           </Boundary>
-        )}
+          <Rest query={query} projectId={projectId}>
+            Cards of the others are missing.
+          </Rest>
+        </div>
+        <PeekedBead id={peek} graph={graph} onOpen={setPeek} onClose={() => setPeek(undefined)} />
       </div>
       {isNaming && <NewConvoy beads={[]} onClose={() => setNaming(false)} />}
     </>
