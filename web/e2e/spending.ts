@@ -71,7 +71,13 @@ export class SpendingServer {
   }
 }
 
-async function ask({ url }: World, token: string, model: string, time: number): Promise<void> {
+/** Asks a model once, with a token; the more often it was asked before, the more it is asked. */
+export async function ask(
+  { url }: World,
+  token: string,
+  model: string,
+  time: number,
+): Promise<void> {
   const words = "tell me more ".repeat(20 * (time + 1));
   const response = await fetch(`${url}/proxy/v1/messages`, {
     method: "POST",
