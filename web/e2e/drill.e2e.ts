@@ -90,6 +90,25 @@ describe("costs of nobody in particular", () => {
     await expect.poll(total).toBe(alone);
   });
 
+  it("K1 the legend isolates the band of what belongs to none", async () => {
+    await chip("No team").click();
+    await splitBy("team");
+    const bands = page.locator("path[data-colour]");
+    await expect.poll(() => bands.count()).toBe(2);
+    const band = page
+      .getByRole("list", { name: "Legend" })
+      .getByRole("button", { name: "No team" });
+    await band.click();
+    await expect.poll(() => bands.count()).toBe(1);
+    await expect.poll(() => band.getAttribute("aria-pressed")).toBe("true");
+    await page.reload();
+    await expect.poll(() => bands.count()).toBe(1);
+    await band.click();
+    await expect.poll(() => bands.count()).toBe(2);
+    await row("No team").click();
+    await chip("No team").waitFor();
+  });
+
   it("K2 what is left of it is split further, down to work without an agent", async () => {
     await splitBy("runtime");
     const { rows } = await usage("runtime,team");

@@ -18,30 +18,36 @@ interface SpendPanelProps {
   isZoomed: boolean;
 }
 
+/** What belongs to none has no name, and the address has no empty fields. */
+const inAddress = (key: string) => key || "-";
+
 /** Spending over time: as a drawing, or as the same numbers in a table. */
 export function SpendPanel({ series, range, isZoomed }: SpendPanelProps) {
   const [shape, setShape] = useChoice("view", SHAPES, "chart");
   const [only, setOnly] = useParam("only");
-  const isolated = series.filter(({ key }) => key === only);
+  const isolated = series.filter(({ key }) => inAddress(key) === only);
   const shown = isolated.length > 0 ? isolated : series;
   return (
     <section className={styles.panel} aria-label="Spending over time">
       <div className={styles.head}>
         <ul className={styles.legend} aria-label="Legend">
-          {series.map(({ key, title, colour }) => (
-            <li key={key}>
-              <button
-                type="button"
-                aria-pressed={key === only}
-                data-off={isolated.length > 0 && key !== only ? true : undefined}
-                title={key === only ? "Show all again" : `Show only ${title}`}
-                onClick={() => setOnly(key === only ? undefined : key)}
-              >
-                <span className={chart.dot} data-colour={colour} />
-                {title}
-              </button>
-            </li>
-          ))}
+          {series.map(({ key, title, colour }) => {
+            const isOnly = inAddress(key) === only;
+            return (
+              <li key={key}>
+                <button
+                  type="button"
+                  aria-pressed={isOnly}
+                  data-off={isolated.length > 0 && !isOnly ? true : undefined}
+                  title={isOnly ? "Show all again" : `Show only ${title}`}
+                  onClick={() => setOnly(isOnly ? undefined : inAddress(key))}
+                >
+                  <span className={chart.dot} data-colour={colour} />
+                  {title}
+                </button>
+              </li>
+            );
+          })}
         </ul>
         {isZoomed && (
           <Button
