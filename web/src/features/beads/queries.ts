@@ -7,6 +7,7 @@ import type {
   Bead,
   BeadDetail,
   BeadLogEntry,
+  Convoy,
   ReviewRow,
   Talk,
   UsageReport,
@@ -50,6 +51,14 @@ export const beadQueries = {
       },
     });
   },
+  /** The beads of one convoy, for who wants to see them before all others are here; not kept any longer. */
+  inConvoy: ({ id, projectId }: Pick<Convoy, "id" | "projectId">) =>
+    queryOptions({
+      queryKey: ["beads-of-convoy", { id, projectId }],
+      queryFn: () =>
+        list<Bead>("/api/v1/beads", { filter: { convoy: id, projectId, status: STATUSES } }),
+      gcTime: 0,
+    }),
   one: (id: string) =>
     queryOptions({ queryKey: beadKey(id), queryFn: () => get<BeadDetail>(beadPath({ id })) }),
   log: (id: string) =>
@@ -134,10 +143,14 @@ onLive({ on: "agent:usage", invalidate: () => [USAGE], everyMs: 5_000 });
 
 const NONE: readonly Bead[] = [];
 
-/** All beads and what depends on what. */
-export function useBeads(projectId?: string) {
+/** All beads and what depends on what; while the list is only a part of them, with those that came `early`. */
+export function useBeads(projectId?: string, early = NONE) {
   const query = useQuery(beadQueries.all(projectId));
-  const items = query.data?.items;
+  const { data } = query;
+  const items = useMemo(
+    () => (data?.isPart && early.length > 0 ? once([...early, ...data.items]) : data?.items),
+    [data, early],
+  );
   const graph = useMemo(() => new BeadGraph(items ?? []), [items]);
   return { query, graph, beads: items ?? NONE };
 }

@@ -1,9 +1,6 @@
-import { type UseQueryResult, useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useMemo, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { CREATE, FILTER } from "../../actions/common";
-import type { Listing } from "../../api/list";
-import type { Bead, Convoy } from "../../api/types";
 import type { PageProps } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
 import { currentPlace, navigate, setParams, useChoice, useParam } from "../../router/router";
@@ -16,16 +13,15 @@ import { SkeletonCards } from "../../ui/Skeleton";
 import { Segmented } from "../../ui/Tabs";
 import { HowMany } from "../beads/HowMany";
 import { PeekedBead } from "../beads/panel/PeekedBead";
-import { useBeads } from "../beads/queries";
 import { Rest } from "../beads/Rest";
 import { useProject } from "../projects/queries";
 import { ViewMenu } from "../views/ViewMenu";
 import { Board } from "./Board";
 import styles from "./Board.module.css";
-import { isSettled, LANES, lanesOf, onBoard } from "./board";
+import { LANES } from "./board";
 import { InlineCreate } from "./InlineCreate";
 import { NewConvoy } from "./NewConvoy";
-import { convoyQueries } from "./queries";
+import { useBoard } from "./useBoard";
 
 /** What makes a view of the board, and those that all need. */
 const BOARD_VIEWS = {
@@ -41,19 +37,19 @@ const BOARD_VIEWS = {
 /** The board: beads in columns, in lanes by convoy, by agent or in none. */
 export function Page({ rest }: PageProps) {
   const { projectId } = useProject();
-  const { query, graph, beads } = useBeads(projectId);
-  const convoys = useQuery(convoyQueries.all(projectId));
   const view = useView();
   const [only] = rest;
+  const { query, convoys, graph, board, shown, wanted, lanes, onPage } = useBoard({
+    projectId,
+    only,
+    ...view,
+  });
   const [isNaming, setNaming] = useState(false);
   useAction(CREATE, () => setNaming(true), {
     title: "New convoy",
     cli: 'godel convoy create "..."',
   });
   const [peek, setPeek] = useParam("peek");
-  const { shown, wanted, lanes, onPage } = useShown(beads, convoys.data?.items, only, view);
-  const hasLanes = only !== undefined || view.lanes === "convoy";
-  const board = together(query, hasLanes ? convoys : undefined, () => isSettled(lanes, graph.byId));
   return (
     <>
       <PageHead
@@ -103,61 +99,6 @@ export function Page({ rest }: PageProps) {
       {isNaming && <NewConvoy beads={[]} onClose={() => setNaming(false)} />}
     </>
   );
-}
-
-type Answer<T> = Pick<UseQueryResult<T>, "data" | "error" | "refetch" | "isFetching">;
-
-/**
- * Beads and convoys as one answer. Beads without their convoys would stand in one lane and be torn apart a moment
- * later, and so would a board of the first beads; `isSettled` tells whether the rest moves nothing any more.
- */
-function together(
-  beads: Answer<Listing<Bead>>,
-  convoys: Answer<Listing<Convoy>> | undefined,
-  isSettled: () => boolean,
-): Answer<Listing<Bead>> {
-  const isReady = !convoys || convoys.data !== undefined;
-  const isShown = isReady && (!beads.data?.isPart || isSettled());
-  return {
-    data: isShown ? beads.data : undefined,
-    error: beads.error ?? convoys?.error ?? null,
-    isFetching: beads.isFetching || convoys?.isFetching === true,
-    refetch: (options) => {
-      convoys?.refetch(options);
-      return beads.refetch(options);
-    },
-  };
-}
-
-/** The beads and lanes that are on the page: of all convoys, or of the one in the address. */
-function useShown(
-  beads: readonly Bead[],
-  convoys: readonly Convoy[] | undefined,
-  only: string | undefined,
-  view: ReturnType<typeof useView>,
-) {
-  // What is typed shows at once; the board may follow a moment later.
-  const asked = useDeferredValue(view.text);
-  const shown = useMemo(() => {
-    const text = asked.toLowerCase();
-    const found = onBoard(beads, view.hasDropped);
-    if (text === "") return found;
-    return found.filter(({ id, title }) => `${id} ${title}`.toLowerCase().includes(text));
-  }, [beads, asked, view.hasDropped]);
-  const wanted = useMemo(
-    () =>
-      (convoys ?? []).filter(({ id, status }) =>
-        only === undefined ? status !== "archived" || view.hasArchived : id === only,
-      ),
-    [convoys, only, view.hasArchived],
-  );
-  const lanes = useMemo(() => {
-    const all = lanesOf(shown, only === undefined ? view.lanes : "convoy", wanted);
-    return only === undefined ? all : all.filter(({ id }) => id === only);
-  }, [shown, view.lanes, wanted, only]);
-  const inside = useMemo(() => new Set(lanes.flatMap((lane) => lane.convoy?.beads ?? [])), [lanes]);
-  const onPage = only === undefined ? shown : shown.filter(({ id }) => inside.has(id));
-  return { shown, wanted, lanes, onPage };
 }
 
 function Acts({ isOne, onNew }: { isOne: boolean; onNew: () => void }) {
