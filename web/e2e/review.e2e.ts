@@ -186,6 +186,29 @@ describe("the review", () => {
     await page.getByRole("button", { name: "Fold package-lock.json" }).click();
   });
 
+  it("G15 a key finds a file of the change, and keys go on from there", async () => {
+    await open(mixed);
+    await page.keyboard.press("t");
+    const palette = page.getByRole("dialog", { name: "Command palette" });
+    await palette.getByText("Go to a file").waitFor();
+    await palette.getByRole("option", { name: /package-lock\.json/ }).waitFor();
+    await page.keyboard.type("trick");
+    await expect.poll(() => palette.getByRole("option").count()).toBe(1);
+    await picture(page, "review-go-file");
+    await page.keyboard.press("Enter");
+    await palette.waitFor({ state: "detached" });
+    const offset = () =>
+      file("trick.js").evaluate((one) => {
+        const box = one.closest("[data-diff]");
+        return box ? one.getBoundingClientRect().top < box.getBoundingClientRect().bottom : false;
+      });
+    await expect.poll(offset).toBe(true);
+    await page.keyboard.press("a");
+    await standing("trick.js:1", "accepted");
+    await page.keyboard.press("u");
+    await standing("trick.js:1", "undecided");
+  });
+
   it("R2 changes of white space can be hidden", async () => {
     await open(mixed);
     await file("space.ts").locator('[data-kind="removed"]').waitFor();

@@ -1,4 +1,5 @@
 import { useEffect, useSyncExternalStore } from "react";
+import { ask } from "../palette/asking";
 import { type Binding, boundActions } from "./actions";
 import { keysOf } from "./keymap";
 import { chordOf, isEditable, isPressable } from "./keys";
@@ -42,7 +43,10 @@ function onKey(event: KeyboardEvent): void {
   const found = find(whole) ?? (first ? find(chord) : undefined);
   if (found) {
     event.preventDefault();
-    if (found.disabled === undefined) found.run();
+    if (found.disabled !== undefined) return;
+    const { spec, title = spec.title, steps } = found;
+    if (steps) ask({ id: spec.id, title, items: steps() });
+    else found.run();
     return;
   }
   if (boundActions().some(({ spec }) => keysOf(spec).some((key) => key.startsWith(`${chord} `)))) {

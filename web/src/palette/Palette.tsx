@@ -16,6 +16,7 @@ import { Icon } from "../ui/Icon";
 import { KeyCaps } from "../ui/KeyCaps";
 import { useModal } from "../ui/useModal";
 import { useStored } from "../ui/useStored";
+import type { Step } from "./asking";
 import { score } from "./fuzzy";
 import styles from "./Palette.module.css";
 import { type PaletteItem, useFoundThings } from "./sources";
@@ -24,18 +25,17 @@ import { type PaletteItem, useFoundThings } from "./sources";
 const MOST_SHOWN = 40;
 const MOST_RECENT = 6;
 
-/** A question that was answered on the way, and what it asks next. */
-interface Step {
-  id: string;
-  title: string;
-  items: readonly PaletteItem[];
+interface PaletteProps {
+  /** The first question, if an action asks for more. */
+  asked?: Step | undefined;
+  onClose: () => void;
 }
 
 /** Everything that can be done and found, by typing. */
-export function Palette({ onClose }: { onClose: () => void }) {
+export function Palette({ asked, onClose }: PaletteProps) {
   const dialog = useModal();
   const [typed, setTyped] = useState("");
-  const [path, setPath] = useState<Step[]>([]);
+  const [path, setPath] = useState<Step[]>(asked ? [asked] : []);
   const [at, setAt] = useState(0);
   const [recent, setRecent] = useStored<readonly string[]>("palette.recent", []);
   const id = useId();

@@ -8,6 +8,7 @@ import { Toaster } from "../change/Toaster";
 import { healthQuery } from "../features/health/queries";
 import { sessionQuery } from "../features/session/queries";
 import { PAGES } from "../pages";
+import { type Step, useAsked } from "../palette/asking";
 import { Palette } from "../palette/Palette";
 import { LiveProvider, useLive } from "../realtime/live";
 import { SessionProvider } from "../roles/session";
@@ -39,8 +40,16 @@ export function Shell({ session }: { session: Session }) {
 function Frame() {
   const [open, setOpen] = useState<"palette" | "keys">();
   const [isNavOpen, setNavOpen] = useState(false);
-  const close = () => setOpen(undefined);
+  const [asked, setAsked] = useState<Step>();
+  const close = () => {
+    setOpen(undefined);
+    setAsked(undefined);
+  };
   useKeys();
+  useAsked((step) => {
+    setAsked(step);
+    setOpen("palette");
+  });
   useRecheck();
   usePrefetch();
   useAction(PALETTE, () => setOpen("palette"));
@@ -70,7 +79,7 @@ function Frame() {
       {PAGES.map((page) => (
         <GoTo key={page.id} id={page.id} path={page.path} />
       ))}
-      {open === "palette" && <Palette onClose={close} />}
+      {open === "palette" && <Palette asked={asked} onClose={close} />}
       {open === "keys" && <KeySheet onClose={close} />}
       <PendingHint />
       <ConfirmHost />

@@ -8,7 +8,7 @@ import { Composer } from "./Composer";
 import styles from "./Conversation.module.css";
 import { changedSince, DeskProvider } from "./deskContext";
 import { Checks } from "./ReviewQueue";
-import { threadsOf } from "./rows";
+import { headKey, threadsOf } from "./rows";
 import { PlacedThread } from "./Thread";
 import type { ReviewDesk } from "./useReviewDesk";
 import { VerdictBar } from "./VerdictBar";
@@ -142,7 +142,7 @@ function Changed({
               look="quiet"
               size="small"
               className={styles.place}
-              onClick={() => onGo(`${one.path}\u0000head`)}
+              onClick={() => onGo(headKey(one.path))}
             >
               <code>{one.path}</code>
             </Button>{" "}

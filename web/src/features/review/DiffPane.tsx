@@ -141,7 +141,10 @@ function useShown(
   }, [editing, composing]);
   useEffect(() => {
     if (!goal) return;
-    const index = found.current.findIndex((row) => row.key.endsWith(goal.key));
+    const index = found.current.findIndex(
+      // A row of a file, or a row of whichever file; never one whose path only ends like it.
+      ({ key }) => key === goal.key || key.endsWith(`\u0000${goal.key}`),
+    );
     if (index >= 0) show.current(index, HEIGHT.head + 4);
   }, [goal]);
 }

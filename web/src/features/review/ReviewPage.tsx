@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useAction } from "../../actions/actions";
-import type { Review, ReviewDiff, ReviewRow } from "../../api/types";
+import type { Review, ReviewDiff, ReviewFile, ReviewRow } from "../../api/types";
 import type { PageProps } from "../../pages";
 import { navigate } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
@@ -21,6 +21,7 @@ import { Panes } from "./Panes";
 import { reviewQueries } from "./queries";
 import styles from "./ReviewPage.module.css";
 import { ReviewQueue } from "./ReviewQueue";
+import { headKey } from "./rows";
 import { type DiffLook, useDiffLook } from "./useDiffLook";
 import { useReviewDesk } from "./useReviewDesk";
 
@@ -153,6 +154,12 @@ function Opened({ bead, look, hasQueue, children }: OpenedProps) {
   );
 }
 
+/** A file of the change as a line of the palette. */
+function fileStep({ path, added, removed }: ReviewFile, run: () => void) {
+  const note = `+${added} −${removed}`;
+  return { id: `file ${path}`, group: "Files", title: path, note, icon: "review" as const, run };
+}
+
 interface DeskProps {
   review: Review;
   diff: ReviewDiff;
@@ -164,6 +171,14 @@ function Desk({ review, diff, look, children }: DeskProps) {
   const desk = useReviewDesk(review, diff);
   const [goal, setGoal] = useState<{ key: string; times: number }>();
   const onGo = (key: string) => setGoal((now) => ({ key, times: (now?.times ?? 0) + 1 }));
+  const goTo = (file: ReviewFile) => {
+    if (!desk.viewed.isFolded(file)) desk.setCursor(file.key ?? file.hunks[0]?.key);
+    onGo(headKey(file.path));
+  };
+  useAction(REVIEW.goFile, () => {}, {
+    when: diff.files.length > 0,
+    steps: () => diff.files.map((file) => fileStep(file, () => goTo(file))),
+  });
   return (
     <Panes
       front="diff"

@@ -101,6 +101,13 @@ export const REVIEW = {
     keys: ["p"],
     icon: "up",
   }),
+  goFile: defineAction({
+    id: "review.go-file",
+    scope: "review",
+    title: "Go to a file",
+    keys: ["t"],
+    icon: "search",
+  }),
   viewed: defineAction({
     id: "review.viewed",
     scope: "review",

@@ -82,13 +82,20 @@ export function rowsOf(
   for (const file of files) {
     const first = rows.length;
     const add = (key: string, estimate: number, body: RowBody) =>
-      rows.push({ key: `${file.path}\u0000${key}`, estimate, file, ...body });
+      rows.push({ key: keyIn(file.path, key), estimate, file, ...body });
     add("head", HEIGHT.head, { kind: "head" });
     if (!look.isFolded(file)) addBody(file, look, threads.get(file.path) ?? [], add);
     spans.push({ file, first, end: rows.length });
     add("gap", GAP, { kind: "gap" });
   }
   return { rows, files: spans };
+}
+
+const keyIn = (path: string, key: string) => `${path}\u0000${key}`;
+
+/** The row that is the head of a file. */
+export function headKey(path: string): string {
+  return keyIn(path, "head");
 }
 
 type Add = (key: string, estimate: number, body: RowBody) => void;
