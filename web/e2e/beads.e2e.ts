@@ -398,6 +398,28 @@ describe("the beads", () => {
     }
   });
 
+  it("G11 while somebody is in the list nothing moves, and what is new waits", async () => {
+    await page.goto(`${here.url}/dashboard/beads`);
+    await row(epic).hover();
+    const before = await ids();
+    const last = before.at(-1) ?? "";
+    const first = await makeBead(seeded, "Put out the fire", "--priority", "critical");
+    await fetch(`${here.url}/api/v1/beads/${last}`, {
+      method: "PATCH",
+      headers: { "X-API-Key": here.key, "Content-Type": "application/json" },
+      body: JSON.stringify({ priority: "critical" }),
+    });
+    const fresh = page.getByRole("button", { name: "1 new bead" });
+    await fresh.waitFor();
+    // What a row says is up to date, where it stands is not.
+    await row(last).getByText("Critical").waitFor();
+    expect(await ids()).toEqual(before);
+    await picture(page, "beads-calm");
+    await fresh.click();
+    await row(first).waitFor();
+    await expect.poll(async () => (await ids()).indexOf(last)).toBeLessThan(before.length - 1);
+  });
+
   it("G8 without any bead the page says why, and what to do", async () => {
     const { page: own } = await visitor(browser);
     await signIn(own, world(), "/beads");
