@@ -2,11 +2,13 @@ import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type {
+  AgentRole,
   AuditVerdict,
   Budget,
   Invitation,
   Key,
   Project,
+  Routing,
   RuntimeInfo,
   Secret,
   SettingsDocument,
@@ -55,7 +57,7 @@ describe("settings", () => {
   it("S1 each section has an address, and a reload comes back to it", async () => {
     const nav = page.getByRole("navigation", { name: "Settings" });
     await nav.getByRole("link").first().waitFor();
-    await expect.poll(() => nav.getByRole("link").count()).toBe(13);
+    await expect.poll(() => nav.getByRole("link").count()).toBe(17);
     await open("Audit");
     expect(page.url()).toContain("/settings/audit");
     await page.reload();
@@ -64,6 +66,26 @@ describe("settings", () => {
     await nav.getByRole("link").nth(1).waitFor({ state: "detached" });
     await expect.poll(() => nav.getByRole("link").allTextContents()).toEqual(["Appearance"]);
     await page.getByLabel("Find a setting").fill("");
+  });
+
+  it("S1 routing, roles, walls and notices are told as the server has them", async () => {
+    await open("Routing");
+    const routing = await read<Routing>(here, "/proxy/v1/routing");
+    await line("order").getByText(routing.order.join(", ")).waitFor();
+    await line("patience").getByText(`up to ${routing.attempts} times`).waitFor();
+    await page.getByText("managed by file").waitFor();
+    await open("Agent roles");
+    const { items } = await read<Listed<AgentRole>>(here, "/api/v1/roles");
+    expect(items.length).toBeGreaterThan(4);
+    for (const { name } of items) await line(`role ${name}`).waitFor();
+    await line("role worker").getByText("What it is told first").click();
+    await line("role worker").locator("pre").waitFor();
+    await open("Sandbox profiles");
+    await line("profile workspace").getByText("unless said otherwise").waitFor();
+    await open("Notifications");
+    await line("desktop")
+      .getByRole("button", { name: /Desktop notices/ })
+      .waitFor();
   });
 
   it("S2 a project is made, what the server refuses is told at its field", async () => {

@@ -26,6 +26,7 @@ mod own;
 mod portable;
 mod projects;
 mod reviews;
+mod routing;
 mod runtimes;
 mod spend;
 mod sse;
@@ -103,6 +104,7 @@ pub use reviews::{
     ReviewFileLines, ReviewFirstPass, ReviewHunk, ReviewLine, ReviewLines, ReviewList, ReviewMark,
     ReviewPair, ReviewPart, ReviewRequested, ReviewRow, ReviewSide, ReviewTakeover, ReviewTally,
 };
+pub use routing::{HedgedModel, RoutedModel, Routing};
 pub use runtimes::{DoctorCheck, RuntimeInfo, RuntimeList, RuntimeTest};
 pub use spend::{
     AgentToken, AgentTokenMade, Budget, BudgetList, BudgetStop, BudgetTrial, ModelCall,

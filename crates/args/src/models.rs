@@ -301,6 +301,13 @@ pub enum Provider {
 A provider is up, unused since the server started, down (it failed too often and is left alone for a
 while) or on trial (one request is let through to see). The counts are of this server.")]
     List,
+    /// Show how requests to models find their way: order, aliases, fallbacks
+    #[command(after_help = "Examples:
+  godel provider routing
+  godel provider routing --json
+
+It is said in proxy.toml on the server, which is read again when it changes.")]
+    Routing,
     /// Ask providers whether they work: each of their keys is shown to them
     #[command(after_help = "Examples:
   godel provider test

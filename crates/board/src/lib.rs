@@ -9,6 +9,7 @@
 pub mod doctor;
 pub mod portable;
 pub mod rehearsal;
+pub mod routing;
 pub mod runtimes;
 pub mod spending;
 pub mod steps;

@@ -12,6 +12,17 @@ pub enum Prefer {
     Latency,
 }
 
+impl Prefer {
+    /// Returns the word for it in settings.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Order => "order",
+            Self::Cost => "cost",
+            Self::Latency => "latency",
+        }
+    }
+}
+
 /// One that could answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Candidate {

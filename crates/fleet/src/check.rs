@@ -68,7 +68,7 @@ pub(crate) async fn verify(
     if wanted.auto_commit {
         commit_leftovers(place).await;
     }
-    let collected = match place.runtime.collect(place.sandbox.id).await {
+    let collected = match place.collect().await {
         Ok(collected) => collected,
         Err(error) => return Ok(Missing(vec![format!("your commits were refused: {error}")])),
     };
@@ -182,7 +182,8 @@ async fn said(place: &Place, line: &str) -> String {
 
 async fn say(place: &Place, line: &str) -> String {
     let command = Command::shell(format!("exec 2>&1\n{line}")).within(GIT_PATIENCE);
-    let Ok(mut process) = place.runtime.exec(place.sandbox.id, &command).await else {
+    place.ready.wait().await;
+    let Ok(mut process) = place.runtime.exec(place.sandbox, &command).await else {
         return String::new();
     };
     let mut said = Vec::new();

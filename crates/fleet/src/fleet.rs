@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_agents::native::Line;
 use godel_app::{App, Call, Crew, Origin, auth};
-use godel_git::{Host, Workbench};
+use godel_git::{Benches, Host, Workbench};
 use godel_model::{
     Actor, AgentId, NewEvent, Payload, Project, ProjectId, Role, TaskId, TenantId, UserId,
 };
@@ -20,7 +20,6 @@ use tokio::sync::{Notify, RwLock, Semaphore, mpsc};
 use uuid::Uuid;
 
 use crate::attach::Attached;
-use crate::benches::Benches;
 use crate::doc::Agent;
 use crate::landing::Forges;
 use crate::reviews::Kept;

@@ -12,7 +12,6 @@
 pub mod agents;
 mod aim;
 pub mod attach;
-mod benches;
 pub mod carry;
 pub mod check;
 mod conversation;

@@ -7,13 +7,14 @@ use std::time::Duration;
 use godel_agents::discover;
 use godel_app::spend::tokens::{self, NewToken};
 use godel_app::{Call, beads};
-use godel_git::{Create, Name, State};
+use godel_git::{Create, Intent, Name, State};
 use godel_model::{TenantId, code};
 use godel_runtime::{
-    Egress, Identity, Profile, RuntimeProvider, Sandbox, SandboxId, Source, SpawnSpec,
+    Collected, Egress, Identity, Profile, RuntimeProvider, Sandbox, SandboxId, Source, SpawnSpec,
 };
 use godel_store::Tx;
 use secrecy::SecretString;
+use tokio::sync::SetOnce;
 
 use crate::doc::Agent;
 use crate::{Error, Fleet, Result, landing, paper, wishes};
@@ -26,7 +27,9 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Where an agent works.
 pub(crate) struct Place {
     pub(crate) runtime: Arc<dyn RuntimeProvider>,
-    pub(crate) sandbox: Sandbox,
+    pub(crate) sandbox: SandboxId,
+    /// Holds the sandbox once its files and its walls are there.
+    pub(crate) ready: Arc<SetOnce<Sandbox>>,
     pub(crate) token: SecretString,
     /// The folder of the repository.
     pub(crate) folder: PathBuf,
@@ -36,42 +39,117 @@ pub(crate) struct Place {
     pub(crate) fresh: bool,
 }
 
-/// Makes all that an agent needs to work, or finds what is there.
-pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<Place> {
+impl Place {
+    /// Takes over what was committed.
+    pub(crate) async fn collect(&self) -> godel_runtime::Result<Collected> {
+        self.ready.wait().await;
+        self.runtime.collect(self.sandbox).await
+    }
+
+    /// Says how far it is.
+    pub(crate) fn in_words(&self) -> &'static str {
+        if self.ready.initialized() {
+            return "its worktree is there";
+        }
+        "its worktree is being made"
+    }
+}
+
+/// What is still to be made of a place; as long as it is not, the place is not ready.
+pub(crate) struct Site {
+    fleet: Fleet,
+    call: Call,
+    agent: Agent,
+    ground: Ground,
+    readable: Vec<PathBuf>,
+    runtime: Arc<dyn RuntimeProvider>,
+    ready: Arc<SetOnce<Sandbox>>,
+    folder: PathBuf,
+}
+
+/// Takes what an agent needs to work, and refuses what can be refused; its files and walls are made by
+/// [`Site::make`].
+pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<(Place, Site)> {
     let (_, folder) = fleet.project(call, agent.project).await?;
-    let begun = async {
-        // Whoever looks at a bead that is held looks into its worktree, so that comes first.
-        let found = worktree(fleet, call, folder.clone(), agent).await?;
-        let (program, readable) = program(fleet, agent).await?;
-        let spec = spec(fleet, call, (agent, &found), readable);
-        let runtime = fleet.runtime(&agent.runtime)?;
-        let sandbox = async { Ok::<_, Error>(sandbox(&runtime, agent, &spec).await?) };
-        // Neither needs the other, and each takes a while.
-        let (claim, sandbox) = tokio::join!(hold(fleet, call, agent), sandbox);
-        let (claim, sandbox) = match (claim, sandbox) {
-            (Err(error), Ok(_)) => {
-                drop(runtime.terminate(SandboxId::of(agent.id), GRACE).await);
-                return Err(error);
-            }
-            (claim, sandbox) => (claim?, sandbox?),
-        };
-        Ok((found, claim, program, runtime, sandbox))
-    };
-    let (begun, token) = tokio::join!(begun, token(fleet, call, agent));
-    let (found, claim, program, runtime, sandbox) = begun?;
-    let Found { tree, base, fresh, .. } = found;
-    let path = tree.display().to_string();
+    let (program, readable) = program(fleet, agent).await?;
+    let runtime = fleet.runtime(&agent.runtime)?;
+    // None needs another, and each takes a while.
+    let (ground, token, claim) = tokio::join!(
+        ground(fleet, call, folder.clone(), agent),
+        token(fleet, call, agent),
+        hold(fleet, call, agent)
+    );
+    let (ground, token, claim) = (ground?, token?, claim?);
+    let (path, base) = (ground.tree.display().to_string(), ground.base.clone());
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
         agent.claim.clone_from(&claim);
         agent.worktree = Some(path.clone());
         agent.base = Some(base.clone());
-        // What was restored is restored.
-        agent.files = None;
         Ok(())
     };
     let (app, tenant) = (fleet.app(), call.actor.tenant);
     *agent = paper::change::<Agent, ()>(app, tenant, agent.id.uuid(), note).await?.0;
-    Ok(Place { runtime, sandbox, token: token?, folder, program, fresh })
+    let ready = Arc::new(SetOnce::new());
+    let place = Place {
+        runtime: Arc::clone(&runtime),
+        sandbox: SandboxId::of(agent.id),
+        ready: Arc::clone(&ready),
+        token,
+        folder: folder.clone(),
+        program,
+        fresh: ground.intent.is_some(),
+    };
+    let (fleet, call, agent) = (fleet.clone(), call.clone(), agent.clone());
+    Ok((place, Site { fleet, call, agent, ground, readable, runtime, ready, folder }))
+}
+
+impl Site {
+    /// Lays out the files of a place and raises its walls.
+    pub(crate) async fn make(mut self) -> Result<()> {
+        if let Some(intent) = self.ground.intent.take() {
+            self.fleet.at_bench(self.folder.clone(), move |bench| bench.make(intent)).await?;
+        }
+        let sandbox = sandbox(&self.runtime, &self.agent, &self.spec()).await?;
+        if self.agent.files.is_some() {
+            let (app, id) = (self.fleet.app(), self.agent.id.uuid());
+            let restored = |_: &mut Tx<'_>, agent: &mut Agent| {
+                agent.files = None;
+                Ok(())
+            };
+            paper::change::<Agent, ()>(app, self.call.actor.tenant, id, restored).await?;
+        }
+        // It is set here and nowhere else.
+        drop(self.ready.set(sandbox));
+        self.fleet.restock(self.folder);
+        Ok(())
+    }
+
+    /// Says what the sandbox is to be.
+    fn spec(&self) -> SpawnSpec {
+        let Self { fleet, call, agent, ground, readable, .. } = self;
+        let source = Source::Worktree {
+            tree: ground.tree.clone(),
+            common_dir: ground.common.clone(),
+            base: ground.base.clone(),
+            bead: agent.tree(),
+        };
+        let owner = format!("{}/{}", call.actor.tenant, agent.project);
+        let mut spec = SpawnSpec::new(agent.id, owner, source);
+        spec.profile = agent.sandbox;
+        spec.readable.clone_from(readable);
+        if agent.sandbox == Profile::None {
+            // Agents without tools of Godel run it; behind walls it is there anyway.
+            spec.path.extend(fleet.own.settings.helper.program.parent().map(ToOwned::to_owned));
+        }
+        spec.pass_env = ["LANG", "LC_ALL", "TZ"].map(str::to_owned).into();
+        spec.identity = Some(Identity {
+            name: agent.label.clone(),
+            email: format!("{}@agents.godel.invalid", agent.label),
+        });
+        let api = Some(fleet.own.settings.api.clone());
+        spec.egress = Egress { api, allow: agent.allow.clone() };
+        spec
+    }
 }
 
 /// Makes the sandbox of an agent, with the files of a snapshot if it goes on from one.
@@ -90,33 +168,6 @@ async fn sandbox(
     }
 }
 
-/// Says what the sandbox of an agent is to be.
-fn spec(
-    fleet: &Fleet,
-    call: &Call,
-    (agent, found): (&Agent, &Found),
-    readable: Vec<PathBuf>,
-) -> SpawnSpec {
-    let Found { tree, base, common, .. } = found;
-    let (tree, common_dir, base) = (tree.clone(), common.clone(), base.clone());
-    let source = Source::Worktree { tree, common_dir, base, bead: agent.tree() };
-    let owner = format!("{}/{}", call.actor.tenant, agent.project);
-    let mut spec = SpawnSpec::new(agent.id, owner, source);
-    spec.profile = agent.sandbox;
-    spec.readable = readable;
-    if agent.sandbox == Profile::None {
-        // Agents without tools of Godel run it; behind walls it is there anyway.
-        spec.path.extend(fleet.own.settings.helper.program.parent().map(ToOwned::to_owned));
-    }
-    spec.pass_env = ["LANG", "LC_ALL", "TZ"].map(str::to_owned).into();
-    spec.identity = Some(Identity {
-        name: agent.label.clone(),
-        email: format!("{}@agents.godel.invalid", agent.label),
-    });
-    spec.egress = Egress { api: Some(fleet.own.settings.api.clone()), allow: agent.allow.clone() };
-    spec
-}
-
 /// Finds what the work of an agent begins from.
 async fn beginning(
     fleet: &Fleet,
@@ -133,19 +184,19 @@ async fn beginning(
     landing::target_of(fleet, call, (agent.project, folder), (&wanted, &bead)).await
 }
 
-/// A worktree.
-struct Found {
+/// The worktree of an agent: there, or intended.
+struct Ground {
     tree: PathBuf,
     /// What it began from.
     base: String,
     /// The git directory of the repository.
     common: PathBuf,
-    /// Whether it was made just now.
-    fresh: bool,
+    /// What is to be made; none if it is there.
+    intent: Option<Intent>,
 }
 
-/// Makes the worktree of a bead, or finds it.
-async fn worktree(fleet: &Fleet, call: &Call, folder: PathBuf, agent: &Agent) -> Result<Found> {
+/// Finds the worktree of a bead, or records that it will be made.
+async fn ground(fleet: &Fleet, call: &Call, folder: PathBuf, agent: &Agent) -> Result<Ground> {
     let name: Name = agent.tree().parse()?;
     if !folder.is_dir() {
         return Err(Error::refused(
@@ -160,11 +211,11 @@ async fn worktree(fleet: &Fleet, call: &Call, folder: PathBuf, agent: &Agent) ->
             let common = bench.common_dir().to_owned();
             let known = bench.info(&name).ok().filter(|entry| entry.state == State::Ready);
             if let Some((base, entry)) = known.and_then(|mut one| Some((one.base.take()?, one))) {
-                return Ok(Found { tree: entry.path, base: base.commit, common, fresh: false });
+                return Ok(Ground { tree: entry.path, base: base.commit, common, intent: None });
             }
-            let record = bench.create(&name, &Create { base: begin_at, ..Create::default() })?;
-            let tree = bench.path(&name);
-            Ok(Found { tree, base: record.base.commit, common, fresh: true })
+            let intent = bench.intend(&name, &Create { base: begin_at, ..Create::default() })?;
+            let (tree, base) = (bench.path(&name), intent.base().to_owned());
+            Ok(Ground { tree, base, common, intent: Some(intent) })
         })
         .await
 }

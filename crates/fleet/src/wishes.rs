@@ -76,7 +76,7 @@ pub(crate) async fn run(
         return Ok(Vec::new());
     }
     let cache = cache(fleet)?;
-    Ok(gates.run(place.runtime.as_ref(), place.sandbox.id, &cache, tree).await)
+    Ok(gates.run(place.runtime.as_ref(), place.sandbox, &cache, tree).await)
 }
 
 /// The same, although it may be known that they failed.
@@ -87,7 +87,7 @@ pub(crate) async fn run_anew(
     tree: &str,
 ) -> Result<Vec<GateResult>> {
     let cache = cache(fleet)?;
-    Ok(gates.run(place.runtime.as_ref(), place.sandbox.id, &Anew(&cache), tree).await)
+    Ok(gates.run(place.runtime.as_ref(), place.sandbox, &Anew(&cache), tree).await)
 }
 
 /// Opens the memory of what gates said.

@@ -39,6 +39,24 @@ pub struct Create {
     pub cleanup: Option<Policy>,
 }
 
+/// A worktree that is recorded and not made yet; nobody else makes it meanwhile.
+#[derive(Debug)]
+pub struct Intent {
+    record: Record,
+    is_new: bool,
+    settings: Settings,
+    picks: Vec<Pick>,
+    binds: Binds,
+    lock: Lock,
+}
+
+impl Intent {
+    /// Returns the commit that the work begins from.
+    pub fn base(&self) -> &str {
+        &self.record.base.commit
+    }
+}
+
 impl Workbench {
     /// Makes a worktree on the branch `bead/<name>`, or finishes one whose making was interrupted or
     /// whose setup failed.
@@ -47,6 +65,14 @@ impl Workbench {
     /// If it is there already, the base is unknown, nobody agreed to the repository's wishes, or a
     /// step fails; after a failed setup the worktree stays for a look.
     pub fn create(&self, name: &Name, request: &Create) -> Result<Record> {
+        self.make(self.intend(name, request)?)
+    }
+
+    /// Records that a worktree will be made, which is quick: whatever can be refused is refused here.
+    ///
+    /// # Errors
+    /// If it is there already, the base is unknown, or nobody agreed to the repository's wishes.
+    pub fn intend(&self, name: &Name, request: &Create) -> Result<Intent> {
         let base = self.base(request.base.as_deref())?;
         let mut settings = Settings::load(&self.repo, Some(&base.commit))?;
         if request.skip_setup {
@@ -63,14 +89,24 @@ impl Workbench {
         let lock = self.lock(name)?;
         let known = self.load(name)?;
         let is_new = known.is_none();
-        let mut record = match known {
+        let record = match known {
             None => self.begin(name, base, &settings, request.cleanup)?,
             Some(record) => self.resumable(record)?,
         };
         self.step("create:recorded");
+        let (picks, binds) = (picks.unwrap_or_default(), request.binds);
+        Ok(Intent { record, is_new, settings, picks, binds, lock })
+    }
+
+    /// Makes a worktree that is intended: lays out its files and runs its setup, which may take long.
+    ///
+    /// # Errors
+    /// If a step fails; after a failed setup the worktree stays for a look.
+    pub fn make(&self, intent: Intent) -> Result<Record> {
+        let Intent { mut record, is_new, settings, picks, binds, lock } = intent;
         self.add(&record, is_new, &lock)?;
         self.step("create:added");
-        self.furnish(&mut record, &settings, &picks.unwrap_or_default(), request.binds)?;
+        self.furnish(&mut record, &settings, &picks, binds)?;
         Ok(record)
     }
 

@@ -18,6 +18,7 @@
 
 mod attempt;
 mod bench;
+mod benches;
 mod branch;
 mod bundle;
 mod busy;
@@ -51,8 +52,9 @@ mod trust;
 
 pub use attempt::{PutAway, Taken};
 pub use bench::{Host, Workbench};
+pub use benches::Benches;
 pub use cleanup::{Cleaned, Cleaning, Due, Refusal};
-pub use create::Create;
+pub use create::{Create, Intent};
 pub use error::{Error, Result};
 pub use files::mask;
 pub use land::{Author, How, Landed, Landing, Load, Merge, Message, Placed, Prepared, Span, Stack};

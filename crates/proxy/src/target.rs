@@ -34,12 +34,14 @@ pub(crate) struct Target {
     pub(crate) rest: &'static str,
 }
 
+/// What is part of the other API.
+const REPORTS: [&str; 5] = ["/v1/usage", "/v1/audit", "/v1/providers", "/v1/quotas", "/v1/routing"];
+
 /// Tells whether a path is one of the switchboard.
 pub fn is_model_path(path: &str) -> bool {
     let Some(rest) = path.strip_prefix("/proxy") else { return false };
-    // Reports are part of the other API.
     (rest.is_empty() || rest.starts_with('/'))
-        && !matches!(rest, "/v1/usage" | "/v1/audit" | "/v1/providers" | "/v1/quotas")
+        && !REPORTS.contains(&rest)
         && !rest.starts_with("/v1/audit/")
         && !rest.starts_with("/v1/providers/")
 }
@@ -196,6 +198,7 @@ mod tests {
             "/proxy/v1/audit",
             "/proxy/v1/audit/1/body",
             "/proxy/v1/quotas",
+            "/proxy/v1/routing",
             "/api/v1/events",
             "/proxyx/v1",
         ] {

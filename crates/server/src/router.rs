@@ -283,6 +283,7 @@ fn guarded_root() -> OpenApiRouter<Shared> {
         .routes(routes!(providers::providers))
         .routes(routes!(providers::test))
         .routes(routes!(providers::quotas))
+        .routes(routes!(providers::routing))
 }
 
 /// All paths, each behind the layer that `protect` puts around guarded ones.

@@ -1,6 +1,6 @@
 //! `godel provider`: who answers for models.
 
-use godel_api::{ProviderStates, ProviderTests};
+use godel_api::{ProviderStates, ProviderTests, RoutedModel, Routing};
 use godel_args::models::Provider as Asked;
 use godel_console::lookup::NOTHING;
 use godel_console::measure::{millis, number};
@@ -14,6 +14,7 @@ use crate::usage::quota;
 pub(crate) async fn run(context: &Context, asked: &Asked) -> Result<Exit> {
     match asked {
         Asked::List => list(context).await,
+        Asked::Routing => routing(context).await,
         Asked::Test { name } => test(context, name.as_deref()).await,
     }
 }
@@ -36,6 +37,37 @@ async fn list(context: &Context) -> Result<Exit> {
     context.output.listing(header, rows.collect())?;
     if quotas {
         quota::print(context, &found.client).await?;
+    }
+    Ok(Exit::Done)
+}
+
+async fn routing(context: &Context) -> Result<Exit> {
+    let found = locate::server(context).await?;
+    let told: Routing = found.client.call(Method::GET, "/proxy/v1/routing", NOTHING).await?;
+    if context.output.is_json() {
+        context.output.value(&told)?;
+        return Ok(Exit::Done);
+    }
+    let line = |what: &str, text: String| context.output.line(format_args!("{what:<11} {text}"));
+    let chosen = match told.prefer.as_str() {
+        "cost" => "the cheapest first",
+        "latency" => "the quickest first",
+        _ => "in this order",
+    };
+    line("providers", format!("{} ({chosen})", told.order.join(", ")))?;
+    let (tries, first, idle) = (told.attempts, told.first_byte_seconds, told.idle_seconds);
+    line("patience", format!("{tries} tries, {first} s to the first byte, {idle} s of silence"))?;
+    let kept = told.cache_seconds.map(|secs| format!("answers are kept for {secs} s if asked for"));
+    line("cache", kept.unwrap_or_else(|| "off".to_owned()))?;
+    let named = |all: &[RoutedModel], what: &str| {
+        all.iter()
+            .try_for_each(|one| line(what, format!("{} -> {}", one.name, one.models.join(", "))))
+    };
+    named(&told.aliases, "alias")?;
+    named(&told.fallbacks, "fallback")?;
+    for one in &told.hedges {
+        let after = one.after_ms;
+        line("hedge", format!("{}: a second provider is asked after {after} ms", one.model))?;
     }
     Ok(Exit::Done)
 }

@@ -4112,6 +4112,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/proxy/v1/routing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the routing
+         * @description How requests to models find their way, as the server does it right now. It is said in the proxy's file.
+         */
+        get: operations["getRouting"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/proxy/v1/usage": {
         parameters: {
             query?: never;
@@ -5521,6 +5541,16 @@ export interface components {
          * @enum {string}
          */
         HealthStatus: "healthy" | "degraded" | "unhealthy";
+        /** @description A model for which a second provider is asked if the first is slow. */
+        HedgedModel: {
+            /** @description The model. */
+            model: string;
+            /**
+             * Format: int64
+             * @description How long the first provider may say nothing, in milliseconds.
+             */
+            afterMs: number;
+        };
         /** @description A task in the hands of a worker. */
         HeldTask: {
             /**
@@ -7878,6 +7908,46 @@ export interface components {
              */
             undecided: number;
         };
+        /** @description A name and the models that it leads to. */
+        RoutedModel: {
+            /** @description The name that is asked for. */
+            name: string;
+            /** @description The models, in the order in which they are tried. */
+            models: string[];
+        };
+        /** @description How requests to models find their way. It is said in the proxy's file, which is read again when it changes. */
+        Routing: {
+            /** @description The providers in the order in which they are asked. */
+            order: string[];
+            /** @description What counts in the choice among those who can answer: `order`, `cost` or `latency`. */
+            prefer: string;
+            /**
+             * Format: int32
+             * @description How often a request is tried at most.
+             */
+            attempts: number;
+            /**
+             * Format: int64
+             * @description How long a provider may take for its first byte, in seconds.
+             */
+            firstByteSeconds: number;
+            /**
+             * Format: int64
+             * @description How long a stream may be silent, in seconds.
+             */
+            idleSeconds: number;
+            /** @description Names that stand for models, in the order in which those are tried. */
+            aliases: components["schemas"]["RoutedModel"][];
+            /** @description Models that are tried after another. */
+            fallbacks: components["schemas"]["RoutedModel"][];
+            /** @description Models for which a second provider is asked too. */
+            hedges: components["schemas"]["HedgedModel"][];
+            /**
+             * Format: int64
+             * @description For how long an answer is kept for whoever asks for it to be kept, in seconds; null if none is.
+             */
+            cacheSeconds?: number | null;
+        };
         /** @description How a run stands. */
         Run: components["schemas"]["RunRow"] & {
             /**
@@ -9248,6 +9318,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["ReviewRequested"];
+        };
+        /** @description A successful answer. */
+        Success_Routing: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Routing"];
         };
         /** @description A successful answer. */
         Success_Run: {
@@ -19171,6 +19250,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_QuotaStates"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getRouting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The routing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Routing"];
                 };
             };
             /** @description What went wrong, and what to do next */

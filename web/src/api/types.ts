@@ -86,6 +86,7 @@ export type ProviderState = Schemas["ProviderState"];
 export type SettingsDocument = Schemas["SettingsDocument"];
 export type SettingsChange = Schemas["SettingsChange"];
 export type SettingsChanges = Schemas["SettingsChanges"];
+export type Routing = Schemas["Routing"];
 export type RuntimeInfo = Schemas["RuntimeInfo"];
 export type RuntimeTest = Schemas["RuntimeTest"];
 export type DoctorCheck = Schemas["DoctorCheck"];

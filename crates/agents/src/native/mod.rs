@@ -14,8 +14,8 @@ use godel_llm::Dialect;
 use godel_llm::translate::BadReply;
 use godel_llm::translate::talk::{Item, Talk, Tool};
 use godel_model::Permission;
-use godel_runtime::{RuntimeProvider, SandboxId};
-use tokio::sync::{mpsc, oneshot};
+use godel_runtime::{RuntimeProvider, Sandbox, SandboxId};
+use tokio::sync::{SetOnce, mpsc, oneshot};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -116,6 +116,8 @@ pub struct NativeSettings {
     pub runtime: Arc<dyn RuntimeProvider>,
     /// In which sandbox.
     pub sandbox: SandboxId,
+    /// Holds the sandbox once it is there: the model is asked meanwhile, and what it wants done waits.
+    pub ready: Arc<SetOnce<Sandbox>>,
 }
 
 /// What the session and its work share.
@@ -162,8 +164,8 @@ impl NativeSession {
         let (orders, wanted) = mpsc::channel(ORDERS_MAX);
         let (told, events) = mpsc::channel(EVENTS_MAX);
         let shared = Arc::new(Shared { tree: Mutex::new(tree), ..Shared::default() });
-        let NativeSettings { voice, line, runtime, sandbox } = settings;
-        let bench = Bench { runtime, sandbox };
+        let NativeSettings { voice, line, runtime, sandbox, ready } = settings;
+        let bench = Bench { runtime, sandbox, ready };
         let work = Work::new(voice, line, bench, (wanted, told, Arc::clone(&shared)));
         let mut tasks = JoinSet::new();
         tasks.spawn(work.run());

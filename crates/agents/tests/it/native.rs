@@ -11,6 +11,7 @@ use godel_runtime::{RuntimeProvider as _, SandboxId, SandboxPath};
 use godel_scripted::{Fault, Options, Scripted, Switch};
 use proptest::prelude::*;
 use secrecy::SecretString;
+use tokio::sync::SetOnce;
 
 use crate::room::Room;
 use crate::stage::Stage;
@@ -53,7 +54,8 @@ impl World {
         tree: Tree,
     ) -> NativeSession {
         let runtime = Arc::new(self.room.provider.clone());
-        NativeSession::start(NativeSettings { voice, line, runtime, sandbox }, tree)
+        let ready = Arc::new(SetOnce::new_with(Some(self.room.sandbox.clone())));
+        NativeSession::start(NativeSettings { voice, line, runtime, sandbox, ready }, tree)
     }
 
     fn line(&self) -> Line {

@@ -22,6 +22,7 @@ mod fleet;
 mod fleet_carry;
 mod fleet_copies;
 mod fleet_crash;
+mod fleet_site;
 mod home;
 mod intents;
 mod journey;

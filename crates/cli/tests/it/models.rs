@@ -219,6 +219,10 @@ fn calls(world: &World) {
         (&json!("house"), &json!("up"))
     );
     assert!(world.run(&["provider", "list"]).expect(0).stdout.starts_with("PROVIDER"));
+    assert_eq!(world.json(&["provider", "routing"])["order"][0], "house");
+    let routing = world.run(&["provider", "routing"]).expect(0).stdout;
+    assert!(routing.starts_with("providers   house"), "{routing}");
+    assert!(routing.contains("(in this order)") && routing.contains("3 tries"), "{routing}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

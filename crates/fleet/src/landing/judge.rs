@@ -8,6 +8,7 @@ use godel_git::{Merge, Name};
 use godel_model::AgentId;
 use godel_runtime::{Source, SpawnSpec};
 use secrecy::SecretString;
+use tokio::sync::SetOnce;
 
 use super::train::Ride;
 use crate::place::Place;
@@ -70,7 +71,8 @@ pub(super) async fn anew(
     let sandbox = runtime.spawn(&SpawnSpec::new(id, "landing", source)).await?;
     let place = Place {
         runtime: Arc::clone(&runtime),
-        sandbox: sandbox.clone(),
+        sandbox: sandbox.id,
+        ready: Arc::new(SetOnce::new_with(Some(sandbox))),
         token: SecretString::default(),
         folder: ride.folder.clone(),
         program: Vec::new(),
@@ -78,7 +80,7 @@ pub(super) async fn anew(
     };
     let tree = if remember { merge.tree.as_str() } else { "" };
     let results = wishes::run_anew(fleet, &place, wanted, tree).await;
-    drop(runtime.terminate(sandbox.id, Duration::ZERO).await);
+    drop(runtime.terminate(place.sandbox, Duration::ZERO).await);
     let gone = fleet.at_bench(ride.folder.clone(), move |bench| bench.end_look(&name));
     if let Err(error) = gone.await {
         tracing::info!(%error, "a worktree of a landing was not removed");

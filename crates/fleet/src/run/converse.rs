@@ -203,6 +203,10 @@ impl Run {
             return Ok(Some(stopped(why)));
         }
         let now = self.fleet.app().clock.now();
+        if !course.place.ready.initialized() {
+            // What it wants done waits for its place, which is not its own fault.
+            course.watch.saw(&Seen::Sign, now);
+        }
         if course.stopping.is_none() && course.deadline.is_some_and(|deadline| now >= deadline) {
             return Ok(Some(Talked::Late));
         }

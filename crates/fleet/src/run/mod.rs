@@ -7,6 +7,7 @@ mod log;
 mod orders;
 mod session;
 
+use godel_agents::Harness;
 use godel_agents::tree::NodeNumber;
 use godel_app::Call;
 use godel_app::queue::Say;
@@ -20,7 +21,7 @@ use uuid::Uuid;
 
 use crate::check::{self, Missing};
 use crate::doc::Agent;
-use crate::place::{self, Place};
+use crate::place::{self, Place, Site};
 use crate::slips::{Notice, NoticeKind};
 use crate::{Error, Fleet, Result, inbox, paper};
 use converse::Talked;
@@ -169,7 +170,7 @@ impl Run {
         }
         let call = self.fleet.on_behalf(self.tenant, agent.user).await?;
         let (project, folder) = self.fleet.project(&call, agent.project).await?;
-        let own = crate::wishes::read(&self.fleet, folder.clone()).await?.agents.max;
+        let own = crate::wishes::read(&self.fleet, folder).await?.agents.max;
         let _place = match self.enter(&project, own).await {
             Ok(place) => place,
             Err(end) => return Ok(end),
@@ -189,9 +190,8 @@ impl Run {
         if !self.is_mine(&agent) {
             return Ok(End::Stopped);
         }
-        let place = place::settle(&self.fleet, &call, &mut agent).await?;
-        self.fleet.restock(folder);
-        let end = self.attempts(&call, &place, agent).await;
+        let (place, site) = place::settle(&self.fleet, &call, &mut agent).await?;
+        let end = self.attempts_while(site, (&call, &place), agent).await;
         let gone = !matches!(end, Ok(End::Lost));
         if gone && let Ok(agent) = self.agent().await {
             // Behind walls the end of the sandbox does that.
@@ -249,22 +249,53 @@ impl Run {
 
     /// Takes over what was committed, so that the branch has it whatever comes.
     async fn keep_commits(&self, place: &Place) {
-        if let Err(error) = place.runtime.collect(place.sandbox.id).await {
+        if let Err(error) = place.collect().await {
             tracing::info!(agent = %self.id, %error, "what was committed was not taken over");
         }
     }
 
     /// Returns the commit that the work is at, if it can be taken over.
     async fn head(&self, place: &Place) -> Option<String> {
-        let collected = place.runtime.collect(place.sandbox.id).await;
+        let collected = place.collect().await;
         collected.ok().map(|collected| collected.commit)
+    }
+
+    /// Works in a place that is made meanwhile: its model is asked at once, what it wants done waits.
+    async fn attempts_while(
+        &mut self,
+        site: Site,
+        (call, place): (&Call, &Place),
+        agent: Agent,
+    ) -> Result<End> {
+        let begins = agent.life == Life::Initializing && agent.attempts.is_empty();
+        // If the place could not be made the last time, nobody pays for a model before it is there.
+        let at_once = agent.harness == Harness::Native && begins && agent.stumbles == 0;
+        let mut made = Box::pin(site.make());
+        if !at_once {
+            made.await?;
+            return Box::pin(self.attempts(call, place, agent)).await;
+        }
+        let mut work = Box::pin(self.attempts(call, place, agent));
+        tokio::select! {
+            made = &mut made => {
+                made?;
+                work.await
+            }
+            end = &mut work => {
+                // Whoever takes it away must find it whole.
+                if let Err(error) = made.await {
+                    tracing::info!(%error, "the place of an agent that has ended was not made");
+                }
+                end
+            }
+        }
     }
 
     /// Tries until the work is done, somebody stops it, or a person is needed.
     async fn attempts(&mut self, call: &Call, place: &Place, mut agent: Agent) -> Result<End> {
         loop {
             if agent.life == Life::Initializing {
-                agent = self.step(LifeMove::WorktreeCreated, "its worktree is there").await?;
+                agent = self.step(LifeMove::WorktreeCreated, place.in_words()).await?;
             }
             if !self.is_mine(&agent) {
                 return Ok(End::Stopped);
@@ -376,7 +407,8 @@ impl Run {
     ) -> Result<Moment> {
         session.keep(&self.fleet, self.tenant, talk).await?;
         let node = session.head();
-        let files = place.runtime.snapshot(place.sandbox.id).await?;
+        place.ready.wait().await;
+        let files = place.runtime.snapshot(place.sandbox).await?;
         Ok(Moment { files, node })
     }
 

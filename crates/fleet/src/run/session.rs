@@ -90,17 +90,18 @@ impl Session {
                     token: place.token.clone(),
                 },
                 runtime: place.runtime.clone(),
-                sandbox: place.sandbox.id,
+                sandbox: place.sandbox,
+                ready: place.ready.clone(),
             };
             Kind::Native(NativeSession::start(settings, tree))
         } else {
             let resume = tree.kept_by(agent.harness).map(Resume::same);
-            let plan = plan(fleet, agent, place, (dialect, role.description.clone()));
+            let plan = plan(fleet, agent, place, (dialect, role.description.clone())).await;
             let plan = Plan { allowed: allowed.clone(), ..plan };
             let session = ProgramSession::start(ProgramSettings {
                 plan,
                 runtime: place.runtime.clone(),
-                sandbox: place.sandbox.id,
+                sandbox: place.sandbox,
                 token: place.token.clone(),
                 resume,
                 permissions: Permissions::Role(allowed),
@@ -280,9 +281,14 @@ pub(crate) fn proxy(api: &str) -> String {
     format!("{}/proxy", api.trim_end_matches('/'))
 }
 
-fn plan(fleet: &Fleet, agent: &Agent, place: &Place, (dialect, system): (Dialect, String)) -> Plan {
+async fn plan(
+    fleet: &Fleet,
+    agent: &Agent,
+    place: &Place,
+    (dialect, system): (Dialect, String),
+) -> Plan {
     let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    let sandbox = &place.sandbox;
+    let sandbox = place.ready.wait().await;
     let api = sandbox.api.clone().unwrap_or_else(|| fleet.own.settings.api.clone());
     Plan {
         harness: agent.harness,

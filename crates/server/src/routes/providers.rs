@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{
-    ProviderState, ProviderStates, ProviderTest, ProviderTests, QuotaState, QuotaStates, Success,
+    HedgedModel, ProviderState, ProviderStates, ProviderTest, ProviderTests, QuotaState,
+    QuotaStates, RoutedModel, Routing, Success,
 };
 use godel_app::spend::{check, reports};
 use godel_model::Quota;
@@ -125,4 +126,34 @@ pub(crate) async fn providers(
         }
     });
     Ok(Json(Success::new(ProviderStates { items: items.collect() })))
+}
+
+/// Show the routing
+///
+/// How requests to models find their way, as the server does it right now. It is said in the proxy's file.
+#[utoipa::path(get, path = "/proxy/v1/routing", tag = "models", operation_id = "getRouting",
+    responses((status = 200, description = "The routing", body = Success<Routing>)))]
+pub(crate) async fn routing(
+    State(shared): State<Shared>,
+    caller: Caller,
+) -> ApiResult<impl IntoResponse> {
+    let found = godel_board::routing::show(&shared.app, &caller.call).await?;
+    let routed = |all: Vec<(String, Vec<String>)>| {
+        all.into_iter().map(|(name, models)| RoutedModel { name, models }).collect()
+    };
+    let hedges = found.hedges.into_iter().map(|(model, after)| HedgedModel {
+        model,
+        after_ms: u64::try_from(after.as_millis()).unwrap_or(u64::MAX),
+    });
+    Ok(Json(Success::new(Routing {
+        order: found.order,
+        prefer: found.prefer.to_owned(),
+        attempts: found.attempts,
+        first_byte_seconds: found.first_byte.as_secs(),
+        idle_seconds: found.idle.as_secs(),
+        aliases: routed(found.aliases),
+        fallbacks: routed(found.fallbacks),
+        hedges: hedges.collect(),
+        cache_seconds: found.cache_seconds,
+    })))
 }

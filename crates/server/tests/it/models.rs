@@ -13,6 +13,7 @@ mod limits;
 mod meters;
 mod probes;
 mod quotas;
+mod routing;
 mod streams;
 mod tokens;
 pub(crate) mod world;

@@ -9,15 +9,19 @@ import { Icon, type IconName } from "../../ui/Icon";
 import { FilterBox, PageHead } from "../../ui/PageHead";
 import { BudgetList } from "../budgets/BudgetList";
 import { AboutSection } from "./AboutSection";
+import { AgentRolesSection } from "./AgentRolesSection";
 import { AppearanceSection } from "./AppearanceSection";
 import { AuditSection } from "./AuditSection";
 import { KeyboardSection } from "./KeyboardSection";
 import { KeysSection } from "./KeysSection";
 import { ModelsSection } from "./ModelsSection";
+import { NotificationsSection } from "./NotificationsSection";
 import { PeopleSection } from "./PeopleSection";
 import { ProjectsSection } from "./ProjectsSection";
 import { ProvidersSection } from "./ProvidersSection";
+import { RoutingSection } from "./RoutingSection";
 import { RuntimesSection } from "./RuntimesSection";
+import { SandboxSection } from "./SandboxSection";
 import { Section } from "./Section";
 import { SessionSection } from "./SessionSection";
 import styles from "./SettingsPage.module.css";
@@ -48,11 +52,32 @@ const SECTIONS: readonly SectionSpec[] = [
     View: RuntimesSection,
   },
   {
+    id: "sandbox",
+    title: "Sandbox profiles",
+    icon: "stop",
+    words: "walls read-only workspace net none isolation",
+    View: SandboxSection,
+  },
+  {
+    id: "roles",
+    title: "Agent roles",
+    icon: "agents",
+    words: "coordinator worker reviewer refinery monitor prompt custom",
+    View: AgentRolesSection,
+  },
+  {
     id: "providers",
     title: "Providers and keys",
     icon: "lock",
     words: "secret anthropic openai google api key test",
     View: ProvidersSection,
+  },
+  {
+    id: "routing",
+    title: "Routing",
+    icon: "fork",
+    words: "order fallback alias hedge cost latency cache proxy.toml",
+    View: RoutingSection,
   },
   {
     id: "models",
@@ -88,6 +113,13 @@ const SECTIONS: readonly SectionSpec[] = [
     icon: "clock",
     words: "login sign out password",
     View: SessionSection,
+  },
+  {
+    id: "notifications",
+    title: "Notifications",
+    icon: "bell",
+    words: "desktop bell inbox notice",
+    View: NotificationsSection,
   },
   {
     id: "audit",

@@ -7,6 +7,7 @@ import type {
   AuditVerdict,
   Key,
   ProviderState,
+  Routing,
   RuntimeInfo,
   Secret,
   User,
@@ -27,6 +28,10 @@ export const settingsQueries = {
   providers: queryOptions({
     queryKey: ["providers"],
     queryFn: () => get<{ items: ProviderState[] }>("/proxy/v1/providers"),
+  }),
+  routing: queryOptions({
+    queryKey: ["routing"],
+    queryFn: () => get<Routing>("/proxy/v1/routing"),
   }),
   runtimes: queryOptions({
     queryKey: ["runtimes"],

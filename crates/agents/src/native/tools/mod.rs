@@ -6,9 +6,10 @@ mod shell;
 use std::sync::Arc;
 
 use godel_llm::translate::talk::Tool;
-use godel_runtime::{RuntimeProvider, SandboxId};
+use godel_runtime::{RuntimeProvider, Sandbox, SandboxId};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use tokio::sync::SetOnce;
 
 use crate::event::{Change, TODOS_MAX, Todo, TodoState, clip};
 use crate::grant::{self, INPUT_MAX_BYTES};
@@ -251,6 +252,8 @@ impl Upshot {
 pub(crate) struct Bench {
     pub(crate) runtime: Arc<dyn RuntimeProvider>,
     pub(crate) sandbox: SandboxId,
+    /// Holds the sandbox once it is there.
+    pub(crate) ready: Arc<SetOnce<Sandbox>>,
 }
 
 impl std::fmt::Debug for Bench {
@@ -262,6 +265,7 @@ impl std::fmt::Debug for Bench {
 impl Bench {
     /// Does what concerns the workspace; the rest is nothing that is done here.
     pub(crate) async fn run(&self, wish: &Wish) -> Upshot {
+        self.ready.wait().await;
         let done = match wish {
             Wish::Read(wish) => self.read(wish).await,
             Wish::Write(wish) => self.write(wish).await,

@@ -4,19 +4,18 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use godel_git::{Host, Result, Workbench};
-
-use crate::fleet::lock;
+use crate::error::Result;
+use crate::{Host, Workbench};
 
 /// How long what was found is believed.
 const FRESH: Duration = Duration::from_secs(60);
 
 /// Repositories that are open, by the folder that leads to them.
 #[derive(Default)]
-pub(crate) struct Benches(Mutex<HashMap<PathBuf, Open>>);
+pub struct Benches(Mutex<HashMap<PathBuf, Open>>);
 
 struct Open {
     bench: Workbench,
@@ -29,17 +28,24 @@ type Config = Option<(u64, i64, i64, u64)>;
 
 impl Benches {
     /// Opens the repository of a folder, or takes the one that is open.
-    pub(crate) fn open(&self, folder: &Path, host: Host) -> Result<Workbench> {
-        let known = lock(&self.0).get(folder).and_then(Open::if_fresh);
+    ///
+    /// # Errors
+    /// If there is no repository.
+    pub fn open(&self, folder: &Path, host: Host) -> Result<Workbench> {
+        let known = self.all().get(folder).and_then(Open::if_fresh);
         if let Some(bench) = known {
             return Ok(bench);
         }
         let bench = Workbench::open(folder, host)?;
         let open = Open { bench: bench.clone(), config: config(&bench), since: Instant::now() };
-        let mut all = lock(&self.0);
+        let mut all = self.all();
         all.retain(|_, open| open.since.elapsed() < FRESH);
         all.insert(folder.to_owned(), open);
         Ok(bench)
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<PathBuf, Open>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
