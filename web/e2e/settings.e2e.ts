@@ -88,6 +88,15 @@ describe("settings", () => {
       .waitFor();
   });
 
+  it("G15 a section is found in the palette by what it is about", async () => {
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Command palette" });
+    await palette.getByRole("combobox").fill("hedge");
+    await palette.getByRole("option", { name: /Routing/ }).click();
+    await page.getByRole("region", { name: "Routing" }).waitFor();
+    expect(page.url()).toContain("/settings/routing");
+  });
+
   it("S2 a project is made, what the server refuses is told at its field", async () => {
     await open("Projects");
     await page.getByText("There is no project yet.").waitFor();

@@ -6,6 +6,7 @@ import { agentQueries } from "../features/agents/queries";
 import { convoyQueries } from "../features/convoys/queries";
 import { ask } from "../features/intents/AskButton";
 import { reviewQueries } from "../features/review/queries";
+import { SECTIONS } from "../features/settings/sections";
 import { OPENED } from "../features/views/address";
 import { viewsQuery } from "../features/views/queries";
 import { PAGES } from "../pages";
@@ -66,6 +67,7 @@ export function useFoundThings(typed: string): readonly PaletteItem[] {
       ...(convoys.data?.items ?? NONE).map(convoyLine),
       ...(reviews.data?.items ?? NONE).map(reviewLine),
       ...viewsToGo(views.data?.items ?? NONE),
+      ...SETTINGS,
     ],
     [agents.data, convoys.data, reviews.data, views.data],
   );
@@ -75,6 +77,15 @@ export function useFoundThings(typed: string): readonly PaletteItem[] {
   );
   return useMemo(() => (enabled ? [...named, ...written] : NONE), [enabled, named, written]);
 }
+
+const SETTINGS: readonly PaletteItem[] = SECTIONS.map(({ id, title, icon, words }) => ({
+  id: `settings ${id}`,
+  group: "Settings",
+  title,
+  also: `settings ${words}`,
+  icon,
+  run: () => navigate(`/settings/${id}`),
+}));
 
 function agentLine({ id, label, task, bead }: Agent): PaletteItem {
   return {

@@ -61,7 +61,7 @@ export function Line({ id, title, note, state, acts }: LineProps) {
     <li className={styles.line} data-line={id}>
       <div className={styles.words}>
         <p className={styles.name}>{title}</p>
-        {note && <p className={styles.note}>{note}</p>}
+        {note && <div className={styles.note}>{note}</div>}
       </div>
       {state && <div className={styles.state}>{state}</div>}
       {acts && <div className={styles.acts}>{acts}</div>}

@@ -5,7 +5,7 @@ import type { PageProps } from "../../pages";
 import { Link } from "../../router/Link";
 import { Boundary } from "../../ui/Boundary";
 import { EmptyFilter } from "../../ui/Empty";
-import { Icon, type IconName } from "../../ui/Icon";
+import { Icon } from "../../ui/Icon";
 import { FilterBox, PageHead } from "../../ui/PageHead";
 import { BudgetList } from "../budgets/BudgetList";
 import { AboutSection } from "./AboutSection";
@@ -25,132 +25,28 @@ import { SandboxSection } from "./SandboxSection";
 import { Section } from "./Section";
 import { SessionSection } from "./SessionSection";
 import styles from "./SettingsPage.module.css";
+import { SECTIONS, type SectionId } from "./sections";
 import { TransferSection } from "./TransferSection";
 
-interface SectionSpec {
-  id: string;
-  title: string;
-  icon: IconName;
-  /** More words by which it is found. */
-  words: string;
-  View: ComponentType;
-}
-
-const SECTIONS: readonly SectionSpec[] = [
-  {
-    id: "projects",
-    title: "Projects",
-    icon: "branch",
-    words: "repository limits create rate agents memory",
-    View: ProjectsSection,
-  },
-  {
-    id: "runtimes",
-    title: "Runtimes",
-    icon: "terminal",
-    words: "sandbox worktree gvisor walls bubblewrap isolation doctor test",
-    View: RuntimesSection,
-  },
-  {
-    id: "sandbox",
-    title: "Sandbox profiles",
-    icon: "stop",
-    words: "walls read-only workspace net none isolation",
-    View: SandboxSection,
-  },
-  {
-    id: "roles",
-    title: "Agent roles",
-    icon: "agents",
-    words: "coordinator worker reviewer refinery monitor prompt custom",
-    View: AgentRolesSection,
-  },
-  {
-    id: "providers",
-    title: "Providers and keys",
-    icon: "lock",
-    words: "secret anthropic openai google api key test",
-    View: ProvidersSection,
-  },
-  {
-    id: "routing",
-    title: "Routing",
-    icon: "fork",
-    words: "order fallback alias hedge cost latency cache proxy.toml",
-    View: RoutingSection,
-  },
-  {
-    id: "models",
-    title: "Models",
-    icon: "agents",
-    words: "usage tokens price",
-    View: ModelsSection,
-  },
-  {
-    id: "budgets",
-    title: "Budgets",
-    icon: "costs",
-    words: "money limit warn stop month day",
-    View: BudgetsSection,
-  },
-  {
-    id: "people",
-    title: "People and roles",
-    icon: "person",
-    words: "user invite admin operator developer viewer remove disable",
-    View: PeopleSection,
-  },
-  {
-    id: "keys",
-    title: "API keys",
-    icon: "terminal",
-    words: "token scope revoke rotate expire program",
-    View: KeysSection,
-  },
-  {
-    id: "session",
-    title: "Your session",
-    icon: "clock",
-    words: "login sign out password",
-    View: SessionSection,
-  },
-  {
-    id: "notifications",
-    title: "Notifications",
-    icon: "bell",
-    words: "desktop bell inbox notice",
-    View: NotificationsSection,
-  },
-  {
-    id: "audit",
-    title: "Audit",
-    icon: "review",
-    words: "record who did what verify chain denied",
-    View: AuditSection,
-  },
-  {
-    id: "transfer",
-    title: "Export and import",
-    icon: "up",
-    words: "settings file json backup move copy download upload",
-    View: TransferSection,
-  },
-  {
-    id: "keyboard",
-    title: "Keyboard",
-    icon: "table",
-    words: "shortcut keys remap",
-    View: KeyboardSection,
-  },
-  {
-    id: "appearance",
-    title: "Appearance",
-    icon: "sun",
-    words: "theme dark light",
-    View: AppearanceSection,
-  },
-  { id: "about", title: "About", icon: "home", words: "version health server", View: AboutSection },
-];
+const VIEWS: Record<SectionId, ComponentType> = {
+  projects: ProjectsSection,
+  runtimes: RuntimesSection,
+  sandbox: SandboxSection,
+  roles: AgentRolesSection,
+  providers: ProvidersSection,
+  routing: RoutingSection,
+  models: ModelsSection,
+  budgets: BudgetsSection,
+  people: PeopleSection,
+  keys: KeysSection,
+  session: SessionSection,
+  notifications: NotificationsSection,
+  audit: AuditSection,
+  transfer: TransferSection,
+  keyboard: KeyboardSection,
+  appearance: AppearanceSection,
+  about: AboutSection,
+};
 
 /** Everything that is set rather than done; each section has an address of its own. */
 export function Page({ rest }: PageProps) {
@@ -170,6 +66,7 @@ export function Page({ rest }: PageProps) {
     `${title} ${words}`.toLowerCase().includes(text.trim().toLowerCase()),
   );
   if (!current) return null;
+  const View = VIEWS[current.id];
   return (
     <>
       <PageHead
@@ -208,7 +105,7 @@ export function Page({ rest }: PageProps) {
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
         <section className={styles.content} tabIndex={0} aria-label={current.title}>
           <Boundary key={current.id} what={current.title}>
-            <current.View />
+            <View />
           </Boundary>
         </section>
       </div>
