@@ -73,13 +73,13 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
     let (_, folder) = fleet.project(call, agent.project).await?;
     let (program, readable) = program(fleet, agent).await?;
     let runtime = fleet.runtime(&agent.runtime)?;
-    // None needs another, and each takes a while.
-    let (ground, token, claim) = tokio::join!(
-        ground(fleet, call, folder.clone(), agent),
-        token(fleet, call, agent),
-        hold(fleet, call, agent)
-    );
-    let (ground, token, claim) = (ground?, token?, claim?);
+    let begun = async {
+        // A bead is held by nobody whose worktree was refused.
+        let ground = ground(fleet, call, folder.clone(), agent).await?;
+        Ok::<_, Error>((ground, hold(fleet, call, agent).await?))
+    };
+    let (begun, token) = tokio::join!(begun, token(fleet, call, agent));
+    let ((ground, claim), token) = (begun?, token?);
     let (path, base) = (ground.tree.display().to_string(), ground.base.clone());
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
         agent.claim.clone_from(&claim);

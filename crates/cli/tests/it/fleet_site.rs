@@ -65,6 +65,19 @@ async fn a_model_is_asked_while_the_files_are_laid_out_and_its_first_wish_waits(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_place_that_is_refused_costs_nothing_and_keeps_no_bead() {
+    let (_gate, settings) = Gate::before("nobody agreed to this");
+    let yard = Yard::open(&settings).await;
+    let name = yard.spawn("Work [[work a.txt b]]");
+    let agent = yard.until(&name, "failed");
+    let error = agent["lastError"].as_str().unwrap();
+    assert!(error.contains("wants to run"), "{agent:#}");
+    assert_eq!(yard.provider.recorded().len(), 0, "nobody pays for what is refused");
+    let bead = yard.json(&["bead", "show", agent["bead"].as_str().unwrap()]);
+    assert_eq!((&bead["status"], &bead["agent"]), (&"open".into(), &Value::Null), "{bead:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_place_that_cannot_be_made_is_paid_for_once_and_says_why() {
     let (gate, settings) = Gate::before("echo no such toolchain >&2; exit 3");
     let yard = Yard::open(&settings).await;

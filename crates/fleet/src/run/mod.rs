@@ -267,9 +267,10 @@ impl Run {
         (call, place): (&Call, &Place),
         agent: Agent,
     ) -> Result<End> {
-        let begins = agent.life == Life::Initializing && agent.attempts.is_empty();
         // If the place could not be made the last time, nobody pays for a model before it is there.
-        let at_once = agent.harness == Harness::Native && begins && agent.stumbles == 0;
+        let begins = agent.life == Life::Initializing && agent.stumbles == 0;
+        let has_worked = agent.files.is_some() || !agent.attempts.is_empty();
+        let at_once = agent.harness == Harness::Native && begins && !has_worked;
         let mut made = Box::pin(site.make());
         if !at_once {
             made.await?;
