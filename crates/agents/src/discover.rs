@@ -152,6 +152,26 @@ pub struct Resolved {
     pub folders: Vec<PathBuf>,
 }
 
+/// Finds what is started for an agent: nothing for the built-in one, the command for those that are told one.
+///
+/// # Errors
+/// In words: it is not there, or no Node that it needs.
+pub async fn program(
+    harness: Harness,
+    command: &[String],
+    search: &OsStr,
+) -> Result<Resolved, String> {
+    match harness {
+        Harness::Native => Ok(Resolved { line: Vec::new(), folders: Vec::new() }),
+        Harness::Acp | Harness::Command => Ok(resolve(command, search).await),
+        _ => {
+            let found = discover(harness, search).await?;
+            let found = found.ok_or_else(|| format!("{harness} is not on this machine"))?;
+            Ok(Resolved { line: found.line(), folders: found.folders() })
+        }
+    }
+}
+
 /// Finds the program of a command line on a search path, and a Node if it is a script of one. A program
 /// that is not there is left as it is: it may come with the work itself.
 pub async fn resolve(line: &[String], search: &OsStr) -> Resolved {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use godel_agents::discover;
+use godel_agents::discover::{self, Resolved};
 use godel_app::spend::tokens::{self, NewToken};
 use godel_app::{Call, beads};
 use godel_git::{Create, Intent, Name, State};
@@ -48,10 +48,8 @@ impl Place {
 
     /// Says how far it is.
     pub(crate) fn in_words(&self) -> &'static str {
-        if self.ready.initialized() {
-            return "its worktree is there";
-        }
-        "its worktree is being made"
+        let there = self.ready.initialized();
+        if there { "its worktree is there" } else { "its worktree is being made" }
     }
 }
 
@@ -71,7 +69,10 @@ pub(crate) struct Site {
 /// [`Site::make`].
 pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Result<(Place, Site)> {
     let (_, folder) = fleet.project(call, agent.project).await?;
-    let (program, readable) = program(fleet, agent).await?;
+    let program = discover::program(agent.harness, &agent.command, &fleet.own.settings.search);
+    let Resolved { line: program, folders: readable } = program.await.map_err(|why| {
+        Error::refused(code::HARNESS_NOT_FOUND, why, "`godel doctor` shows what was found")
+    })?;
     let runtime = fleet.runtime(&agent.runtime)?;
     let begun = async {
         // A bead is held by nobody whose worktree was refused.
@@ -79,7 +80,7 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
         Ok::<_, Error>((ground, hold(fleet, call, agent).await?))
     };
     let (begun, token) = tokio::join!(begun, token(fleet, call, agent));
-    let ((ground, claim), token) = (begun?, token?);
+    let (ground, claim) = begun?;
     let (path, base) = (ground.tree.display().to_string(), ground.base.clone());
     let note = move |_: &mut Tx<'_>, agent: &mut Agent| {
         agent.claim.clone_from(&claim);
@@ -94,7 +95,7 @@ pub(crate) async fn settle(fleet: &Fleet, call: &Call, agent: &mut Agent) -> Res
         runtime: Arc::clone(&runtime),
         sandbox: SandboxId::of(agent.id),
         ready: Arc::clone(&ready),
-        token,
+        token: token?,
         folder: folder.clone(),
         program,
         fresh: ground.intent.is_some(),
@@ -109,19 +110,38 @@ impl Site {
         if let Some(intent) = self.ground.intent.take() {
             self.fleet.at_bench(self.folder.clone(), move |bench| bench.make(intent)).await?;
         }
+        // Its time runs from here on; whoever was stopped meanwhile gets no walls.
+        let (run, now) = (self.agent.run, self.fleet.app().clock.now());
+        let begins = self.agent.began_at.is_none();
+        self.note(move |agent| {
+            if agent.run != run || !agent.life.is_running() {
+                return Err(Error::NoAgent(agent.label.clone()));
+            }
+            agent.began_at = if begins { Some(now) } else { agent.began_at };
+            Ok(())
+        })
+        .await?;
         let sandbox = sandbox(&self.runtime, &self.agent, &self.spec()).await?;
         if self.agent.files.is_some() {
-            let (app, id) = (self.fleet.app(), self.agent.id.uuid());
-            let restored = |_: &mut Tx<'_>, agent: &mut Agent| {
+            self.note(|agent| {
                 agent.files = None;
                 Ok(())
-            };
-            paper::change::<Agent, ()>(app, self.call.actor.tenant, id, restored).await?;
+            })
+            .await?;
         }
         // It is set here and nowhere else.
         drop(self.ready.set(sandbox));
         self.fleet.restock(self.folder);
         Ok(())
+    }
+
+    async fn note(
+        &self,
+        change: impl Fn(&mut Agent) -> Result<()> + Send + Sync + Clone + 'static,
+    ) -> Result<()> {
+        let (app, tenant, id) = (self.fleet.app(), self.call.actor.tenant, self.agent.id.uuid());
+        let work = move |_: &mut Tx<'_>, agent: &mut Agent| change(agent);
+        paper::change::<Agent, ()>(app, tenant, id, work).await.map(drop)
     }
 
     /// Says what the sandbox is to be.
@@ -266,28 +286,6 @@ async fn token(fleet: &Fleet, call: &Call, agent: &Agent) -> Result<SecretString
     let (token, _) = tokens::create(app, call, new).await?;
     let token = token.ok_or_else(|| Error::Paper("no token was made".to_owned()))?;
     Ok(SecretString::from(token.expose().to_owned()))
-}
-
-/// Finds the program of an agent, and the folders that it must be able to read.
-async fn program(fleet: &Fleet, agent: &Agent) -> Result<(Vec<String>, Vec<PathBuf>)> {
-    use godel_agents::Harness;
-    match agent.harness {
-        Harness::Native => Ok((Vec::new(), Vec::new())),
-        Harness::Acp | Harness::Command => {
-            let found = discover::resolve(&agent.command, &fleet.own.settings.search).await;
-            Ok((found.line, found.folders))
-        }
-        harness => {
-            let found = discover::discover(harness, &fleet.own.settings.search).await;
-            let missing = |why: String| {
-                Error::refused(code::HARNESS_NOT_FOUND, why, "`godel doctor` shows what was found")
-            };
-            let found = found.map_err(missing)?;
-            let found =
-                found.ok_or_else(|| missing(format!("{harness} is not on this machine")))?;
-            Ok((found.line(), found.folders()))
-        }
-    }
 }
 
 /// Ends the sandbox of an agent and its tokens; its worktree stays.

@@ -16,6 +16,7 @@ mod error;
 mod forge;
 mod github;
 mod gitlab;
+pub mod marked;
 mod place;
 mod remote;
 mod wait;

@@ -40,7 +40,6 @@ pub struct Create {
 }
 
 /// A worktree that is recorded and not made yet; nobody else makes it meanwhile.
-#[derive(Debug)]
 pub struct Intent {
     record: Record,
     is_new: bool,
@@ -48,6 +47,13 @@ pub struct Intent {
     picks: Vec<Pick>,
     binds: Binds,
     lock: Lock,
+}
+
+impl std::fmt::Debug for Intent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // What is copied may be secret.
+        f.debug_struct("Intent").field("record", &self.record).finish_non_exhaustive()
+    }
 }
 
 impl Intent {

@@ -39,7 +39,6 @@ struct Redaction {
 }
 
 /// One file that will be copied.
-#[derive(Debug)]
 pub(crate) struct Pick {
     path: PathBuf,
     bytes: Vec<u8>,

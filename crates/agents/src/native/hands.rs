@@ -82,6 +82,8 @@ impl Hands {
             Ok(wish) => wish,
             Err(error) => return Upshot::badly(error.as_str()),
         };
+        // Letters, too: if the place cannot be made, it is all said again.
+        self.bench.ready.wait().await;
         match wish {
             Wish::Ask { question, choices } => self.question(&job.id, question, choices).await,
             Wish::Todos(todos) => {

@@ -82,13 +82,19 @@ async fn a_place_that_cannot_be_made_is_paid_for_once_and_says_why() {
     let (gate, settings) = Gate::before("echo no such toolchain >&2; exit 3");
     let yard = Yard::open(&settings).await;
     yard.run(&["worktree", "trust"]).expect(0);
-    let name = yard.spawn("Work [[work a.txt b]]");
-    asked(&yard);
+    let task = "Work [[call message {\"to\":\"owner\",\"text\":\"I begin\"}]] [[work a.txt b]]";
+    let name = yard.spawn(task);
+    let bare = yard.json(&["agent", "spawn", "Work [[work c.txt d]]", "--no-walls"]);
+    let bare = bare["label"].as_str().unwrap();
+    yard.wait(&name, |_| yard.provider.recorded().len() == 2);
     gate.open();
-    let agent = yard.until(&name, "failed");
-    let error = agent["lastError"].as_str().unwrap();
-    assert!(error.contains("no such toolchain"), "{agent:#}");
-    assert_eq!(yard.provider.recorded().len(), 1, "the tries after the first are free");
+    for name in [&name, bare] {
+        let agent = yard.until(name, "failed");
+        let error = agent["lastError"].as_str().unwrap();
+        assert!(error.contains("no such toolchain"), "{agent:#}");
+    }
+    assert_eq!(yard.provider.recorded().len(), 2, "the tries after the first are free");
+    assert_eq!(yard.json(&["mail", "list"])["items"], serde_json::json!([]), "nothing was done");
 }
 
 #[tokio::test(flavor = "multi_thread")]

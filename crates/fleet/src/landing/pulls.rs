@@ -190,7 +190,7 @@ async fn open(ride: &Ride, forge: &dyn Forge, entry: &Entry) -> Result<()> {
     let block = words::block(&entry, &ride.target);
     let title = words::title(&entry);
     let pull = match chosen(forge.find(head).await?, &entry.source) {
-        Some(pull) => match words::renewed(&pull.body, &block) {
+        Some(pull) => match godel_forge::marked::renewed(&pull.body, &block) {
             Some(body) if pull.standing == Standing::Open => {
                 forge.edit(pull.number, &pull.title, &body).await?
             }

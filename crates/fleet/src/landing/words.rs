@@ -1,9 +1,8 @@
-//! What a pull request says. People may write around it: only what stands between two marks is Godel's.
+//! What a pull request says.
+
+use godel_forge::marked::{BEGIN, END};
 
 use super::entry::Entry;
-
-const BEGIN: &str = "<!-- godel: begin -->";
-const END: &str = "<!-- godel: end -->";
 
 /// The title of a pull request.
 pub(super) fn title(entry: &Entry) -> String {
@@ -28,27 +27,4 @@ pub(super) fn block(entry: &Entry, target: &str) -> String {
     }
     text.push_str(&format!("Bead: {bead}\n{END}"));
     text
-}
-
-/// The text of a pull request with what Godel says now; nothing if it says that already, or people took it out.
-pub(super) fn renewed(body: &str, block: &str) -> Option<String> {
-    let begin = body.find(BEGIN)?;
-    let end = begin + body[begin..].find(END)? + END.len();
-    let new = format!("{}{block}{}", &body[..begin], &body[end..]);
-    (new != body).then_some(new)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_people_wrote_around_it_stays() {
-        let (old, new) = (format!("{BEGIN}\nold\n{END}"), format!("{BEGIN}\nnew\n{END}"));
-        let body = format!("Please look.\n\n{old}\n\nThanks!");
-        assert_eq!(renewed(&body, &new).unwrap(), format!("Please look.\n\n{new}\n\nThanks!"));
-        assert_eq!(renewed(&body, &old), None, "it says so already");
-        assert_eq!(renewed("Rewritten by a person.", &new), None);
-        assert_eq!(renewed(&format!("{END} {BEGIN}"), &new), None);
-    }
 }

@@ -91,6 +91,10 @@ pub(super) struct Course<'a> {
     pub(super) watch: Watch,
     /// Orders that came while something took long.
     pub(super) later: VecDeque<Order>,
+    /// Orders that wait for the place of the agent.
+    pub(super) for_place: Vec<Order>,
+    /// Whether it began before its place was there.
+    pub(super) early: bool,
 }
 
 impl Run {
@@ -120,6 +124,8 @@ impl Run {
             handed: false,
             turns: (watch::Turns::default(), session.max_turns()),
             later: VecDeque::new(),
+            for_place: Vec::new(),
+            early: !place.ready.initialized(),
         };
         // What was refused before does not count.
         self.fleet.app().switchboard.take_budget_refusal(&self.id.to_string());
@@ -203,11 +209,16 @@ impl Run {
             return Ok(Some(stopped(why)));
         }
         let now = self.fleet.app().clock.now();
-        if !course.place.ready.initialized() {
+        let ready = course.place.ready.initialized();
+        if !ready {
             // What it wants done waits for its place, which is not its own fault.
             course.watch.saw(&Seen::Sign, now);
+        } else if std::mem::take(&mut course.early) {
+            course.deadline = self.agent().await?.deadline();
+            course.later.extend(course.for_place.drain(..));
         }
-        if course.stopping.is_none() && course.deadline.is_some_and(|deadline| now >= deadline) {
+        let late = ready && course.deadline.is_some_and(|deadline| now >= deadline);
+        if late && course.stopping.is_none() {
             return Ok(Some(Talked::Late));
         }
         if course.stopping.is_none()
@@ -321,7 +332,9 @@ impl Run {
                     let why = "it stopped several times without saying that it is done".to_owned();
                     return Ok(Some(Talked::Trouble { why, ended: Ended::Failed }));
                 }
-                check::clear_locks(course.place).await;
+                if course.place.ready.initialized() {
+                    check::clear_locks(course.place).await;
+                }
                 course.watch.saw(&Seen::TurnBegan, self.fleet.app().clock.now());
                 session.prompt(NOT_DONE).await?;
                 Ok(None)

@@ -100,6 +100,8 @@ impl Run {
             Ok(End::Shutdown) => Some(Say::Released),
             Ok(End::Lost) => None,
             Ok(End::GaveUp(error)) => Some(Say::Failed { error, fatal: true }),
+            // Whoever was stopped need not have worked.
+            Err(_) if agent.is_some_and(|agent| !self.is_mine(&agent)) => Some(Say::Done(None)),
             Err(error) => {
                 let why = godel_model::Report::hint(&error)
                     .map_or_else(|| error.to_string(), |hint| format!("{error}; {hint}"));
@@ -195,7 +197,7 @@ impl Run {
         let gone = !matches!(end, Ok(End::Lost));
         if gone && let Ok(agent) = self.agent().await {
             // Behind walls the end of the sandbox does that.
-            if agent.sandbox == Profile::None {
+            if agent.sandbox == Profile::None && place.ready.initialized() {
                 self.keep_commits(&place).await;
             }
             place::leave(&self.fleet, self.tenant, &agent).await;
@@ -268,7 +270,7 @@ impl Run {
         agent: Agent,
     ) -> Result<End> {
         // If the place could not be made the last time, nobody pays for a model before it is there.
-        let begins = agent.life == Life::Initializing && agent.stumbles == 0;
+        let begins = agent.began_at.is_none() && agent.stumbles == 0;
         let has_worked = agent.files.is_some() || !agent.attempts.is_empty();
         let at_once = agent.harness == Harness::Native && begins && !has_worked;
         let mut made = Box::pin(site.make());

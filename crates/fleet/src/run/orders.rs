@@ -30,6 +30,7 @@ impl Run {
         match order {
             Order::Stop => stop(course, session, Stopping::Asked).await,
             Order::Todos(todos) => self.note_todos(todos).await?,
+            Order::Snapshot(_) if !course.place.ready.initialized() => course.for_place.push(order),
             Order::Snapshot(reply) => {
                 // Who asked may have gone away.
                 drop(reply.send(self.snapshot(course.place, session, course.talk).await));

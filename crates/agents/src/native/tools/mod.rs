@@ -265,7 +265,6 @@ impl std::fmt::Debug for Bench {
 impl Bench {
     /// Does what concerns the workspace; the rest is nothing that is done here.
     pub(crate) async fn run(&self, wish: &Wish) -> Upshot {
-        self.ready.wait().await;
         let done = match wish {
             Wish::Read(wish) => self.read(wish).await,
             Wish::Write(wish) => self.write(wish).await,
