@@ -1,6 +1,6 @@
 //! What came of the show, looked up and checked: beads, commits, what happened on the way, and what it cost.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use godel_console::measure::money;
 use godel_console::output::{Output, plain};
@@ -9,6 +9,10 @@ use serde_json::{Value, json};
 
 use crate::child::{Godel, broke};
 use crate::repository::git;
+
+/// How long the last landing may take to be written down.
+const PATIENCE: Duration = Duration::from_secs(30);
+const POLL: Duration = Duration::from_millis(100);
 
 /// Tells what came of a convoy.
 pub(crate) fn tell(
@@ -19,8 +23,7 @@ pub(crate) fn tell(
 ) -> Result<Exit> {
     let repository = godel.repository();
     let status = godel.json(&["convoy", "status", convoy])?;
-    let landings = godel.json(&["land", "status", "--all"])?;
-    let landings = list(&landings["items"][0]["landings"]);
+    let landings = landings(godel)?;
     let agents = list(&godel.json(&["agent", "list", "--limit", "100"])?["items"]);
     let refused = agents.iter().filter(|agent| caught(agent)).count();
     let repaired = agents.iter().filter(|agent| agent["role"] == "refinery").count();
@@ -60,6 +63,19 @@ pub(crate) fn tell(
         money(cost),
     ))?;
     Ok(Exit::Done)
+}
+
+/// Lists how each bead landed; that of the last one is written down a moment after the bead is done.
+fn landings(godel: &Godel) -> Result<Vec<Value>> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let told = godel.json(&["land", "status", "--all"])?;
+        let all = list(&told["items"][0]["landings"]);
+        if all.iter().all(|one| one["stage"] == "landed") || Instant::now() >= until {
+            return Ok(all);
+        }
+        std::thread::sleep(POLL);
+    }
 }
 
 fn list(value: &Value) -> Vec<Value> {

@@ -110,17 +110,16 @@ pub(crate) async fn send_back(
     why: &str,
 ) -> Result<()> {
     let (app, project) = (fleet.app(), Some(project));
+    // It would still be assigned to the agent that thought it was done. This comes first: whoever is killed in between
+    // finds it in review, and does both.
+    beads::release(app, call, project, bead, (None, true)).await?;
     let back = beads::Move {
         status: Some(BeadStatus::Open),
         reason: Some(why.lines().next().unwrap_or_default().to_owned()),
         force: true,
         ..beads::Move::default()
     };
-    let moved = beads::move_to(app, call, project, bead, back).await?.value;
-    // It would still be assigned to the agent that thought it was done.
-    if moved.agent.is_some() {
-        beads::release(app, call, project, bead, (None, true)).await?;
-    }
+    beads::move_to(app, call, project, bead, back).await?;
     Ok(())
 }
 
