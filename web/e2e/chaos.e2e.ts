@@ -204,6 +204,9 @@ describe("when things go wrong", () => {
     });
     await signIn(own, here, "/beads");
     await badge(own, "Live").waitFor();
+    // A list that is still being read would show the change without any event.
+    await own.getByRole("row").nth(1).waitFor();
+    await own.waitForLoadState("networkidle");
     seen.isLosing = true;
     await seeded.godel("bead", "update", seed.beads[0] ?? "", "--title", "The last of all");
     await own.getByText("The last of all").first().waitFor({ timeout: 60_000 });
