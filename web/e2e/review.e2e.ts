@@ -261,6 +261,9 @@ describe("the review", () => {
     await tally("1 accepted, 0 rejected, 3 undecided").waitFor();
     await page.keyboard.press("u");
     await tally("0 accepted, 0 rejected, 4 undecided").waitFor();
+    // The page shows it before the server has heard of it, and the next one opens anew.
+    const kept = async () => (await own.json<{ tally: object }>("review", "show", small)).tally;
+    await expect.poll(kept).toEqual({ accepted: 0, rejected: 0, undecided: 4 });
   });
 
   it("R3 some lines of a hunk, a whole file and all files are decided, too", async () => {
