@@ -6,8 +6,11 @@
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 
 use super::plan::{Ceilings, First, Inner, Outer, Relay};
@@ -33,6 +36,10 @@ pub struct Stop {
 
 fn stop(code: u8, what: &'static str, why: impl ToString) -> Stop {
     Stop { code, what, why: why.to_string() }
+}
+
+fn owner_gone(why: impl ToString) -> Stop {
+    stop(NO_WALL, "the owner of the sandbox is gone", why)
 }
 
 /// Does one step of the helper: the hidden subcommand of the binary hands its arguments here.
@@ -67,6 +74,11 @@ fn outer(plan: &Outer, command: &[String]) -> Result<(), Stop> {
     // Before anything can be started that would outlive its owner.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| stop(NO_WALL, "the end of the owner would not be noticed", error))?;
+    // It may have ended before that was asked for; then nobody would ever tell.
+    let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
+    if u32::try_from(parent) != Ok(plan.owner) {
+        return Err(owner_gone("another process is the parent"));
+    }
     for group in &plan.groups {
         std::fs::write(group, "0")
             .map_err(|error| stop(NO_WALL, "a limit cannot be set", error))?;
@@ -82,6 +94,9 @@ fn outer(plan: &Outer, command: &[String]) -> Result<(), Stop> {
 
 /// Raises the inner walls, opens the ways out, then becomes the program.
 fn inner(plan: &Inner, command: &[String]) -> Result<(), Stop> {
+    if let Some(lock) = &plan.owner {
+        see_owner(lock)?;
+    }
     limit(&plan.ceilings)?;
     let listeners = plan.relays.iter().map(|relay| {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, relay.port));
@@ -107,6 +122,19 @@ fn inner(plan: &Inner, command: &[String]) -> Result<(), Stop> {
         own_terminal()?;
     }
     become_program(command, plan.user)
+}
+
+/// Sees that the owner still lives, by the lock that it holds.
+///
+/// Bubblewrap asks to end with its owner only when the walls stand. An owner that died before that
+/// would never be missed by what begins now.
+fn see_owner(lock: &Path) -> Result<(), Stop> {
+    let file = std::fs::File::open(lock).map_err(owner_gone)?;
+    match flock(&file, FlockOperation::NonBlockingLockShared) {
+        Err(Errno::WOULDBLOCK) => Ok(()),
+        Ok(()) => Err(owner_gone("nobody holds its lock")),
+        Err(error) => Err(owner_gone(error)),
+    }
 }
 
 /// Is the first process of a container: it serves the ways out, and does not end.

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 /// The steps before bubblewrap or, without walls, before the program itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outer {
+    /// The process that asked for it; nothing runs for one that is gone.
+    pub(crate) owner: u32,
     /// Files of control groups that are told the process.
     pub(crate) groups: Vec<PathBuf>,
     /// Limits of the process, if no inner step sets them.
@@ -19,6 +21,8 @@ pub(crate) struct Outer {
 /// The steps inside of the walls.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Inner {
+    /// What the owner holds a lock on while it lives, if its end is not noticed otherwise.
+    pub(crate) owner: Option<PathBuf>,
     /// Who the program runs as, if the helper is root.
     pub(crate) user: Option<u32>,
     /// Paths that may be written to.

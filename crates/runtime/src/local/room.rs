@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
 use std::os::fd::AsRawFd as _;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,6 +28,8 @@ use crate::{
 /// How many refused connections are told in a minute; an agent must not fill the log.
 const DENIALS_MAX: u32 = 120;
 const DENIALS_SECS: u64 = 60;
+/// What is locked beside the ways out for as long as Godel lives.
+pub(super) const OWNER: &str = "owner.lock";
 /// How long one waits for processes to stand still.
 const STOP_TRIES: u32 = 1_000;
 const STOP_WAIT: Duration = Duration::from_millis(5);
@@ -52,7 +54,8 @@ pub(super) struct Room {
     keys: Mutex<HashSet<String>>,
     /// Terminals, the newest last; also of processes that have ended.
     terminals: Mutex<VecDeque<(ProcessId, Terminal)>>,
-    ways: Mutex<Option<JoinSet<()>>>,
+    /// Who serves the ways out, and the lock that tells that somebody does.
+    ways: Mutex<Option<(JoinSet<()>, fs::File)>>,
     /// How many processes need the control groups.
     users: Mutex<u32>,
     /// How often memory and processes were found to be short, as far as it was told.
@@ -309,7 +312,7 @@ impl Room {
         let user = self.user.map(owner::server_of);
         tasks.spawn(Arc::clone(&gate).serve_proxy(listen(&net, "proxy.sock", user)?));
         tasks.spawn(gate.serve_api(listen(&net, "api.sock", user)?));
-        *ways = Some(tasks);
+        *ways = Some((tasks, hold(&net)?));
         Ok(())
     }
 
@@ -334,17 +337,34 @@ impl Drop for Stay {
     }
 }
 
+/// Holds a lock for as long as this process lives, which tells those behind the walls that it does.
+fn hold(folder: &Path) -> Result<fs::File> {
+    let path = folder.join(OWNER);
+    // A new one each time: an agent that has the same user could sit on the old one.
+    remove(&path)?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let file = options.open(&path).map_err(at(&path, "made"))?;
+    let locked = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
+    locked.map_err(|error| crate::Error::file(&path, "locked", error.into()))?;
+    Ok(file)
+}
+
+fn remove(path: &Path) -> Result<()> {
+    match fs::remove_file(path) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+            Err(crate::Error::file(path, "removed", cause))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Listens on a socket whose path may be longer than sockets allow.
 fn listen(folder: &Path, name: &str, user: Option<u32>) -> Result<UnixListener> {
     let path = folder.join(name);
     let opened = files::plain_directory(folder)?;
     let short = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd())).join(name);
-    match fs::remove_file(&path) {
-        Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
-            return Err(crate::Error::file(&path, "removed", cause));
-        }
-        _ => {}
-    }
+    remove(&path)?;
     let listener = UnixListener::bind(&short).map_err(at(&path, "opened"))?;
     fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(at(&path, "closed"))?;
     if let Some(user) = user {

@@ -15,7 +15,7 @@ use super::plan::{Ceilings, First, Inner, Outer, Relay};
 use super::pty::Pty;
 use super::record::Record;
 use super::repository::Repository;
-use super::room::Room;
+use super::room::{OWNER, Room};
 use super::running::GuestProcess;
 use super::worktree::Helper;
 use super::{oci, owner};
@@ -79,7 +79,7 @@ impl Starter<'_> {
         // Without a namespace the user's other processes would be counted too.
         let ceilings = Ceilings { processes: None, ..self.ceilings(limits) };
         let terminal = command.terminal.is_some();
-        let plan = Outer { groups: self.room.groups.doors(), ceilings: Some(ceilings), terminal };
+        let plan = Outer { ceilings: Some(ceilings), terminal, ..self.outer_plan() };
         let mut tokio = self.outer(&plan)?;
         tokio.arg(&command.program).args(&command.args);
         let start = start_of(record, command);
@@ -93,7 +93,7 @@ impl Starter<'_> {
 
     fn walled(&self, record: &Record, command: &Command) -> Result<Tokio> {
         let bubblewrap = self.machine.bubblewrap()?;
-        let plan = Outer { groups: self.room.groups.doors(), ..Outer::default() };
+        let plan = self.outer_plan();
         let mut tokio = if plan.groups.is_empty() {
             Tokio::new(&bubblewrap.program)
         } else {
@@ -124,7 +124,7 @@ impl Starter<'_> {
         fs::create_dir_all(&bundle).map_err(at(&bundle, "made"))?;
         let path = bundle.join("config.json");
         fs::write(&path, text).map_err(at(&path, "written"))?;
-        self.outer(&Outer { groups: self.room.groups.doors(), ..Outer::default() })
+        self.outer(&self.outer_plan())
     }
 
     /// Prepares a command in a container.
@@ -144,8 +144,7 @@ impl Starter<'_> {
         let pid = format!("-internal-pid-file={pid}");
         let words = runsc.command(&["exec", "-process", &pipe, &pid, &id]);
         // runsc passes on what the keys of a terminal mean, so the terminal must be its own.
-        let groups = self.room.groups.doors();
-        let plan = Outer { groups, terminal: pty.is_some(), ..Outer::default() };
+        let plan = Outer { terminal: pty.is_some(), ..self.outer_plan() };
         let mut tokio = self.outer(&plan)?;
         tokio.args(words).env_clear().current_dir("/").kill_on_drop(true);
         let [stdin, stdout, stderr] = ends(command, pty)?;
@@ -158,7 +157,8 @@ impl Starter<'_> {
         let record = self.room.record();
         let walls = self.walls(&record, PathBuf::from("/"), true)?;
         let terminal = command.terminal.is_some();
-        let inner = Inner { user: None, relays: Vec::new(), ..self.inner(&record, &walls) };
+        let inner =
+            Inner { owner: None, user: None, relays: Vec::new(), ..self.inner(&record, &walls) };
         let mut words = vec![inside::HELPER.to_owned()];
         words.extend(self.helper.args.iter().cloned());
         words.extend(["inner".to_owned(), as_text(&inner)?, command.program.clone()]);
@@ -181,6 +181,11 @@ impl Starter<'_> {
         relays
     }
 
+    fn outer_plan(&self) -> Outer {
+        let (owner, groups) = (std::process::id(), self.room.groups.doors());
+        Outer { owner, groups, ceilings: None, terminal: false }
+    }
+
     fn outer(&self, plan: &Outer) -> Result<Tokio> {
         let mut tokio = Tokio::new(&self.helper.program);
         tokio.args(&self.helper.args).arg("outer").arg(as_text(plan)?);
@@ -196,7 +201,8 @@ impl Starter<'_> {
             writable.extend(walls.git.as_ref().map(|_| PathBuf::from(inside::GIT)));
         }
         let ceilings = self.ceilings(&record.spec.limits);
-        Inner { user: self.room.user, writable, relays, ceilings, terminal: false }
+        let owner = Some(Path::new(inside::NET).join(OWNER));
+        Inner { owner, user: self.room.user, writable, relays, ceilings, terminal: false }
     }
 
     fn ceilings(&self, limits: &Limits) -> Ceilings {

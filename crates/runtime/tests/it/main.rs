@@ -7,6 +7,7 @@ mod egress;
 mod escape;
 mod gvisor;
 mod limits;
+mod orphan;
 mod other_user;
 mod snapshot;
 mod terminal;
