@@ -33,6 +33,7 @@ describe("the board of convoys", () => {
       .evaluateAll((all) => all.map((one) => one.getAttribute("data-card")));
   const card = (id: string) => page.locator(`[data-card="${id}"]`);
   const title = (id: string) => card(id).locator("[aria-describedby]");
+  const eta = (laneName: string) => lane(laneName).locator("[data-eta]");
   const said = (text: RegExp) => page.locator("[data-board-said]", { hasText: text });
 
   it("C1 columns hold the beads, in lanes by convoy, agent or none", async () => {
@@ -193,11 +194,18 @@ describe("the board of convoys", () => {
     await head.getByText("0 of 7 done").waitFor();
     await head.getByText("longest chain: 2 beads").waitFor();
     await expect.poll(() => head.getByRole("progressbar").getAttribute("aria-valuenow")).toBe("0");
+    // Nothing of it is finished, but another bead of the project is: it landed.
+    await expect.poll(() => eta("Release 1.0").textContent()).toMatch(/ if started$/);
+    expect(await eta("Release 1.0").getAttribute("title")).toMatch(
+      /^7 beads left in 2 waves, up to 4 agents at once; none .* 1 finished bead of its project took \d+ (s|min) on average/,
+    );
+    await head.getByText(/^\$[\d.]+ of about \$[\d.]+$/).waitFor();
     await head.getByRole("button", { name: "Start Release 1.0" }).click();
     const plan = page.getByRole("dialog", { name: "Start Release 1.0" });
     await plan.getByRole("heading", { name: "2 waves" }).waitFor();
     await plan.getByText("Wave 2: 1 bead, 1 agent at once").waitFor();
     await plan.getByLabel("Agents at once").fill("2");
+    await plan.getByText(/^(About|Under) .*: 7 beads left in 2 waves, up to 2 agents/).waitFor();
     const cli = `godel convoy start ${seed.convoy} --agents 2`;
     await plan.getByText(cli, { exact: true }).waitFor();
     await plan.getByLabel("How it lands").selectOption("Lands as one");
@@ -205,6 +213,44 @@ describe("the board of convoys", () => {
     await picture(page, "board-start");
     await page.keyboard.press("Escape");
     await plan.waitFor({ state: "detached" });
+  });
+
+  it("C5 a convoy at work says how long it still takes, by what its own beads took", async () => {
+    const quick = await makeBead(seeded, "Greet [[work greeting.txt hi]]");
+    const slow = await makeBead(seeded, "Dream [[shell sleep 600]]");
+    const last = await makeBead(seeded, "Wake up [[work up.txt up]]", "--blocked-by", slow);
+    const words = ["Dawn", quick, slow, last];
+    const { id } = await seeded.json<{ id: string }>("convoy", "create", ...words);
+    await lane("Dawn").waitFor();
+    await seeded.godel("convoy", "start", id, "--agents", "2");
+    await lane("Dawn")
+      .getByText(/^running, /)
+      .waitFor();
+    // The height of the head must not depend on what it says.
+    const height = () =>
+      lane("Dawn")
+        .locator("header")
+        .evaluate((one) => one.clientHeight);
+    const before = await height();
+    await expect
+      .poll(async () => (await readBead(seeded, quick)).status, { timeout: 90_000 })
+      .toBe("review");
+    await seeded.godel("land", quick);
+    await lane("Dawn").getByText("1 of 3 done").waitFor();
+    await expect
+      .poll(() => eta("Dawn").getAttribute("title"))
+      .toMatch(
+        /^Done around .*\d{2}.* 2 beads left in 2 waves, up to 2 agents at once; 1 finished bead took \d+ (s|min) on average/,
+      );
+    // One bead is not begun, so there is always time left.
+    expect(await eta("Dawn").textContent()).toMatch(/^(under 1 min|about \d+ min) left$/);
+    expect(await height()).toBe(before);
+    await picture(page, "board-eta");
+    // The last one first: it would be begun as soon as nothing holds it up.
+    const why = ["--resolution", "wont-do", "--reason", "enough", "--force"];
+    for (const bead of [last, slow]) await seeded.godel("bead", "close", bead, ...why);
+    await lane("Dawn").getByText("3 of 3 done").waitFor();
+    await eta("Dawn").waitFor({ state: "detached" });
   });
 
   it("B1 a view of the board is opened by its name", async () => {

@@ -4,10 +4,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use godel_decide::{DiskMarks, Limit, Retention, Tier};
+use godel_hints::Hints;
 use godel_model::{Clock, Mint, TenantId};
 use godel_proxy::Switchboard;
 use godel_store::Store;
-use godel_store::hints::Hints;
 use jiff::SignedDuration;
 
 use crate::auth::Callers;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use godel_decide::{Admission, Bucket, Limit};
+use godel_hints::Hints;
 use godel_model::Actor;
-use godel_store::hints::Hints;
 use jiff::Timestamp;
 use uuid::Uuid;
 

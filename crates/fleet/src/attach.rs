@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use godel_app::{Call, events};
 use godel_decide::agent::chosen;
-use godel_model::{AgentId, EventFilter, Life, Reach, Seq, UserId, code};
+use godel_model::{AgentId, EventFilter, Life, Reach, Report as _, Seq, UserId, code};
 use godel_runtime::{Command, SandboxId, TerminalSize};
 use godel_store::{Scope, Tail, Tx};
 use tokio::sync::watch;
@@ -350,7 +350,15 @@ impl Seat {
         let command = Command::shell("exec \"$(command -v bash || command -v sh)\" -i")
             .env("TERM", "xterm-256color")
             .with_terminal(size);
-        let process = runtime.exec(SandboxId::of(agent.id), &command).await?;
+        let process = runtime.exec(SandboxId::of(agent.id), &command).await;
+        let process = process.map_err(|error| match error.code() {
+            // A built-in agent asks its model while its place is made.
+            code::SANDBOX_NOT_FOUND => {
+                let why = format!("the place that {} works in is still being made", agent.label);
+                Error::refused(code::AGENT_STATE, why, "try again in a moment")
+            }
+            _ => error.into(),
+        })?;
         let terminal = process.terminal.clone().ok_or_else(|| {
             Error::refused(
                 code::SANDBOX_UNAVAILABLE,

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use bytes::Bytes;
+use godel_hints::Hints;
 use godel_llm::translate::{KeepLimits, Keepsakes};
 use godel_llm::{Dialect, Trouble};
 use godel_model::{CallId, Clock, EventType, Metadata, Mint, NewEvent, Payload, Source, TenantId};
 use godel_store::Store;
-use godel_store::hints::Hints;
 use http::header::{self, HeaderName};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};

@@ -13,8 +13,8 @@ use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use godel_decide::{Left, Meterage, Quota, UsedUp};
+use godel_hints::Hints;
 use godel_model::TenantId;
-use godel_store::hints::Hints;
 use jiff::Timestamp;
 
 use self::leases::Leases;

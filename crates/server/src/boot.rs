@@ -11,8 +11,8 @@ use godel_api::{Discovery, OWNER_KEY_FILE};
 use godel_app::auth::{self, Credential, login};
 use godel_app::{App, Crew, backup, beads, keys, queue, retention, spend, tenants, workflows};
 use godel_fleet::Fleet;
+use godel_hints::Hints;
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
-use godel_store::hints::Hints;
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -79,6 +79,9 @@ pub enum StartError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] godel_store::Error),
+    /// Redis is of no help.
+    #[error(transparent)]
+    Redis(#[from] godel_hints::Error),
     /// Metrics could not be set up.
     #[error("metrics could not be set up: {0}")]
     Metrics(String),
@@ -98,6 +101,7 @@ impl Report for StartError {
             Self::App(error) => error.code(),
             Self::Fleet(error) => error.code(),
             Self::Store(error) => error.code(),
+            Self::Redis(error) => error.code(),
             Self::Providers(_) => code::INVALID_CONFIG,
             Self::Metrics(_) | Self::Signing(_) => code::INTERNAL_ERROR,
         }
@@ -126,6 +130,7 @@ impl Report for StartError {
             Self::App(error) => error.hint(),
             Self::Fleet(error) => error.hint(),
             Self::Store(error) => error.hint(),
+            Self::Redis(error) => error.hint(),
             Self::Providers(_) => {
                 Some("correct it; `godel explain invalid_config` has more".to_owned())
             }

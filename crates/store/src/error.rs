@@ -78,7 +78,7 @@ pub enum Error {
     /// The other side did not prove who it is, or does not speak TLS.
     #[error("the TLS connection to {who} failed: {why}")]
     Tls {
-        /// The other side: `PostgreSQL` or `Redis`.
+        /// The other side.
         who: &'static str,
         /// What is wrong.
         why: String,
@@ -161,9 +161,6 @@ pub enum Error {
     /// The work on the transaction panicked; it was rolled back.
     #[error("the work on a transaction failed unexpectedly and was undone")]
     Panicked,
-    /// Redis cannot be reached.
-    #[error("redis cannot be reached")]
-    Redis(#[source] Cause),
 }
 
 impl Error {
@@ -202,7 +199,6 @@ impl Report for Error {
                 code::INTERNAL_ERROR
             }
             Self::Closed => code::SHUTTING_DOWN,
-            Self::Redis(_) => code::REDIS_UNAVAILABLE,
         }
     }
 
@@ -228,9 +224,6 @@ impl Report for Error {
             Self::Refused(_) => {
                 "check the database's name, user and password; `createdb NAME` makes a missing one"
             }
-            Self::Tls { who: "Redis", .. } => {
-                "name the authority that signed its certificate: rediss://host:6379?ca=/path/ca.pem"
-            }
             Self::Tls { why, .. } if why.contains("does not support TLS") => {
                 "switch TLS on in PostgreSQL (`ssl = on`), or do without: remove `sslmode`"
             }
@@ -240,7 +233,6 @@ impl Report for Error {
             }
             Self::Certificate(_) => "name a PEM file that holds the authority's certificate",
             Self::InUse => "stop every godel server on this database first",
-            Self::Redis(_) => "start Redis, or leave it out: a single server does not need it",
             Self::BackupDamaged(_) => {
                 "take another backup: an older one, or a copy from another place"
             }

@@ -20,7 +20,6 @@ mod chain;
 mod config;
 mod error;
 mod fault;
-pub mod hints;
 mod hub;
 mod job;
 mod lock;

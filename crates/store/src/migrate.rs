@@ -38,6 +38,7 @@ static KNOWN: &[Migration] = migrations! {
     11 "0011" "long_leases";
     12 "0012" "usage_of_agents";
     13 "0013" "usage_by_quarter";
+    14 "0014" "moments";
 };
 
 /// Returns all migrations that this binary knows, in order.

@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
+use godel_hints::Hints;
 use godel_model::{EventId, TenantId};
-use godel_store::hints::Hints;
 
 use crate::{App, Crew};
 

@@ -8,8 +8,8 @@ use godel_app::queue::{tasks, wake, workers};
 use godel_app::vault::MasterKey;
 use godel_app::{App, AppConfig, Crew};
 use godel_engines::{Binaries, Places, Redis};
+use godel_hints::Hints;
 use godel_model::NewTask;
-use godel_store::hints::Hints;
 use godel_testkit::{World, worlds};
 use serde_json::json;
 

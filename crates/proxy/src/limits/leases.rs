@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use godel_hints::{Hints, Room};
 use godel_model::TenantId;
-use godel_store::hints::{Hints, Room};
 use tokio::sync::Notify;
 
 /// For how long a place is believed to be taken without a sign of life of its server.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use godel_decide::UsedUp;
-use godel_store::hints::{Hints, Room, Share};
+use godel_hints::{Hints, Room, Share};
 use jiff::Timestamp;
 
 use super::{Gate, Place, REDIS_PAUSE_MS, Refused, Seat, leases, limits_of};
@@ -65,7 +65,7 @@ impl Gate {
     }
 
     /// Leaves Redis alone for a while.
-    fn rest(&self, error: &godel_store::Error, now: Timestamp) {
+    fn rest(&self, error: &godel_hints::Error, now: Timestamp) {
         tracing::warn!(%error, "limits of models are not shared for some seconds");
         let again = now.as_millisecond() + REDIS_PAUSE_MS;
         self.redis_again_ms.store(again, Ordering::Relaxed);

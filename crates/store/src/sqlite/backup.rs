@@ -9,11 +9,14 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 use uuid::Uuid;
 
 use super::schema::{self, Steps};
-use super::{make_private, open_reader};
+use super::{make_private, moments, open_reader};
 use crate::backup::format::{Column, Kind, Table, Writer};
 use crate::backup::{self, Chunk, Contents, Loader, Reader, quoted};
 use crate::statement::Param;
 use crate::{Durability, Error, Result, migrate};
+
+/// The first schema in which moments of the log are noted; the step to it finds those that there are.
+const MOMENTS_SINCE: i64 = 14;
 
 /// Writes a backup from one read transaction on a connection of its own.
 ///
@@ -72,7 +75,7 @@ fn tables(conn: &Connection) -> Result<Vec<Table>> {
         .prepare(
             "SELECT t.name, c.name, c.type FROM sqlite_schema t, pragma_table_xinfo(t.name) c
              WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-               AND t.name <> 'migration' AND c.hidden = 0
+               AND t.name NOT IN ('migration', 'event_moment') AND c.hidden = 0
              ORDER BY t.name, c.cid",
         )
         .map_err(fail)?;
@@ -118,6 +121,9 @@ pub(crate) fn restore<R: Read>(part: &Path, reader: &mut Reader<R>) -> Result<()
     migrate::migrate(&mut Steps(&mut conn), reader.header.schema)?;
     conn.execute_batch("BEGIN").map_err(fail)?;
     backup::fill(reader, &mut Load(&conn))?;
+    if reader.header.schema >= MOMENTS_SINCE {
+        moments::rebuild(&conn)?;
+    }
     conn.execute_batch("COMMIT; PRAGMA foreign_keys = ON;").map_err(fail)?;
     let broken = conn.prepare("PRAGMA foreign_key_check").and_then(|mut check| check.exists([]));
     if broken.map_err(fail)? {

@@ -1,6 +1,7 @@
 //! SQLite: one writer thread that groups commits, a few read connections, one process per file.
 
 mod backup;
+mod moments;
 mod mover;
 mod schema;
 mod sound;

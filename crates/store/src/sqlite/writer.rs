@@ -13,11 +13,9 @@ use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
 use crate::sqlite::mover::{self, Mover};
-use crate::sqlite::sound;
+use crate::sqlite::{moments, sound};
 use crate::statement::Conn;
-use crate::tables::audit;
-use crate::tables::events::{self, Inserter};
-use crate::tables::idempotency;
+use crate::tables::{audit, events, idempotency};
 use crate::tx::Drafts;
 use crate::{Error, Result, Tx};
 
@@ -76,7 +74,6 @@ enum Ran {
 
 /// The ends of the logs and chains while a batch runs.
 struct Positions<'b> {
-    inserter: Inserter<'b>,
     seal: &'b Seal,
     committed: &'b Heads,
     /// The newest positions that this batch gave.
@@ -84,7 +81,7 @@ struct Positions<'b> {
 }
 
 impl Positions<'_> {
-    /// Gives what one job recorded its places and stores it.
+    /// Gives what one job recorded its places. Events are stored when all of the batch have theirs.
     fn append(&mut self, conn: &mut Conn<'_>, drafts: Drafts) -> Outcome {
         // Counted apart until all are in: a failed job must not leave a hole behind it.
         let mut own = Heads::default();
@@ -102,7 +99,7 @@ impl Positions<'_> {
     }
 
     fn append_events(
-        &mut self,
+        &self,
         conn: &mut Conn<'_>,
         drafts: Vec<(TenantId, NewEvent)>,
         own: &mut HashMap<TenantId, Seq>,
@@ -116,7 +113,6 @@ impl Positions<'_> {
                 _ => self.head(conn, tenant, own)?,
             };
             let seq = head.next();
-            self.inserter.insert(tenant, seq, &draft)?;
             if let Some((other, head)) = last.replace((tenant, seq))
                 && other != tenant
             {
@@ -217,7 +213,8 @@ impl Writer {
             Ran::Gone => return self.give_up(batch, &Error::DiskFull),
             Ran::Failed(error) => return self.give_up(batch, &error),
         };
-        let committed = self.store_heads(&heads).and_then(|()| {
+        let stored = self.store_heads(&heads).and_then(|()| self.store_events(&outcomes));
+        let committed = stored.and_then(|()| {
             fault("store-before-commit");
             self.sql("COMMIT").map_err(|cause| Error::sqlite("commit", cause))
         });
@@ -249,8 +246,7 @@ impl Writer {
         sound::vouch(&self.damage)?;
         self.sql("BEGIN IMMEDIATE").map_err(|cause| Error::sqlite("begin", cause))?;
         fault("store-begun");
-        let inserter = Inserter::new(&self.conn)?;
-        Ok(Positions { inserter, seal: &self.seal, committed: &self.heads, heads })
+        Ok(Positions { seal: &self.seal, committed: &self.heads, heads })
     }
 
     /// Runs jobs as they arrive, up to the first one that spoils the transaction: while one runs
@@ -334,6 +330,13 @@ impl Writer {
             audit::set_newest(&mut conn, *tenant, newest, &seal, &start)?;
         }
         Ok(())
+    }
+
+    fn store_events(&self, outcomes: &[Outcome]) -> Result<()> {
+        let logged = outcomes.iter().flatten().flatten();
+        let events: Vec<_> = logged.map(|(tenant, logged)| (*tenant, &logged.event)).collect();
+        events::insert_all(&self.conn, &events)?;
+        moments::note(&self.conn, &events)
     }
 
     /// Tells everybody what was committed: first those who listen, then those who asked.

@@ -1,10 +1,11 @@
 //! The event log.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use godel_model::{
-    Event, EventFilter, EventId, Invalid, Metadata, NewEvent, Payload, Seq, Source, TenantId,
-    from_micros, micros,
+    Event, EventFilter, EventId, Invalid, Metadata, Payload, Seq, Source, TenantId, from_micros,
+    micros,
 };
 
 use crate::statement::{Conn, Param, Row, Statement, statements};
@@ -35,10 +36,6 @@ statements! {
         "SELECT seq, id, kind, at, source, instance, version, payload,
                 correlation, causation, actor, trace, refs
          FROM event WHERE tenant = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
-    BY_ID = "event_by_id":
-        "SELECT seq, id, kind, at, source, instance, version, payload,
-                correlation, causation, actor, trace, refs
-         FROM event WHERE tenant = $1 AND id = $2";
     TRIM = "event_trim": "DELETE FROM event WHERE tenant = $1 AND seq <= $2";
     RENAME_ACTOR = "event_rename_actor":
         "UPDATE event SET actor = $1
@@ -56,13 +53,34 @@ static HEAD: Statement = Statement {
                                        ORDER BY e.seq DESC LIMIT 1)), h.trimmed
                FROM stream_head h WHERE h.tenant = $1",
 };
+// What is known of a moment tells where to look; on PostgreSQL an index of pages does.
+static BY_ID: Statement = Statement {
+    name: "event_by_id",
+    sqlite: "SELECT e.seq, e.id, e.kind, e.at, e.source, e.instance, e.version, e.payload,
+                    e.correlation, e.causation, e.actor, e.trace, e.refs
+             FROM event_moment m CROSS JOIN event e
+             WHERE m.tenant = $1 AND m.moment = substr($2, 1, 5)
+               AND e.tenant = m.tenant AND e.seq BETWEEN m.since AND m.upto AND e.id = $2 LIMIT 1",
+    postgres: "SELECT seq, id, kind, at, source, instance, version, payload,
+                      correlation, causation, actor, trace, refs
+               FROM event WHERE tenant = $1 AND id = $2",
+};
+// Moments that are older than what is left; one whose clock was wrong goes later.
+static TRIM_MOMENTS: Statement = Statement {
+    name: "event_moment_trim",
+    sqlite: "DELETE FROM event_moment WHERE tenant = $1 AND upto <= $2
+               AND moment < COALESCE((SELECT substr(e.id, 1, 5) FROM event e
+                                      WHERE e.tenant = $1 AND e.seq > $2
+                                      ORDER BY e.seq LIMIT 1), x'ffffffffff')",
+    postgres: "SELECT 1 WHERE $1::uuid IS NULL AND $2::bigint IS NULL",
+};
 // SQLite has one writer and needs no lock.
 static LOCK_HEAD: Statement = Statement {
     name: "stream_head_lock",
     sqlite: "SELECT seq FROM stream_head WHERE tenant = $1",
     postgres: "SELECT seq FROM stream_head WHERE tenant = $1 FOR UPDATE",
 };
-pub(crate) static HOT: &[&Statement] = &[&HEAD, &LOCK_HEAD];
+pub(crate) static HOT: &[&Statement] = &[&HEAD, &LOCK_HEAD, &BY_ID, &TRIM_MOMENTS];
 
 /// The direction in which the log is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,6 +215,9 @@ impl Events<'_, '_> {
         let tenant = Param::Uuid(tenant.uuid());
         let gone = self.tx.conn.execute(&TRIM, &[tenant, Param::Int(upto.0)])?;
         self.tx.conn.execute(&SET_TRIMMED, &[Param::Int(upto.0), tenant])?;
+        if !self.tx.is_shared() {
+            self.tx.conn.execute(&TRIM_MOMENTS, &[tenant, Param::Int(upto.0)])?;
+        }
         Ok(gone)
     }
 }
@@ -215,39 +236,67 @@ pub(crate) fn set_head(conn: &mut Conn<'_>, tenant: TenantId, head: Seq) -> Resu
     Ok(())
 }
 
-/// Inserts events into SQLite one after the other with one prepared statement.
-pub(crate) struct Inserter<'c>(rusqlite::CachedStatement<'c>);
+/// How many events one statement stores; to begin one costs as much as a row.
+const ROWS: usize = 8;
 
-impl<'c> Inserter<'c> {
-    /// Prepares the statement.
-    pub(crate) fn new(conn: &'c rusqlite::Connection) -> Result<Self> {
-        conn.prepare_cached(INSERT.sqlite)
-            .map(Self)
-            .map_err(|cause| Error::sqlite(INSERT.name, cause))
-    }
+// Without `OR FAIL` SQLite would keep a copy of each page, to undo the first rows if a later one failed.
+static INSERT_MANY: LazyLock<String> = LazyLock::new(|| {
+    let (columns, row) = INSERT.sqlite.split_once("VALUES").unwrap_or_default();
+    let places = vec!["?"; row.matches('$').count()].join(", ");
+    let rows = vec![format!("({places})"); ROWS].join(", ");
+    format!("{} VALUES {rows}", columns.replacen("INSERT", "INSERT OR FAIL", 1))
+});
 
-    /// Inserts one event at its position.
-    pub(crate) fn insert(&mut self, tenant: TenantId, seq: Seq, event: &NewEvent) -> Result<()> {
-        let refs = refs_text(&event.metadata);
-        let params = [
-            Param::Uuid(tenant.uuid()),
-            Param::Int(seq.0),
-            Param::Uuid(event.id.uuid()),
-            Param::Text(event.kind.as_str()),
-            Param::Int(micros(event.at)),
-            Param::Text(&event.source.component),
-            event.source.instance.as_deref().into(),
-            event.source.version.as_deref().into(),
-            Param::Text(event.payload.as_str()),
-            event.metadata.correlation_id.as_deref().into(),
-            event.metadata.causation_id.map(EventId::uuid).into(),
-            event.metadata.actor.as_deref().into(),
-            event.metadata.trace_id.as_deref().into(),
-            refs.as_deref().into(),
-        ];
-        let done = self.0.execute(rusqlite::params_from_iter(params));
-        done.map(drop).map_err(|cause| Error::sqlite(INSERT.name, cause))
+/// Stores events at their positions in SQLite.
+pub(crate) fn insert_all(conn: &rusqlite::Connection, events: &[(TenantId, &Event)]) -> Result<()> {
+    let fail = |cause| Error::sqlite(INSERT.name, cause);
+    let (many, rest) = events.as_chunks::<ROWS>();
+    let insert = |text: &str, chunks: &mut dyn Iterator<Item = &[(TenantId, &Event)]>| {
+        let mut statement = conn.prepare_cached(text)?;
+        for chunk in chunks {
+            let mut place = 0;
+            for (tenant, event) in chunk {
+                bind(&mut statement, &mut place, *tenant, event)?;
+            }
+            statement.raw_execute()?;
+        }
+        Ok(())
+    };
+    if !many.is_empty() {
+        insert(&INSERT_MANY, &mut many.iter().map(<[_; ROWS]>::as_slice)).map_err(fail)?;
     }
+    insert(INSERT.sqlite, &mut rest.chunks(1)).map_err(fail)
+}
+
+/// Binds the columns of one row.
+fn bind(
+    statement: &mut rusqlite::Statement<'_>,
+    place: &mut usize,
+    tenant: TenantId,
+    event: &Event,
+) -> rusqlite::Result<()> {
+    let refs = refs_text(&event.metadata);
+    let params = [
+        Param::Uuid(tenant.uuid()),
+        Param::Int(event.seq.0),
+        Param::Uuid(event.id.uuid()),
+        Param::Text(event.kind.as_str()),
+        Param::Int(micros(event.at)),
+        Param::Text(&event.source.component),
+        event.source.instance.as_deref().into(),
+        event.source.version.as_deref().into(),
+        Param::Text(event.payload.as_str()),
+        event.metadata.correlation_id.as_deref().into(),
+        event.metadata.causation_id.map(EventId::uuid).into(),
+        event.metadata.actor.as_deref().into(),
+        event.metadata.trace_id.as_deref().into(),
+        refs.as_deref().into(),
+    ];
+    for param in params {
+        *place += 1;
+        statement.raw_bind_parameter(*place, param)?;
+    }
+    Ok(())
 }
 
 /// Returns the references as JSON text, if there are any.

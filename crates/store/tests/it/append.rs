@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use godel_model::Seq;
-use godel_store::{Error, Scope};
-use godel_testkit::worlds;
+use godel_model::{Event, Seq};
+use godel_store::{Error, Scope, Tx};
+use godel_testkit::{World, worlds};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_writers_leave_no_gap_and_each_learns_its_own_position() {
@@ -107,6 +107,52 @@ async fn every_field_of_an_event_comes_back_as_it_was() {
         let found =
             world.store.read(Scope::Tenant(tenant), move |tx| tx.events().by_id(id)).await.unwrap();
         assert_eq!(found, Some(draft.at_seq(Seq(2))), "{}", world.engine);
+    }
+}
+
+/// Writes twenty events in one transaction, whose ids say that they are of an hour; most of one moment.
+async fn write_hour(world: &World, round: u8, hour: u64) -> Vec<Event> {
+    let drafts: Vec<_> = (0..20)
+        .map(|number: u8| {
+            let at = hour * 3_600_000 + if number % 7 == 0 { 900 } else { u64::from(number) };
+            let rest = [round, number, 0, 0, 0, 0, 0, 0, 0, 0];
+            let id = uuid::Builder::from_unix_timestamp_millis(at, &rest).into_uuid();
+            godel_model::NewEvent { id: id.into(), ..world.draft("test:write", "{}") }
+        })
+        .collect();
+    let work = move |tx: &mut Tx<'_>| drafts.iter().try_for_each(|draft| tx.record(draft.clone()));
+    let written = world.store.write(Scope::Tenant(world.tenant), work).await;
+    let written = written.map_err(|error: Error| error).unwrap();
+    written.events.iter().map(|logged| logged.event.clone()).collect()
+}
+
+async fn found(world: &World, event: &Event) -> Option<Event> {
+    let id = event.id;
+    world.store.read(Scope::Tenant(world.tenant), move |tx| tx.events().by_id(id)).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_event_is_found_by_its_id_whatever_the_clock_said() {
+    for mut world in worlds().await {
+        let mut all = Vec::new();
+        // The clock goes back and forth, and moments come again.
+        for (round, hour) in [(1, 5), (2, 1), (3, 5), (4, 3), (5, 1)] {
+            all.extend(write_hour(&world, round, hour).await);
+        }
+        world.restart().await;
+        for event in &all {
+            assert_eq!(found(&world, event).await.as_ref(), Some(event), "{}", world.engine);
+        }
+        let trim = |tx: &mut Tx<'_>| {
+            tx.events().lock_bounds()?;
+            tx.events().trim(Seq(50))
+        };
+        let scope = Scope::Tenant(world.tenant);
+        assert_eq!(world.store.write(scope, trim).await.map_err(|e: Error| e).unwrap().value, 50);
+        for event in &all {
+            let left = (event.seq > Seq(50)).then_some(event);
+            assert_eq!(found(&world, event).await.as_ref(), left, "{}", world.engine);
+        }
     }
 }
 

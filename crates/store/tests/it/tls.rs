@@ -1,11 +1,10 @@
-//! TLS to PostgreSQL and Redis, against servers that really speak it.
+//! TLS to PostgreSQL, against servers that really speak it.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 
-use godel_engines::{Binaries, Places, Postgres, Redis};
+use godel_engines::{Binaries, Places, Postgres};
 use godel_model::{EventFilter, Report as _, code};
-use godel_store::hints::Hints;
 use godel_store::{Config, Error, Scope, Store};
 use godel_testkit::{Authority, Database, World, postgres_url};
 use tempfile::TempDir;
@@ -148,27 +147,4 @@ async fn tls_that_is_only_preferred_is_done_without_if_it_fails() {
         }
         assert_eq!(server.await.unwrap(), asked, "{mode}");
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn redis_is_spoken_to_by_tls_if_its_address_says_so() {
-    if std::env::var("GODEL_TEST_REDIS_URL").is_err() {
-        assert!(std::env::var("CI").is_err(), "redis is missing: run `cargo xtask test`");
-        return;
-    }
-    let files = Files::new();
-    let own = files.own.sign(&["127.0.0.1"]);
-    let redis = blocking(move || Redis::start_with_tls(&binaries(), &own).unwrap()).await;
-    assert!(redis.url().starts_with("rediss://"));
-    let with = |ca: &str| format!("{}?ca={}", redis.url(), files.path(ca));
-    let hints = Hints::connect(&with("own.pem")).await.unwrap();
-    hints.probe().await.unwrap();
-    for bad in [with("other.pem"), redis.url()] {
-        let error = Hints::connect(&bad).await.unwrap_err();
-        assert_eq!(error.code(), code::CERTIFICATE_UNTRUSTED, "{bad}: {error:?}");
-    }
-    let error = Hints::connect(&with("empty.pem")).await.unwrap_err();
-    assert_eq!(error.code(), code::CERTIFICATE_INVALID, "{error}");
-    let plain = redis.url().replace("rediss", "redis");
-    assert!(Hints::connect(&plain).await.is_err());
 }

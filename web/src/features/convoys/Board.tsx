@@ -21,6 +21,7 @@ import { Ghost } from "./Ghost";
 import { LaneRow } from "./LaneRow";
 import { type Arrow, arrowOf, cardTo, find, type Place } from "./steps";
 import { type Drag, useBoardDrag } from "./useBoardDrag";
+import { usePast } from "./usePast";
 
 interface BoardProps {
   lanes: readonly Lane[];
@@ -41,6 +42,7 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
   const [selected, setSelected] = useState(NONE);
   const move = useMoveBeads();
   const refusedOf = useMoveRefusal();
+  const past = usePast(project, graph, lanes);
   const put = (drag: Drag, lane: Lane) => {
     const { status, index } = drag.spot;
     const ranks = status === "done" ? new Map() : ranksAt(lane.cells[status], drag.cards, index);
@@ -58,12 +60,8 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
   });
   const focus = useBoardFocus(box, cursor);
   const go = (arrow: Arrow) => {
-    let at = cursor;
-    for (let to = cardTo(lanes, at, arrow); to && !isSame(to, at); to = cardTo(lanes, at, arrow)) {
-      at = to;
-      // Cards of a folded lane, or further down than a cell shows, are stepped over.
-      if (focus(to)) return setCursor(to);
-    }
+    const to = firstThatTakes(lanes, cursor, arrow, focus);
+    if (to) setCursor(to);
   };
   useBoardActions({ lanes, cursor, go, toggle, onPeek });
   const stop = find(lanes, cursor) ? cursor : cardTo(lanes, undefined, "down");
@@ -85,6 +83,7 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
           isFar={at >= OPEN_LANES}
           isAlone={lanes.length === 1 && lane.id === "all"}
           graph={graph}
+          past={past}
           project={project}
           drag={dragging.drag?.place.lane === lane.id ? dragging.drag : undefined}
           selected={selected}
@@ -104,6 +103,21 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
       )}
     </div>
   );
+}
+
+/** The next card that takes the focus: those of a folded lane, or further down than a cell shows, cannot. */
+function firstThatTakes(
+  lanes: readonly Lane[],
+  from: Place | undefined,
+  arrow: Arrow,
+  focus: (place: Place) => boolean,
+): Place | undefined {
+  let at = from;
+  for (let to = cardTo(lanes, at, arrow); to && !isSame(to, at); to = cardTo(lanes, at, arrow)) {
+    at = to;
+    if (focus(to)) return to;
+  }
+  return undefined;
 }
 
 /** Why cards may not be moved. */

@@ -10,6 +10,9 @@ import { Badge } from "../../ui/Status";
 import { type BeadGraph, minutesOf } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
 import styles from "./Board.module.css";
+import { expectedCost } from "./costs";
+import { EtaFact } from "./EtaFact";
+import type { Past } from "./past";
 import { convoyQueries, useArchiveConvoy, useDeleteConvoy, useStopConvoy } from "./queries";
 import { StartConvoyDrawer } from "./StartConvoyDrawer";
 
@@ -18,10 +21,15 @@ interface ConvoyFactsProps {
   graph: BeadGraph;
 }
 
-/** How far a convoy is, what it cost, what is the longest way to its end, and what to do with it. */
-export function ConvoyFacts({ convoy, graph }: ConvoyFactsProps) {
+interface WithPast {
+  /** How long finished beads took; `undefined` while that is read, `null` if it cannot be. */
+  past: Past | null | undefined;
+}
+
+/** How far a convoy is, when it is over, what it cost, its longest chain, and what to do with it. */
+export function ConvoyFacts({ convoy, graph, past }: ConvoyFactsProps & WithPast) {
   const [isStarting, setStarting] = useState(false);
-  const { data: run } = useQuery(convoyQueries.run(convoy));
+  const { data: run, isError: isRunUnknown } = useQuery(convoyQueries.run(convoy));
   const stop = useStopConvoy(convoy);
   const beads = convoy.beads.flatMap((id) => graph.byId.get(id) ?? []);
   const done = beads.filter(({ status }) => status === "done").length;
@@ -33,7 +41,8 @@ export function ConvoyFacts({ convoy, graph }: ConvoyFactsProps) {
       <span className={styles.soft}>
         {done} of {beads.length} done
       </span>
-      <Spend convoy={convoy} graph={graph} limit={run?.budgetMicros ?? undefined} />
+      <EtaFact convoy={convoy} graph={graph} past={past} run={isRunUnknown ? null : run} />
+      <Spend convoy={convoy} graph={graph} past={past} limit={run?.budgetMicros ?? undefined} />
       <Chain convoy={convoy} graph={graph} />
       {run && (
         <Badge
@@ -70,26 +79,49 @@ export function ConvoyFacts({ convoy, graph }: ConvoyFactsProps) {
         <ConvoyMenu convoy={convoy} />
       </span>
       {isStarting && (
-        <StartConvoyDrawer convoy={convoy} graph={graph} onClose={() => setStarting(false)} />
+        <StartConvoyDrawer
+          convoy={convoy}
+          graph={graph}
+          past={past}
+          onClose={() => setStarting(false)}
+        />
       )}
     </div>
   );
 }
 
-/** What was spent, of what its beads or its run may cost. */
-function Spend({ convoy, graph, limit }: ConvoyFactsProps & { limit: number | undefined }) {
-  const { data: costs } = useQuery(beadQueries.costs());
-  if (!costs) return null;
+/** What was spent, of what its run or its beads may cost; without such a limit, of what it probably will. */
+function Spend({
+  convoy,
+  graph,
+  past,
+  limit,
+}: ConvoyFactsProps & WithPast & { limit: number | undefined }) {
+  const { data: costs, isError } = useQuery(beadQueries.costs());
+  if (!costs) return isError ? null : <span className={styles.spend} />;
+  const beads = convoy.beads.flatMap((id) => graph.byId.get(id) ?? []);
   const spent = convoy.beads.reduce((sum, id) => sum + (costs.get(id) ?? 0), 0);
-  const planned = convoy.beads.reduce((sum, id) => sum + (graph.byId.get(id)?.budget ?? 0), 0);
-  const max = limit ?? planned;
-  const text = max > 0 ? `${money(spent)} of ${money(max)}` : `${money(spent)} spent`;
+  const max = limit ?? beads.reduce((sum, { budget }) => sum + (budget ?? 0), 0);
+  const mean = past?.meanCost;
+  const isOver = beads.every(({ status }) => status === "done");
+  const expected = mean && !isOver ? expectedCost(beads, costs, mean) : undefined;
+  const text = max > 0 ? `${money(spent)} of ${money(max)}` : sayExpected(spent, expected);
+  const title =
+    mean &&
+    expected !== undefined &&
+    `Probably ${money(expected)} in all: ${plural(mean.beads, "finished bead")} cost ${money(mean.micros)} on average.`;
   return (
-    <span className={styles.spend}>
+    <span className={styles.spend} {...(title && { title })}>
       <span className="tabular">{text}</span>
       {max > 0 && <Meter label={`Spend of ${convoy.name}`} value={spent} max={max} text={text} />}
     </span>
   );
+}
+
+function sayExpected(spent: number, expected: number | undefined): string {
+  return expected === undefined
+    ? `${money(spent)} spent`
+    : `${money(spent)} of about ${money(expected)}`;
 }
 
 /** The beads that decide when it is over. */

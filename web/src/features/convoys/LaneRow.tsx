@@ -16,6 +16,7 @@ import { CELL_PAGE, LANE_PAGE, type Lane } from "./board";
 import { Card } from "./Card";
 import { ConvoyFacts } from "./ConvoyFacts";
 import { InlineCreate } from "./InlineCreate";
+import type { Past } from "./past";
 import type { Place } from "./steps";
 import type { Drag } from "./useBoardDrag";
 
@@ -26,6 +27,8 @@ interface LaneRowProps {
   /** It comes after many others, and is folded at first. */
   isFar: boolean;
   graph: BeadGraph;
+  /** How long finished beads took; `undefined` while that is read, `null` if it cannot be. */
+  past: Past | null | undefined;
   project: string | undefined;
   drag: Drag | undefined;
   selected: ReadonlySet<string>;
@@ -57,7 +60,9 @@ export function LaneRow(props: LaneRowProps) {
             <span className={styles.laneTitle}>{lane.title}</span>
           </button>
           <span className={styles.soft}>{plural(total, "bead")}</span>
-          {lane.convoy && <ConvoyFacts convoy={lane.convoy} graph={props.graph} />}
+          {lane.convoy && (
+            <ConvoyFacts convoy={lane.convoy} graph={props.graph} past={props.past} />
+          )}
         </header>
       )}
       {!isClosed && (

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Bead, Convoy, ConvoyWaves } from "../../api/types";
+import { serverNow } from "../../api/clock";
+import type { Convoy, ConvoyWaves } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
@@ -14,44 +15,42 @@ import { Badge } from "../../ui/Status";
 import type { BeadGraph } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
 import styles from "./Board.module.css";
+import { type Known, leftIn, planWords, USUAL_AGENTS } from "./convoyEta";
+import { meanCostOf } from "./costs";
+import type { Past } from "./past";
 import { convoyQueries, useStartConvoy } from "./queries";
 
 const HARNESSES = ["native", "claude", "codex", "gemini", "opencode", "pi", "acp", "command"];
 const WALLS = ["read-only", "workspace", "workspace+net"];
-/** What the server takes if nothing is said. */
-const AGENTS = "4";
+const AGENTS = String(USUAL_AGENTS);
 
 interface StartConvoyDrawerProps {
   convoy: Convoy;
   graph: BeadGraph;
+  past: Past | null | undefined;
   onClose: () => void;
 }
 
 /** The plan before the start: what is done at the same time, by whom, and what it may cost. */
-export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerProps) {
+export function StartConvoyDrawer({ convoy, graph, past, onClose }: StartConvoyDrawerProps) {
   const waves = useQuery(convoyQueries.waves(convoy));
   const start = useStartConvoy(convoy);
   const [agents, setAgents] = useState(AGENTS);
   const [budget, setBudget] = useState("");
   const [how, setHow] = useState<How>({ harness: "", walls: "", together: "" });
-  const { harness, walls, together } = how;
   const number = /^\d{1,3}$/.test(agents.trim()) ? Number(agents) : 0;
   const dollars = budget.trim() === "" ? 0 : Number(budget);
   const refused = whyNot(number, dollars);
   const words = [
     `godel convoy start ${convoy.id} --agents ${agents.trim() || AGENTS}`,
     dollars > 0 && `--budget ${budget.trim()}`,
-    harness && `--harness ${harness}`,
-    walls && `--sandbox ${walls}`,
-    together === "yes" && "--together",
+    ...wordsOf(how),
   ];
   const begin = () => {
     start.mutate({
       agents: number,
       ...(dollars > 0 && { budgetMicros: Math.round(dollars * 1_000_000) }),
-      ...(harness && { harness }),
-      ...(walls && { sandbox: walls }),
-      ...(together && { together: together === "yes" }),
+      ...ordersOf(how),
     });
     onClose();
   };
@@ -78,6 +77,7 @@ export function StartConvoyDrawer({ convoy, graph, onClose }: StartConvoyDrawerP
         <Loaded query={waves} what="The waves" skeleton={<SkeletonRows rows={4} />}>
           {(plan) => <Waves plan={plan} agents={number} />}
         </Loaded>
+        {past && <TimeNeeded convoy={convoy} graph={graph} past={past} agents={number} />}
         <Estimate convoy={convoy} graph={graph} />
         <TextField
           label="Agents at once"
@@ -105,6 +105,22 @@ interface How {
   harness: string;
   walls: string;
   together: string;
+}
+
+function ordersOf({ harness, walls, together }: How) {
+  return {
+    ...(harness && { harness }),
+    ...(walls && { sandbox: walls }),
+    ...(together && { together: together === "yes" }),
+  };
+}
+
+function wordsOf({ harness, walls, together }: How) {
+  return [
+    harness && `--harness ${harness}`,
+    walls && `--sandbox ${walls}`,
+    together === "yes" && "--together",
+  ];
 }
 
 function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }) {
@@ -181,33 +197,32 @@ function Waves({ plan, agents }: { plan: ConvoyWaves; agents: number }) {
   );
 }
 
-/** What is left may cost: by the budgets of its beads, and by what earlier beads did cost. */
-function Estimate({ convoy, graph }: { convoy: Convoy; graph: BeadGraph }) {
-  const { data: costs } = useQuery(beadQueries.costs());
-  const left = convoy.beads
-    .flatMap((id) => graph.byId.get(id) ?? [])
-    .filter(({ status }) => status !== "done");
-  const budgets = left.reduce((sum, { budget }) => sum + (budget ?? 0), 0);
-  const past = pastCosts(graph.byId, costs);
-  const mean = past.length === 0 ? 0 : past.reduce((sum, cost) => sum + cost, 0) / past.length;
+/** How long it takes with so many agents, by what finished beads took. */
+function TimeNeeded({ agents, ...known }: Omit<Known, "run" | "now"> & { agents: number }) {
+  const [now] = useState(serverNow);
   return (
-    <section aria-label="Cost" className={styles.waves}>
-      <h3>Cost</h3>
-      <p>
-        {past.length === 0
-          ? "No finished bead has a cost yet, so there is nothing to estimate from."
-          : `About ${money(mean * left.length)}: ${plural(left.length, "bead")} left, and ${plural(past.length, "finished bead")} cost ${money(mean)} on average.`}
-      </p>
-      {budgets > 0 && <p>Its beads may cost {money(budgets)} together.</p>}
+    <section aria-label="Time" className={styles.waves}>
+      <h3>Time</h3>
+      <p>{planWords({ ...known, now }, agents)}</p>
     </section>
   );
 }
 
-function pastCosts(
-  beads: ReadonlyMap<string, Bead>,
-  costs: ReadonlyMap<string, number> | undefined,
-): number[] {
-  return [...(costs ?? [])]
-    .filter(([id, cost]) => cost > 0 && beads.get(id)?.status === "done")
-    .map(([, cost]) => cost);
+/** What is left may cost: by the budgets of its beads, and by what earlier beads did cost. */
+function Estimate({ convoy, graph }: { convoy: Convoy; graph: BeadGraph }) {
+  const { data: costs } = useQuery(beadQueries.costs());
+  const left = leftIn(convoy, graph);
+  const budgets = left.reduce((sum, { budget }) => sum + (budget ?? 0), 0);
+  const mean = meanCostOf(graph.byId, costs);
+  return (
+    <section aria-label="Cost" className={styles.waves}>
+      <h3>Cost</h3>
+      <p>
+        {mean
+          ? `About ${money(mean.micros * left.length)}: ${plural(left.length, "bead")} left, and ${plural(mean.beads, "finished bead")} cost ${money(mean.micros)} on average.`
+          : "No finished bead has a cost yet, so there is nothing to estimate from."}
+      </p>
+      {budgets > 0 && <p>Its beads may cost {money(budgets)} together.</p>}
+    </section>
+  );
 }

@@ -11,7 +11,7 @@ use crate::table::{Bar, Row};
 
 const AGENTS: usize = 200;
 /// How long the model waits before each event, so that all are at work at once.
-const PACE_MS: u64 = 1_000;
+const PACE_MS: u64 = 5_000;
 const PATIENCE: Duration = Duration::from_secs(900);
 const MEMORY_MAX_MIB: f64 = 4_096.0;
 

@@ -6,9 +6,9 @@ use godel_app::queue::HELD_MAX_SECONDS;
 use godel_console::Error;
 use godel_console::measure::span;
 use godel_console::output::plain;
+use godel_hints::Hints;
 use godel_model::{Report as _, code};
 use godel_server::RedisUrl;
-use godel_store::hints::Hints;
 use godel_store::{Config, DatabaseUrl, Holder, Store};
 
 use super::{Finding, failed};

@@ -143,7 +143,7 @@ async fn a_page_that_lost_a_bit_never_makes_silently_fewer_tasks() {
     let (folder, path) = whole.write();
     let all = tasks(&path);
     let own = "'task', 'ready', 'ready_by_task', 'delayed', 'blocked', 'lease', 'outcome', 'event', \
-               'event_by_id', 'lane', 'stream_head', 'dependency'";
+               'event_moment', 'lane', 'stream_head', 'dependency'";
     let sql = format!("SELECT CAST(pageno AS TEXT) FROM dbstat WHERE name IN ({own})");
     let pages: Vec<usize> = Tables::Sqlite(path)
         .rows(&sql, 1)

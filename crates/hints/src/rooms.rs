@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use godel_model::TenantId;
 
-use super::Hints;
-use crate::{Error, Result};
+use crate::error::unreachable;
+use crate::{Hints, Result};
 
 /// Enters all of some rooms, or none: then it tells which is full.
 pub(super) const ENTER: &str = "
@@ -71,8 +71,7 @@ impl Hints {
         for room in rooms {
             call.key(key(tenant, &room.name)).arg(room.limit);
         }
-        let full: usize =
-            call.invoke_async(&mut connection).await.map_err(|cause| Error::Redis(cause.into()))?;
+        let full: usize = call.invoke_async(&mut connection).await.map_err(unreachable)?;
         Ok(full.checked_sub(1))
     }
 
@@ -93,7 +92,7 @@ impl Hints {
             call.key(key(tenant, room)).arg(who);
         }
         let done: redis::RedisResult<i64> = call.invoke_async(&mut connection).await;
-        done.map(drop).map_err(|cause| Error::Redis(cause.into()))
+        done.map(drop).map_err(unreachable)
     }
 
     /// Leaves rooms of a tenant.
@@ -107,6 +106,6 @@ impl Hints {
             pipe.zrem(key(tenant, room), who).ignore();
         }
         let done: redis::RedisResult<()> = pipe.query_async(&mut connection).await;
-        done.map_err(|cause| Error::Redis(cause.into()))
+        done.map_err(unreachable)
     }
 }

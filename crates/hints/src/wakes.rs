@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::StreamExt as _;
 use godel_model::TenantId;
 
-use super::{CONNECT_TIMEOUT, Hints};
-use crate::{Error, Result};
+use crate::error::unreachable;
+use crate::{CONNECT_TIMEOUT, Hints, Result};
 
 const CHANNEL: &str = "godel:wake";
 /// How long nothing is heard before it is asked whether anybody is there.
@@ -25,7 +25,7 @@ impl Hints {
         }
         let told: redis::RedisResult<i64> =
             redis::cmd("PUBLISH").arg(CHANNEL).arg(text).query_async(&mut connection).await;
-        told.map(drop).map_err(|cause| Error::Redis(cause.into()))
+        told.map(drop).map_err(unreachable)
     }
 
     /// Hears other servers until the connection breaks, or nothing was heard for a while.
@@ -33,13 +33,12 @@ impl Hints {
     /// # Errors
     /// If Redis is not there.
     pub async fn heed(&self, own: &str, mut heard: impl FnMut(TenantId)) -> Result<()> {
-        let failed = |cause: redis::RedisError| Error::Redis(cause.into());
         let open = tokio::time::timeout(CONNECT_TIMEOUT, self.client.get_async_pubsub());
-        let mut ears = open.await.map_err(|late| Error::Redis(late.into()))?.map_err(failed)?;
-        ears.subscribe(CHANNEL).await.map_err(failed)?;
+        let mut ears = open.await.map_err(unreachable)?.map_err(unreachable)?;
+        ears.subscribe(CHANNEL).await.map_err(unreachable)?;
         let mut messages = ears.into_on_message();
         while let Ok(Some(message)) = tokio::time::timeout(SILENCE, messages.next()).await {
-            let text: String = message.get_payload().map_err(failed)?;
+            let text: String = message.get_payload().map_err(unreachable)?;
             let mut words = text.split(' ');
             if words.next() == Some(own) {
                 continue;

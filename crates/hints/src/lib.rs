@@ -2,6 +2,7 @@
 //!
 //! A `FLUSHALL` may cost latency, never a fact.
 
+mod error;
 mod rooms;
 mod wakes;
 
@@ -12,8 +13,9 @@ use godel_model::TenantId;
 use redis::Script;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
+use self::error::unreachable;
+pub use self::error::{Error, Result};
 pub use self::rooms::Room;
-use crate::{Error, Result};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(500);
@@ -99,8 +101,8 @@ impl std::fmt::Debug for Hints {
 /// Says that Redis is not there, or not who it should be.
 fn failed(cause: redis::RedisError) -> Error {
     match godel_tls::refusal(&cause) {
-        Some(why) => Error::Tls { who: "Redis", why },
-        None => Error::Redis(cause.into()),
+        Some(why) => Error::Tls(why),
+        None => unreachable(cause),
     }
 }
 
@@ -161,7 +163,7 @@ impl Hints {
             .arg(per_ms)
             .invoke_async(&mut connection)
             .await
-            .map_err(|cause| Error::Redis(cause.into()))?;
+            .map_err(unreachable)?;
         Ok((allowed == 1, tokens.parse().unwrap_or_default()))
     }
 
@@ -179,7 +181,7 @@ impl Hints {
             call.arg(limit).arg(per_ms).arg(share.amount).arg(share.used);
         }
         let (lacks, wait): (usize, String) =
-            call.invoke_async(&mut connection).await.map_err(|cause| Error::Redis(cause.into()))?;
+            call.invoke_async(&mut connection).await.map_err(unreachable)?;
         let wait_ms = wait.parse().unwrap_or_default();
         Ok(lacks.checked_sub(1).map(|place| Lacking { place, wait_ms }))
     }
@@ -193,7 +195,7 @@ impl Hints {
         let mut connection = self.connection.clone();
         let answer: redis::RedisResult<String> =
             redis::cmd("PING").query_async(&mut connection).await;
-        answer.map_err(|cause| Error::Redis(cause.into()))?;
+        answer.map_err(unreachable)?;
         Ok(start.elapsed())
     }
 }

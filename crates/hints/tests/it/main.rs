@@ -1,0 +1,4 @@
+//! Redis, the real one.
+#![cfg(test)]
+
+mod tls;
