@@ -114,7 +114,8 @@ async fn every_field_of_an_event_comes_back_as_it_was() {
 async fn write_hour(world: &World, round: u8, hour: u64) -> Vec<Event> {
     let drafts: Vec<_> = (0..20)
         .map(|number: u8| {
-            let at = hour * 3_600_000 + if number % 7 == 0 { 900 } else { u64::from(number) };
+            let at =
+                hour * 3_600_000 + if number.is_multiple_of(7) { 900 } else { u64::from(number) };
             let rest = [round, number, 0, 0, 0, 0, 0, 0, 0, 0];
             let id = uuid::Builder::from_unix_timestamp_millis(at, &rest).into_uuid();
             godel_model::NewEvent { id: id.into(), ..world.draft("test:write", "{}") }
