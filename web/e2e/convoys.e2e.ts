@@ -208,6 +208,9 @@ describe("the board of convoys", () => {
     await plan.getByText(/^(About|Under) .*: 7 beads left in 2 waves, up to 2 agents/).waitFor();
     const cli = `godel convoy start ${seed.convoy} --agents 2`;
     await plan.getByText(cli, { exact: true }).waitFor();
+    await plan.getByLabel("Where they work").selectOption("gvisor");
+    await plan.getByText(`${cli} --runtime gvisor`, { exact: true }).waitFor();
+    await plan.getByLabel("Where they work").selectOption("");
     await plan.getByLabel("How it lands").selectOption("Lands as one");
     await plan.getByText(`${cli} --together`).waitFor();
     await picture(page, "board-start");

@@ -244,6 +244,9 @@ pub struct StartConvoy {
     /// The role.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
+    /// Where they work: worktree or gvisor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     /// The walls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<String>,
@@ -267,6 +270,9 @@ pub struct ConvoyRun {
     pub running: u32,
     /// What all of them may spend, in millionths of a dollar.
     pub budget_micros: Option<i64>,
+    /// Where they work, if it was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runtime: Option<String>,
     /// The bead in whose branch the others land, if all of it lands as one.
     pub whole: Option<String>,
     /// What keeps it from going on, if something does.

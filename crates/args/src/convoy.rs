@@ -168,6 +168,9 @@ pub struct StartConvoy {
     pub budget: Option<i64>,
     #[command(flatten)]
     pub kind: Kind,
+    /// Where they work [default: worktree]
+    #[arg(long, value_name = "WHERE", value_parser = ["worktree", "gvisor"])]
+    pub runtime: Option<String>,
     #[command(flatten)]
     pub walls: Walls,
     /// Let all of it land as one: its beads land in the branch of one bead, and that is reviewed and lands

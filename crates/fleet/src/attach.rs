@@ -109,11 +109,9 @@ pub async fn sit_down(fleet: &Fleet, call: &Call, name: &str, what: What) -> Res
         .entry((agent.id, what))
         .or_insert_with(|| Desk { seats: 0, holder: watch::Sender::new(None) });
     if desk.seats >= WATCHERS_MAX {
-        return Err(Error::refused(
-            code::TOO_MANY_CONNECTIONS,
-            format!("{WATCHERS_MAX} people look at {} already", agent.label),
-            "wait until somebody leaves, or read `godel agent logs`",
-        ));
+        let why = format!("{WATCHERS_MAX} people look at {} already", agent.label);
+        let hint = "wait until somebody leaves, or read `godel agent logs`";
+        return Err(Error::refused(code::TOO_MANY_CONNECTIONS, why, hint));
     }
     desk.seats += 1;
     let holder = desk.holder.subscribe();
@@ -294,11 +292,9 @@ impl Seat {
             return Ok(shell);
         }
         if !open {
-            return Err(Error::refused(
-                code::SANDBOX_STATE,
-                format!("nobody has opened a terminal at {}", self.label),
-                "attach without --watch to open one",
-            ));
+            let why = format!("nobody has opened a terminal at {}", self.label);
+            let hint = "attach without --watch to open one";
+            return Err(Error::refused(code::SANDBOX_STATE, why, hint));
         }
         self.refuse_watcher()?;
         self.open(&agent, size).await
@@ -339,11 +335,9 @@ impl Seat {
                 shells.retain(|_, shell| !shell.terminal().is_over());
             }
             if shells.len() >= TERMINALS_MAX {
-                return Err(Error::refused(
-                    code::TOO_MANY_CONNECTIONS,
-                    format!("this server has {TERMINALS_MAX} open terminals already"),
-                    "end one: type exit in it",
-                ));
+                let why = format!("this server has {TERMINALS_MAX} open terminals already");
+                let hint = "end one: type exit in it";
+                return Err(Error::refused(code::TOO_MANY_CONNECTIONS, why, hint));
             }
         }
         let runtime = self.fleet.runtime(&agent.runtime)?;

@@ -39,6 +39,8 @@ pub struct Orders {
     pub model: Option<String>,
     /// The role.
     pub role: Option<String>,
+    /// Where they work.
+    pub runtime: Option<String>,
     /// The walls.
     pub sandbox: Option<String>,
     /// Whether all of it lands as one; as the project says if it is not said.
@@ -60,11 +62,11 @@ pub async fn start(
     stop::refuse_if_stopped(fleet, call.actor.tenant).await?;
     let number = orders.agents.unwrap_or(AGENTS);
     if !(1..=AGENTS_MAX).contains(&number) {
-        return Err(Error::refused(
-            code::INVALID_FIELD,
-            format!("a convoy has 1 to {AGENTS_MAX} agents at once"),
-            "say --agents 4",
-        ));
+        let why = format!("a convoy has 1 to {AGENTS_MAX} agents at once");
+        return Err(Error::refused(code::INVALID_FIELD, why, "say --agents 4"));
+    }
+    if let Some(runtime) = &orders.runtime {
+        fleet.runtime(runtime).map_err(|error| error.at("runtime"))?;
     }
     let app = fleet.app();
     let found = beads::convoy(app, call, project, convoy).await?;
@@ -87,6 +89,7 @@ pub async fn start(
         harness: orders.harness,
         model: orders.model,
         role: orders.role,
+        runtime: orders.runtime,
         sandbox: orders.sandbox,
         whole,
         gathered: false,
@@ -362,6 +365,7 @@ async fn begin(fleet: &Fleet, call: &Call, march: &March, bead: &str) -> Result<
         harness: march.harness.clone(),
         model: march.model.clone(),
         role: march.role.clone(),
+        runtime: march.runtime.clone(),
         sandbox: march.sandbox.clone(),
         convoy: Some(march.convoy.clone()),
         ..NewAgent::default()

@@ -174,6 +174,9 @@ pub struct March {
     pub model: Option<String>,
     /// The role.
     pub role: Option<String>,
+    /// Where they work.
+    #[serde(default)]
+    pub runtime: Option<String>,
     /// The walls.
     pub sandbox: Option<String>,
     /// The bead in whose branch the others land, if all of it lands as one.

@@ -5208,6 +5208,8 @@ export interface components {
              * @description What all of them may spend, in millionths of a dollar.
              */
             budgetMicros?: number | null;
+            /** @description Where they work, if it was said. */
+            runtime?: string | null;
             /** @description The bead in whose branch the others land, if all of it lands as one. */
             whole?: string | null;
             /** @description What keeps it from going on, if something does. */
@@ -8347,6 +8349,8 @@ export interface components {
             model?: string | null;
             /** @description The role. */
             role?: string | null;
+            /** @description Where they work: worktree or gvisor. */
+            runtime?: string | null;
             /** @description The walls. */
             sandbox?: string | null;
             /**

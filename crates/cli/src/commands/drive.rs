@@ -65,6 +65,7 @@ async fn start(context: &Context, asked: Asked) -> Result<Exit> {
         harness: asked.kind.harness,
         model: asked.kind.model,
         role: asked.kind.role,
+        runtime: asked.runtime,
         sandbox,
         together: asked.together.then_some(true),
     };
@@ -136,6 +137,7 @@ mod tests {
     #[test]
     fn a_line_says_how_a_convoy_is_run() {
         let mut run = ConvoyRun {
+            runtime: None,
             whole: None,
             convoy: "convoy-20261115-k3d".to_owned(),
             state: "running".to_owned(),

@@ -234,6 +234,21 @@ async fn a_convoy_is_done_bead_by_bead() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_convoy_is_done_where_it_is_told_to() {
+    let yard = Yard::open(AUTO).await;
+    let repo = &yard.repo;
+    let bead = repo.create("first [[work a.txt one]]");
+    let made = repo.json(&["convoy", "create", "Apart", &bead]);
+    let convoy = made["id"].as_str().unwrap();
+    repo.godel(&["convoy", "start", convoy, "--runtime", "moon"]).refused(2, &["gvisor"]);
+    repo.say(&["convoy", "start", convoy, "--runtime", "gvisor", "--wait"]);
+    assert_eq!(repo.git(&["show", "main:a.txt"]), "one\n");
+    assert_eq!(repo.json(&["convoy", "watch", convoy, "--once"])["runtime"], "gvisor");
+    let agents = repo.json(&["agent", "list", "--convoy", convoy]);
+    assert_eq!(agents["items"][0]["runtime"], "gvisor", "{agents}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_repository_that_is_no_project_is_told_how_to_become_one() {
     let yard = Yard::open(MODEL).await;
     let (repo, home) = (&yard.repo, &yard.repo.home);

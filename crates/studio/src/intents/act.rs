@@ -146,6 +146,7 @@ pub(super) async fn carry_out(
                 harness: before.harness,
                 model: before.model,
                 role: before.role,
+                runtime: before.runtime,
                 sandbox: before.sandbox,
                 together: Some(before.whole.is_some()),
             };

@@ -37,7 +37,7 @@ export function StartConvoyDrawer({ convoy, graph, past, onClose }: StartConvoyD
   const start = useStartConvoy(convoy);
   const [agents, setAgents] = useState(AGENTS);
   const [budget, setBudget] = useState("");
-  const [how, setHow] = useState<How>({ harness: "", walls: "", together: "" });
+  const [how, setHow] = useState<How>({ harness: "", runtime: "", walls: "", together: "" });
   const number = /^\d{1,3}$/.test(agents.trim()) ? Number(agents) : 0;
   const dollars = budget.trim() === "" ? 0 : Number(budget);
   const refused = whyNot(number, dollars);
@@ -100,24 +100,27 @@ export function StartConvoyDrawer({ convoy, graph, past, onClose }: StartConvoyD
   );
 }
 
-/** With which agent, behind which walls, and how it lands; nothing means as the project says. */
+/** With which agent, where, behind which walls, and how it lands; nothing means as the project says. */
 interface How {
   harness: string;
+  runtime: string;
   walls: string;
   together: string;
 }
 
-function ordersOf({ harness, walls, together }: How) {
+function ordersOf({ harness, runtime, walls, together }: How) {
   return {
     ...(harness && { harness }),
+    ...(runtime && { runtime }),
     ...(walls && { sandbox: walls }),
     ...(together && { together: together === "yes" }),
   };
 }
 
-function wordsOf({ harness, walls, together }: How) {
+function wordsOf({ harness, runtime, walls, together }: How) {
   return [
     harness && `--harness ${harness}`,
+    runtime && `--runtime ${runtime}`,
     walls && `--sandbox ${walls}`,
     together === "yes" && "--together",
   ];
@@ -131,6 +134,15 @@ function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }
         value={how.harness}
         onChange={(harness) => onChange({ ...how, harness })}
         options={[["", "The project’s agent"], ...HARNESSES.map((one) => [one, one] as const)]}
+      />
+      <Select
+        label="Where they work"
+        value={how.runtime}
+        onChange={(runtime) => onChange({ ...how, runtime })}
+        options={[
+          ["", "In worktrees"],
+          ["gvisor", "In gVisor, with a kernel of its own each"],
+        ]}
       />
       <Select
         label="Behind which walls"

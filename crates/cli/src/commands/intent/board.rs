@@ -126,6 +126,7 @@ mod tests {
 
     fn run() -> ConvoyRun {
         ConvoyRun {
+            runtime: None,
             whole: None,
             convoy: "convoy-1".to_owned(),
             state: "running".to_owned(),

@@ -28,9 +28,9 @@ pub(crate) async fn start(
     Query(project): Query<InProject>,
     body: JsonBody<StartConvoy>,
 ) -> ApiResult<impl IntoResponse> {
-    let StartConvoy { agents, budget_micros: budget, harness, model, role, sandbox, together } =
-        body.value;
-    let orders = march::Orders { agents, budget, harness, model, role, sandbox, together };
+    let StartConvoy { agents, budget_micros: budget, harness, model, role, .. } = body.value;
+    let StartConvoy { runtime, sandbox, together, .. } = body.value;
+    let orders = march::Orders { agents, budget, harness, model, role, runtime, sandbox, together };
     march::start(&shared.fleet, &caller.call, (project.id(), &name), orders).await?;
     let found = march::find(&shared.fleet, &caller.call, (project.id(), &name)).await?;
     Ok(Json(Success::new(shape::march(found))))

@@ -174,6 +174,7 @@ pub(crate) fn march((found, running): (fleet::March, u32)) -> ConvoyRun {
         agents: found.agents,
         running,
         budget_micros: found.budget,
+        runtime: found.runtime,
         whole: found.whole,
         note: found.note,
     }
