@@ -348,8 +348,8 @@ impl Seat {
         let process = process.map_err(|error| match error.code() {
             // A built-in agent asks its model while its place is made.
             code::SANDBOX_NOT_FOUND => {
-                let why = format!("the place that {} works in is still being made", agent.label);
-                Error::refused(code::AGENT_STATE, why, "try again in a moment")
+                let why = format!("{} has no place now: it is being made, or was", agent.label);
+                Error::refused(code::AGENT_STATE, why, "try again in a moment, or see its log")
             }
             _ => error.into(),
         })?;

@@ -1,8 +1,7 @@
 -- An event is found by its id without an index that has each of them: an id begins with its time, so on
--- SQLite each commit notes where in the log the events of a moment (a quarter of a second) are, and
--- PostgreSQL knows the lowest and highest id of some pages.
-DROP INDEX event_by_id;
---postgres:CREATE INDEX event_by_id ON event USING brin (id) WITH (pages_per_range = 16, autosummarize = on);
+-- SQLite each commit notes where in the log the events of a moment (a quarter of a second) are. What is
+-- there already is noted by blocks of the log. PostgreSQL keeps its index.
+--sqlite:DROP INDEX event_by_id;
 --sqlite:CREATE TABLE event_moment (
 --sqlite:    tenant UUID NOT NULL,
 --sqlite:    moment BLOB NOT NULL,
@@ -10,5 +9,5 @@ DROP INDEX event_by_id;
 --sqlite:    since BIGINT NOT NULL,
 --sqlite:    PRIMARY KEY (tenant, moment, upto)
 --sqlite:) WITHOUT ROWID;
---sqlite:INSERT INTO event_moment (tenant, moment, upto, since)
---sqlite:SELECT tenant, substr(id, 1, 5), MAX(seq), MIN(seq) FROM event GROUP BY tenant, substr(id, 1, 5);
+--sqlite:INSERT OR IGNORE INTO event_moment (tenant, moment, upto, since)
+--sqlite:SELECT tenant, substr(id, 1, 5), seq | 1023, seq & ~1023 FROM event;

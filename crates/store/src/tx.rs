@@ -51,6 +51,18 @@ pub(crate) struct Drafts {
     pub(crate) acts: Vec<(TenantId, AuditEntry)>,
     /// Which of the events leave a receipt under which idempotency key.
     pub(crate) receipts: Vec<(EventId, String)>,
+    /// Names that were taken out of the log.
+    pub(crate) renames: Vec<Rename>,
+}
+
+/// An actor that has another name in a part of the log.
+#[derive(Debug, Clone)]
+pub(crate) struct Rename {
+    pub(crate) tenant: TenantId,
+    /// Behind which position, and up to which.
+    pub(crate) range: (i64, i64),
+    pub(crate) old: String,
+    pub(crate) new: String,
 }
 
 impl<'c> Tx<'c> {
@@ -134,6 +146,11 @@ impl<'c> Tx<'c> {
 
     fn writable(&self) -> Result<()> {
         if self.writable { Ok(()) } else { Err(Error::ReadOnly) }
+    }
+
+    /// Notes that a name was taken out of the log.
+    pub(crate) fn note_rename(&mut self, rename: Rename) {
+        self.drafts.renames.push(rename);
     }
 
     /// Takes what was recorded out, to be given its places.

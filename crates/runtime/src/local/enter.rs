@@ -76,7 +76,7 @@ fn outer(plan: &Outer, command: &[String]) -> Result<(), Stop> {
         .map_err(|error| stop(NO_WALL, "the end of the owner would not be noticed", error))?;
     // It may have ended before that was asked for; then nobody would ever tell.
     let parent = rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get());
-    if u32::try_from(parent) != Ok(plan.owner) {
+    if plan.owner.is_some_and(|owner| u32::try_from(parent) != Ok(owner)) {
         return Err(owner_gone("another process is the parent"));
     }
     for group in &plan.groups {

@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 /// The steps before bubblewrap or, without walls, before the program itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Outer {
-    /// The process that asked for it; nothing runs for one that is gone.
-    pub(crate) owner: u32,
+    /// The process that asked for it; nothing runs for one that is gone. An older server, whose program was
+    /// replaced while it runs, does not say.
+    #[serde(default)]
+    pub(crate) owner: Option<u32>,
     /// Files of control groups that are told the process.
     pub(crate) groups: Vec<PathBuf>,
     /// Limits of the process, if no inner step sets them.

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use godel_model::Mint;
 use rustix::process::Signal;
 use tokio::net::UnixListener;
 use tokio::task::JoinSet;
@@ -28,8 +29,8 @@ use crate::{
 /// How many refused connections are told in a minute; an agent must not fill the log.
 const DENIALS_MAX: u32 = 120;
 const DENIALS_SECS: u64 = 60;
-/// What is locked beside the ways out for as long as Godel lives.
-pub(super) const OWNER: &str = "owner.lock";
+/// How the names of files begin that are locked beside the ways out for as long as Godel lives.
+const OWNER: &str = "owner-";
 /// How long one waits for processes to stand still.
 const STOP_TRIES: u32 = 1_000;
 const STOP_WAIT: Duration = Duration::from_millis(5);
@@ -54,8 +55,9 @@ pub(super) struct Room {
     keys: Mutex<HashSet<String>>,
     /// Terminals, the newest last; also of processes that have ended.
     terminals: Mutex<VecDeque<(ProcessId, Terminal)>>,
-    /// Who serves the ways out, and the lock that tells that somebody does.
-    ways: Mutex<Option<(JoinSet<()>, fs::File)>>,
+    ways: Mutex<Option<JoinSet<()>>>,
+    /// What tells those behind the walls that Godel lives, once the ways were open.
+    owner: Mutex<Option<OwnerLock>>,
     /// How many processes need the control groups.
     users: Mutex<u32>,
     /// How often memory and processes were found to be short, as far as it was told.
@@ -96,6 +98,7 @@ impl Room {
             keys: Mutex::default(),
             terminals: Mutex::default(),
             ways: Mutex::new(None),
+            owner: Mutex::new(None),
             users: Mutex::new(0),
             told_hits: Mutex::default(),
             taken: Mutex::default(),
@@ -312,8 +315,17 @@ impl Room {
         let user = self.user.map(owner::server_of);
         tasks.spawn(Arc::clone(&gate).serve_proxy(listen(&net, "proxy.sock", user)?));
         tasks.spawn(gate.serve_api(listen(&net, "api.sock", user)?));
-        *ways = Some((tasks, hold(&net)?));
+        let mut owner = lock(&self.owner);
+        if owner.is_none() {
+            *owner = Some(hold(&net)?);
+        }
+        *ways = Some(tasks);
         Ok(())
+    }
+
+    /// Names the file that is locked while this process lives.
+    pub(super) fn owner_lock(&self) -> Option<String> {
+        lock(&self.owner).as_ref().map(|owner| owner.name.clone())
     }
 
     pub(super) fn close_ways(&self) {
@@ -337,17 +349,29 @@ impl Drop for Stay {
     }
 }
 
-/// Holds a lock for as long as this process lives, which tells those behind the walls that it does.
-fn hold(folder: &Path) -> Result<fs::File> {
-    let path = folder.join(OWNER);
-    // A new one each time: an agent that has the same user could sit on the old one.
-    remove(&path)?;
+/// A lock that is held for as long as this process lives.
+struct OwnerLock {
+    name: String,
+    _file: fs::File,
+}
+
+/// Takes a lock that tells those behind the walls that this very process lives.
+///
+/// It has a name of its own: who was left behind by another server must not take this one for it.
+fn hold(folder: &Path) -> Result<OwnerLock> {
+    for entry in fs::read_dir(folder).map_err(at(folder, "read"))?.flatten() {
+        if entry.file_name().to_string_lossy().starts_with(OWNER) {
+            remove(&entry.path())?;
+        }
+    }
+    let name = format!("{OWNER}{}", Mint::system().id::<uuid::Uuid>());
+    let path = folder.join(&name);
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     let file = options.open(&path).map_err(at(&path, "made"))?;
     let locked = rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive);
     locked.map_err(|error| crate::Error::file(&path, "locked", error.into()))?;
-    Ok(file)
+    Ok(OwnerLock { name, _file: file })
 }
 
 fn remove(path: &Path) -> Result<()> {

@@ -15,7 +15,7 @@ use super::plan::{Ceilings, First, Inner, Outer, Relay};
 use super::pty::Pty;
 use super::record::Record;
 use super::repository::Repository;
-use super::room::{OWNER, Room};
+use super::room::Room;
 use super::running::GuestProcess;
 use super::worktree::Helper;
 use super::{oci, owner};
@@ -182,7 +182,7 @@ impl Starter<'_> {
     }
 
     fn outer_plan(&self) -> Outer {
-        let (owner, groups) = (std::process::id(), self.room.groups.doors());
+        let (owner, groups) = (Some(std::process::id()), self.room.groups.doors());
         Outer { owner, groups, ceilings: None, terminal: false }
     }
 
@@ -201,7 +201,7 @@ impl Starter<'_> {
             writable.extend(walls.git.as_ref().map(|_| PathBuf::from(inside::GIT)));
         }
         let ceilings = self.ceilings(&record.spec.limits);
-        let owner = Some(Path::new(inside::NET).join(OWNER));
+        let owner = self.room.owner_lock().map(|name| Path::new(inside::NET).join(name));
         Inner { owner, user: self.room.user, writable, relays, ceilings, terminal: false }
     }
 

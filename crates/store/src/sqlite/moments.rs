@@ -11,13 +11,14 @@ use crate::{Error, Result};
 /// How much of an id tells the moment: all of its time but the lowest byte of the milliseconds.
 const MOMENT_BYTES: usize = 5;
 
-const INSERT: &str =
-    "INSERT INTO event_moment (tenant, moment, upto, since) VALUES (?1, ?2, ?3, ?4)";
+const INSERT: &str = "
+    INSERT INTO event_moment (tenant, moment, upto, since) VALUES (?1, ?2, ?3, ?4)
+    ON CONFLICT (tenant, moment, upto) DO UPDATE SET since = MIN(since, excluded.since)";
+// By blocks of the log, as in the step of the schema: nothing has to be put in order.
 const REBUILD: &str = "
     DELETE FROM event_moment;
-    INSERT INTO event_moment (tenant, moment, upto, since)
-    SELECT tenant, substr(id, 1, 5), MAX(seq), MIN(seq) FROM event
-    GROUP BY tenant, substr(id, 1, 5);";
+    INSERT OR IGNORE INTO event_moment (tenant, moment, upto, since)
+    SELECT tenant, substr(id, 1, 5), seq | 1023, seq & ~1023 FROM event;";
 
 type Moment = [u8; MOMENT_BYTES];
 

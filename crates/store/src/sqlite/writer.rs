@@ -16,7 +16,7 @@ use crate::sqlite::mover::{self, Mover};
 use crate::sqlite::{moments, sound};
 use crate::statement::Conn;
 use crate::tables::{audit, events, idempotency};
-use crate::tx::Drafts;
+use crate::tx::{Drafts, Rename};
 use crate::{Error, Result, Tx};
 
 /// How many jobs share one commit, at most.
@@ -33,12 +33,15 @@ const CHECKPOINT_LOOK_BATCHES: usize = 16;
 struct Heads {
     events: HashMap<TenantId, Seq>,
     acts: HashMap<TenantId, Link>,
+    /// Names that a batch took out of the logs: events of its own are stored after that.
+    renames: Vec<Rename>,
 }
 
 impl Heads {
     fn extend(&mut self, newer: Self) {
         self.events.extend(newer.events);
         self.acts.extend(newer.acts);
+        self.renames.extend(newer.renames);
     }
 }
 
@@ -85,6 +88,7 @@ impl Positions<'_> {
     fn append(&mut self, conn: &mut Conn<'_>, drafts: Drafts) -> Outcome {
         // Counted apart until all are in: a failed job must not leave a hole behind it.
         let mut own = Heads::default();
+        own.renames = drafts.renames;
         let logged = self.append_events(conn, drafts.events, &mut own.events)?;
         for (id, key) in drafts.receipts {
             if let Some((tenant, logged)) = logged.iter().find(|(_, one)| one.event.id == id) {
@@ -213,7 +217,8 @@ impl Writer {
             Ran::Gone => return self.give_up(batch, &Error::DiskFull),
             Ran::Failed(error) => return self.give_up(batch, &error),
         };
-        let stored = self.store_heads(&heads).and_then(|()| self.store_events(&outcomes));
+        let stored = self.store_heads(&heads);
+        let stored = stored.and_then(|()| self.store_events(&outcomes, &heads.renames));
         let committed = stored.and_then(|()| {
             fault("store-before-commit");
             self.sql("COMMIT").map_err(|cause| Error::sqlite("commit", cause))
@@ -287,9 +292,13 @@ impl Writer {
         };
         let mut outcomes = Vec::with_capacity(batch.len());
         for job in batch {
-            outcomes.push(self.run_careful(job.as_mut(), &mut log));
+            let outcome = self.run_careful(job.as_mut(), &mut log);
             if self.conn.is_autocommit() {
                 return Ran::Gone;
+            }
+            match outcome {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(error) => return Ran::Failed(error),
             }
         }
         Ran::Ready(outcomes)
@@ -307,15 +316,16 @@ impl Writer {
         (log.append(&mut tx.conn, drafts), wrote)
     }
 
-    /// Runs one job under a savepoint, so that its failure undoes nothing of its neighbours.
-    fn run_careful(&self, job: &mut dyn Job, log: &mut Positions<'_>) -> Outcome {
+    /// Runs one job under a savepoint, so that its failure undoes nothing of its neighbours; an error if
+    /// that failed, because then nobody knows what is left of the batch.
+    fn run_careful(&self, job: &mut dyn Job, log: &mut Positions<'_>) -> Result<Outcome> {
         self.sql("SAVEPOINT job").map_err(|cause| Error::sqlite("savepoint", cause))?;
         let (outcome, _) = self.run_one(job, log);
         if outcome.is_err() {
             self.sql("ROLLBACK TO job").map_err(|cause| Error::sqlite("rollback", cause))?;
         }
         self.sql("RELEASE job").map_err(|cause| Error::sqlite("release", cause))?;
-        outcome
+        Ok(outcome)
     }
 
     fn store_heads(&self, heads: &Heads) -> Result<()> {
@@ -332,16 +342,19 @@ impl Writer {
         Ok(())
     }
 
-    fn store_events(&self, outcomes: &[Outcome]) -> Result<()> {
+    fn store_events(&self, outcomes: &[Outcome], renames: &[Rename]) -> Result<()> {
         let logged = outcomes.iter().flatten().flatten();
         let events: Vec<_> = logged.map(|(tenant, logged)| (*tenant, &logged.event)).collect();
         events::insert_all(&self.conn, &events)?;
-        moments::note(&self.conn, &events)
+        moments::note(&self.conn, &events)?;
+        // Who is erased must not come back by what was on its way.
+        let mut conn = Conn::sqlite(&self.conn);
+        renames.iter().try_for_each(|rename| events::rename_actor(&mut conn, rename).map(drop))
     }
 
     /// Tells everybody what was committed: first those who listen, then those who asked.
     fn answer(&mut self, batch: Vec<Box<dyn Job>>, outcomes: Vec<Outcome>, heads: Heads) {
-        self.heads.extend(heads);
+        self.heads.extend(Heads { renames: Vec::new(), ..heads });
         let mut by_tenant: BTreeMap<TenantId, Vec<Arc<Logged>>> = BTreeMap::new();
         for (tenant, logged) in outcomes.iter().flatten().flatten() {
             by_tenant.entry(*tenant).or_default().push(Arc::clone(logged));

@@ -9,6 +9,7 @@ use godel_model::{
 };
 
 use crate::statement::{Conn, Param, Row, Statement, statements};
+use crate::tx::Rename;
 use crate::{Error, Result, Tx};
 
 /// How many events one page looks at, at most: a rare match must not make a request walk the log.
@@ -53,7 +54,7 @@ static HEAD: Statement = Statement {
                                        ORDER BY e.seq DESC LIMIT 1)), h.trimmed
                FROM stream_head h WHERE h.tenant = $1",
 };
-// What is known of a moment tells where to look; on PostgreSQL an index of pages does.
+// What is known of a moment tells where to look; PostgreSQL has an index.
 static BY_ID: Statement = Statement {
     name: "event_by_id",
     sqlite: "SELECT e.seq, e.id, e.kind, e.at, e.source, e.instance, e.version, e.payload,
@@ -196,10 +197,11 @@ impl Events<'_, '_> {
     /// # Errors
     /// If the database fails.
     pub fn rename_actor(&mut self, (from, upto): (i64, i64), old: &str, new: &str) -> Result<u64> {
-        let tenant = Param::Uuid(self.tx.tenant()?.uuid());
-        let params =
-            [Param::Text(new), tenant, Param::Int(from), Param::Int(upto), Param::Text(old)];
-        self.tx.conn.execute(&RENAME_ACTOR, &params)
+        let (tenant, range) = (self.tx.tenant()?, (from, upto));
+        let rename = Rename { tenant, range, old: old.to_owned(), new: new.to_owned() };
+        let renamed = rename_actor(&mut self.tx.conn, &rename)?;
+        self.tx.note_rename(rename);
+        Ok(renamed)
     }
 
     /// Deletes all events up to a position. Their sum must be in the snapshot already, and the bounds
@@ -228,6 +230,14 @@ pub(crate) fn bounds(conn: &mut Conn<'_>, tenant: TenantId) -> Result<(Seq, Seq)
         Ok((Seq(row.int(0)?), Seq(row.int(1)?)))
     })?;
     Ok(found.unwrap_or_default())
+}
+
+/// Gives an actor another name in a part of the log.
+pub(crate) fn rename_actor(conn: &mut Conn<'_>, rename: &Rename) -> Result<u64> {
+    let Rename { tenant, range: (from, upto), old, new } = rename;
+    let tenant = Param::Uuid(tenant.uuid());
+    let params = [Param::Text(new), tenant, Param::Int(*from), Param::Int(*upto), Param::Text(old)];
+    conn.execute(&RENAME_ACTOR, &params)
 }
 
 /// Stores the head of a tenant's log.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use godel_model::{Event, Seq};
-use godel_store::{Error, Scope, Tx};
+use godel_store::{Error, Scope, Store, Tx};
 use godel_testkit::{World, worlds};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -110,6 +110,9 @@ async fn every_field_of_an_event_comes_back_as_it_was() {
     }
 }
 
+/// The newest schema in which each event was in an index by its id.
+const WITHOUT_MOMENTS: i64 = 13;
+
 /// Writes twenty events in one transaction, whose ids say that they are of an hour; most of one moment.
 async fn write_hour(world: &World, round: u8, hour: u64) -> Vec<Event> {
     let drafts: Vec<_> = (0..20)
@@ -141,6 +144,14 @@ async fn an_event_is_found_by_its_id_whatever_the_clock_said() {
             all.extend(write_hour(&world, round, hour).await);
         }
         world.restart().await;
+        for event in &all {
+            assert_eq!(found(&world, event).await.as_ref(), Some(event), "{}", world.engine);
+        }
+        // What an older Godel has stored is found too, and what comes behind it.
+        world.store.close().await;
+        Store::migrate(&world.config, WITHOUT_MOMENTS).await.unwrap();
+        world.restart().await;
+        all.extend(write_hour(&world, 6, 5).await);
         for event in &all {
             assert_eq!(found(&world, event).await.as_ref(), Some(event), "{}", world.engine);
         }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { memo, useMemo, useState } from "react";
 import type { Convoy } from "../../api/types";
 import { confirm } from "../../change/confirm";
 import { Guarded } from "../../roles/Guarded";
@@ -10,7 +10,7 @@ import { Badge } from "../../ui/Status";
 import { type BeadGraph, minutesOf } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
 import styles from "./Board.module.css";
-import { expectedCost } from "./costs";
+import { expectedCost, meanCostOf } from "./costs";
 import { EtaFact } from "./EtaFact";
 import type { Past } from "./past";
 import { convoyQueries, useArchiveConvoy, useDeleteConvoy, useStopConvoy } from "./queries";
@@ -27,7 +27,9 @@ interface WithPast {
 }
 
 /** How far a convoy is, when it is over, what it cost, its longest chain, and what to do with it. */
-export function ConvoyFacts({ convoy, graph, past }: ConvoyFactsProps & WithPast) {
+export const ConvoyFacts = memo(Facts);
+
+function Facts({ convoy, graph, past }: ConvoyFactsProps & WithPast) {
   const [isStarting, setStarting] = useState(false);
   const { data: run, isError: isRunUnknown } = useQuery(convoyQueries.run(convoy));
   const stop = useStopConvoy(convoy);
@@ -42,7 +44,7 @@ export function ConvoyFacts({ convoy, graph, past }: ConvoyFactsProps & WithPast
         {done} of {beads.length} done
       </span>
       <EtaFact convoy={convoy} graph={graph} past={past} run={isRunUnknown ? null : run} />
-      <Spend convoy={convoy} graph={graph} past={past} limit={run?.budgetMicros ?? undefined} />
+      <Spend convoy={convoy} graph={graph} limit={run?.budgetMicros ?? undefined} />
       <Chain convoy={convoy} graph={graph} />
       {run && (
         <Badge
@@ -83,6 +85,7 @@ export function ConvoyFacts({ convoy, graph, past }: ConvoyFactsProps & WithPast
           convoy={convoy}
           graph={graph}
           past={past}
+          runtime={run?.runtime === "gvisor" ? "gvisor" : ""}
           onClose={() => setStarting(false)}
         />
       )}
@@ -91,18 +94,13 @@ export function ConvoyFacts({ convoy, graph, past }: ConvoyFactsProps & WithPast
 }
 
 /** What was spent, of what its run or its beads may cost; without such a limit, of what it probably will. */
-function Spend({
-  convoy,
-  graph,
-  past,
-  limit,
-}: ConvoyFactsProps & WithPast & { limit: number | undefined }) {
+function Spend({ convoy, graph, limit }: ConvoyFactsProps & { limit: number | undefined }) {
   const { data: costs, isError } = useQuery(beadQueries.costs());
+  const mean = useMemo(() => meanCostOf(graph.byId, costs), [graph, costs]);
   if (!costs) return isError ? null : <span className={styles.spend} />;
   const beads = convoy.beads.flatMap((id) => graph.byId.get(id) ?? []);
   const spent = convoy.beads.reduce((sum, id) => sum + (costs.get(id) ?? 0), 0);
   const max = limit ?? beads.reduce((sum, { budget }) => sum + (budget ?? 0), 0);
-  const mean = past?.meanCost;
   const isOver = beads.every(({ status }) => status === "done");
   const expected = mean && !isOver ? expectedCost(beads, costs, mean) : undefined;
   const text = max > 0 ? `${money(spent)} of ${money(max)}` : sayExpected(spent, expected);

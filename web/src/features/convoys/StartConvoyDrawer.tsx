@@ -28,16 +28,24 @@ interface StartConvoyDrawerProps {
   convoy: Convoy;
   graph: BeadGraph;
   past: Past | null | undefined;
+  /** Where its agents worked last; a stop and a start must not weaken their walls. */
+  runtime: string;
   onClose: () => void;
 }
 
 /** The plan before the start: what is done at the same time, by whom, and what it may cost. */
-export function StartConvoyDrawer({ convoy, graph, past, onClose }: StartConvoyDrawerProps) {
+export function StartConvoyDrawer(props: StartConvoyDrawerProps) {
+  const { convoy, graph, past, onClose } = props;
   const waves = useQuery(convoyQueries.waves(convoy));
   const start = useStartConvoy(convoy);
   const [agents, setAgents] = useState(AGENTS);
   const [budget, setBudget] = useState("");
-  const [how, setHow] = useState<How>({ harness: "", runtime: "", walls: "", together: "" });
+  const [how, setHow] = useState<How>({
+    harness: "",
+    runtime: props.runtime,
+    walls: "",
+    together: "",
+  });
   const number = /^\d{1,3}$/.test(agents.trim()) ? Number(agents) : 0;
   const dollars = budget.trim() === "" ? 0 : Number(budget);
   const refused = whyNot(number, dollars);

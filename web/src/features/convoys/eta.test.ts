@@ -44,6 +44,13 @@ describe("C5 how long a convoy still takes", () => {
     expect(etaOf(chain, 50, MEAN)).toMatchObject({ seconds: 3 * MEAN, waves: 3 });
   });
 
+  it("a chain may have thousands of beads, whichever comes first", () => {
+    const chain = Array.from({ length: 10_000 }, (_, at) => left(`b${at}`, [`b${at - 1}`]));
+    const found = { beads: 10_000, waves: 10_000, seconds: 10_000 * MEAN };
+    expect(etaOf(chain, 4, MEAN)).toMatchObject(found);
+    expect(etaOf(chain.reverse(), 4, MEAN)).toMatchObject(found);
+  });
+
   it("what was worked on is nearer to its end, but never past it", () => {
     expect(etaOf([left("a", [], 300)], 1, MEAN)?.seconds).toBe(180);
     expect(etaOf([left("a", [], 9_000)], 1, MEAN)).toMatchObject({ seconds: 0, late: 1 });

@@ -45,39 +45,54 @@ interface Way {
   beads: number;
 }
 
-const NO_WAY: Way = { seconds: 0, beads: 0 };
-
-/** The longest way from a first bead to a last one, in time and in beads; nothing if one leads back to itself. */
+/**
+ * The longest way from a first bead to a last one, in time and in beads; nothing if one leads back to itself.
+ * Wave by wave, and not by recursion: a chain may have thousands of beads.
+ */
 function longestWay(
   left: readonly LeftBead[],
   seconds: ReadonlyMap<string, number>,
 ): Way | undefined {
-  const byId = new Map(left.map((bead) => [bead.id, bead]));
-  // A bead whose way is still being looked for has none: who meets it has gone in a circle.
-  const ways = new Map<string, Way | undefined>();
-  const wayTo = (bead: LeftBead): Way | undefined => {
-    if (ways.has(bead.id)) return ways.get(bead.id);
-    ways.set(bead.id, undefined);
-    const before = longer(bead.needs.flatMap((id) => byId.get(id) ?? []).map(wayTo));
-    if (before === undefined) return undefined;
+  const waiting = new Map(left.map((bead) => [bead.id, needsAmong(bead, seconds).length]));
+  const followers = new Map<string, LeftBead[]>();
+  for (const bead of left) {
+    for (const id of needsAmong(bead, seconds)) {
+      const others = followers.get(id);
+      if (others) others.push(bead);
+      else followers.set(id, [bead]);
+    }
+  }
+  /** The longest way to what a bead waits for, as far as it is known. */
+  const before = new Map<string, Way>();
+  const longest: Way = { seconds: 0, beads: 0 };
+  const ready = left.filter(({ id }) => waiting.get(id) === 0);
+  let reached = 0;
+  for (let bead = ready.pop(); bead; bead = ready.pop()) {
+    reached += 1;
+    const to = before.get(bead.id);
     const way = {
-      seconds: before.seconds + (seconds.get(bead.id) ?? 0),
-      beads: before.beads + 1,
+      seconds: (to?.seconds ?? 0) + (seconds.get(bead.id) ?? 0),
+      beads: (to?.beads ?? 0) + 1,
     };
-    ways.set(bead.id, way);
-    return way;
-  };
-  return longer(left.map(wayTo));
+    lengthen(longest, way);
+    for (const next of followers.get(bead.id) ?? []) {
+      const known = before.get(next.id);
+      if (known) lengthen(known, way);
+      else before.set(next.id, { ...way });
+      const open = (waiting.get(next.id) ?? 0) - 1;
+      waiting.set(next.id, open);
+      if (open === 0) ready.push(next);
+    }
+  }
+  return reached === left.length ? longest : undefined;
 }
 
-function longer(ways: readonly (Way | undefined)[]): Way | undefined {
-  return ways.reduce<Way | undefined>(
-    (best, way) =>
-      best &&
-      way && {
-        seconds: Math.max(best.seconds, way.seconds),
-        beads: Math.max(best.beads, way.beads),
-      },
-    NO_WAY,
-  );
+/** What a bead waits for among those that are left. */
+function needsAmong({ needs }: LeftBead, left: ReadonlyMap<string, unknown>): string[] {
+  return [...new Set(needs)].filter((id) => left.has(id));
+}
+
+function lengthen(way: Way, other: Way) {
+  way.seconds = Math.max(way.seconds, other.seconds);
+  way.beads = Math.max(way.beads, other.beads);
 }

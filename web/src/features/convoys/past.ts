@@ -1,7 +1,6 @@
 import type { Agent, Bead, Convoy, LandingLine } from "../../api/types";
 import { isAlive } from "../agents/views";
 import { isDropped } from "../beads/looks";
-import { type Costs, type MeanCost, meanCostOf } from "./costs";
 
 /** When agents worked on a bead. */
 export interface Work {
@@ -51,19 +50,16 @@ export interface Pace {
 interface Facts {
   works: ByBead<Work>;
   landedAt?: ByBead<string> | undefined;
-  costs?: Costs | undefined;
 }
 
-/** What finished beads took, from the start of their first agent until they landed, and what they cost. */
+/** What finished beads took, from the start of their first agent until they landed. */
 export class Past {
   readonly works: ByBead<Work>;
-  readonly meanCost: MeanCost | undefined;
   readonly #seconds = new Map<string, number>();
   readonly #byProject = new Map<string, number[]>();
 
-  constructor(beads: ReadonlyMap<string, Bead>, { works, landedAt = {}, costs }: Facts) {
+  constructor(beads: ReadonlyMap<string, Bead>, { works, landedAt = {} }: Facts) {
     this.works = works;
-    this.meanCost = meanCostOf(beads, costs);
     for (const [id, work] of Object.entries(works)) {
       const bead = beads.get(id);
       const seconds = bead && secondsOf(bead, work, landedAt[id]);
