@@ -87,8 +87,7 @@ impl Positions<'_> {
     /// Gives what one job recorded its places. Events are stored when all of the batch have theirs.
     fn append(&mut self, conn: &mut Conn<'_>, drafts: Drafts) -> Outcome {
         // Counted apart until all are in: a failed job must not leave a hole behind it.
-        let mut own = Heads::default();
-        own.renames = drafts.renames;
+        let mut own = Heads { renames: drafts.renames, ..Heads::default() };
         let logged = self.append_events(conn, drafts.events, &mut own.events)?;
         for (id, key) in drafts.receipts {
             if let Some((tenant, logged)) = logged.iter().find(|(_, one)| one.event.id == id) {
