@@ -111,7 +111,7 @@ describe("the queue", () => {
   it("G6 a task is cancelled at once, and comes back", async () => {
     await page.getByRole("button", { name: "Do something with send the report" }).click();
     await page.getByRole("menuitem", { name: /^Cancel/ }).click();
-    await row("send the report").getByText("Cancelled").waitFor();
+    await row("send the report").getByText("Cancelled", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await row("send the report")
       .getByText(/Ready|Delayed/)
