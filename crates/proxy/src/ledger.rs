@@ -3,7 +3,9 @@
 //! Everything that arrives while the last batch is being written is the next batch: nobody waits for
 //! a timer, one transaction is for many callers, and each budget is read and written once in it. What
 //! begins in one transaction is one row of open calls, which goes when the last of them is in the
-//! ledger. What has ended, for which nobody waits, is written together with what begins next.
+//! ledger. What has ended, for which nobody waits, waits a moment for more of it, so that what begins
+//! is written in short transactions; before a call is told that others hold what is left of a budget,
+//! whatever has ended is written.
 
 mod batch;
 mod pending;
@@ -18,7 +20,6 @@ use godel_model::{
 use godel_store::{CallBody, Scope, Store, Tx};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{Notify, oneshot};
-use tokio::time::Instant;
 use uuid::Uuid;
 
 use batch::{Batch, Written};
@@ -30,8 +31,6 @@ const BATCH_MAX: usize = 512;
 const ALIVE_SECS: i64 = 60;
 /// How long to wait before a database that failed is tried again.
 const PAUSE: std::time::Duration = std::time::Duration::from_millis(200);
-/// For how long what has ended waits for something that begins, to be written with it.
-const ENDED_WAIT: std::time::Duration = std::time::Duration::from_millis(5);
 /// How many rows of lost attempts are settled at once.
 const LOST_AT_ONCE: usize = 50;
 /// How many rows are looked for of which it is not known whether they were written.
@@ -61,6 +60,8 @@ struct Opening {
     budgets: Arc<[BudgetId]>,
     /// An earlier attempt of the same request, whose hold goes over to this one.
     after: Option<Box<Closing>>,
+    /// Whether it was looked again, after everything that had ended was written.
+    looked_again: bool,
 }
 
 /// An attempt that is on disk, or that needs not be because nobody is asked.
@@ -211,7 +212,7 @@ impl Ledger {
         let stopping = || Refusal::Broken("the server is stopping".to_owned());
         let (tell, told) = oneshot::channel();
         let after = after.and_then(|mut ended| ended.closing.take());
-        let opening = Opening { start, worst, estimate, budgets, after };
+        let opening = Opening { start, worst, estimate, budgets, after, looked_again: false };
         self.pending().openings.push((opening, tell));
         self.inner.wake.notify_one();
         told.await.map_err(|_| stopping())??.take().ok_or_else(stopping)
@@ -225,12 +226,7 @@ impl Ledger {
 
     /// Writes how an attempt ended, soon; never waits and never fails.
     pub(crate) fn settle(&self, begun: Begun, end: CallEnd, body: Option<CallBody>) {
-        let mut pending = self.pending();
-        pending.closings.push(Closing { begun, end, body });
-        let length = pending.closings.len();
-        drop(pending);
-        // Others that ended before have woken the writer already.
-        if length == 1 || length == BATCH_MAX {
+        if self.pending().end(Closing { begun, end, body }) {
             self.inner.wake.notify_one();
         }
     }
@@ -284,10 +280,11 @@ impl Ledger {
         }
     }
 
-    /// Lets what has ended wait a moment for what begins next: one transaction is cheaper than two.
+    /// Lets what has ended wait a moment for more of it: one transaction is cheaper than two.
     async fn wait_for_company(&self) {
-        let until = Instant::now() + ENDED_WAIT;
-        while self.pending().may_wait() {
+        loop {
+            let rest = self.pending().may_rest();
+            let Some(until) = rest else { return };
             if tokio::time::timeout_at(until, self.inner.wake.notified()).await.is_err() {
                 return;
             }
@@ -309,12 +306,9 @@ impl Ledger {
                 let Written { answers: said, closed, news } = written.value;
                 self.inner.have_told(news);
                 self.note_open(number, &said, closed);
-                for (answer, said) in answers.into_iter().zip(said) {
-                    // Who asked may have gone while this was written: the drop settles it.
-                    drop(answer.send(said.map(|start| Opened {
-                        ledger: self.clone(),
-                        begun: Some(Begun { start, batch: Some(number) }),
-                    })));
+                let asked = answers.into_iter().zip(&batch.openings);
+                for ((answer, opening), said) in asked.zip(said) {
+                    self.answer((opening, answer), said, number);
                 }
             }
             Err(error) => {
@@ -328,6 +322,23 @@ impl Ledger {
                 }
             }
         }
+    }
+
+    /// Tells who waits what came of it.
+    fn answer(
+        &self,
+        (opening, answer): (&Opening, Answer),
+        said: Result<CallStart, Refusal>,
+        number: i64,
+    ) {
+        let answer = match &said {
+            Err(Refusal::Busy(_)) => self.pending().look_again(opening, answer),
+            _ => Some(answer),
+        };
+        let Some(answer) = answer else { return };
+        let begun = |start| Some(Begun { start, batch: Some(number) });
+        // Who asked may have gone while this was written: the drop settles it.
+        drop(answer.send(said.map(|start| Opened { ledger: self.clone(), begun: begun(start) })));
     }
 
     /// Notes how many calls of which rows are open after a transaction.

@@ -57,6 +57,21 @@ async fn fifty_at_once_never_pass_a_budget_by_more_than_one_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_has_ended_holds_nothing_back_from_the_next() {
+    for world in World::all("limits.agent = {}").await {
+        // There is room for the worst case of one call, not of two.
+        world.budget("agent:worker", 150_000).await;
+        let cheap = Asked::new(Dialect::Chat, "[[usage input=10 output=1]]").of("m-dear");
+        for number in 1..=10 {
+            let (status, text) = world.say(&cheap).await;
+            assert_eq!(status, 200, "{}, call {number}: {text}", world.server.engine);
+        }
+        let budget = &world.budgets().await[0];
+        assert_eq!((&budget["spentMicros"], &budget["heldMicros"]), (&json!(10_100), &json!(0)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn two_servers_share_a_budget() {
     let Some(postgres) = postgres_url() else { return };
     let database = Database::postgres(postgres);
