@@ -6,6 +6,7 @@
 //! answers at once: whatever the proxy does is seen whole.
 
 mod cost;
+mod disk;
 mod events;
 mod growth;
 mod latency;
@@ -72,7 +73,11 @@ impl Part {
         match self {
             Self::Cost => Box::pin(cost::measure(stage)).await,
             Self::Events => Box::pin(events::measure(stage)).await,
-            Self::Latency => Box::pin(latency::measure(stage)).await,
+            Self::Latency => {
+                let mut rows = disk::measure(&bench.folder("proxy"))?;
+                rows.extend(Box::pin(latency::measure(stage)).await?);
+                Ok(rows)
+            }
             Self::Streams => Box::pin(streams::measure(stage)).await,
             Self::Growth => Box::pin(growth::measure(stage, long)).await,
             Self::Ledger => Box::pin(ledger::measure(bench, stage, long)).await,
