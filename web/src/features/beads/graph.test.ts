@@ -60,4 +60,42 @@ describe("what depends on what", () => {
     expect(graph.longestChain(beads).map(({ id }) => id)).toEqual(["long"]);
     expect(graph.longestChain(beads.slice(0, 3)).map(({ id }) => id)).toEqual(["a", "b", "c"]);
   });
+
+  it("C5 finds a chain that is longer than calls can be deep", () => {
+    const many = 20_000;
+    const beads = Array.from({ length: many }, (_, at) =>
+      bead(`b${at}`, { links: waits(`b${at - 1}`) }),
+    );
+    const ids = beads.map(({ id }) => id);
+    const graph = new BeadGraph(beads);
+    // Whatever comes first: from the end all of it lies ahead, from the beginning nothing does.
+    for (const order of [beads, beads.toReversed()]) {
+      expect(graph.longestChain(order).map(({ id }) => id)).toEqual(ids);
+    }
+  });
+
+  it("C5 finds the longest chain where every bead waits on many", () => {
+    const [rows, width] = [50, 40];
+    const name = (row: number, at: number) => `b${row}-${at}`;
+    const row = (of: number) => Array.from({ length: width }, (_, at) => name(of, at));
+    const beads = Array.from({ length: rows }, (_, of) =>
+      row(of).map((id, at) =>
+        bead(id, { links: waits(...row(of - 1)), ...(at === of % width && { estimate: 5 }) }),
+      ),
+    ).flat();
+    const wanted = Array.from({ length: rows }, (_, of) => name(of, of % width));
+    const chain = new BeadGraph(beads).longestChain(beads.toReversed());
+    expect(chain.map(({ id }) => id)).toEqual(wanted);
+  });
+
+  it("C5 a circle inside of a chain is gone round once", () => {
+    const beads = [
+      bead("a", { links: waits("c") }),
+      bead("b", { links: waits("a") }),
+      bead("c", { links: waits("b") }),
+      bead("d", { links: waits("c", "d") }),
+    ];
+    const ids = new BeadGraph(beads).longestChain([...beads].reverse()).map(({ id }) => id);
+    expect(ids).toEqual(["a", "b", "c", "d"]);
+  });
 });

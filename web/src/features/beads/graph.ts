@@ -84,17 +84,42 @@ export class BeadGraph {
   /** The longest chain of open beads among these, by estimate, then by count. */
   longestChain(beads: readonly Bead[]): Bead[] {
     const among = new Map(beads.filter(({ status }) => status !== "done").map((b) => [b.id, b]));
-    const best = new Map<string, Bead[]>();
-    const chainTo = (bead: Bead, above: ReadonlySet<string>): Bead[] => {
-      const known = best.get(bead.id);
-      if (known) return known;
-      const next = new Set(above).add(bead.id);
-      const before = this.needsOf(bead).filter(({ id }) => among.has(id) && !next.has(id));
-      const chain = [...longest(before.map((one) => chainTo(one, next))), bead];
-      best.set(bead.id, chain);
-      return chain;
-    };
-    return longest([...among.values()].map((bead) => chainTo(bead, new Set())));
+    const ends = new Map<string, Chain>();
+    let best: Chain | undefined;
+    for (const bead of among.values()) best = longer(best, this.#chainTo(bead, among, ends));
+    const chain: Bead[] = [];
+    for (let end = best; end; end = end.before) chain.push(end.bead);
+    return chain.reverse();
+  }
+
+  /**
+   * The longest chain that ends with a bead; `ends` keeps those that were found, so that each bead is looked at
+   * once. A list takes the place of calls inside of calls: a chain may be longer than those can be deep.
+   */
+  #chainTo(last: Bead, among: ReadonlyMap<string, Bead>, ends: Map<string, Chain>) {
+    const isOpen = ({ id }: Bead) => among.has(id);
+    const begin = (bead: Bead): Step => ({ bead, needs: this.needsOf(bead).filter(isOpen), at: 0 });
+    const path = ends.has(last.id) ? [] : [begin(last)];
+    const onPath = new Set([last.id]);
+    for (let step = path.at(-1); step; step = path.at(-1)) {
+      const need = step.needs[step.at];
+      if (!need) {
+        ends.set(step.bead.id, withLast(step.bead, step.before));
+        onPath.delete(step.bead.id);
+        path.pop();
+        continue;
+      }
+      const known = ends.get(need.id);
+      // What is still on the path waits for itself: a circle ends there.
+      if (!known && !onPath.has(need.id)) {
+        path.push(begin(need));
+        onPath.add(need.id);
+        continue;
+      }
+      step.before = longer(step.before, known);
+      step.at += 1;
+    }
+    return ends.get(last.id);
   }
 
   #isHeldBy(type: string, other: Bead): boolean {
@@ -140,11 +165,32 @@ export function explain(graph: BeadGraph, bead: Bead, now: number): string {
     : `Ready: all ${needs} that it waited on are closed.`;
 }
 
-function longest(chains: readonly Bead[][]): Bead[] {
-  return chains.reduce<Bead[]>((best, chain) => {
-    const more = minutesOf(chain) - minutesOf(best);
-    return more > 0 || (more === 0 && chain.length > best.length) ? chain : best;
-  }, []);
+/** A chain as its last bead and the chain before it: all chains together take no more room than their beads. */
+interface Chain {
+  bead: Bead;
+  before: Chain | undefined;
+  minutes: number;
+  count: number;
+}
+
+/** A bead whose chain is being looked for: what it needs, and how far that has been looked at. */
+interface Step {
+  bead: Bead;
+  needs: readonly Bead[];
+  at: number;
+  /** The longest chain of what it needs, as far as it is known. */
+  before?: Chain | undefined;
+}
+
+function withLast(bead: Bead, before: Chain | undefined): Chain {
+  const minutes = (before?.minutes ?? 0) + (bead.estimate ?? 0);
+  return { bead, before, minutes, count: (before?.count ?? 0) + 1 };
+}
+
+function longer(best: Chain | undefined, other: Chain | undefined): Chain | undefined {
+  if (!best || !other) return best ?? other;
+  const more = other.minutes - best.minutes || other.count - best.count;
+  return more > 0 ? other : best;
 }
 
 function add(map: Map<string, Bead[]>, key: string, bead: Bead): void {

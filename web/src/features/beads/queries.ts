@@ -34,6 +34,9 @@ export function beadPath(bead: { id: string; projectId?: string }, tail = ""): s
   return `/api/v1/beads/${encodeURIComponent(bead.id)}${tail}${project}`;
 }
 
+/** What waits to be reviewed, by bead. */
+type ReviewRows = Readonly<Record<string, ReviewRow>>;
+
 export const beadQueries = {
   /** All beads of a project, or of all; those that are done as well: others may wait on them. */
   all: (projectId?: string) => {
@@ -93,7 +96,8 @@ export const beadQueries = {
       queryKey: REVIEWS,
       queryFn: async () => {
         const { items } = await get<{ items: ReviewRow[] }>("/api/v1/reviews?limit=100");
-        return new Map(items.map((row) => [row.bead, row]));
+        // A plain object, so that rows that are as they were stay the same, and so do the cards that show them.
+        return Object.fromEntries(items.map((row) => [row.bead, row])) as ReviewRows;
       },
     }),
 };

@@ -28,18 +28,22 @@ const same = (beads: readonly Bead[], value: (bead: Bead) => string | null | und
   return value(first);
 };
 
-/** What can be done to beads as lines of menus: one for panels, cards, cells and the bar of many. */
-export function useBeadActs() {
-  const move = useMoveBeads();
-  const edit = useEditBeads();
-  const assign = useAssignBeads();
-  const { actor } = useSession();
-  const agents = useQuery(agentQueries.all());
+/** Tells for lines of menus whether these beads may be changed. */
+function useAllowed() {
   const foreign = useForeign();
-  const allowed = (beads: readonly Bead[]): Pick<MenuItem, "can" | "refused"> => ({
+  return (beads: readonly Bead[]): Pick<MenuItem, "can" | "refused"> => ({
     can: MAY_CHANGE,
     refused: foreign(beads),
   });
+}
+
+/** What can be done on a card: all that needs no agents, who change so often that a board would always be drawn. */
+export function useCardActs() {
+  const move = useMoveBeads();
+  const assign = useAssignBeads();
+  const { actor } = useSession();
+  const foreign = useForeign();
+  const allowed = useAllowed();
   const statusItems = (beads: readonly Bead[]): MenuItem[] =>
     STATUSES.map((status) => ({
       id: status,
@@ -50,6 +54,20 @@ export function useBeadActs() {
       cli: cliFor(beads, (id) => `status ${id} ${status}`),
       run: () => move.mutate({ beads, status }),
     }));
+  const assignToMe = (beads: readonly Bead[]) => {
+    if (foreign(beads) === undefined) assign.mutate({ beads, agent: actor });
+  };
+  return { statusItems, assignToMe };
+}
+
+/** What can be done to beads as lines of menus: one for panels, cards, cells and the bar of many. */
+export function useBeadActs() {
+  const onCard = useCardActs();
+  const edit = useEditBeads();
+  const assign = useAssignBeads();
+  const { actor } = useSession();
+  const agents = useQuery(agentQueries.all());
+  const allowed = useAllowed();
   const priorityItems = (beads: readonly Bead[]): MenuItem[] =>
     PRIORITIES.map((priority) => ({
       id: priority,
@@ -94,8 +112,5 @@ export function useBeadActs() {
       })),
     ];
   };
-  const assignToMe = (beads: readonly Bead[]) => {
-    if (foreign(beads) === undefined) assign.mutate({ beads, agent: actor });
-  };
-  return { statusItems, priorityItems, typeItems, agentItems, assignToMe };
+  return { ...onCard, priorityItems, typeItems, agentItems };
 }

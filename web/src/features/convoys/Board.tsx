@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { LIST } from "../../actions/common";
 import type { Bead } from "../../api/types";
@@ -12,7 +12,7 @@ import { useMoveBeads } from "../beads/changes";
 import type { BeadGraph } from "../beads/graph";
 import { type BeadStatus, STATUSES } from "../beads/looks";
 import { beadQueries } from "../beads/queries";
-import { useBeadActs } from "../beads/useBeadActs";
+import { useCardActs } from "../beads/useBeadActs";
 import { useForeign } from "../beads/useForeign";
 import styles from "./Board.module.css";
 import { type Lane, OPEN_LANES, ranksAt, sumOf } from "./board";
@@ -35,8 +35,9 @@ interface BoardProps {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** The beads as cards in columns, in lanes below each other. */
-export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardProps) {
+/** The beads as cards in columns, in lanes below each other; a letter in the filter alone draws none of it. */
+export const Board = memo(function Board(props: BoardProps) {
+  const { lanes, beads, graph, project, peeked, onPeek } = props;
   const box = useRef<HTMLDivElement>(null);
   const [cursor, setCursor] = useState<Place>();
   const [selected, setSelected] = useState(NONE);
@@ -58,6 +59,7 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
     if (withOthers) toggle(bead.id);
     else onPeek(bead.id);
   });
+  const menu = useCardMenu();
   const focus = useBoardFocus(box, cursor);
   const go = (arrow: Arrow) => {
     const to = firstThatTakes(lanes, cursor, arrow, focus);
@@ -89,6 +91,7 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
           selected={selected}
           peeked={peeked}
           stop={stop?.lane === lane.id ? stop.id : undefined}
+          menuOf={menu}
           onPress={press}
           onFocus={setCursor}
           onOpen={open}
@@ -103,7 +106,7 @@ export function Board({ lanes, beads, graph, project, peeked, onPeek }: BoardPro
       )}
     </div>
   );
-}
+});
 
 /** The next card that takes the focus: those of a folded lane, or further down than a cell shows, cannot. */
 function firstThatTakes(
@@ -118,6 +121,12 @@ function firstThatTakes(
     if (focus(to)) return to;
   }
   return undefined;
+}
+
+/** Makes the lines of the menu of a card when it is opened; one for all cards. */
+function useCardMenu() {
+  const { statusItems } = useCardActs();
+  return useLatest((bead: Bead) => statusItems([bead]));
 }
 
 /** Why cards may not be moved. */
@@ -199,7 +208,7 @@ function useBoardActions({
   toggle: (id: string) => void;
   onPeek: (id: string) => void;
 }) {
-  const { assignToMe } = useBeadActs();
+  const { assignToMe } = useCardActs();
   const at = find(lanes, cursor);
   const here = at && lanes[at.lane]?.cells[at.status][at.index];
   const when = here !== undefined;

@@ -1,16 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
-import { Fragment, type PointerEvent, useState } from "react";
+import { Fragment, memo, type PointerEvent, useState } from "react";
 import type { Bead } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { classes } from "../../ui/classes";
 import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
-import { useLatest } from "../../ui/useLatest";
+import type { MenuItem } from "../../ui/Menu";
 import { useStored } from "../../ui/useStored";
 import type { BeadGraph } from "../beads/graph";
 import { type BeadStatus, STATUS_LOOKS, STATUSES } from "../beads/looks";
 import { beadQueries } from "../beads/queries";
-import { useBeadActs } from "../beads/useBeadActs";
 import styles from "./Board.module.css";
 import { CELL_PAGE, LANE_PAGE, type Lane } from "./board";
 import { Card } from "./Card";
@@ -35,13 +34,15 @@ interface LaneRowProps {
   peeked: string | undefined;
   /** The card on which Tab stops. */
   stop: string | undefined;
+  /** The lines of the menu of a card. */
+  menuOf: (bead: Bead) => readonly MenuItem[];
   onPress: (event: PointerEvent, place: Place) => void;
   onOpen: (bead: Bead, withOthers: boolean) => void;
   onFocus: (place: Place) => void;
 }
 
 /** A lane: its head, and its cells in the four columns. */
-export function LaneRow(props: LaneRowProps) {
+export function LaneRow({ past, ...props }: LaneRowProps) {
   const { lane, isAlone } = props;
   const isOver = lane.convoy !== undefined && lane.convoy.status !== "active";
   const [isClosed, setClosed] = useStored(`board.closed.${lane.id}`, isOver || props.isFar);
@@ -60,9 +61,7 @@ export function LaneRow(props: LaneRowProps) {
             <span className={styles.laneTitle}>{lane.title}</span>
           </button>
           <span className={styles.soft}>{plural(total, "bead")}</span>
-          {lane.convoy && (
-            <ConvoyFacts convoy={lane.convoy} graph={props.graph} past={props.past} />
-          )}
+          {lane.convoy && <ConvoyFacts convoy={lane.convoy} graph={props.graph} past={past} />}
         </header>
       )}
       {!isClosed && (
@@ -79,19 +78,13 @@ export function LaneRow(props: LaneRowProps) {
 /** Work begins here; to a review or an end it comes by itself. */
 const CREATED_IN: readonly BeadStatus[] = ["open", "in-progress"];
 
-function Cell({
-  lane,
-  status,
-  graph,
-  project,
-  drag,
-  ...rest
-}: LaneRowProps & { status: BeadStatus }) {
+type CellProps = Omit<LaneRowProps, "past"> & { status: BeadStatus };
+
+/** The cards of a lane in one column; what the head of the lane says changes more often than they do. */
+const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }: CellProps) {
   const page = rest.isAlone ? CELL_PAGE : LANE_PAGE;
   const [shown, setShown] = useState(page);
   const { data: reviews } = useQuery(beadQueries.reviews());
-  const { statusItems } = useBeadActs();
-  const menu = useLatest((one: Bead) => statusItems([one]));
   const cards = lane.cells[status].slice(0, shown);
   const more = lane.cells[status].length - cards.length;
   const isTarget = drag?.spot.status === status;
@@ -115,8 +108,8 @@ function Cell({
               bead={bead}
               lane={lane.id}
               holds={graph.holdsOf(bead)}
-              review={status === "review" ? reviews?.get(bead.id) : undefined}
-              menuOf={menu}
+              review={status === "review" ? reviews?.[bead.id] : undefined}
+              menuOf={rest.menuOf}
               isPeeked={rest.peeked === bead.id}
               isSelected={rest.selected.has(bead.id)}
               isMoving={isMoving}
@@ -139,4 +132,4 @@ function Cell({
       )}
     </div>
   );
-}
+});

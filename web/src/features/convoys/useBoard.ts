@@ -1,7 +1,8 @@
 import { type UseQueryResult, useQueries, useQuery } from "@tanstack/react-query";
-import { useDeferredValue, useMemo } from "react";
+import { useMemo } from "react";
 import type { Listing } from "../../api/list";
 import type { Bead, Convoy } from "../../api/types";
+import { useSoon } from "../../ui/useSoon";
 import { beadQueries, useBeads } from "../beads/queries";
 import { isSettled, type LaneKind, lanesOf, OPEN_LANES, onBoard } from "./board";
 import { convoyQueries } from "./queries";
@@ -31,7 +32,7 @@ export function useBoard({ projectId, only, text, hasDropped, hasArchived, ...vi
   const early = useEarly(projectId, kind === "convoy" ? wanted : NONE);
   const { query, graph, beads } = useBeads(projectId, early);
   // What is typed shows at once; the board may follow a moment later.
-  const asked = useDeferredValue(text).toLowerCase();
+  const asked = useSoon(text).toLowerCase();
   const shown = useMemo(() => {
     const found = onBoard(beads, hasDropped);
     if (asked === "") return found;
@@ -42,7 +43,10 @@ export function useBoard({ projectId, only, text, hasDropped, hasArchived, ...vi
     return only === undefined ? all : all.filter(({ id }) => id === only);
   }, [shown, kind, wanted, only]);
   const inside = useMemo(() => new Set(lanes.flatMap((lane) => lane.convoy?.beads ?? [])), [lanes]);
-  const onPage = only === undefined ? shown : shown.filter(({ id }) => inside.has(id));
+  const onPage = useMemo(
+    () => (only === undefined ? shown : shown.filter(({ id }) => inside.has(id))),
+    [only, shown, inside],
+  );
   const board = together(query, kind === "convoy" ? convoys : undefined, () =>
     isSettled(lanes, graph.byId),
   );

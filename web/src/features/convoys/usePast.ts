@@ -16,7 +16,6 @@ export function usePast(
   lanes: readonly Lane[],
 ): Past | null | undefined {
   const enabled = lanes.some(({ convoy }) => convoy !== undefined);
-  // The cells of the board have asked for the agents already.
   const works = useQuery({ ...agentQueries.all(), select: worksOf, enabled });
   const lines = landingQueries.lines(projectId, LANDINGS);
   const landed = useQuery({ ...lines, select: landedAtOf, enabled });

@@ -47,10 +47,10 @@ export function noticeOf(event: Pick<GodelEvent, "type" | "payload">) {
 export function useDesktopNotices(): void {
   const hub = useHub();
   const tell = useEffectEvent((events: readonly GodelEvent[]) => {
-    if (!isWanted()) return;
-    for (const event of events) {
-      const told = noticeOf(event);
-      if (!told) continue;
+    const notices = events.flatMap((event) => noticeOf(event) ?? []);
+    // Most events are worth no notice, and to look whether it is wanted holds up the page: the browser has to ask.
+    if (notices.length === 0 || !isWanted()) return;
+    for (const told of notices) {
       // The tag makes a second notice about the same incident replace the first.
       const shown = new Notification(told.title, { body: told.body, tag: told.tag });
       shown.onclick = () => {

@@ -21,7 +21,7 @@ export function Work({ bead }: { bead: BeadDetail }) {
   const reviews = useQuery(beadQueries.reviews());
   const agents = useQuery(beadQueries.agents(bead.id));
   const sessions = useQuery(beadQueries.sessions());
-  const review = reviews.data?.get(bead.id);
+  const review = reviews.data?.[bead.id];
   return (
     <>
       {review && (
