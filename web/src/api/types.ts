@@ -75,6 +75,7 @@ export type AgentRole = Schemas["AgentRole"];
 export type Letter = Schemas["Letter"];
 export type ModelCall = Schemas["ModelCall"];
 export type ModelCalls = Schemas["ModelCalls"];
+export type Estop = Schemas["Estop"];
 export type Team = Schemas["Team"];
 export type TeamAgents = Schemas["TeamAgents"];
 export type TeamMetrics = Schemas["TeamMetrics"];

@@ -19,6 +19,7 @@ import { Boundary } from "../ui/Boundary";
 import { Empty } from "../ui/Empty";
 import { SkeletonRows } from "../ui/Skeleton";
 import { KEYS, PALETTE, pageActions, THEME } from "./actions";
+import { EstopBanner } from "./EstopBanner";
 import { KeySheet } from "./KeySheet";
 import { PendingHint } from "./PendingHint";
 import { ReconnectBanner } from "./ReconnectBanner";
@@ -71,6 +72,7 @@ function Frame() {
           onPalette={() => setOpen("palette")}
           onKeys={() => setOpen("keys")}
         />
+        <EstopBanner />
         <ReconnectBanner />
         <main id="main" className={styles.main} tabIndex={-1}>
           <CurrentPage />
