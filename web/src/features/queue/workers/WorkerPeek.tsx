@@ -70,13 +70,15 @@ function Details({ worker }: { worker: WorkerDetail }) {
           {worker.tasks.map(({ taskId, attempt, startedAt, stop }) => (
             <li key={taskId}>
               <span className="tabular">{attempt}</span>
-              <Button
-                look="quiet"
-                size="small"
-                onClick={() => setParams({ task: taskId, worker: undefined })}
-              >
-                Task {shortId(taskId)}
-              </Button>
+              <span>
+                <Button
+                  look="quiet"
+                  size="small"
+                  onClick={() => setParams({ task: taskId, worker: undefined })}
+                >
+                  Task {shortId(taskId)}
+                </Button>
+              </span>
               <Time at={startedAt} />
               {stop && <p className={styles.bad}>It is being stopped: {stop}</p>}
             </li>
