@@ -26,8 +26,11 @@ import { LOOK } from "./actions";
 import { AgentDetail } from "./detail/AgentDetail";
 import { MessageHost } from "./MessageDialog";
 import { agentQueries } from "./queries";
+import { Kept } from "./snapshots/Kept";
 import { SpawnDrawer } from "./spawn/SpawnDrawer";
+import { countGone } from "./useAgentActs";
 import { clearFilter, useAgentFilter, useTeamNames } from "./useAgentFilter";
+import { VerbDialogHost } from "./VerbDialogs";
 import { byAttention, matches } from "./views";
 
 const SHAPES = ["cards", "teams", "table"] as const;
@@ -65,6 +68,7 @@ export function Page({ rest: [name] }: PageProps) {
         />
       )}
       <MessageHost />
+      <VerbDialogHost />
     </>
   );
 }
@@ -107,6 +111,7 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
           <>
             {shape === "table" && chooser}
             <Segmented label="Show as" options={SHAPE_TITLES} value={shape} onChange={setShape} />
+            <Kept />
             <SpawnButton onSpawn={onSpawn} />
           </>
         }
@@ -120,8 +125,15 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
                 if (agents.length === 0 && isSet) {
                   return <EmptyFilter what="agents" onClear={clearFilter} />;
                 }
-                if (shape === "table") return <AgentTable {...shared} shown={shown} />;
-                return <AgentCards {...shared} teams={shape === "teams" ? teams : undefined} />;
+                const gone = countGone(all);
+                if (shape === "table") return <AgentTable key={gone} {...shared} shown={shown} />;
+                return (
+                  <AgentCards
+                    key={gone}
+                    {...shared}
+                    teams={shape === "teams" ? teams : undefined}
+                  />
+                );
               }}
             </Loaded>
           </div>

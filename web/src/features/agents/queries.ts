@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, post } from "../../api/client";
+import { get, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
-import type { Agent, AgentRole, ModelCalls, ReviewDiff, Team } from "../../api/types";
+import type { Agent, AgentRole, ModelCalls, RestartAgent, ReviewDiff, Team } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLiveItems } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
@@ -73,14 +73,18 @@ export type AgentVerb = (typeof VERBS)[number];
 export interface Deed {
   agent: Agent;
   text?: string;
+  copies?: number;
+  restart?: RestartAgent;
 }
 
 interface VerbRule {
   what: string;
   body?: (deed: Deed) => object;
   expected?: Partial<Agent>;
-  done?: (name: string) => string;
+  done?: (name: string, deed: Deed) => string;
   undo?: AgentVerb;
+  /** For what takes longer than others. */
+  patienceMs?: number;
 }
 
 const RULES: Record<AgentVerb, VerbRule> = {
@@ -98,15 +102,19 @@ const RULES: Record<AgentVerb, VerbRule> = {
   resume: { what: "Resume", expected: { view: "busy", status: "running" } },
   restart: {
     what: "Restart",
-    body: () => ({}),
+    body: ({ restart = {} }) => restart,
     expected: { view: "busy", lifecycleState: "initializing", status: "running" },
     done: (name) => `${name} begins anew in the same worktree`,
   },
   snapshot: { what: "Snapshot", done: (name) => `Files and conversation of ${name} are kept` },
   fork: {
     what: "Fork",
-    body: () => ({ copies: 1 }),
-    done: (name) => `A copy of ${name} goes on by itself`,
+    body: ({ copies = 1 }) => ({ copies }),
+    done: (name, { copies = 1 }) =>
+      copies === 1
+        ? `A copy of ${name} goes on by itself`
+        : `${copies} copies of ${name} go on by themselves`,
+    patienceMs: 120_000,
   },
   kill: {
     what: "End",
@@ -117,10 +125,10 @@ const RULES: Record<AgentVerb, VerbRule> = {
 
 /** Does one thing to an agent; the list shows it at once. */
 export function useAgentVerb(verb: AgentVerb) {
-  const { what, body, expected, done, undo } = RULES[verb];
+  const { what, body, expected, done, undo, patienceMs } = RULES[verb];
   return useChange<Deed, unknown>({
     what: ({ agent }) => `${what} ${agent.label}`,
-    send: (deed) => post(`${path(deed.agent.id)}/${verb}`, body?.(deed)),
+    send: (deed) => post(`${path(deed.agent.id)}/${verb}`, body?.(deed), patienceMs),
     expect: (cache, { agent }) => {
       if (!expected) return;
       const changed = (one: Agent) => (one.id === agent.id ? { ...one, ...expected } : one);
@@ -128,7 +136,22 @@ export function useAgentVerb(verb: AgentVerb) {
       cache.update<Agent>(single(agent.id), changed);
     },
     settle: ({ agent }) => [LISTS, single(agent.id)],
-    ...(done && { done: ({ agent }: Deed) => done(agent.label) }),
+    ...(done && { done: (deed: Deed) => done(deed.agent.label, deed) }),
     ...(undo && { undo: ({ agent }: Deed) => post(`${path(agent.id)}/${undo}`) }),
+  });
+}
+
+/** Forgets an agent that has ended, with its conversation; its worktree and its commits stay. */
+export function useDeleteAgent() {
+  return useChange<Agent, void>({
+    what: (agent) => `Delete ${agent.label}`,
+    send: (agent) => remove(path(agent.id)),
+    expect: (cache, agent) =>
+      cache.update<Listing<Agent>>(LISTS, (all) => ({
+        ...all,
+        items: all.items.filter(({ id }) => id !== agent.id),
+      })),
+    settle: () => [LISTS],
+    done: (agent) => `${agent.label} is deleted; its commits stay`,
   });
 }
