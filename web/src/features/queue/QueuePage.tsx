@@ -10,6 +10,7 @@ import { setParams, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
 import { Empty, EmptyFilter } from "../../ui/Empty";
 import { plural } from "../../ui/format";
+import { LinkButton } from "../../ui/LinkButton";
 import { Loaded } from "../../ui/Loaded";
 import { FilterBox, PageHead, Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
@@ -131,6 +132,7 @@ function Tasks() {
             <Empty
               icon="queue"
               why="The queue is empty. A task waits on disk until a worker takes it."
+              action={<LinkButton to="/queue?tab=workflows">See the workflows</LinkButton>}
               cli="godel task create 'build web' --pool ci"
             />
           );
@@ -161,6 +163,7 @@ function Dead() {
           <Empty
             icon="check"
             why="There are no dead letters: everything that was tried came to an end."
+            action={<LinkButton to="/queue">See the tasks</LinkButton>}
             cli="godel dead list"
           />
         ) : (

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Schedule } from "../../api/types";
 import { confirm } from "../../change/confirm";
 import { Empty } from "../../ui/Empty";
+import { LinkButton } from "../../ui/LinkButton";
 import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
 import { SkeletonRows } from "../../ui/Skeleton";
@@ -23,6 +24,7 @@ export function ScheduleList() {
               <Empty
                 icon="clock"
                 why="There is no schedule yet. One makes a task each time its hour comes."
+                action={<LinkButton to="/queue">See the tasks</LinkButton>}
                 cli="godel schedule create nightly --cron '0 3 * * *' 'build everything'"
               />
             ) : (
