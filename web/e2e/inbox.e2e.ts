@@ -22,6 +22,7 @@ describe("the inbox", () => {
     await seeded?.remove();
   });
 
+  const announced = () => page.locator("[aria-live=assertive]");
   const cards = () => page.locator("[data-notice]");
   const bell = (many: string) => page.getByRole("link", { name: `Inbox: ${many} waiting` });
   const waiting = async () => {
@@ -47,8 +48,10 @@ describe("the inbox", () => {
 
   it("G19 a question and a failure come by themselves, and the bell follows", async () => {
     await page.mouse.move(5, 5);
+    // What was asked before the page was opened is in the list, and is not news.
+    expect(await announced().innerText()).toBe("");
     await spawn('Delete it [[call ask {"question":"Delete the table?","choices":["yes","no"]}]]');
-    await page.getByText("Delete the table?").waitFor({ timeout: 30_000 });
+    await page.getByText("Delete the table?", { exact: true }).waitFor({ timeout: 30_000 });
     await spawn("Break [[fault 400]]");
     await page.getByRole("article", { name: /^Failure of/ }).waitFor({ timeout: 40_000 });
     const open = await waiting();
@@ -56,12 +59,27 @@ describe("the inbox", () => {
     await picture(page, "inbox-full");
   });
 
+  it("G18 that an agent needs a person is announced at once, on whatever page one is", async () => {
+    await page.getByRole("link", { name: "Costs", exact: true }).click();
+    await page.getByRole("heading", { name: "Costs", level: 1 }).waitFor();
+    expect(await announced().count()).toBe(1);
+    const label = await spawn(
+      'Move it [[call ask {"question":"Move the sofa?","choices":["yes","no"]}]]',
+    );
+    await expect
+      .poll(() => announced().innerText(), { timeout: 30_000 })
+      .toBe(`${label} needs you. Question: Move the sofa?`);
+    await seeded.godel("agent", "kill", label);
+    await page.getByRole("link", { name: /^Inbox: / }).click();
+    await expect.poll(() => cards().count()).toBe((await waiting()).length);
+  });
+
   it("G19 a notice that closes by itself leaves the inbox, and the bell is the count of the API", async () => {
     const counted = async () => (await read<{ open: number }>(here, "/api/v1/inbox/count")).open;
     const asks = await spawn('Ask [[call ask {"question":"Never mind?","choices":["a","b"]}]]');
-    await page.getByText("Never mind?").waitFor({ timeout: 30_000 });
+    await page.getByText("Never mind?", { exact: true }).waitFor({ timeout: 30_000 });
     await seeded.godel("agent", "kill", asks);
-    await page.getByText("Never mind?").waitFor({ state: "detached" });
+    await page.getByText("Never mind?", { exact: true }).waitFor({ state: "detached" });
     const open = await counted();
     expect(open).toBe((await waiting()).length);
     await bell(`${open} things`).waitFor();

@@ -6,6 +6,7 @@ import type { Session } from "../api/types";
 import { ConfirmHost } from "../change/confirm";
 import { Toaster } from "../change/Toaster";
 import { healthQuery } from "../features/health/queries";
+import { Announcer } from "../features/inbox/Announcer";
 import { sessionQuery } from "../features/session/queries";
 import { PAGES } from "../pages";
 import { type Step, useAsked } from "../palette/asking";
@@ -17,6 +18,7 @@ import { navigate, usePlace } from "../router/router";
 import { setTheme, THEMES } from "../theme/theme";
 import { Boundary } from "../ui/Boundary";
 import { Empty } from "../ui/Empty";
+import { LinkButton } from "../ui/LinkButton";
 import { SkeletonRows } from "../ui/Skeleton";
 import { KEYS, PALETTE, pageActions, THEME } from "./actions";
 import { EstopBanner } from "./EstopBanner";
@@ -86,6 +88,7 @@ function Frame() {
       <PendingHint />
       <ConfirmHost />
       <Toaster />
+      <Announcer />
     </div>
   );
 }
@@ -108,6 +111,7 @@ const CurrentPage = memo(function CurrentPage() {
             There is no page <code>{path}</code>.
           </>
         }
+        action={<LinkButton to="/">Go home</LinkButton>}
       />
     );
   }

@@ -8,6 +8,7 @@ import { Boundary } from "../../ui/Boundary";
 import { useCalm } from "../../ui/calm";
 import { Empty, EmptyFilter } from "../../ui/Empty";
 import { plural } from "../../ui/format";
+import { LinkButton } from "../../ui/LinkButton";
 import { Loaded } from "../../ui/Loaded";
 import { NewRows } from "../../ui/NewRows";
 import { PageHead, Select } from "../../ui/PageHead";
@@ -166,6 +167,7 @@ function Nothing() {
     <Empty
       icon="inbox"
       why="Nothing waits for you. Questions, failures and budget alerts of agents come here."
+      action={<LinkButton to="/agents">See what the agents do</LinkButton>}
       cli="godel inbox"
     />
   );

@@ -3,6 +3,7 @@ import type { RunRow } from "../../api/types";
 import { navigate, useParam } from "../../router/router";
 import { Empty } from "../../ui/Empty";
 import { plural } from "../../ui/format";
+import { LinkButton } from "../../ui/LinkButton";
 import { Loaded } from "../../ui/Loaded";
 import { ShortId } from "../../ui/ShortId";
 import { SkeletonRows } from "../../ui/Skeleton";
@@ -57,6 +58,7 @@ export function RunList() {
           <Empty
             icon="branch"
             why="No workflow was run yet. A workflow is a file of steps that depend on each other."
+            action={<LinkButton to="/queue">See the tasks</LinkButton>}
             cli="godel workflow run release.yaml"
           />
         ) : (

@@ -9,6 +9,7 @@ import { Guarded } from "../../../roles/Guarded";
 import { setParams, useParam } from "../../../router/router";
 import { Empty, EmptyFilter } from "../../../ui/Empty";
 import { plural } from "../../../ui/format";
+import { LinkButton } from "../../../ui/LinkButton";
 import { Loaded } from "../../../ui/Loaded";
 import { Menu } from "../../../ui/Menu";
 import { FilterBox, Select } from "../../../ui/PageHead";
@@ -65,6 +66,7 @@ export function DeadLetters() {
             <Empty
               icon="check"
               why="There are no dead letters: everything that was tried came to an end."
+              action={<LinkButton to="/queue">See the tasks</LinkButton>}
               cli="godel dead list"
             />
           );
