@@ -4,6 +4,7 @@ import type { Worker } from "../../../api/types";
 import { useParam } from "../../../router/router";
 import { Empty, EmptyFilter } from "../../../ui/Empty";
 import { plural } from "../../../ui/format";
+import { LinkButton } from "../../../ui/LinkButton";
 import { Loaded } from "../../../ui/Loaded";
 import { Menu } from "../../../ui/Menu";
 import { Select } from "../../../ui/PageHead";
@@ -120,6 +121,7 @@ export function WorkerList() {
             <Empty
               icon="agents"
               why="No worker is here, so tasks wait. A worker is any program that takes them."
+              action={<LinkButton to="/queue">See the tasks</LinkButton>}
               cli="godel worker run --pool ci -- ./build.sh"
             />
           );
