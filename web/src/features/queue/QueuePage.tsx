@@ -25,6 +25,7 @@ import { ScheduleList } from "./ScheduleList";
 import { TASK_STATES } from "./states";
 import { TaskPeek } from "./TaskPeek";
 import { TaskTable } from "./TaskTable";
+import { WorkflowPeek } from "./workflows/WorkflowPeek";
 
 /** Work that must not be lost, or one run below `runs/`. */
 export function Page({ rest: [kind, id] }: PageProps) {
@@ -36,6 +37,7 @@ function Queue() {
   const depth = useQuery(queueQueries.depth);
   const [task, setTask] = useParam("task");
   const [run, setRun] = useParam("run");
+  const [workflow, setWorkflow] = useParam("workflow");
   const dead = depth.data?.dead ?? 0;
   const tabs = [
     { id: "tasks", title: "Tasks" },
@@ -67,6 +69,11 @@ function Queue() {
         {task === undefined && run !== undefined && (
           <Boundary key={run} what="The run">
             <RunPeek id={run} onClose={() => setRun(undefined)} />
+          </Boundary>
+        )}
+        {task === undefined && run === undefined && workflow !== undefined && (
+          <Boundary key={workflow} what="The workflow">
+            <WorkflowPeek name={workflow} onClose={() => setWorkflow(undefined)} />
           </Boundary>
         )}
       </div>
