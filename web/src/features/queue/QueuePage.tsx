@@ -31,6 +31,7 @@ import { TaskPeek } from "./TaskPeek";
 import { TaskTable } from "./TaskTable";
 import { WorkerList } from "./workers/WorkerList";
 import { WorkerPeek } from "./workers/WorkerPeek";
+import { WorkflowPeek } from "./workflows/WorkflowPeek";
 
 /** Work that must not be lost, or one run below `runs/`. */
 export function Page({ rest: [kind, id] }: PageProps) {
@@ -77,6 +78,7 @@ function Peek() {
   const [task, setTask] = useParam("task");
   const [worker, setWorker] = useParam("worker");
   const [run, setRun] = useParam("run");
+  const [workflow, setWorkflow] = useParam("workflow");
   if (task !== undefined) {
     return (
       <Boundary key={task} what="The task">
@@ -91,10 +93,17 @@ function Peek() {
       </Boundary>
     );
   }
-  if (run === undefined) return null;
+  if (run !== undefined) {
+    return (
+      <Boundary key={run} what="The run">
+        <RunPeek id={run} onClose={() => setRun(undefined)} />
+      </Boundary>
+    );
+  }
+  if (workflow === undefined) return null;
   return (
-    <Boundary key={run} what="The run">
-      <RunPeek id={run} onClose={() => setRun(undefined)} />
+    <Boundary key={workflow} what="The workflow">
+      <WorkflowPeek name={workflow} onClose={() => setWorkflow(undefined)} />
     </Boundary>
   );
 }

@@ -170,10 +170,7 @@ function Work({ values, set, errors }: PartProps) {
 }
 
 function Members({ values, set, errors }: PartProps) {
-  const roles = useQuery(agentQueries.roles);
-  const { projects } = useProject();
   const joins = values.strategy === "map-reduce" || values.strategy === "tree";
-  const byAgents = values.agentRole !== "";
   return (
     <>
       <TextField
@@ -203,6 +200,26 @@ function Members({ values, set, errors }: PartProps) {
           onChange={(event) => set("merge", event.target.value)}
         />
       )}
+      <DoneBy values={values} set={set} />
+      <TextField
+        label="How many work at once"
+        type="number"
+        min={1}
+        max={10_000}
+        value={values.size}
+        error={errors.size}
+        onChange={(event) => set("size", event.target.value)}
+      />
+    </>
+  );
+}
+
+function DoneBy({ values, set }: Omit<PartProps, "errors">) {
+  const roles = useQuery(agentQueries.roles);
+  const { projects } = useProject();
+  const byAgents = values.agentRole !== "";
+  return (
+    <>
       <Choice
         label="Done by"
         value={values.agentRole}
@@ -233,15 +250,6 @@ function Members({ values, set, errors }: PartProps) {
           onChange={(event) => set("pool", event.target.value)}
         />
       )}
-      <TextField
-        label="How many work at once"
-        type="number"
-        min={1}
-        max={10_000}
-        value={values.size}
-        error={errors.size}
-        onChange={(event) => set("size", event.target.value)}
-      />
     </>
   );
 }
