@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { get, post } from "../../api/client";
 import { type Listing, list } from "../../api/list";
 import type { Agent, AgentRole, ModelCalls, ReviewDiff, Team } from "../../api/types";
@@ -43,6 +43,15 @@ export const agentQueries = {
         get<ModelCalls>(`/proxy/v1/audit?${new URLSearchParams({ agent: id, limit: "1000" })}`),
     }),
 };
+
+/** Models that agents have had, to choose from. */
+export function useKnownModels(): readonly string[] {
+  return useQuery({ ...agentQueries.all(), select: modelsOf }).data ?? NO_MODELS;
+}
+
+const NO_MODELS: readonly string[] = [];
+const modelsOf = ({ items }: Listing<Agent>) =>
+  [...new Set(items.map(({ model }) => model))].filter(Boolean).toSorted();
 
 onLiveItems<Agent>({
   on: ["agent:*"],
