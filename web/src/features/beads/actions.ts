@@ -45,4 +45,5 @@ export const BEAD = {
 /** What one must be allowed to change a bead of one's own; see `useForeign` for those of others. */
 export const MAY_CHANGE = "bead:update:own";
 export const MAY_CREATE = "bead:create:own";
+/** What one must be allowed to delete a bead of one’s own. */
 export const MAY_DELETE = "bead:delete:own";

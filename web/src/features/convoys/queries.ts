@@ -62,6 +62,7 @@ function expectConvoy(cache: Rehearsal, id: string, change: (convoy: Convoy) => 
   }));
 }
 
+/** Which beads get into a convoy, or out of it. */
 export interface Membership {
   convoy: Convoy;
   beads: readonly Pick<Bead, "id" | "title">[];
