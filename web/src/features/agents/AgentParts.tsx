@@ -48,7 +48,7 @@ export function DoingCell({ agent }: { agent: Agent }) {
 /** How full its model is. */
 export function ContextCell({ agent }: { agent: Agent }) {
   const tokens = useLastTokens(agent);
-  return tokens && <ContextGauge agent={agent} context={contextOf(tokens)} />;
+  return tokens && <ContextGauge agent={agent} context={contextOf(tokens)} isShort />;
 }
 
 /** What it cost since midnight in UTC. */

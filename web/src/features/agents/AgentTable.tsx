@@ -57,7 +57,7 @@ export const COLUMNS: readonly Column<Agent>[] = [
   {
     id: "context",
     title: "Context",
-    width: "152px",
+    width: "104px",
     cell: (agent) => <ContextCell agent={agent} />,
   },
   {
