@@ -31,6 +31,7 @@ export type NewEvent = Schemas["NewEvent"];
 export type Project = Schemas["Project"];
 export type Agent = Schemas["Agent"];
 export type Bead = Schemas["Bead"];
+export type BeadClaim = Schemas["BeadClaim"];
 export type BeadDetail = Schemas["BeadDetail"];
 export type BeadPatch = Schemas["BeadPatch"];
 export type BeadLogEntry = Schemas["BeadLogEntry"];

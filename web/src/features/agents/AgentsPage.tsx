@@ -45,6 +45,8 @@ const AGENT_VIEWS = {
     ["By team", "view=teams"],
   ],
 } as const;
+/** A row with all columns is wider than most screens. */
+const HIDDEN_AT_FIRST = ["model", "updated"];
 const CAN_SPAWN = "agent:create:own";
 
 /** Every agent, those that need a person first; or all about one. */
@@ -79,7 +81,7 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
   const all = query.data?.items ?? NONE;
   const [shape, setShape] = useChoice("view", SHAPES, "cards");
   useAction(LOOK, () => setShape(shape === "table" ? "cards" : "table"));
-  const { shown, chooser } = useColumns("agents", COLUMNS);
+  const { shown, chooser } = useColumns("agents", COLUMNS, HIDDEN_AT_FIRST);
   const teams = useTeamNames(all);
   const { filter, tools, isSet } = useAgentFilter(all, teams);
   const sorted = useMemo(() => byAttention(all), [all]);

@@ -25,6 +25,13 @@ export const AGENT = {
     keys: ["r"],
     icon: "play",
   }),
+  takeover: defineAction({
+    ...LEAD,
+    id: "agents.takeover",
+    title: "Take over",
+    keys: ["shift+t"],
+    icon: "terminal",
+  }),
   restart: defineAction({
     ...LEAD,
     id: "agents.restart",

@@ -2,15 +2,21 @@ import { useAction } from "../../actions/actions";
 import { keysOf } from "../../actions/keymap";
 import type { Agent } from "../../api/types";
 import { confirm } from "../../change/confirm";
+import { navigate } from "../../router/router";
 import type { MenuItem } from "../../ui/Menu";
 import { AGENT, DELETE } from "./actions";
 import { askForMessage } from "./MessageDialog";
-import { type AgentVerb, type Deed, useAgentVerb, useDeleteAgent, VERBS } from "./queries";
+import {
+  type AgentVerb,
+  AT_WORK,
+  type Deed,
+  useAgentVerb,
+  useDeleteAgent,
+  useKillAgent,
+  VERBS,
+} from "./queries";
 import { askForCopies, askForRestart } from "./VerbDialogs";
 import { isAlive, viewOf } from "./views";
-
-/** States in which there is a sandbox to look into. */
-const AT_WORK = ["executing", "waiting", "completing"];
 
 /** Why a verb makes no sense for an agent now. */
 export function whyNot(verb: AgentVerb, agent: Agent): string | undefined {
@@ -24,6 +30,9 @@ export function whyNot(verb: AgentVerb, agent: Agent): string | undefined {
   if ((verb === "snapshot" || verb === "fork") && !AT_WORK.includes(agent.lifecycleState)) {
     return `${label} is not at work; there is no sandbox to copy.`;
   }
+  if (verb === "takeover" && !AT_WORK.includes(agent.lifecycleState)) {
+    return `${label} is not at work; there is no sandbox to take over.`;
+  }
   return undefined;
 }
 
@@ -31,6 +40,8 @@ export function whyNot(verb: AgentVerb, agent: Agent): string | undefined {
 export function cliOf(verb: AgentVerb, agents: readonly Agent[]): string {
   const names = agents.map((agent) => agent.label);
   if (verb === "message") return names.map((name) => `godel agent message ${name} "…"`).join("; ");
+  if (verb === "takeover")
+    return names.map((name) => `godel agent attach ${name} --terminal --take`).join("; ");
   return names.map((name) => `godel agent ${verb} ${name}`).join("; ");
 }
 
@@ -43,12 +54,17 @@ export function useAgentActs() {
     restart: useAgentVerb("restart"),
     snapshot: useAgentVerb("snapshot"),
     fork: useAgentVerb("fork"),
-    kill: useAgentVerb("kill"),
+    kill: useKillAgent(),
   };
   const deletion = useDeleteAgent();
   const act = async (verb: AgentVerb, agents: readonly Agent[]) => {
     const able = agents.filter((agent) => whyNot(verb, agent) === undefined);
     if (able.length === 0) return;
+    if (verb === "takeover") {
+      const [only] = able;
+      if (only) navigate(`/agents/${encodeURIComponent(only.id)}?tab=terminal&show=shell&take=1`);
+      return;
+    }
     if (verb === "message") {
       const text = await askForMessage(able);
       for (const agent of text === undefined ? [] : able)
@@ -139,7 +155,8 @@ function confirmKill(agents: readonly Agent[]): Promise<boolean> {
   const [first] = agents;
   const whom = agents.length === 1 && first ? first.label : `${agents.length} agents`;
   const act = `${AGENT.kill.title} ${whom}`;
-  const body = "The worktree and all commits stay, and the bead is free again.";
+  const body =
+    "The worktree and all commits stay, and the bead is free again. What it has now is kept in a snapshot first, if it is at work.";
   return confirm({ title: `${act}?`, body, act, cli: cliOf("kill", agents) });
 }
 

@@ -5,6 +5,7 @@ import { Button } from "../../ui/Button";
 import { classes } from "../../ui/classes";
 import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
+import type { MenuItem } from "../../ui/Menu";
 import { useLatest } from "../../ui/useLatest";
 import { useStored } from "../../ui/useStored";
 import type { BeadGraph } from "../beads/graph";
@@ -17,8 +18,10 @@ import { Card } from "./Card";
 import { ConvoyFacts } from "./ConvoyFacts";
 import { InlineCreate } from "./InlineCreate";
 import type { Past } from "./past";
+import { useConvoyBeads } from "./queries";
 import type { Place } from "./steps";
 import type { Drag } from "./useBoardDrag";
+import { MAY_CHANGE_CONVOY } from "./useConvoyItems";
 
 interface LaneRowProps {
   lane: Lane;
@@ -54,6 +57,7 @@ export function LaneRow(props: LaneRowProps) {
             type="button"
             className={styles.fold}
             aria-expanded={!isClosed}
+            title={lane.convoy?.description ?? undefined}
             onClick={() => setClosed(!isClosed)}
           >
             <Icon name={isClosed ? "chevron" : "down"} size={13} />
@@ -79,6 +83,27 @@ export function LaneRow(props: LaneRowProps) {
 /** Work begins here; to a review or an end it comes by itself. */
 const CREATED_IN: readonly BeadStatus[] = ["open", "in-progress"];
 
+/** What the menu of a card offers: other columns, and in the lane of a convoy the way out of it. */
+function useCardMenu(lane: Lane): (bead: Bead) => MenuItem[] {
+  const { statusItems } = useBeadActs();
+  const change = useConvoyBeads();
+  const { convoy } = lane;
+  return useLatest((one: Bead): MenuItem[] => {
+    const moves = statusItems([one]);
+    if (!convoy) return moves;
+    const takeOut: MenuItem = {
+      id: "take-out",
+      title: `Take out of ${convoy.name}`,
+      icon: "cross",
+      group: "",
+      can: MAY_CHANGE_CONVOY,
+      cli: `godel convoy remove ${convoy.id} ${one.id}`,
+      run: () => change.mutate({ convoy, beads: [one], isIn: false }),
+    };
+    return [...moves, takeOut];
+  });
+}
+
 function Cell({
   lane,
   status,
@@ -90,8 +115,7 @@ function Cell({
   const page = rest.isAlone ? CELL_PAGE : LANE_PAGE;
   const [shown, setShown] = useState(page);
   const { data: reviews } = useQuery(beadQueries.reviews());
-  const { statusItems } = useBeadActs();
-  const menu = useLatest((one: Bead) => statusItems([one]));
+  const menu = useCardMenu(lane);
   const cards = lane.cells[status].slice(0, shown);
   const more = lane.cells[status].length - cards.length;
   const isTarget = drag?.spot.status === status;
