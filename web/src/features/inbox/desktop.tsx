@@ -9,6 +9,13 @@ import { kindOf } from "./kinds";
 
 const STORED = "inbox.desktop";
 const ASKED = "agent:needs:person";
+/** What else waits for a person, and as which kind of notice. */
+const ALERTS: Record<string, string> = {
+  "workflow:approval:asked": "approval",
+  "budget:warning": "budget",
+  "budget:exceeded": "budget",
+  "pool:alert": "dead_letters",
+};
 
 /** Turns notices of the desktop on and off; the browser asks the person first. */
 export function DesktopSwitch() {
@@ -36,11 +43,21 @@ export function DesktopSwitch() {
 
 /** What a notice of the desktop says about an event, if it is worth one. */
 export function noticeOf(event: Pick<GodelEvent, "type" | "payload">) {
+  const alert = ALERTS[event.type];
+  if (alert) return alertOf(alert, event.payload as Record<string, unknown>);
   if (event.type !== ASKED) return undefined;
   const { notice, kind, text } = event.payload as Record<string, unknown>;
   if (typeof notice !== "string") return undefined;
   const { title } = kindOf({ kind: String(kind ?? "") });
   return { tag: notice, title: `Godel: ${title.toLowerCase()}`, body: String(text ?? "") };
+}
+
+/** An alert of a budget replaces the one before it: both are one incident. */
+function alertOf(kind: string, payload: Record<string, unknown>) {
+  const { run, step, workflow, message, budget, scope, pool } = payload;
+  const tag = [kind, run, step, budget, pool].filter(Boolean).join("/");
+  const body = message ?? workflow ?? scope ?? `pool ${pool}`;
+  return { tag, title: `Godel: ${kindOf({ kind }).title.toLowerCase()}`, body: String(body) };
 }
 
 /** Tells the desktop what waits, once per incident, if the person wants that. */
