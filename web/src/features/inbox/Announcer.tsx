@@ -4,7 +4,7 @@ import { useHub } from "../../realtime/live";
 import { asked } from "./asked";
 
 /**
- * Tells a screen reader at once, on every page, that an agent needs a person. It is always there:
+ * Tells a screen reader at once, on every page, that a person is needed. It is always there:
  * a region that comes together with its text is not read out.
  */
 export function Announcer() {
@@ -27,7 +27,7 @@ export function wordsFor(events: readonly GodelEvent[]): string | undefined {
   const found = events.flatMap((event) => asked(event) ?? []);
   const last = found.at(-1);
   if (!last) return undefined;
-  const who = last.agent === undefined ? "An agent" : last.agent;
+  const who = last.agent ?? "Something";
   const others = found.length > 1 ? ` ${found.length - 1} more came with it.` : "";
   return `${who} needs you. ${last.title}: ${last.text}${others}`;
 }

@@ -1,9 +1,9 @@
 import type { GodelEvent } from "../../api/types";
 import { kindOf } from "./kinds";
 
-/** What an agent needs a person for, as the event of it tells. */
+/** What a person is needed for, as the event of it tells. */
 export interface Asked {
-  /** The id of the notice in the inbox. */
+  /** The same for all events of one incident: the later one replaces the one before. */
   notice: string;
   /** Its kind for people, such as `Question`. */
   title: string;
@@ -13,6 +13,13 @@ export interface Asked {
 
 /** An agent acts under this name. */
 const AGENT = "agent:";
+/** What waits for a person without an agent, and as which kind of notice. */
+const ALERTS: Record<string, string> = {
+  "workflow:approval:asked": "approval",
+  "budget:warning": "budget",
+  "budget:exceeded": "budget",
+  "pool:alert": "dead_letters",
+};
 
 /** Reads an event; undefined if it is not about a person being needed. */
 export function asked({
@@ -20,6 +27,8 @@ export function asked({
   payload,
   metadata,
 }: Pick<GodelEvent, "type" | "payload" | "metadata">): Asked | undefined {
+  const alert = ALERTS[type];
+  if (alert) return alerted(alert, payload as Record<string, unknown>);
   if (type !== "agent:needs:person") return undefined;
   const { notice, kind, text } = payload as Record<string, unknown>;
   if (typeof notice !== "string") return undefined;
@@ -29,4 +38,11 @@ export function asked({
     text: String(text ?? ""),
     agent: metadata.actor?.startsWith(AGENT) ? metadata.actor.slice(AGENT.length) : undefined,
   };
+}
+
+function alerted(kind: string, payload: Record<string, unknown>): Asked {
+  const { run, step, workflow, message, budget, scope, pool } = payload;
+  const notice = [kind, run, step, budget, pool].filter(Boolean).join("/");
+  const text = String(message ?? workflow ?? scope ?? `pool ${pool}`);
+  return { notice, title: kindOf({ kind }).title, text, agent: undefined };
 }
