@@ -27,7 +27,7 @@ export default defineConfig({
   },
   test: {
     environment: "happy-dom",
-    include: ["src/**/*.test.{ts,tsx}", "bench/**/*.test.ts", "tests/**/*.test.js"],
+    include: ["src/**/*.test.{ts,tsx}", "bench/**/*.test.ts", "tests/**/*.test.{js,ts}"],
     setupFiles: ["./tests/setup.ts"],
     restoreMocks: true,
     testTimeout: 20_000,

@@ -138,6 +138,16 @@ describe("G18 nothing keeps people out, in either theme, and nothing is cut off 
     ]);
   });
 
+  it("forms for teams and workflows, and a workflow beside its list", async () => {
+    const stored = "/queue?tab=workflows&flows=stored";
+    await expectAllOpen([
+      { name: "teams-new", path: "/teams?new=1", sees: "dialog textarea" },
+      { name: "workflow", path: `${stored}&workflow=release`, sees: "aside pre" },
+      { name: "workflow-save", path: `${stored}&save=1`, sees: "dialog textarea" },
+      { name: "workflow-run", path: `${stored}&start=release`, sees: "dialog select" },
+    ]);
+  });
+
   it("every section of the settings", async () => {
     await visit(page, { name: "settings", path: "/settings", sees: "main h1" });
     const links = page.getByRole("navigation", { name: "Settings" }).getByRole("link");

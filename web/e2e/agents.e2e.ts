@@ -126,6 +126,7 @@ describe("the page of agents", () => {
       "Message",
       "Pause",
       "Resume",
+      "Take over",
       "Restart",
       "Snapshot",
       "Fork",

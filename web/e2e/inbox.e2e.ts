@@ -1,7 +1,16 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Run } from "../src/api/types";
 import { badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { SeededServer } from "./seed";
+
+const SHIP = `name: ship
+steps:
+  - { id: agree, approval: { message: "Ship it?" } }
+  - { id: rest, timer: 1ms, dependsOn: [agree] }
+`;
 
 describe("the inbox", () => {
   let seeded: SeededServer;
@@ -22,15 +31,28 @@ describe("the inbox", () => {
     await seeded?.remove();
   });
 
+  const announced = () => page.locator("[aria-live=assertive]");
   const cards = () => page.locator("[data-notice]");
   const bell = (many: string) => page.getByRole("link", { name: `Inbox: ${many} waiting` });
   const waiting = async () => {
     const response = await fetch(`${here.url}/api/v1/inbox?limit=100`, {
       headers: { "X-API-Key": here.key },
     });
-    const body = (await response.json()) as { data: { items: { text: string }[] } };
+    const body = (await response.json()) as { data: { items: { text: string; kind: string }[] } };
     return body.data.items;
   };
+  const approvals = async () => (await waiting()).filter(({ kind }) => kind === "approval");
+  /** The other agents go on meanwhile, so that all three are asked until they agree. */
+  const bellIsRight = () =>
+    expect
+      .poll(async () => {
+        const { open } = await read<{ open: number }>(here, "/api/v1/inbox/count");
+        const shown = await page.getByRole("link", { name: /^Inbox: / }).getAttribute("aria-label");
+        const isSaid = shown === `Inbox: ${open} ${open === 1 ? "thing" : "things"} waiting`;
+        return isSaid && open === (await waiting()).length;
+      })
+      .toBe(true);
+  const runs = async () => (await read<{ items: Run[] }>(here, "/api/v1/runs")).items;
   const spawn = async (task: string) => {
     const { label } = await seeded.json<{ label: string }>("agent", "spawn", task);
     return label;
@@ -47,8 +69,10 @@ describe("the inbox", () => {
 
   it("G19 a question and a failure come by themselves, and the bell follows", async () => {
     await page.mouse.move(5, 5);
+    // What was asked before the page was opened is in the list, and is not news.
+    expect(await announced().innerText()).toBe("");
     await spawn('Delete it [[call ask {"question":"Delete the table?","choices":["yes","no"]}]]');
-    await page.getByText("Delete the table?").waitFor({ timeout: 30_000 });
+    await page.getByText("Delete the table?", { exact: true }).waitFor({ timeout: 30_000 });
     await spawn("Break [[fault 400]]");
     await page.getByRole("article", { name: /^Failure of/ }).waitFor({ timeout: 40_000 });
     const open = await waiting();
@@ -56,12 +80,27 @@ describe("the inbox", () => {
     await picture(page, "inbox-full");
   });
 
+  it("G18 that an agent needs a person is announced at once, on whatever page one is", async () => {
+    await page.getByRole("link", { name: "Costs", exact: true }).click();
+    await page.getByRole("heading", { name: "Costs", level: 1 }).waitFor();
+    expect(await announced().count()).toBe(1);
+    const label = await spawn(
+      'Move it [[call ask {"question":"Move the sofa?","choices":["yes","no"]}]]',
+    );
+    await expect
+      .poll(() => announced().innerText(), { timeout: 30_000 })
+      .toBe(`${label} needs you. Question: Move the sofa?`);
+    await seeded.godel("agent", "kill", label);
+    await page.getByRole("link", { name: /^Inbox: / }).click();
+    await expect.poll(() => cards().count()).toBe((await waiting()).length);
+  });
+
   it("G19 a notice that closes by itself leaves the inbox, and the bell is the count of the API", async () => {
     const counted = async () => (await read<{ open: number }>(here, "/api/v1/inbox/count")).open;
     const asks = await spawn('Ask [[call ask {"question":"Never mind?","choices":["a","b"]}]]');
-    await page.getByText("Never mind?").waitFor({ timeout: 30_000 });
+    await page.getByText("Never mind?", { exact: true }).waitFor({ timeout: 30_000 });
     await seeded.godel("agent", "kill", asks);
-    await page.getByText("Never mind?").waitFor({ state: "detached" });
+    await page.getByText("Never mind?", { exact: true }).waitFor({ state: "detached" });
     const open = await counted();
     expect(open).toBe((await waiting()).length);
     await bell(`${open} things`).waitFor();
@@ -107,6 +146,53 @@ describe("the inbox", () => {
     await page.getByText("Answered: green, please").waitFor();
     await picture(page, "inbox-all");
     await page.getByRole("button", { name: "Open", exact: true }).click();
+  });
+
+  it("G19 an approval comes by itself, y approves it, and the run goes on", async () => {
+    const file = join(seeded.server.folder, "ship.yaml");
+    await writeFile(file, SHIP);
+    await seeded.godel("workflow", "save", file);
+    await seeded.godel("workflow", "run", "ship");
+    const card = page.getByRole("article", { name: "Approval of ship, agree" });
+    await card.getByText("Ship it?").waitFor();
+    await bellIsRight();
+    await picture(page, "inbox-approval");
+    expect(await card.getByRole("button").allTextContents()).toEqual(["Approve", "Reject"]);
+    while ((await card.getAttribute("data-cursor")) === null) await page.keyboard.press("k");
+    await page.keyboard.press("y");
+    await card.waitFor({ state: "detached" });
+    await page.getByText("ship, agree was told: Approve", { exact: true }).waitFor();
+    await expect.poll(async () => (await runs())[0]?.state).toBe("completed");
+    await expect.poll(approvals).toEqual([]);
+  });
+
+  it("G19 an approval that is answered elsewhere leaves the inbox", async () => {
+    await seeded.godel("workflow", "run", "ship");
+    const card = page.getByRole("article", { name: "Approval of ship, agree" });
+    await card.waitFor();
+    const run = (await runs())[0]?.id ?? "";
+    await seeded.godel("workflow", "reject", run, "agree");
+    await card.waitFor({ state: "detached" });
+    expect(await approvals()).toEqual([]);
+    await bellIsRight();
+  });
+
+  it("G19 a budget alert comes once, leads to the budget, and goes when it is raised", async () => {
+    const card = page.getByRole("article", { name: "Budget", exact: true });
+    await seeded.godel("budget", "set", "tenant", "0.000001/month");
+    await card.getByText(/^The monthly budget for everything is used up/).waitFor();
+    // Whoever is refused now meets the same incident.
+    const asks = await spawn("Say something");
+    await page.getByText(asks, { exact: true }).waitFor({ timeout: 40_000 });
+    expect(await card.count()).toBe(1);
+    await bellIsRight();
+    await picture(page, "inbox-budget");
+    await card.getByRole("link", { name: "Raise the budget" }).click();
+    await page.getByRole("dialog", { name: "Change the budget" }).waitFor();
+    await page.goBack();
+    await card.waitFor();
+    await seeded.godel("budget", "set", "tenant", "100/month");
+    await card.waitFor({ state: "detached" });
   });
 
   it("G19 desktop notices are off until asked for", async () => {

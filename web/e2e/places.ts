@@ -22,6 +22,7 @@ const SIGHTS: Record<string, string> = {
   home: "[data-row]",
   inbox: "text=Which colour?",
   agents: "[data-agent]",
+  teams: "main [role=grid] [data-row]",
   convoys: "[data-card]",
   beads: "main [data-row]",
   review: "[data-review]",
@@ -53,6 +54,17 @@ steps:
     approval: { by: [role:admin], message: "Release?" }
 `;
 
+const TEAM = JSON.stringify({
+  name: "review",
+  strategy: "map-reduce",
+  goal: "Find what is wrong in these files",
+  items: ["a.rs", "b.rs"],
+  roles: [{ name: "reviewer", pool: "ci" }],
+  merge: { name: "editor", pool: "ci" },
+  size: 2,
+  budgetMicros: 5_000_000,
+});
+
 /** A server on which no page is empty. */
 export async function fullServer(): Promise<{
   seeded: SeededServer;
@@ -65,6 +77,7 @@ export async function fullServer(): Promise<{
   await writeFile(file, WORKFLOW);
   await seeded.godel("workflow", "save", file);
   await seeded.godel("workflow", "run", "release");
+  await seeded.server.cliWith(TEAM, "team", "create", "-");
   const [run] = (await read<{ items: Run[] }>(here, "/api/v1/runs")).items;
   return { seeded, here, seed, run: run?.id ?? "" };
 }

@@ -14,6 +14,18 @@ const NEVER_EMPTY: Record<string, string> = {
   home: "text=auth:login",
   welcome: "text=Add a repository",
 };
+/** Parts with an empty state of their own, below the page that they are on. */
+const EMPTY_PARTS = [
+  ["tasks", "/queue", "Tasks"],
+  ["dead", "/queue?tab=dead", "Dead letters"],
+  ["schedules", "/queue?tab=schedules", "Schedules"],
+  ["workflows", "/queue?tab=workflows", "Workflows"],
+  ["requests", "/costs?tab=requests", "Requests"],
+  ["requests-of-months", "/costs?tab=requests&range=90d", "Requests"],
+  ["budgets", "/costs?tab=budgets", "Budgets"],
+  ["providers", "/settings/providers", "Providers"],
+  ["models", "/settings/models", "Models"],
+] as const;
 /** Home says in its own words how the server is. */
 const HOME = { loading: "text=Asking the server", error: "text=Not reachable" };
 /** What a server answers that cannot. */
@@ -140,12 +152,20 @@ describe("every page with data, without, before and instead of them", () => {
     for (const place of PLACES) {
       await visit(own, { ...place, sees: NEVER_EMPTY[place.name] ?? '[data-shows="empty"]' });
       if (NEVER_EMPTY[place.name] === undefined) {
-        const empty = own.locator('main [data-shows="empty"]').first();
-        expect(await empty.locator("p").first().innerText(), place.name).toMatch(/\.$/);
-        const ways = await empty.locator("button, a, code").count();
-        expect(ways, `${place.name} says what to do`).toBeGreaterThan(0);
+        await expectWayOn(own, place.name);
       }
       await pictures(own, `${place.name}-empty`);
+    }
+    for (const [name, path, title] of EMPTY_PARTS) {
+      await go(own, { name, path, sees: "" });
+      const at = path.startsWith("/settings")
+        ? own.getByRole("heading", { name: new RegExp(`^${title}`) })
+        : own.getByRole("tab", { name: title, selected: true });
+      await at.first().waitFor();
+      await own.locator('main [data-shows="empty"]').first().waitFor();
+      await own.locator('main [data-shows="loading"]').first().waitFor({ state: "detached" });
+      await expectWayOn(own, name);
+      await pictures(own, `${name}-empty`);
     }
     await own.context().close();
   });
@@ -163,6 +183,18 @@ async function expectFrame(page: Page, { name }: Place): Promise<void> {
   await page.locator("main h1").first().waitFor({ state: "attached" });
   const links = await page.getByRole("navigation").first().getByRole("link").count();
   expect(links, name).toBeGreaterThan(8);
+}
+
+/** Every empty state in sight says why, has something to press that leads on, and names the command. */
+async function expectWayOn(page: Page, name: string): Promise<void> {
+  for (const empty of await page.locator('main [data-shows="empty"]').all()) {
+    expect(await empty.locator("p").first().innerText(), name).toMatch(/\.$/);
+    const ways = empty.locator("a, button, input, textarea, select");
+    const copies = empty.getByRole("button", { name: "Copy", exact: true });
+    const toPress = (await ways.count()) - (await copies.count());
+    expect(toPress, `${name} has something to do`).toBeGreaterThan(0);
+    expect(await empty.locator("code").count(), `${name} names the command`).toBeGreaterThan(0);
+  }
 }
 
 /** A picture of the page; of all its looks if they were asked for. */

@@ -18,6 +18,22 @@ import { type Seed, SeededServer } from "./seed";
 /** How many lines a command prints while its connection is cut again and again. */
 const LINES = 20_000;
 
+/** How long the log is that is longer than what a page reads of it. */
+const LOG_LINES = 4_200;
+
+/** A page of such a log, as the server answers. */
+function pageOfLog(fields: URLSearchParams) {
+  const end = Math.min(Number(fields.get("before")), LOG_LINES + 1);
+  const start = Math.max(1, end - Number(fields.get("limit")));
+  const items = Array.from({ length: end - start }, (_, at) => ({
+    seq: start + at,
+    at: "2026-11-16T10:00:00Z",
+    type: "agent:text",
+    payload: { text: `line ${start + at}` },
+  }));
+  return { items, previous: start > 1 ? start : null };
+}
+
 describe("X4 the terminal of an agent", () => {
   let seeded: SeededServer;
   let seed: Seed;
@@ -229,11 +245,17 @@ describe("X4 the terminal of an agent", () => {
     const tools = items.filter(({ type }) => /^agent:(tool:|output)/.test(type)).length;
     await page.getByLabel("Which lines").selectOption("tool");
     await page.getByText(new RegExp(`^${tools} lines?$`)).waitFor();
+    await page.reload();
+    await page.getByText(new RegExp(`^${tools} lines?$`)).waitFor();
+    expect(await page.getByLabel("Which lines").inputValue()).toBe("tool");
     await page.getByLabel("Which lines").selectOption("");
     await page.getByRole("heading", { name: seed.inReview.agent, exact: true }).click();
     await page.keyboard.press("/");
     await page.keyboard.type("Says done");
     await page.getByText("1 line", { exact: true }).waitFor();
+    await page.reload();
+    await page.getByText("1 line", { exact: true }).waitFor();
+    expect(await page.getByLabel("Search the log").inputValue()).toBe("Says done");
     await page.getByRole("button", { name: "Clear the filter" }).click();
     const times = log.locator("time");
     await expect.poll(() => times.count()).toBe(items.length);
@@ -249,6 +271,23 @@ describe("X4 the terminal of an agent", () => {
         .map((line) => JSON.parse(line)),
     ).toEqual(items);
     await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  it("X4 the raw log is whole, though the page has read its end only", async () => {
+    const own = await page.context().newPage();
+    await own.route(/\/logs\?before=/, (route) => {
+      const fields = new URL(route.request().url()).searchParams;
+      return route.fulfill({ json: { success: true, data: pageOfLog(fields) } });
+    });
+    await own.goto(`${here.url}/dashboard/agents/${seed.busy}?tab=terminal&find=line`);
+    await own.getByText("2,000 of the 2,000 lines read", { exact: true }).waitFor();
+    await own.getByText(/so they are not searched/).waitFor({ state: "attached" });
+    await picture(own, "log-limited");
+    const lines = (await rawOf(own)).toString().trimEnd().split("\n");
+    expect(lines.map((line) => JSON.parse(line).seq)).toEqual(
+      Array.from({ length: LOG_LINES }, (_, at) => at + 1),
+    );
+    await own.close();
   });
 
   it("G18 nothing keeps people out of the shell, in either theme", async () => {

@@ -69,6 +69,14 @@ export const PAGES: readonly Page[] = [
     load: () => import("./features/agents/AgentsPage"),
   }),
   page({
+    id: "teams",
+    path: "/teams",
+    title: "Teams",
+    icon: "teams",
+    key: "t",
+    load: () => import("./features/teams/TeamsPage"),
+  }),
+  page({
     id: "convoys",
     path: "/convoys",
     title: "Convoys",

@@ -113,12 +113,12 @@ pub struct NewLetter {
 }
 
 /// Something that needs a person.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
     /// The id.
     pub id: Uuid,
-    /// question, stuck, budget or review.
+    /// question, stuck, budget, review, approval or dead_letters.
     pub kind: String,
     /// open or closed.
     pub state: String,
@@ -128,6 +128,24 @@ pub struct Notice {
     pub agent: Option<String>,
     /// The bead.
     pub bead: Option<String>,
+    /// The run of a workflow that waits for an approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<Uuid>,
+    /// The name of that workflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+    /// The step that asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    /// The scope of a budget that is used up, or nearly, such as `tenant`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// The id of that budget.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_id: Option<Uuid>,
+    /// The pool that has too many dead letters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
     /// What is wanted.
     pub text: String,
     /// What can be chosen.
@@ -150,7 +168,8 @@ pub struct NoticeCount {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerNotice {
-    /// The answer; none lets the agent decide by itself.
+    /// The answer; none lets the agent decide by itself, or puts aside what needs no answer. An approval needs
+    /// `Approve` or `Reject`; behind a colon can be said why.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 20000)]
     pub answer: Option<String>,

@@ -151,10 +151,12 @@ pub struct Inbox {
 /// What to do about it.
 #[derive(Debug, Subcommand)]
 pub enum InboxWhat {
-    /// Answer; the agent goes on with it
+    /// Answer; the agent or the run goes on with it
     #[command(after_help = "Examples:
   godel inbox answer 3f9c \"Use PostgreSQL\"
   godel inbox answer 3f9c 2
+  godel inbox answer 3f9c approve
+  godel inbox answer 3f9c \"reject: not before Monday\"
 
 The beginning or the end of an id is enough. Where there are choices, the number of one will do.")]
     Answer {
@@ -163,7 +165,7 @@ The beginning or the end of an id is enough. Where there are choices, the number
         /// The answer, or - to read it from stdin
         text: String,
     },
-    /// Let the agent decide by itself
+    /// Let the agent decide by itself, or put aside what needs no answer
     #[command(after_help = "Examples:
   godel inbox decline 3f9c")]
     Decline {

@@ -4,9 +4,14 @@
 //! - A view is an address and nothing else: it lets nobody see what they could not see without it.
 //! - A check of the doctor starts programs and changes nothing; it ends in time, whatever they do.
 //! - A document of settings holds no secret and no id; what it does not name stays as it is.
+//! - The inbox holds an incident once, and none that is over: an approval goes when its gate is answered,
+//!   a budget when it was raised or began anew, dead letters when they are few again.
+//! - A picture is sent as what both its name and its content say, or not at all.
 //! - A rehearsal changes nothing; it is worked out from the ledger's own rows.
 
 pub mod doctor;
+pub mod inbox;
+pub mod pictures;
 pub mod portable;
 pub mod rehearsal;
 pub mod routing;

@@ -17,6 +17,7 @@ pub mod code;
 mod event;
 mod filter;
 mod id;
+mod incident;
 mod key;
 mod landing;
 mod limits;
@@ -47,6 +48,7 @@ pub use id::{
     AgentId, BudgetId, CallId, EventId, KeyId, ProjectId, RunId, ScheduleId, SessionId, TaskId,
     TeamId, TenantId, TokenId, UserId, WorkerId, WorkflowId,
 };
+pub use incident::{Incident, Trouble};
 pub use key::{AgentToken, ApiKey, KeyHash, LoginToken};
 pub use landing::{ForgeKind, JoinBy};
 pub use limits::Limits;

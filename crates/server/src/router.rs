@@ -171,6 +171,7 @@ fn review_api() -> OpenApiRouter<Shared> {
         .routes(routes!(reviews::get))
         .routes(routes!(reviews::diff))
         .routes(routes!(reviews::lines::lines))
+        .routes(routes!(reviews::pictures::file))
         .routes(routes!(reviews::comment))
         .routes(routes!(reviews::decide, reviews::undo))
         .routes(routes!(reviews::edit))

@@ -54,6 +54,7 @@ pub use tables::census::Staff;
 pub use tables::devices::{DeviceRecord, DeviceStatus};
 pub use tables::events::{Direction, Page, SCAN_MAX_EVENTS};
 pub use tables::idempotency::{Claim, Receipt};
+pub use tables::incidents::{INCIDENT, Incidents};
 pub use tables::keys::KeyRecord;
 pub use tables::papers::{Paper, Papers, TalkNodes};
 pub use tables::runs::{Alarm, RunRecord};

@@ -15,6 +15,7 @@ use crate::tables::census::Census;
 use crate::tables::devices::Devices;
 use crate::tables::events::Events;
 use crate::tables::idempotency::Idempotency;
+use crate::tables::incidents::Incidents;
 use crate::tables::keys::Keys;
 use crate::tables::lanes::Lanes;
 use crate::tables::papers::{Papers, TalkNodes};
@@ -271,6 +272,11 @@ impl<'c> Tx<'c> {
     /// The papers of a kind.
     pub fn papers(&mut self, kind: &'static str) -> Papers<'_, 'c> {
         Papers { tx: self, kind }
+    }
+
+    /// What people are told of once.
+    pub fn incidents(&mut self) -> Incidents<'_, 'c> {
+        Incidents { tx: self }
     }
 
     /// The nodes of a conversation.

@@ -12,6 +12,8 @@ export class ApiError extends Error {
   readonly requestId: string | undefined;
   /** After how many seconds another try makes sense, if the server said so. */
   readonly retryAfterSeconds: number | undefined;
+  /** More for programs, depending on the code: such as each problem of a workflow with its place. */
+  readonly details: unknown;
 
   constructor(status: number, body: ErrorBody, requestId?: string) {
     super(body.message);
@@ -22,6 +24,7 @@ export class ApiError extends Error {
     this.field = body.field ?? undefined;
     this.requestId = requestId;
     this.retryAfterSeconds = secondsIn(body.details);
+    this.details = body.details;
   }
 
   /**

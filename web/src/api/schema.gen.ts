@@ -1236,7 +1236,8 @@ export interface paths {
         };
         /**
          * List what needs a person
-         * @description The newest first; with the filter `state` = `all` also what was answered.
+         * @description Questions and failures of agents, approvals of workflows, budgets, dead letters; the newest first. With the
+         *     filter `state` = `all` also what was answered.
          */
         get: operations["listInbox"];
         put?: never;
@@ -1278,7 +1279,7 @@ export interface paths {
         put?: never;
         /**
          * Answer a notice
-         * @description Without an answer the agent goes on as it thinks best.
+         * @description Without an answer the agent goes on as it thinks best, and what needs no answer is put aside.
          */
         post: operations["answerNotice"];
         delete?: never;
@@ -1920,6 +1921,27 @@ export interface paths {
          * @description It becomes a commit of the caller when the decisions are applied.
          */
         post: operations["editReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/reviews/{id}/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a picture that a bead changes
+         * @description A PNG, JPEG, GIF or WebP file of at most 5 MiB, from the commit where the work began or where it is. A file that
+         *     is not what its name says is refused.
+         */
+        get: operations["getReviewFile"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -4454,7 +4476,10 @@ export interface components {
         };
         /** @description What a person answers. */
         AnswerNotice: {
-            /** @description The answer; none lets the agent decide by itself. */
+            /**
+             * @description The answer; none lets the agent decide by itself, or puts aside what needs no answer. An approval needs
+             *     `Approve` or `Reject`; behind a colon can be said why.
+             */
             answer?: string | null;
         };
         /** @description The answer of a person to a step that asks. */
@@ -6694,7 +6719,7 @@ export interface components {
              * @description The id.
              */
             id: string;
-            /** @description question, stuck, budget or review. */
+            /** @description question, stuck, budget, review, approval or dead_letters. */
             kind: string;
             /** @description open or closed. */
             state: string;
@@ -6707,6 +6732,24 @@ export interface components {
             agent?: string | null;
             /** @description The bead. */
             bead?: string | null;
+            /**
+             * Format: uuid
+             * @description The run of a workflow that waits for an approval.
+             */
+            runId?: string | null;
+            /** @description The name of that workflow. */
+            workflow?: string | null;
+            /** @description The step that asks. */
+            step?: string | null;
+            /** @description The scope of a budget that is used up, or nearly, such as `tenant`. */
+            scope?: string | null;
+            /**
+             * Format: uuid
+             * @description The id of that budget.
+             */
+            budgetId?: string | null;
+            /** @description The pool that has too many dead letters. */
+            pool?: string | null;
             /** @description What is wanted. */
             text: string;
             /** @description What can be chosen. */
@@ -14859,6 +14902,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Review"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getReviewFile: {
+        parameters: {
+            query: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+                /** @description The file, by its name now, or by its only one. */
+                path: string;
+                /** @description `base`: as it was; `head`: as it is, unless given. */
+                side?: string;
+                /** @description Only if its content still has this id, as the diff tells it. */
+                content?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/*": number[];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -54,6 +54,8 @@ export interface Change<Input, Output> {
   done?: (input: Input, output: Output) => string | undefined;
   /** How it is taken back; offered for eight seconds. */
   undo?: (input: Input, output: Output) => Promise<unknown>;
+  /** Whether it can be taken back this time; always unless given. */
+  canUndo?: (input: Input, output: Output) => boolean;
 }
 
 /**
@@ -83,7 +85,7 @@ export function useChange<Input, Output>(
     onSuccess: (output, input) => {
       const { undo } = change;
       const title = change.done?.(input, output);
-      if (undo) {
+      if (undo && change.canUndo?.(input, output) !== false) {
         const takeBack = async () => {
           try {
             await undo(input, output);

@@ -1,12 +1,13 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
 import { list } from "../api/list";
-import type { Agent, Bead, Convoy, ReviewRow, View } from "../api/types";
+import type { Agent, Bead, Convoy, ReviewRow, Team, View } from "../api/types";
 import { agentQueries } from "../features/agents/queries";
 import { convoyQueries } from "../features/convoys/queries";
 import { ask } from "../features/intents/AskButton";
 import { reviewQueries } from "../features/review/queries";
 import { SECTIONS } from "../features/settings/sections";
+import { teamQueries } from "../features/teams/queries";
 import { OPENED } from "../features/views/address";
 import { viewsQuery } from "../features/views/queries";
 import { PAGES } from "../pages";
@@ -59,17 +60,19 @@ export function useFoundThings(typed: string): readonly PaletteItem[] {
   const agents = useQuery({ ...agentQueries.all(), enabled: has("agents") });
   const beads = useQuery({ ...beadsWith(text), enabled: has("beads") });
   const convoys = useQuery({ ...convoyQueries.all(), enabled: has("convoys") });
+  const teams = useQuery({ ...teamQueries.all, enabled: has("teams") });
   const reviews = useQuery({ ...reviewQueries.queue(), enabled: has("review") });
   const views = useQuery({ ...viewsQuery, enabled });
   const named = useMemo(
     () => [
       ...(agents.data?.items ?? NONE).map(agentLine),
       ...(convoys.data?.items ?? NONE).map(convoyLine),
+      ...(teams.data?.items ?? NONE).map(teamLine),
       ...(reviews.data?.items ?? NONE).map(reviewLine),
       ...viewsToGo(views.data?.items ?? NONE),
       ...SETTINGS,
     ],
-    [agents.data, convoys.data, reviews.data, views.data],
+    [agents.data, convoys.data, teams.data, reviews.data, views.data],
   );
   const written = useMemo(
     () => [...(beads.data?.items ?? NONE).map(beadLine), ...wishes(text)],
@@ -118,6 +121,18 @@ function convoyLine({ id, name }: Convoy): PaletteItem {
     note: id,
     icon: "convoys",
     run: () => navigate(`/convoys/${encodeURIComponent(id)}`),
+  };
+}
+
+function teamLine({ id, name, state }: Team): PaletteItem {
+  return {
+    id: `team ${id}`,
+    group: "Teams",
+    title: name,
+    note: state,
+    also: id,
+    icon: "teams",
+    run: () => navigate(`/teams?${new URLSearchParams({ team: id })}`),
   };
 }
 

@@ -12,9 +12,12 @@ const KEPT = 1_000;
 /** After so many tries without any success the other way to the events is tried, in turns. */
 const TRIES_PER_WAY = 2;
 
-/** What happened to the log, in order; `gap` cannot be filled, `reset` is another log. */
+/**
+ * What happened to the log, in order; `gap` cannot be filled, `reset` is another log. `fresh` are
+ * the events that happened since the page was opened, without the history it began with.
+ */
 export type Told =
-  | { type: "events"; events: GodelEvent[]; total: number }
+  | { type: "events"; events: GodelEvent[]; fresh: GodelEvent[]; total: number }
   | { type: "gap"; gap: Gap }
   | { type: "reset" };
 
@@ -144,8 +147,8 @@ export class LiveHub {
 
   #handOver(events: GodelEvent[], total: number): void {
     this.#recent = [...this.#recent, ...events].slice(-KEPT);
-    this.#tell({ type: "events", events, total });
     const fresh = events.filter((event) => event.sequence > this.#socket.historyEnd);
+    this.#tell({ type: "events", events, fresh, total });
     // More than is kept between two frames: the rest is gone, so only asking again helps.
     if (total > events.length) this.#options.onDoubt();
     if (fresh.length === 0) return;

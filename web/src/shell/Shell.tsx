@@ -6,6 +6,7 @@ import type { Session } from "../api/types";
 import { ConfirmHost } from "../change/confirm";
 import { Toaster } from "../change/Toaster";
 import { healthQuery } from "../features/health/queries";
+import { Announcer } from "../features/inbox/Announcer";
 import { sessionQuery } from "../features/session/queries";
 import { PAGES } from "../pages";
 import { type Step, useAsked } from "../palette/asking";
@@ -17,8 +18,10 @@ import { navigate, usePlace } from "../router/router";
 import { setTheme, THEMES } from "../theme/theme";
 import { Boundary } from "../ui/Boundary";
 import { Empty } from "../ui/Empty";
+import { LinkButton } from "../ui/LinkButton";
 import { SkeletonRows } from "../ui/Skeleton";
 import { KEYS, PALETTE, pageActions, THEME } from "./actions";
+import { EstopBanner } from "./EstopBanner";
 import { KeySheet } from "./KeySheet";
 import { PendingHint } from "./PendingHint";
 import { ReconnectBanner } from "./ReconnectBanner";
@@ -71,6 +74,7 @@ function Frame() {
           onPalette={() => setOpen("palette")}
           onKeys={() => setOpen("keys")}
         />
+        <EstopBanner />
         <ReconnectBanner />
         <main id="main" className={styles.main} tabIndex={-1}>
           <CurrentPage />
@@ -84,6 +88,7 @@ function Frame() {
       <PendingHint />
       <ConfirmHost />
       <Toaster />
+      <Announcer />
     </div>
   );
 }
@@ -106,6 +111,7 @@ const CurrentPage = memo(function CurrentPage() {
             There is no page <code>{path}</code>.
           </>
         }
+        action={<LinkButton to="/">Go home</LinkButton>}
       />
     );
   }

@@ -24,4 +24,13 @@ describe("a calm list", () => {
       waiting: 1,
     });
   });
+
+  it("lets go what the reader took away, and only that", () => {
+    const seen = [{ id: "a" }, { id: "b" }, { id: "c" }];
+    const isTaken = ({ id }: { id: string }) => id === "a";
+    expect(heldRows(seen, [{ id: "c" }], keyOf, isTaken)).toEqual({
+      shown: [{ id: "b" }, { id: "c" }],
+      waiting: 0,
+    });
+  });
 });

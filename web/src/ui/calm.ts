@@ -12,20 +12,21 @@ export interface Calm<T> {
 
 /**
  * Rows in the order in which the reader last saw them: each with its newest content, none that is
- * new, and those that are gone as they were.
+ * new, and those that are gone as they were, but for those that the reader took away.
  */
 export function heldRows<T>(
   seen: readonly T[],
   rows: readonly T[],
   keyOf: (row: T) => string,
+  isTaken?: (row: T) => boolean,
 ): { shown: T[]; waiting: number } {
   const newest = new Map(rows.map((row) => [keyOf(row), row]));
   let found = 0;
-  const held = seen.map((row) => {
+  const held = seen.flatMap((row) => {
     const fresh = newest.get(keyOf(row));
-    if (fresh === undefined) return row;
+    if (fresh === undefined) return isTaken?.(row) ? [] : [row];
     found += 1;
-    return fresh;
+    return [fresh];
   });
   return { shown: held, waiting: newest.size - found };
 }
@@ -41,6 +42,7 @@ export function useCalm<T>(
   rows: readonly T[],
   keyOf: (row: T) => string,
   isBusy: boolean,
+  isTaken?: (row: T) => boolean,
 ): Calm<T> {
   const seen = useRef(rows);
   // Lists may follow the address a moment later, so it counts from when they do.
@@ -60,7 +62,7 @@ export function useCalm<T>(
   if (seen.current === rows) return { rows, waiting: 0, show };
   // Whoever scrolls through a long list has it drawn with each frame; what is in it is worked out once.
   if (held.current?.seen !== seen.current || held.current.rows !== rows) {
-    held.current = { seen: seen.current, rows, ...heldRows(seen.current, rows, keyOf) };
+    held.current = { seen: seen.current, rows, ...heldRows(seen.current, rows, keyOf, isTaken) };
   }
   return { rows: held.current.shown, waiting: held.current.waiting, show };
 }

@@ -7,22 +7,23 @@ const PREFIX = "godel.draft.";
  * crash of the page; `clear` it when it was sent.
  */
 export function useDraft(name: string, initial = ""): [string, (text: string) => void, () => void] {
-  const [text, setText] = useState(() => read(name) ?? initial);
+  const [text, setText] = useState(() => readDraft(name) ?? initial);
   const change = useCallback(
     (next: string) => {
       setText(next);
-      write(name, next);
+      writeDraft(name, next);
     },
     [name],
   );
   const clear = useCallback(() => {
     setText("");
-    write(name, "");
+    writeDraft(name, "");
   }, [name]);
   return [text, change, clear];
 }
 
-function read(name: string): string | undefined {
+/** A draft that was kept. */
+export function readDraft(name: string): string | undefined {
   try {
     return sessionStorage.getItem(PREFIX + name) ?? undefined;
   } catch {
@@ -30,7 +31,8 @@ function read(name: string): string | undefined {
   }
 }
 
-function write(name: string, text: string): void {
+/** Keeps a draft; nothing takes it away. */
+export function writeDraft(name: string, text: string): void {
   try {
     if (text === "") sessionStorage.removeItem(PREFIX + name);
     else sessionStorage.setItem(PREFIX + name, text);

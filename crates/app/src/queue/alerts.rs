@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use godel_decide::{Alarm, alarm};
-use godel_model::{PoolName, TenantId};
+use godel_model::{EventId, Incident, PoolName, TenantId, Trouble};
 use godel_store::{Error as StoreError, Scope, Tx};
 use serde::Serialize;
 
@@ -84,9 +84,16 @@ async fn change(app: &App, tenant: TenantId, pool: PoolName) -> Result<()> {
         let kind = match alarm {
             Alarm::Raise => {
                 tracing::warn!(%tenant, %pool, dead = count, threshold, "dead letters pile up");
+                let (id, trouble) =
+                    (mint.id::<EventId>().uuid(), Trouble::DeadLetters { pool: pool.clone() });
+                let incident = Incident { id, raised_at: now, answer: None, trouble };
+                tx.incidents().raise(tenant, &incident)?;
                 "pool:alert"
             }
-            Alarm::Calm => "pool:calm",
+            Alarm::Calm => {
+                tx.incidents().close(&Trouble::DeadLetters { pool: pool.clone() }.owner(), None)?;
+                "pool:calm"
+            }
         };
         let author = Author::default();
         let teller = Teller { mint, now, author: &author };

@@ -1,7 +1,8 @@
 //! What may be spent.
 
 use godel_model::{
-    AgentId, Budget, BudgetId, BudgetScope, Limits, Period, Project, ProjectChange, Reach, micros,
+    AgentId, Budget, BudgetId, BudgetScope, EventId, Incident, Limits, Period, Project,
+    ProjectChange, Reach, Trouble, micros,
 };
 use godel_store::Tx;
 use jiff::Timestamp;
@@ -159,6 +160,13 @@ pub(crate) fn put(
         }
     };
     tx.budgets().put(&budget)?;
+    // A limit below what is spent is passed from the start.
+    if let Some(trouble) = Trouble::of_budget(&budget).filter(|_| budget.is_low()) {
+        let id = app.mint.id::<EventId>().uuid();
+        let incident = Incident { id, raised_at: now, answer: None, trouble };
+        let tenant = tx.tenant()?;
+        tx.incidents().raise(tenant, &incident)?;
+    }
     Ok(budget)
 }
 

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use godel_decide::workflow::definition::WorkflowRef;
+use godel_decide::workflow::definition::{Step, StepKind, WorkflowRef};
 use godel_decide::workflow::{
-    ChildOrder, Definition, Effect, NewRun, Plan, Run, RunState, StepIndex, TaskOrder,
+    ChildOrder, Definition, Effect, NewRun, Plan, Run, RunState, StepIndex, StepRow, StepState,
+    TaskOrder,
 };
 use godel_model::{
-    Capability, Mint, NewTask, Owner, Payload, RunId, Task, TaskId, TenantId, UserId,
+    Capability, EventId, Incident, Mint, NewTask, Owner, Payload, RunId, Task, TaskId, TenantId,
+    Trouble, UserId,
 };
 use godel_store::{Alarm, Error as StoreError, News, RunRecord, Scope, Tx};
 use jiff::Timestamp;
@@ -39,6 +41,9 @@ struct Writes {
     children: Vec<(RunRecord, String, String)>,
     cancel_children: Vec<String>,
     told: Vec<(&'static str, Told)>,
+    /// Gates that ask a person, and those that do no longer: whose, what became of it, what is told.
+    asks: Vec<Incident>,
+    asked: Vec<(String, Option<String>, Told)>,
 }
 
 #[derive(Serialize, Clone)]
@@ -108,6 +113,7 @@ pub(super) async fn carry_out(
         for (kind, told) in &writes.told {
             tx.record(teller.event(kind, told, ("runId", told.run)))?;
         }
+        write_gates(tx, (tenant, &writes), teller)?;
         Ok(Some(due))
     };
     let written = tally::write(app, tenant, work).await?;
@@ -122,6 +128,23 @@ pub(super) async fn carry_out(
 
 fn alarm(run: RunId, what: String, at: Timestamp) -> Alarm {
     Alarm { kind: RUN.to_owned(), owner: run.to_string(), what, at }
+}
+
+/// Puts gates that ask before people, and takes away those that do no longer.
+fn write_gates(
+    tx: &mut Tx<'_>,
+    (tenant, writes): (TenantId, &Writes),
+    teller: Teller<'_>,
+) -> godel_store::Result<()> {
+    for incident in &writes.asks {
+        tx.incidents().raise(tenant, incident)?;
+    }
+    for (gate, answer, told) in &writes.asked {
+        if tx.incidents().close(gate, answer.as_deref())? {
+            tx.record(teller.event("workflow:approval:closed", told, ("runId", told.run)))?;
+        }
+    }
+    Ok(())
 }
 
 fn write_tasks(
@@ -169,6 +192,7 @@ async fn prepare(
             Effect::AskApproval { step, round, by, message, .. } => {
                 let step = run.plan().get(step).map(|step| step.id.clone());
                 let told = Told { step, round: Some(round), by, message, ..told(record, None) };
+                writes.asks.push(asks(&told, app.mint.id(), now));
                 writes.told.push(("workflow:approval:asked", told));
             }
             Effect::StartChild(order) => {
@@ -208,9 +232,32 @@ fn step_changed(run: &Run, record: &RunRecord, step: StepIndex, writes: &mut Wri
     let id = run.plan().get(step).map(|step| step.id.clone());
     let told =
         Told { step: id, round: Some(row.round), ..told(record, Some(row.state.to_string())) };
+    let gate = |step: &Step| matches!(step.kind, StepKind::Approval(_));
+    if row.state != StepState::Waiting && run.plan().get(step).is_some_and(gate) {
+        let gate = trouble(&told).owner();
+        writes.asked.push((gate, became(&row), told.clone()));
+    }
     writes.told.push(("workflow:step:changed", told));
     writes.steps.push((step.0, serde_json::to_string(&row).map_err(unreadable)?));
     Ok(())
+}
+
+/// Says that a gate asks a person.
+fn asks(told: &Told, id: EventId, now: Timestamp) -> Incident {
+    Incident { id: id.uuid(), raised_at: now, answer: None, trouble: trouble(told) }
+}
+
+fn trouble(told: &Told) -> Trouble {
+    let Told { run, workflow, step, round, by, message, .. } = told.clone();
+    let (step, round) = (step.unwrap_or_default(), round.unwrap_or_default());
+    Trouble::Approval { run, workflow, step, round, by, message }
+}
+
+/// Says what became of a gate that asks no longer.
+fn became(row: &StepRow) -> Option<String> {
+    let by = row.output.as_ref().and_then(|output| output.get("by")?.as_str());
+    let approved = by.map(|by| format!("approved by {by}"));
+    approved.or_else(|| row.fault.as_ref().map(|fault| fault.message.clone()))
 }
 
 /// Lets the team of a run be judged when a step of it has ended.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 54] = [
+const MODULES: [&str; 56] = [
     "app/src/audit.rs",
     "app/src/auth/device.rs",
     "app/src/auth/login.rs",
@@ -30,6 +30,8 @@ const MODULES: [&str; 54] = [
     "app/src/users.rs",
     "app/src/workflows/definitions.rs",
     "app/src/workflows/runs.rs",
+    "board/src/inbox.rs",
+    "board/src/pictures.rs",
     "board/src/rehearsal.rs",
     "board/src/views.rs",
     "fleet/src/agents.rs",

@@ -62,7 +62,7 @@ async fn list(context: &Context, all: bool) -> Result<Exit> {
         if place > 0 {
             output.line("")?;
         }
-        let who = plain(notice.agent.as_deref().unwrap_or("the fleet"));
+        let who = whose(notice);
         let bead = notice.bead.as_ref().map_or_else(String::new, |bead| format!(" on {bead}"));
         let age = since(notice.created_at, now);
         let kind = if notice.state == "open" { WARN } else { STRONG };
@@ -80,6 +80,15 @@ async fn list(context: &Context, all: bool) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Names whose a notice is.
+fn whose(notice: &Notice) -> String {
+    let gate = notice.workflow.as_ref().zip(notice.step.as_ref());
+    let gate = gate.map(|(workflow, step)| format!("{workflow}/{step}"));
+    let pool = || notice.pool.as_ref().map(|pool| format!("pool {pool}"));
+    let named = notice.agent.clone().or(gate).or_else(|| notice.scope.clone()).or_else(pool);
+    plain(&named.unwrap_or_else(|| "the fleet".to_owned()))
+}
+
 /// Says what is wanted, in a word or two.
 fn word(kind: &str) -> &str {
     match kind {
@@ -87,6 +96,8 @@ fn word(kind: &str) -> &str {
         "stuck" => "is stuck",
         "budget" => "has spent its budget",
         "review" => "wants a review",
+        "approval" => "needs a yes or a no",
+        "dead_letters" => "has dead letters",
         other => other,
     }
 }
@@ -106,9 +117,11 @@ async fn reply(context: &Context, given: &str, said: Option<String>) -> Result<E
         context.output.value(&closed)?;
         return Ok(Exit::Done);
     }
-    let who = plain(closed.agent.as_deref().unwrap_or("the fleet"));
+    let who = whose(&closed);
     context.output.line(match &closed.answer {
+        Some(answer) if closed.agent.is_none() => format!("{who}: {}", plain(answer)),
         Some(answer) => format!("{who} is told: {}", plain(answer)),
+        None if closed.agent.is_none() => format!("{who}: put aside"),
         None => format!("{who} decides by itself"),
     })?;
     Ok(Exit::Done)

@@ -10,6 +10,7 @@ mod assemble;
 mod build;
 mod changes;
 mod clash;
+mod content;
 mod decide;
 mod excerpt;
 mod key;

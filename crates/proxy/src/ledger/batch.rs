@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use godel_model::{
-    Budget, BudgetId, CallEnd, CallStart, Crossing, EventType, Held, Metadata, NewEvent, Payload,
-    Quota, Reserved, Source, TenantId, UsageKey, UsageSum,
+    Budget, BudgetId, CallEnd, CallStart, Crossing, EventType, Held, Incident, Metadata, NewEvent,
+    Payload, Quota, Reserved, Source, TenantId, Trouble, UsageKey, UsageSum,
 };
 use godel_store::{OpenCalls, Tx};
 use jiff::Timestamp;
@@ -219,7 +219,13 @@ impl<'a> Book<'a> {
                 }
                 news.push(used_up);
             }
-            tx.record_for(*tenant, told(inner, budget, *crossing, now))?;
+            let event = told(inner, budget, *crossing, now);
+            if let Some(trouble) = Trouble::of_budget(budget) {
+                let id = event.id.uuid();
+                let incident = Incident { id, raised_at: now, answer: None, trouble };
+                tx.incidents().raise(*tenant, &incident)?;
+            }
+            tx.record_for(*tenant, event)?;
         }
         Ok(news)
     }

@@ -13,6 +13,7 @@ mod emitted;
 mod gauges;
 mod harness;
 mod health;
+mod inbox;
 mod intents;
 mod models;
 mod openapi;

@@ -213,3 +213,61 @@ async fn whoever_only_looks_decides_nothing() {
         assert_eq!((&review["decisions"], &review["comments"]), (&json!([]), &json!([])));
     }
 }
+
+/// The smallest picture there is: one dot, in a given colour of grey.
+fn dot(grey: u8) -> Vec<u8> {
+    [b"\x89PNG\r\n\x1a\n".as_slice(), &[0, 0, 0, 13, b'I', b'H', b'D', b'R', grey]].concat()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_picture_is_shown_as_it_was_and_as_it_is_and_nothing_else_is() {
+    for server in servers().await {
+        let work = Work::make(&server).await;
+        let write = |name: &str, bytes: &[u8]| {
+            std::fs::write(work.folder.path().join(name), bytes).unwrap();
+        };
+        write("logo.png", &dot(1));
+        work.commit(&[], "a picture");
+        work.git(&["switch", "-q", &format!("bead/{}", work.id)]);
+        work.git(&["rebase", "-q", "main"]);
+        write("logo.png", &dot(2));
+        write("fresh.gif", b"GIF89a..");
+        write("lies.png", b"<html><script>alert(1)</script>");
+        write("drawing.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>");
+        write("huge.png", &[dot(3), vec![0; 5 << 20]].concat());
+        work.commit(&[], "pictures");
+        work.git(&["switch", "-q", "main"]);
+        let see = async |query: &str| server.get(&work.path(&format!("/file?{query}"))).await;
+        for (query, bytes, kind) in [
+            ("path=logo.png&side=base", dot(1), "image/png"),
+            ("path=logo.png&side=head", dot(2), "image/png"),
+            ("path=logo.png", dot(2), "image/png"),
+            ("path=fresh.gif", b"GIF89a..".to_vec(), "image/gif"),
+        ] {
+            let answer = see(query).await;
+            assert_eq!(answer.status(), 200, "{}: {query}", server.engine);
+            let header = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
+            assert_eq!(header("content-type"), kind);
+            assert_eq!(header("x-content-type-options"), "nosniff");
+            assert_eq!(header("content-security-policy"), "default-src 'none'; sandbox");
+            assert_eq!(answer.bytes().await.unwrap(), bytes, "{query}");
+        }
+        for query in [
+            "path=lies.png",
+            "path=drawing.svg",
+            "path=huge.png",
+            "path=fresh.gif&side=base",
+            "path=a.txt",
+            "path=README.md",
+            "path=../secret.png",
+            "path=logo.png&content=0123456789012345678901234567890123456789",
+        ] {
+            let refused = failure(see(query).await, 409, "review_refused").await;
+            assert!(refused["error"]["hint"].is_string(), "{query}: {refused}");
+        }
+        failure(see("path=logo.png&side=old").await, 400, "invalid_field").await;
+        let other = server.other_tenant().await;
+        let theirs = server.ask_as(&other, Method::GET, &work.path("/file?path=logo.png")).await;
+        failure(theirs, 404, "bead_not_found").await;
+    }
+}

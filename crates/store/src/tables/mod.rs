@@ -11,6 +11,7 @@ pub(crate) mod census;
 pub(crate) mod devices;
 pub(crate) mod events;
 pub(crate) mod idempotency;
+pub(crate) mod incidents;
 pub(crate) mod keys;
 pub(crate) mod lanes;
 pub(crate) mod papers;
@@ -51,6 +52,7 @@ pub(crate) fn statements() -> impl Iterator<Item = &'static Statement> {
         idempotency::ALL,
         keys::ALL,
         lanes::ALL,
+        incidents::ALL,
         papers::ALL,
         pools::ALL,
         projects::ALL,

@@ -1,17 +1,11 @@
 import { memo } from "react";
 import type { Agent } from "../../api/types";
-import { PAGES } from "../../pages";
-import { Link } from "../../router/Link";
 import { classes } from "../../ui/classes";
-import { fullTime, shortId } from "../../ui/format";
 import { Menu, type MenuItem } from "../../ui/Menu";
-import { ShortId } from "../../ui/ShortId";
-import { useNow } from "../../ui/useNow";
 import styles from "./AgentCards.module.css";
+import { BeadLink, UpTime, useLastAction } from "./AgentParts";
 import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
 import { AgentToday } from "./context/AgentToday";
-import { useDoing } from "./doing";
-import { isAlive, upTime } from "./views";
 
 interface AgentCardProps {
   agent: Agent;
@@ -22,8 +16,6 @@ interface AgentCardProps {
   onPeek: (agent: Agent) => void;
   menuOf: (agent: Agent) => readonly MenuItem[];
 }
-
-const UP_EVERY_MS = 10_000;
 
 /** One agent at a glance: who, what, where, how far, how much. It is drawn again when it changes. */
 export const AgentCard = memo(function AgentCard(props: AgentCardProps) {
@@ -61,7 +53,7 @@ export const AgentCard = memo(function AgentCard(props: AgentCardProps) {
       <AgentToday agent={agent} />
       <div className={styles.foot}>
         <AgentSpend agent={agent} word="in all" />
-        <UpTime agent={agent} />
+        <Since agent={agent} />
       </div>
     </article>
   );
@@ -69,29 +61,18 @@ export const AgentCard = memo(function AgentCard(props: AgentCardProps) {
 
 /** What it does right now, as events tell it; else what it is there for. */
 function LastAction({ agent }: { agent: Agent }) {
-  const doing = useDoing(agent.id);
-  const text = (isAlive(agent) && agent.view === "busy" ? doing : undefined) ?? agent.note;
+  const text = useLastAction(agent);
   return (
-    <p className={styles.note} title={text ?? undefined}>
+    <p className={styles.note} title={text}>
       {text}
     </p>
   );
 }
 
-function UpTime({ agent }: { agent: Agent }) {
-  const now = useNow(UP_EVERY_MS, isAlive(agent));
+function Since({ agent }: { agent: Agent }) {
   return (
-    <span className={styles.when} title={`Started ${fullTime(agent.spawnedAt)}`}>
-      {agent.role} · {agent.model} · {upTime(agent, now)}
+    <span className={styles.when}>
+      {agent.role} · {agent.model} · <UpTime agent={agent} />
     </span>
-  );
-}
-
-function BeadLink({ bead }: { bead: string }) {
-  if (!PAGES.some((page) => page.id === "beads")) return <ShortId id={bead} />;
-  return (
-    <Link to={`/beads/${encodeURIComponent(bead)}`} className={styles.bead}>
-      {shortId(bead)}
-    </Link>
   );
 }

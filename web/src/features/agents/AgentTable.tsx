@@ -1,11 +1,11 @@
 import { useMemo, useState } from "react";
 import type { Agent } from "../../api/types";
 import { Menu } from "../../ui/Menu";
-import { ShortId } from "../../ui/ShortId";
 import { Time } from "../../ui/Time";
 import { type Column, DataTable } from "../../ui/table/DataTable";
 import { useLatest } from "../../ui/useLatest";
 import { Selected } from "./AgentCards";
+import { BeadLink, ContextCell, DoingCell, TodayCell, UpTime } from "./AgentParts";
 import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
 import styles from "./AgentTable.module.css";
 import { useAgentActs, useAgentKeys } from "./useAgentActs";
@@ -31,13 +31,13 @@ export const COLUMNS: readonly Column<Agent>[] = [
     id: "doing",
     title: "Doing",
     width: "minmax(140px, 3fr)",
-    cell: (agent) => <span title={agent.task}>{agent.note ?? agent.task}</span>,
+    cell: (agent) => <DoingCell agent={agent} />,
   },
   {
     id: "bead",
     title: "Bead",
     width: "100px",
-    cell: (agent) => <ShortId id={agent.bead} />,
+    cell: (agent) => <BeadLink bead={agent.bead} />,
     sortBy: (agent) => agent.bead,
   },
   {
@@ -55,11 +55,30 @@ export const COLUMNS: readonly Column<Agent>[] = [
     sortBy: (agent) => agent.model,
   },
   {
+    id: "context",
+    title: "Context",
+    width: "104px",
+    cell: (agent) => <ContextCell agent={agent} />,
+  },
+  {
+    id: "today",
+    title: "Today",
+    width: "80px",
+    cell: (agent) => <TodayCell agent={agent} />,
+  },
+  {
     id: "cost",
     title: "Cost",
     width: "104px",
     cell: (agent) => <AgentSpend agent={agent} />,
     sortBy: (agent) => agent.spentMicros,
+  },
+  {
+    id: "up",
+    title: "Up",
+    width: "56px",
+    cell: (agent) => <UpTime agent={agent} />,
+    sortBy: (agent) => agent.spawnedAt,
   },
   {
     id: "updated",

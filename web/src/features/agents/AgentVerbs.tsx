@@ -37,6 +37,7 @@ export function AgentVerbs({ agents, act, side = "below" }: AgentVerbsProps) {
 
 /** Why a verb fits none of them. */
 function whyNone(verb: AgentVerb, agents: readonly Agent[]): string | undefined {
+  if (verb === "takeover" && agents.length > 1) return "Take over one agent at a time.";
   const reasons = agents.map((agent) => whyNot(verb, agent));
   if (reasons.some((why) => why === undefined)) return undefined;
   return reasons.length === 1 ? reasons[0] : `${AGENT[verb].title} fits none of them now.`;

@@ -26,8 +26,11 @@ import { LOOK } from "./actions";
 import { AgentDetail } from "./detail/AgentDetail";
 import { MessageHost } from "./MessageDialog";
 import { agentQueries } from "./queries";
+import { Kept } from "./snapshots/Kept";
 import { SpawnDrawer } from "./spawn/SpawnDrawer";
+import { countGone } from "./useAgentActs";
 import { clearFilter, useAgentFilter, useTeamNames } from "./useAgentFilter";
+import { VerbDialogHost } from "./VerbDialogs";
 import { byAttention, matches } from "./views";
 
 const SHAPES = ["cards", "teams", "table"] as const;
@@ -42,6 +45,8 @@ const AGENT_VIEWS = {
     ["By team", "view=teams"],
   ],
 } as const;
+/** A row with all columns is wider than most screens. */
+const HIDDEN_AT_FIRST = ["model", "updated"];
 const CAN_SPAWN = "agent:create:own";
 
 /** Every agent, those that need a person first; or all about one. */
@@ -65,6 +70,7 @@ export function Page({ rest: [name] }: PageProps) {
         />
       )}
       <MessageHost />
+      <VerbDialogHost />
     </>
   );
 }
@@ -75,7 +81,7 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
   const all = query.data?.items ?? NONE;
   const [shape, setShape] = useChoice("view", SHAPES, "cards");
   useAction(LOOK, () => setShape(shape === "table" ? "cards" : "table"));
-  const { shown, chooser } = useColumns("agents", COLUMNS);
+  const { shown, chooser } = useColumns("agents", COLUMNS, HIDDEN_AT_FIRST);
   const teams = useTeamNames(all);
   const { filter, tools, isSet } = useAgentFilter(all, teams);
   const sorted = useMemo(() => byAttention(all), [all]);
@@ -107,6 +113,7 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
           <>
             {shape === "table" && chooser}
             <Segmented label="Show as" options={SHAPE_TITLES} value={shape} onChange={setShape} />
+            <Kept />
             <SpawnButton onSpawn={onSpawn} />
           </>
         }
@@ -120,8 +127,15 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
                 if (agents.length === 0 && isSet) {
                   return <EmptyFilter what="agents" onClear={clearFilter} />;
                 }
-                if (shape === "table") return <AgentTable {...shared} shown={shown} />;
-                return <AgentCards {...shared} teams={shape === "teams" ? teams : undefined} />;
+                const gone = countGone(all);
+                if (shape === "table") return <AgentTable key={gone} {...shared} shown={shown} />;
+                return (
+                  <AgentCards
+                    key={gone}
+                    {...shared}
+                    teams={shape === "teams" ? teams : undefined}
+                  />
+                );
               }}
             </Loaded>
           </div>

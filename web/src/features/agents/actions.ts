@@ -25,6 +25,13 @@ export const AGENT = {
     keys: ["r"],
     icon: "play",
   }),
+  takeover: defineAction({
+    ...LEAD,
+    id: "agents.takeover",
+    title: "Take over",
+    keys: ["shift+t"],
+    icon: "terminal",
+  }),
   restart: defineAction({
     ...LEAD,
     id: "agents.restart",
@@ -54,6 +61,41 @@ export const AGENT = {
     keys: ["shift+k"],
     icon: "stop",
     destructive: true,
+  }),
+} as const satisfies Record<string, ActionSpec>;
+
+/** Forgets one that has ended. */
+export const DELETE = defineAction({
+  id: "agents.delete",
+  scope: "agents",
+  title: "Delete",
+  icon: "trash",
+  can: "agent:delete:own",
+  destructive: true,
+});
+
+/** What was kept of agents. */
+export const KEPT = {
+  snapshots: defineAction({
+    id: "agents.snapshots",
+    scope: "agents",
+    title: "All snapshots",
+    icon: "camera",
+    can: "agent:read:team",
+  }),
+  import: defineAction({
+    id: "agents.import",
+    scope: "agents",
+    title: "Import a snapshot",
+    icon: "up",
+    can: "agent:create:own",
+  }),
+  sessions: defineAction({
+    id: "agents.sessions",
+    scope: "agents",
+    title: "All sessions",
+    icon: "message",
+    can: "session:read:team",
   }),
 } as const satisfies Record<string, ActionSpec>;
 

@@ -2,7 +2,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { GodelEvent } from "../../api/types";
 import { asText, isOfLevel, isWorthTelling, tell } from "./lines";
-import { type Log, loadOlder, logQuery, RING, withEvents } from "./log";
+import { type Log, linesBefore, loadOlder, logQuery, RING, withEvents } from "./log";
 
 const line = (type: string, payload = {}) => ({
   seq: 1,
@@ -75,6 +75,11 @@ describe("X4 a long log", () => {
     const now = () => client.getQueryData<Log>(logQuery("a1").queryKey);
     await Promise.all([loadOlder(client, "a1"), loadOlder(client, "a1")]);
     expect(now()?.lines.map(({ seq }) => seq)).toEqual(all.slice(-3_000));
+    const seen: number[] = [];
+    const before = await linesBefore("a1", log.older, (many) => seen.push(many));
+    expect(before.map(({ seq }) => seq)).toEqual(all.slice(0, 1_050));
+    expect(seen).toEqual([500, 1_000, 1_050]);
+    expect(await linesBefore("a1", undefined, () => {})).toEqual([]);
     await loadOlder(client, "a1");
     expect(now()?.lines.map(({ seq }) => seq)).toEqual(all);
     expect(now()?.older).toBeUndefined();

@@ -32,7 +32,7 @@ async function readLog(id: string): Promise<Log> {
 }
 
 /** Reads lines before a position, page by page; the oldest first. */
-async function readBack(id: string, from: number, most: number) {
+async function readBack(id: string, from: number, most: number, onRead?: (lines: number) => void) {
   const pages: AgentLine[][] = [];
   let count = 0;
   for (let before = from; ; ) {
@@ -40,10 +40,21 @@ async function readBack(id: string, from: number, most: number) {
     const { items, previous } = await get<AgentLog>(path);
     pages.unshift(items);
     count += items.length;
+    onRead?.(count);
     if (previous == null || count >= most)
       return { lines: pages.flat(), older: previous ?? undefined };
     before = previous;
   }
+}
+
+/** All lines before a position, however many: for a file. The page itself keeps no more than it did. */
+export async function linesBefore(
+  id: string,
+  position: number | undefined,
+  onRead: (lines: number) => void,
+): Promise<readonly AgentLine[]> {
+  if (position === undefined) return [];
+  return (await readBack(id, position, Number.POSITIVE_INFINITY, onRead)).lines;
 }
 
 function lineOf({ sequence, timestamp, type, payload }: GodelEvent): AgentLine {

@@ -1,8 +1,17 @@
-import { queryOptions } from "@tanstack/react-query";
-import { get, post } from "../../api/client";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { get, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
-import type { Agent, AgentRole, ModelCalls, ReviewDiff, Team } from "../../api/types";
-import { useChange } from "../../change/useChange";
+import type {
+  Agent,
+  AgentRole,
+  AgentSnapshot,
+  ModelCalls,
+  RestartAgent,
+  ReviewDiff,
+  Team,
+} from "../../api/types";
+import { toast } from "../../change/toasts";
+import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLiveItems } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
 
@@ -44,6 +53,15 @@ export const agentQueries = {
     }),
 };
 
+/** Models that agents have had, to choose from. */
+export function useKnownModels(): readonly string[] {
+  return useQuery({ ...agentQueries.all(), select: modelsOf }).data ?? NO_MODELS;
+}
+
+const NO_MODELS: readonly string[] = [];
+const modelsOf = ({ items }: Listing<Agent>) =>
+  [...new Set(items.map(({ model }) => model))].filter(Boolean).toSorted();
+
 onLiveItems<Agent>({
   on: ["agent:*"],
   // What an agent says and thinks is read where it is shown, not in lists.
@@ -66,24 +84,39 @@ onLive({
 });
 
 /** What can be done to an agent by one word. */
-export const VERBS = ["message", "pause", "resume", "restart", "snapshot", "fork", "kill"] as const;
+export const VERBS = [
+  "message",
+  "pause",
+  "resume",
+  "takeover",
+  "restart",
+  "snapshot",
+  "fork",
+  "kill",
+] as const;
 export type AgentVerb = (typeof VERBS)[number];
+/** To take over is to go to its shell, and an end keeps a snapshot first; all others are one request. */
+type SentVerb = Exclude<AgentVerb, "takeover" | "kill">;
 
 /** A verb for one agent, with what is said to it. */
 export interface Deed {
   agent: Agent;
   text?: string;
+  copies?: number;
+  restart?: RestartAgent;
 }
 
 interface VerbRule {
   what: string;
   body?: (deed: Deed) => object;
   expected?: Partial<Agent>;
-  done?: (name: string) => string;
-  undo?: AgentVerb;
+  done?: (name: string, deed: Deed) => string;
+  undo?: SentVerb;
+  /** For what takes longer than others. */
+  patienceMs?: number;
 }
 
-const RULES: Record<AgentVerb, VerbRule> = {
+const RULES: Record<SentVerb, VerbRule> = {
   message: {
     what: "Tell",
     body: ({ text = "" }) => ({ text }),
@@ -98,37 +131,94 @@ const RULES: Record<AgentVerb, VerbRule> = {
   resume: { what: "Resume", expected: { view: "busy", status: "running" } },
   restart: {
     what: "Restart",
-    body: () => ({}),
+    body: ({ restart = {} }) => restart,
     expected: { view: "busy", lifecycleState: "initializing", status: "running" },
     done: (name) => `${name} begins anew in the same worktree`,
   },
   snapshot: { what: "Snapshot", done: (name) => `Files and conversation of ${name} are kept` },
   fork: {
     what: "Fork",
-    body: () => ({ copies: 1 }),
-    done: (name) => `A copy of ${name} goes on by itself`,
-  },
-  kill: {
-    what: "End",
-    expected: { view: "offline", status: "killed" },
-    done: (name) => `${name} was ended; its work stays`,
+    body: ({ copies = 1 }) => ({ copies }),
+    done: (name, { copies = 1 }) =>
+      copies === 1
+        ? `A copy of ${name} goes on by itself`
+        : `${copies} copies of ${name} go on by themselves`,
+    patienceMs: 120_000,
   },
 };
 
+/** Shows a change of an agent everywhere at once. */
+function expectAgent(cache: Rehearsal, agent: Agent, expected: Partial<Agent>): void {
+  const changed = (one: Agent) => (one.id === agent.id ? { ...one, ...expected } : one);
+  cache.update<Listing<Agent>>(LISTS, (all) => ({ ...all, items: all.items.map(changed) }));
+  cache.update<Agent>(single(agent.id), changed);
+}
+
 /** Does one thing to an agent; the list shows it at once. */
-export function useAgentVerb(verb: AgentVerb) {
-  const { what, body, expected, done, undo } = RULES[verb];
+export function useAgentVerb(verb: SentVerb) {
+  const { what, body, expected, done, undo, patienceMs } = RULES[verb];
   return useChange<Deed, unknown>({
     what: ({ agent }) => `${what} ${agent.label}`,
-    send: (deed) => post(`${path(deed.agent.id)}/${verb}`, body?.(deed)),
+    send: (deed) => post(`${path(deed.agent.id)}/${verb}`, body?.(deed), patienceMs),
     expect: (cache, { agent }) => {
-      if (!expected) return;
-      const changed = (one: Agent) => (one.id === agent.id ? { ...one, ...expected } : one);
-      cache.update<Listing<Agent>>(LISTS, (all) => ({ ...all, items: all.items.map(changed) }));
-      cache.update<Agent>(single(agent.id), changed);
+      if (expected) expectAgent(cache, agent, expected);
     },
     settle: ({ agent }) => [LISTS, single(agent.id)],
-    ...(done && { done: ({ agent }: Deed) => done(agent.label) }),
+    ...(done && { done: (deed: Deed) => done(deed.agent.label, deed) }),
     ...(undo && { undo: ({ agent }: Deed) => post(`${path(agent.id)}/${undo}`) }),
   });
+}
+
+/** Forgets an agent that has ended, with its conversation; its worktree and its commits stay. */
+export function useDeleteAgent() {
+  return useChange<Agent, void>({
+    what: (agent) => `Delete ${agent.label}`,
+    send: (agent) => remove(path(agent.id)),
+    expect: (cache, agent) =>
+      cache.update<Listing<Agent>>(LISTS, (all) => ({
+        ...all,
+        items: all.items.filter(({ id }) => id !== agent.id),
+      })),
+    settle: () => [LISTS],
+    done: (agent) => `${agent.label} is deleted; its commits stay`,
+  });
+}
+
+/** States in which there is a sandbox to look into. */
+export const AT_WORK = ["executing", "waiting", "completing"];
+
+/**
+ * Ends an agent. What it has at that moment is kept first if there is a sandbox, and then it can be taken back: by a new
+ * agent with the same files and conversation.
+ */
+export function useKillAgent() {
+  return useChange<Deed, AgentSnapshot | undefined>({
+    what: ({ agent }) => `End ${agent.label}`,
+    send: async ({ agent }) => {
+      const kept = AT_WORK.includes(agent.lifecycleState) ? await snapshotOf(agent) : undefined;
+      await post(`${path(agent.id)}/kill`);
+      return kept;
+    },
+    expect: (cache, { agent }) =>
+      expectAgent(cache, agent, { view: "offline", status: "killed", lifecycleState: "killed" }),
+    settle: ({ agent }) => [LISTS, single(agent.id)],
+    done: ({ agent: { label } }, kept) =>
+      kept
+        ? `${label} was ended, and a snapshot is kept. Undo lets a new agent go on from it.`
+        : `${label} was ended; its work stays`,
+    canUndo: (_, kept) => kept !== undefined,
+    undo: async ({ agent }, kept) => {
+      const fresh = await post<Agent>(`/api/v1/snapshots/${kept?.id}/restore`);
+      toast({ title: `${fresh.label} goes on where ${agent.label} was ended` });
+    },
+  });
+}
+
+/** A snapshot that cannot be taken must not keep alive what somebody wants to end. */
+async function snapshotOf({ id }: Agent): Promise<AgentSnapshot | undefined> {
+  try {
+    return await post<AgentSnapshot>(`${path(id)}/snapshot`);
+  } catch {
+    return undefined;
+  }
 }

@@ -2,14 +2,21 @@ import { useAction } from "../../actions/actions";
 import { keysOf } from "../../actions/keymap";
 import type { Agent } from "../../api/types";
 import { confirm } from "../../change/confirm";
+import { navigate } from "../../router/router";
 import type { MenuItem } from "../../ui/Menu";
-import { AGENT } from "./actions";
+import { AGENT, DELETE } from "./actions";
 import { askForMessage } from "./MessageDialog";
-import { type AgentVerb, useAgentVerb, VERBS } from "./queries";
+import {
+  type AgentVerb,
+  AT_WORK,
+  type Deed,
+  useAgentVerb,
+  useDeleteAgent,
+  useKillAgent,
+  VERBS,
+} from "./queries";
+import { askForCopies, askForRestart } from "./VerbDialogs";
 import { isAlive, viewOf } from "./views";
-
-/** States in which there is a sandbox to look into. */
-const AT_WORK = ["executing", "waiting", "completing"];
 
 /** Why a verb makes no sense for an agent now. */
 export function whyNot(verb: AgentVerb, agent: Agent): string | undefined {
@@ -23,6 +30,9 @@ export function whyNot(verb: AgentVerb, agent: Agent): string | undefined {
   if ((verb === "snapshot" || verb === "fork") && !AT_WORK.includes(agent.lifecycleState)) {
     return `${label} is not at work; there is no sandbox to copy.`;
   }
+  if (verb === "takeover" && !AT_WORK.includes(agent.lifecycleState)) {
+    return `${label} is not at work; there is no sandbox to take over.`;
+  }
   return undefined;
 }
 
@@ -30,6 +40,8 @@ export function whyNot(verb: AgentVerb, agent: Agent): string | undefined {
 export function cliOf(verb: AgentVerb, agents: readonly Agent[]): string {
   const names = agents.map((agent) => agent.label);
   if (verb === "message") return names.map((name) => `godel agent message ${name} "…"`).join("; ");
+  if (verb === "takeover")
+    return names.map((name) => `godel agent attach ${name} --terminal --take`).join("; ");
   return names.map((name) => `godel agent ${verb} ${name}`).join("; ");
 }
 
@@ -42,22 +54,35 @@ export function useAgentActs() {
     restart: useAgentVerb("restart"),
     snapshot: useAgentVerb("snapshot"),
     fork: useAgentVerb("fork"),
-    kill: useAgentVerb("kill"),
+    kill: useKillAgent(),
   };
+  const deletion = useDeleteAgent();
   const act = async (verb: AgentVerb, agents: readonly Agent[]) => {
     const able = agents.filter((agent) => whyNot(verb, agent) === undefined);
     if (able.length === 0) return;
+    if (verb === "takeover") {
+      const [only] = able;
+      if (only) navigate(`/agents/${encodeURIComponent(only.id)}?tab=terminal&show=shell&take=1`);
+      return;
+    }
     if (verb === "message") {
       const text = await askForMessage(able);
       for (const agent of text === undefined ? [] : able)
         verbs.message.mutate({ agent, text: text ?? "" });
       return;
     }
-    if ((verb === "kill" || verb === "restart") && !(await confirmVerb(verb, able))) return;
-    for (const agent of able) verbs[verb].mutate({ agent });
+    if (verb === "kill" && !(await confirmKill(able))) return;
+    const more = await detailsOf(verb, able);
+    for (const agent of more ? able : []) verbs[verb].mutate({ agent, ...more });
   };
-  const menuOf = (agent: Agent): MenuItem[] =>
-    VERBS.map((verb) => ({
+  const erase = async (agent: Agent) => {
+    if (!(await confirmDelete(agent))) return false;
+    deletion.mutate(agent);
+    deletedHere = [...deletedHere, agent.id];
+    return true;
+  };
+  const menuOf = (agent: Agent): MenuItem[] => [
+    ...VERBS.map((verb) => ({
       id: verb,
       title: AGENT[verb].title,
       icon: AGENT[verb].icon,
@@ -67,8 +92,19 @@ export function useAgentActs() {
       destructive: AGENT[verb].destructive,
       refused: whyNot(verb, agent),
       run: () => act(verb, [agent]),
-    }));
-  return { act, menuOf };
+    })),
+    {
+      id: "delete",
+      title: DELETE.title,
+      icon: DELETE.icon,
+      cli: `godel agent delete ${agent.label}`,
+      can: DELETE.can,
+      destructive: true,
+      refused: whyNotDelete(agent),
+      run: () => erase(agent),
+    },
+  ];
+  return { act, erase, menuOf };
 }
 
 /** The keys of the agent under the cursor. */
@@ -87,14 +123,48 @@ export function useAgentKeys(
   }
 }
 
-const WHAT_STAYS = {
-  kill: "The worktree and all commits stay, and the bead is free again.",
-  restart: "A fresh conversation begins in the same worktree, with a note of the one before.",
-} as const;
+/** Whom somebody deleted on this page. */
+let deletedHere: readonly string[] = [];
 
-function confirmVerb(verb: "kill" | "restart", agents: readonly Agent[]): Promise<boolean> {
+/** How many of them are gone from a list: it keeps still for others, but what one deletes oneself goes at once. */
+export function countGone(agents: readonly Agent[]): number {
+  return deletedHere.filter((gone) => !agents.some(({ id }) => id === gone)).length;
+}
+
+/** Why an agent cannot be deleted now. */
+export function whyNotDelete(agent: Agent): string | undefined {
+  const isOver = !isAlive(agent) || agent.lifecycleState === "failed";
+  return isOver ? undefined : `${agent.label} has not ended; end it first.`;
+}
+
+/** What has to be known before; nothing if the person thinks better of it. */
+async function detailsOf(
+  verb: AgentVerb,
+  agents: readonly Agent[],
+): Promise<Pick<Deed, "copies" | "restart"> | undefined> {
+  if (verb === "fork") {
+    const copies = await askForCopies(agents);
+    return copies === undefined ? undefined : { copies };
+  }
+  if (verb !== "restart") return {};
+  const restart = await askForRestart(agents);
+  return restart && { restart };
+}
+
+function confirmKill(agents: readonly Agent[]): Promise<boolean> {
   const [first] = agents;
   const whom = agents.length === 1 && first ? first.label : `${agents.length} agents`;
-  const act = `${AGENT[verb].title} ${whom}`;
-  return confirm({ title: `${act}?`, body: WHAT_STAYS[verb], act, cli: cliOf(verb, agents) });
+  const act = `${AGENT.kill.title} ${whom}`;
+  const body =
+    "The worktree and all commits stay, and the bead is free again. What it has now is kept in a snapshot first, if it is at work.";
+  return confirm({ title: `${act}?`, body, act, cli: cliOf("kill", agents) });
+}
+
+function confirmDelete({ label }: Agent): Promise<boolean> {
+  return confirm({
+    title: `Delete ${label}?`,
+    body: "Its conversation is gone, but for what snapshots need. Its bead, its worktree and its commits stay.",
+    act: "Delete it",
+    cli: `godel agent delete ${label}`,
+  });
 }

@@ -4,13 +4,29 @@ import { Guarded } from "../../roles/Guarded";
 import { Menu } from "../../ui/Menu";
 import { BulkBar } from "../../ui/table/BulkBar";
 import { NewConvoy } from "../convoys/NewConvoy";
+import { useConvoyItems } from "../convoys/useConvoyItems";
+import { MAY_CHANGE, MAY_DELETE } from "./actions";
+import { CloseDialog } from "./CloseDialog";
+import { useAskAndDelete } from "./holding";
+import { LabelDialog } from "./LabelDialog";
 import { useBeadActs } from "./useBeadActs";
+import { useForeign } from "./useForeign";
+
+interface BeadBarProps {
+  beads: readonly Bead[];
+  onClear: () => void;
+}
 
 /** What can be done with several beads at once; the table has the same bar. */
-export function BeadBar({ beads, onClear }: { beads: readonly Bead[]; onClear: () => void }) {
+export function BeadBar({ beads, onClear }: BeadBarProps) {
   const { statusItems, priorityItems, agentItems } = useBeadActs();
-  const [isNaming, setNaming] = useState(false);
+  const [asking, setAsking] = useState<"convoy" | "labels" | "close">();
+  const { itemsFor } = useConvoyItems(() => setAsking("convoy"));
   const shared = { look: "line", size: "small", align: "left" } as const;
+  const finish = () => {
+    setAsking(undefined);
+    onClear();
+  };
   return (
     <>
       <BulkBar count={beads.length} noun="bead" onClear={onClear}>
@@ -22,25 +38,74 @@ export function BeadBar({ beads, onClear }: { beads: readonly Bead[]; onClear: (
           items={() => priorityItems(beads)}
         />
         <Menu {...shared} label="Assign them" button="Assign" items={() => agentItems(beads)} />
-        <Guarded
-          size="small"
-          side="above"
-          can="convoy:create:own"
-          cli={`godel convoy create "..." ${beads.map(({ id }) => id).join(" ")}`}
-          onClick={() => setNaming(true)}
-        >
-          New convoy
-        </Guarded>
-      </BulkBar>
-      {isNaming && (
-        <NewConvoy
-          beads={beads}
-          onClose={() => {
-            setNaming(false);
-            onClear();
-          }}
+        <Menu
+          {...shared}
+          label="Add them to a convoy"
+          button="Add to convoy"
+          items={() => itemsFor(beads)}
         />
+        <BarButtons
+          beads={beads}
+          onClear={onClear}
+          onLabels={() => setAsking("labels")}
+          onClosing={() => setAsking("close")}
+        />
+      </BulkBar>
+      {asking === "convoy" && <NewConvoy beads={beads} onClose={finish} />}
+      {asking === "labels" && <LabelDialog beads={beads} onClose={() => setAsking(undefined)} />}
+      {asking === "close" && (
+        <CloseDialog beads={beads} onClose={() => setAsking(undefined)} onClosed={finish} />
       )}
+    </>
+  );
+}
+
+interface BarButtonsProps extends BeadBarProps {
+  onLabels: () => void;
+  onClosing: () => void;
+}
+
+function BarButtons({ beads, onClear, onLabels, onClosing }: BarButtonsProps) {
+  const foreign = useForeign()(beads);
+  const foreignToDelete = useForeign("delete")(beads);
+  const askAndDelete = useAskAndDelete();
+  const shared = { size: "small", side: "above" } as const;
+  const allDone = beads.every(({ status }) => status === "done");
+  const cliFor = (tail: (id: string) => string) =>
+    beads.map(({ id }) => `godel bead ${tail(id)}`).join(" && ");
+  return (
+    <>
+      <Guarded
+        {...shared}
+        can={MAY_CHANGE}
+        refused={foreign}
+        cli={cliFor((id) => `label add ${id} LABEL`)}
+        onClick={onLabels}
+      >
+        Labels
+      </Guarded>
+      <Guarded
+        {...shared}
+        can={MAY_CHANGE}
+        refused={foreign ?? (allDone ? "All of them are done." : undefined)}
+        cli={cliFor((id) => `close ${id} --reason "..."`)}
+        onClick={onClosing}
+      >
+        Close
+      </Guarded>
+      <Guarded
+        {...shared}
+        look="bad"
+        can={MAY_DELETE}
+        destructive
+        refused={foreignToDelete}
+        cli={cliFor((id) => `delete ${id}`)}
+        onClick={async () => {
+          if (await askAndDelete(beads)) onClear();
+        }}
+      >
+        Delete
+      </Guarded>
     </>
   );
 }

@@ -10,6 +10,7 @@ import { AroundCells, BeadCell } from "./BeadCells";
 import styles from "./BeadTable.module.css";
 import type { BeadGraph } from "./graph";
 import { type GroupKind, grouped, keyOfRow, rowOf, type TableRow } from "./groups";
+import { isDeletedHere } from "./holding";
 import { idWidth, PRIORITIES, priorityOf, STATUSES, statusOf } from "./looks";
 import { beadQueries } from "./queries";
 import { useBeadActs } from "./useBeadActs";
@@ -90,6 +91,7 @@ export function BeadTable({ beads, graph, convoys, group, shown, peeked, onPeek 
         shown={shown}
         rows={rows}
         keyOf={keyOfRow}
+        isTaken={(row) => row.kind === "bead" && isDeletedHere(row.bead)}
         arrange={arrange}
         headOf={(row) =>
           row.kind === "group" ? (

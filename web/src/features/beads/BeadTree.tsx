@@ -7,6 +7,7 @@ import { useNow } from "../../ui/useNow";
 import { AgentMark, StatusMark, TypeMark } from "./BeadMarks";
 import styles from "./BeadTable.module.css";
 import { type BeadGraph, explain } from "./graph";
+import { isDeletedHere } from "./holding";
 import { idWidth } from "./looks";
 import { type TreeKind, type TreeRow, treeRows } from "./tree";
 import { useClosed } from "./useClosed";
@@ -73,6 +74,7 @@ export function BeadTree({ beads, graph, kind, peeked, onPeek }: BeadTreeProps) 
       columns={columns}
       rows={rows}
       keyOf={({ path }) => path}
+      isTaken={({ bead }) => isDeletedHere(bead)}
       onOpen={open}
       onPeek={open}
       peeked={rows.find(({ bead }) => bead.id === peeked)?.path}

@@ -1,17 +1,46 @@
-import { useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useId } from "react";
+import type { Bead, NewBead as BeadRequest } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
+import { Disclosure } from "../../ui/Disclosure";
 import { TextField } from "../../ui/Field";
 import { words } from "../../ui/format";
 import { Select } from "../../ui/PageHead";
 import { useDraft } from "../../ui/useDraft";
+import { budgetFault, microsOf } from "../intents/wish";
 import { MAY_CREATE } from "./actions";
 import styles from "./BeadTable.module.css";
 import { useCreateBeads } from "./changes";
+import { type BeadForm, createCli, estimateFault, minutesIn, wordsIn } from "./fields";
 import { PRIORITIES, PRIORITY_LOOKS, TYPES } from "./looks";
 import panel from "./panel/BeadPanel.module.css";
+import { beadQueries } from "./queries";
+
+const EMPTY: BeadForm = {
+  title: "",
+  description: "",
+  type: "task",
+  priority: "medium",
+  acceptance: "",
+  labels: "",
+  parent: "",
+  blockedBy: "",
+  estimate: "",
+  budget: "",
+};
+/** Beads that are offered; whoever wants another types its id. */
+const MOST_OFFERED = 200;
+
+type Faults = Partial<Record<keyof BeadForm, string | undefined>>;
+
+interface FieldsProps {
+  form: BeadForm;
+  set: (change: Partial<BeadForm>) => void;
+  faults: Faults;
+}
 
 /** Asks what is to be done. */
 export function NewBead({
@@ -21,19 +50,18 @@ export function NewBead({
   project: string | undefined;
   onClose: () => void;
 }) {
-  const [title, setTitle, clearTitle] = useDraft("bead.new.title");
-  const [text, setText, clearText] = useDraft("bead.new.description");
-  const [type, setType] = useState("task");
-  const [priority, setPriority] = useState("medium");
+  const { form, set, clear } = useBeadForm();
+  const { data } = useQuery(beadQueries.all(project));
   const create = useCreateBeads();
-  const name = title.trim();
+  const faults = faultsOf(form, data?.isCut === false ? data.items : undefined);
+  const refused =
+    form.title.trim() === ""
+      ? "Say what is to be done first."
+      : Object.values(faults).find((fault) => fault !== undefined);
   const make = () => {
-    if (name === "") return;
-    const description = text.trim();
-    const fields = { type, priority, ...(description !== "" && { description }) };
-    create.mutate({ titles: [name], project, fields });
-    clearTitle();
-    clearText();
+    if (refused !== undefined) return;
+    create.mutate({ titles: [form.title.trim()], project, fields: fieldsOf(form) });
+    clear();
     onClose();
   };
   return (
@@ -47,51 +75,152 @@ export function NewBead({
       >
         <TextField
           label="What is to be done"
-          value={title}
+          value={form.title}
           autoFocus
-          onChange={(event) => setTitle(event.target.value)}
+          onChange={(event) => set({ title: event.target.value })}
         />
         <textarea
           className={panel.area}
           aria-label="Description"
           placeholder="At length, in Markdown; - [ ] makes a box to tick"
-          value={text}
-          onChange={(event) => setText(event.target.value)}
+          value={form.description}
+          onChange={(event) => set({ description: event.target.value })}
         />
         <div className={styles.pair}>
           <Select
             label="Type"
-            value={type}
-            onChange={setType}
+            value={form.type}
+            onChange={(type) => set({ type })}
             options={TYPES.map((one) => [one, words(one)] as const)}
           />
           <Select
             label="Priority"
-            value={priority}
-            onChange={setPriority}
+            value={form.priority}
+            onChange={(priority) => set({ priority })}
             options={PRIORITIES.map((one) => [one, PRIORITY_LOOKS[one].title] as const)}
           />
         </div>
-        <Cli
-          command={`godel bead create "${name || "Title"}" --type ${type} --priority ${priority}`}
-        />
-        <Acts isEmpty={name === ""} onClose={onClose} />
+        <Disclosure label="More">
+          <More form={form} set={set} faults={faults} beads={data?.items ?? []} />
+        </Disclosure>
+        <Cli command={createCli(form)} />
+        <Acts refused={refused} onClose={onClose} />
       </form>
     </Dialog>
   );
 }
 
-function Acts({ isEmpty, onClose }: { isEmpty: boolean; onClose: () => void }) {
+/** What is rarely needed: how one sees that it is done, words to find it by, other beads, and limits. */
+function More({ form, set, faults, beads }: FieldsProps & { beads: readonly Bead[] }) {
+  const id = useId();
+  const open = beads.filter(({ status }) => status !== "done").slice(0, MOST_OFFERED);
+  return (
+    <div className={styles.more}>
+      <TextField
+        label="Done when"
+        placeholder="What one sees when it is done"
+        value={form.acceptance}
+        onChange={(event) => set({ acceptance: event.target.value })}
+      />
+      <TextField
+        label="Labels"
+        placeholder="auth, urgent"
+        value={form.labels}
+        onChange={(event) => set({ labels: event.target.value })}
+      />
+      <div className={styles.two}>
+        <TextField
+          label="Part of"
+          placeholder="The id of a bead"
+          list={id}
+          value={form.parent}
+          error={faults.parent}
+          onChange={(event) => set({ parent: event.target.value })}
+        />
+        <TextField
+          label="Waits on"
+          placeholder="Ids of beads"
+          list={id}
+          value={form.blockedBy}
+          error={faults.blockedBy}
+          onChange={(event) => set({ blockedBy: event.target.value })}
+        />
+        <TextField
+          label="Estimate"
+          placeholder="90m, 2h or 3d"
+          value={form.estimate}
+          error={faults.estimate}
+          onChange={(event) => set({ estimate: event.target.value })}
+        />
+        <TextField
+          label="Budget in dollars"
+          placeholder="no limit"
+          inputMode="decimal"
+          value={form.budget}
+          error={faults.budget}
+          onChange={(event) => set({ budget: event.target.value })}
+        />
+      </div>
+      <datalist id={id}>
+        {open.map((bead) => (
+          <option key={bead.id} value={bead.id}>
+            {bead.title}
+          </option>
+        ))}
+      </datalist>
+    </div>
+  );
+}
+
+/** What was written survives a reload and a step back, until the bead is made. */
+function useBeadForm() {
+  const [draft, setDraft, clear] = useDraft("bead.new");
+  const form: BeadForm = { ...EMPTY, ...(draft === "" ? {} : JSON.parse(draft)) };
+  const set = (change: Partial<BeadForm>) => setDraft(JSON.stringify({ ...form, ...change }));
+  return { form, set, clear };
+}
+
+/** What is wrong before anything is sent; ids are looked up if all beads are `known`. */
+function faultsOf(form: BeadForm, known: readonly Bead[] | undefined): Faults {
+  const missing = (ids: readonly string[]) => {
+    const unknown = known && ids.find((id) => !known.some((bead) => bead.id === id));
+    return unknown === undefined ? undefined : `There is no bead ${unknown}.`;
+  };
+  return {
+    parent: missing(wordsIn(form.parent).slice(0, 1)),
+    blockedBy: missing(wordsIn(form.blockedBy)),
+    estimate: estimateFault(form.estimate),
+    budget: budgetFault(form.budget),
+  };
+}
+
+/** What is sent; what is left empty is not. */
+function fieldsOf(form: BeadForm): Partial<BeadRequest> {
+  const [description, acceptance, parentBead] = [
+    form.description.trim(),
+    form.acceptance.trim(),
+    form.parent.trim(),
+  ];
+  const [labels, blockedBy] = [wordsIn(form.labels), wordsIn(form.blockedBy)];
+  const [estimate, budget] = [minutesIn(form.estimate), microsOf(form.budget)];
+  return {
+    type: form.type,
+    priority: form.priority,
+    ...(description && { description }),
+    ...(acceptance && { acceptance }),
+    ...(parentBead && { parentBead }),
+    ...(labels.length > 0 && { labels }),
+    ...(blockedBy.length > 0 && { blockedBy }),
+    ...(estimate > 0 && { estimate }),
+    ...(budget && { budget }),
+  };
+}
+
+function Acts({ refused, onClose }: { refused: string | undefined; onClose: () => void }) {
   return (
     <div className={styles.acts}>
       <Button onClick={onClose}>Cancel</Button>
-      <Guarded
-        look="solid"
-        type="submit"
-        side="above"
-        can={MAY_CREATE}
-        refused={isEmpty ? "Say what is to be done first." : undefined}
-      >
+      <Guarded look="solid" type="submit" side="above" can={MAY_CREATE} refused={refused}>
         Create
       </Guarded>
     </div>

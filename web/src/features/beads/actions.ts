@@ -18,6 +18,21 @@ export const BEAD = {
     icon: "edit",
     can: "bead:update:own",
   }),
+  claim: defineAction({
+    id: "beads.claim",
+    scope: "beads",
+    title: "Claim",
+    icon: "hand",
+    can: "bead:execute:own",
+  }),
+  remove: defineAction({
+    id: "beads.delete",
+    scope: "beads",
+    title: "Delete",
+    icon: "trash",
+    can: "bead:delete:own",
+    destructive: true,
+  }),
   look: defineAction({
     id: "beads.look",
     scope: "beads",
@@ -30,3 +45,5 @@ export const BEAD = {
 /** What one must be allowed to change a bead of one's own; see `useForeign` for those of others. */
 export const MAY_CHANGE = "bead:update:own";
 export const MAY_CREATE = "bead:create:own";
+/** What one must be allowed to delete a bead of one’s own. */
+export const MAY_DELETE = "bead:delete:own";

@@ -3,6 +3,8 @@ import { serverTimestamp } from "../../api/clock";
 import type { Listing } from "../../api/list";
 import type { Bead, BeadPatch, NewBead } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
+import { proofOf } from "./claims";
+import { saidBefore, shownAfter } from "./fields";
 import { type BeadStatus, STATUS_LOOKS } from "./looks";
 import { BEAD_LISTS, beadKey, beadPath } from "./queries";
 
@@ -22,13 +24,21 @@ export function expectBeads(
   }
 }
 
-const settleOf = (beads: readonly Bead[]) => [BEAD_LISTS, ...beads.map(({ id }) => beadKey(id))];
+/** What is asked again after a change of beads. */
+export const settleOf = (beads: readonly Bead[]) => [
+  BEAD_LISTS,
+  ...beads.map(({ id }) => beadKey(id)),
+];
 
-const nameOf = (beads: readonly Bead[]) =>
+/** One bead by its title, several by their number. */
+export const nameOf = (beads: readonly Bead[]) =>
   beads.length === 1 && beads[0] ? `“${beads[0].title}”` : `${beads.length} beads`;
 
 /** One after the other: each is a commit in one repository. */
-async function each<T, R>(things: readonly T[], work: (thing: T) => Promise<R>): Promise<R[]> {
+export async function each<T, R>(
+  things: readonly T[],
+  work: (thing: T) => Promise<R>,
+): Promise<R[]> {
   const done: R[] = [];
   for (const thing of things) done.push(await work(thing));
   return done;
@@ -54,7 +64,7 @@ export function useMoveBeads() {
         let moved: Bead = bead;
         if (bead.status !== status) {
           const order = resolution === undefined ? { status } : { resolution, reason };
-          moved = await post<Bead>(beadPath(bead, "/move"), order);
+          moved = await post<Bead>(beadPath(bead, "/move"), { ...order, ...proofOf(bead) });
         }
         const rank = ranks?.get(bead.id);
         if (rank === undefined || rank === bead.rank) return moved;
@@ -75,14 +85,15 @@ export function useMoveBeads() {
         // Who moved it to work got it as its own; nobody's again is what it was.
         const wasFree = bead.status === "open" && !bead.agent && status === "in-progress";
         if (wasFree) await post(beadPath(bead, "/release"), {});
-        else await post(beadPath(bead, "/move"), { status: bead.status });
+        else await post(beadPath(bead, "/move"), { status: bead.status, ...proofOf(bead) });
       }),
   });
 }
 
 export interface Edit {
   beads: readonly Bead[];
-  change: BeadPatch;
+  /** The same for all of them, or for each its own. */
+  change: BeadPatch | ((bead: Bead) => BeadPatch);
   /** What it is for messages: `the priority`. */
   what: string;
 }
@@ -91,20 +102,18 @@ export interface Edit {
 export function useEditBeads() {
   return useChange<Edit, Bead[]>({
     what: ({ beads, what }) => `Change ${what} of ${nameOf(beads)}`,
-    send: ({ beads, change }) => each(beads, (bead) => patch<Bead>(beadPath(bead), change)),
-    expect: (cache, { beads, change }) => expectBeads(cache, beads, () => change as Partial<Bead>),
+    send: ({ beads, change }) =>
+      each(beads, (bead) => patch<Bead>(beadPath(bead), changeOf(change, bead))),
+    expect: (cache, { beads, change }) =>
+      expectBeads(cache, beads, (bead) => shownAfter(bead, changeOf(change, bead))),
     settle: ({ beads }) => settleOf(beads),
-    undo: ({ beads, change }) => each(beads, (bead) => patch(beadPath(bead), before(bead, change))),
+    undo: ({ beads, change }) =>
+      each(beads, (bead) => patch(beadPath(bead), saidBefore(bead, changeOf(change, bead)))),
   });
 }
 
-/** What a bead said before, in the fields of a change; an empty text or a zero removes. */
-function before(bead: Bead, change: BeadPatch): BeadPatch {
-  const fields = Object.keys(change) as (keyof BeadPatch & keyof Bead)[];
-  const isNumber = (field: string) => field === "estimate" || field === "budget";
-  const old = fields.map((field) => [field, bead[field] ?? (isNumber(field) ? 0 : "")]);
-  return Object.fromEntries(old) as BeadPatch;
-}
+const changeOf = (change: Edit["change"], bead: Bead): BeadPatch =>
+  typeof change === "function" ? change(bead) : change;
 
 /** Gives beads to an agent, or takes them from whom they have. */
 export function useAssignBeads() {
@@ -120,7 +129,7 @@ export function useAssignBeads() {
 }
 
 function assign(bead: Bead, agentId: string | undefined): Promise<Bead> {
-  if (agentId === undefined) return post<Bead>(beadPath(bead, "/release"), {});
+  if (agentId === undefined) return post<Bead>(beadPath(bead, "/release"), proofOf(bead));
   return post<Bead>(beadPath(bead, "/assign"), { agentId });
 }
 
@@ -200,7 +209,7 @@ function guess(title: string, at: number, { project, fields, status, agent }: Cr
     priority: fields?.priority ?? "medium",
     agent: agent ?? null,
     commits: [],
-    labels: [],
+    labels: fields?.labels ?? [],
     links: [],
     comments: [],
     metadata: {},

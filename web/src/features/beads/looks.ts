@@ -43,6 +43,13 @@ export function priorityOf(bead: Pick<Bead, "priority">): Priority {
   return PRIORITIES.find((priority) => priority === bead.priority) ?? "medium";
 }
 
+/** How a bead can be closed. */
+export const RESOLUTIONS = [
+  ["done", "Done"],
+  ["wont-do", "Won’t do"],
+  ["duplicate", "Duplicate"],
+] as const;
+
 /** How a bead was closed: `done`, `wont-do` or `duplicate`; nothing if that was not said. */
 export function resolutionOf(bead: Pick<Bead, "resolution">): string | undefined {
   return fieldOf(bead.resolution, "kind");

@@ -54,6 +54,7 @@ export function BudgetDrawer({
       title={budget ? "Change the budget" : "Set a budget"}
       act={budget ? "Change the budget" : "Set the budget"}
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}
@@ -95,6 +96,7 @@ function useBudgetForm(budget: Budget | undefined, onClose: () => void) {
   const client = useQueryClient();
   const { kind, name } = scopeParts(budget?.scope ?? "tenant");
   return useForm<Values, Budget>({
+    draft: `budget.${budget?.id ?? "new"}`,
     initial: {
       kind,
       name,

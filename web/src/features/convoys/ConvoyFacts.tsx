@@ -1,19 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { memo, useMemo, useState } from "react";
 import type { Convoy } from "../../api/types";
-import { confirm } from "../../change/confirm";
 import { Guarded } from "../../roles/Guarded";
 import { duration, money, plural } from "../../ui/format";
-import { Menu } from "../../ui/Menu";
 import { Meter, ProgressRing } from "../../ui/Meter";
 import { Badge } from "../../ui/Status";
 import { type BeadGraph, minutesOf } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
 import styles from "./Board.module.css";
+import { ConvoyMenu } from "./ConvoyMenu";
 import { expectedCost, meanCostOf } from "./costs";
 import { EtaFact } from "./EtaFact";
 import type { Past } from "./past";
-import { convoyQueries, useArchiveConvoy, useDeleteConvoy, useStopConvoy } from "./queries";
+import { convoyQueries, useStopConvoy } from "./queries";
 import { StartConvoyDrawer } from "./StartConvoyDrawer";
 
 interface ConvoyFactsProps {
@@ -132,46 +131,5 @@ function Chain({ convoy, graph }: ConvoyFactsProps) {
       longest chain: {plural(chain.length, "bead")}
       {minutes > 0 && `, ${duration(minutes * 60)} estimated`}
     </span>
-  );
-}
-
-function ConvoyMenu({ convoy }: { convoy: Convoy }) {
-  const archive = useArchiveConvoy(convoy);
-  const erase = useDeleteConvoy(convoy);
-  const isArchived = convoy.status === "archived";
-  const askAndDelete = async () => {
-    const isSure = await confirm({
-      title: `Delete ${convoy.name}?`,
-      body: "The convoy goes away; its beads stay as they are.",
-      word: convoy.name,
-      act: "Delete the convoy",
-      cli: `godel convoy delete ${convoy.id}`,
-    });
-    if (isSure) erase.mutate();
-  };
-  return (
-    <Menu
-      label={`Do something with ${convoy.name}`}
-      size="small"
-      items={[
-        {
-          id: "archive",
-          title: isArchived ? "Bring back" : "Archive",
-          icon: "archive",
-          can: "convoy:update:own",
-          cli: `godel convoy archive ${convoy.id}`,
-          run: () => archive.mutate(!isArchived),
-        },
-        {
-          id: "delete",
-          title: "Delete",
-          icon: "trash",
-          can: "convoy:delete:team",
-          destructive: true,
-          cli: `godel convoy delete ${convoy.id}`,
-          run: askAndDelete,
-        },
-      ]}
-    />
   );
 }

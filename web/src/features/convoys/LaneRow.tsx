@@ -6,6 +6,7 @@ import { classes } from "../../ui/classes";
 import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import type { MenuItem } from "../../ui/Menu";
+import { useLatest } from "../../ui/useLatest";
 import { useStored } from "../../ui/useStored";
 import type { BeadGraph } from "../beads/graph";
 import { type BeadStatus, STATUS_LOOKS, STATUSES } from "../beads/looks";
@@ -16,8 +17,10 @@ import { Card } from "./Card";
 import { ConvoyFacts } from "./ConvoyFacts";
 import { InlineCreate } from "./InlineCreate";
 import type { Past } from "./past";
+import { useConvoyBeads } from "./queries";
 import type { Place } from "./steps";
 import type { Drag } from "./useBoardDrag";
+import { MAY_CHANGE_CONVOY } from "./useConvoyItems";
 
 interface LaneRowProps {
   lane: Lane;
@@ -55,6 +58,7 @@ export function LaneRow({ past, ...props }: LaneRowProps) {
             type="button"
             className={styles.fold}
             aria-expanded={!isClosed}
+            title={lane.convoy?.description ?? undefined}
             onClick={() => setClosed(!isClosed)}
           >
             <Icon name={isClosed ? "chevron" : "down"} size={13} />
@@ -78,6 +82,26 @@ export function LaneRow({ past, ...props }: LaneRowProps) {
 /** Work begins here; to a review or an end it comes by itself. */
 const CREATED_IN: readonly BeadStatus[] = ["open", "in-progress"];
 
+/** What the menu of a card offers: other columns, and in the lane of a convoy the way out of it. */
+function useCardMenu(lane: Lane, movesOf: LaneRowProps["menuOf"]): LaneRowProps["menuOf"] {
+  const change = useConvoyBeads();
+  const { convoy } = lane;
+  return useLatest((one: Bead): readonly MenuItem[] => {
+    const moves = movesOf(one);
+    if (!convoy) return moves;
+    const takeOut: MenuItem = {
+      id: "take-out",
+      title: `Take out of ${convoy.name}`,
+      icon: "cross",
+      group: "",
+      can: MAY_CHANGE_CONVOY,
+      cli: `godel convoy remove ${convoy.id} ${one.id}`,
+      run: () => change.mutate({ convoy, beads: [one], isIn: false }),
+    };
+    return [...moves, takeOut];
+  });
+}
+
 type CellProps = Omit<LaneRowProps, "past"> & { status: BeadStatus };
 
 /** The cards of a lane in one column; what the head of the lane says changes more often than they do. */
@@ -85,6 +109,7 @@ const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }:
   const page = rest.isAlone ? CELL_PAGE : LANE_PAGE;
   const [shown, setShown] = useState(page);
   const { data: reviews } = useQuery(beadQueries.reviews());
+  const menuOf = useCardMenu(lane, rest.menuOf);
   const cards = lane.cells[status].slice(0, shown);
   const more = lane.cells[status].length - cards.length;
   const isTarget = drag?.spot.status === status;
@@ -109,7 +134,7 @@ const Cell = memo(function Cell({ lane, status, graph, project, drag, ...rest }:
               lane={lane.id}
               holds={graph.holdsOf(bead)}
               review={status === "review" ? reviews?.[bead.id] : undefined}
-              menuOf={rest.menuOf}
+              menuOf={menuOf}
               isPeeked={rest.peeked === bead.id}
               isSelected={rest.selected.has(bead.id)}
               isMoving={isMoving}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useId, useState } from "react";
 import { serverNow } from "../../api/clock";
 import type { Convoy, ConvoyWaves } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
@@ -7,11 +7,12 @@ import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Drawer } from "../../ui/Drawer";
 import { TextField } from "../../ui/Field";
-import { money, plural, shortId } from "../../ui/format";
+import { money, plural, shellWord, shortId } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
+import { agentQueries, useKnownModels } from "../agents/queries";
 import type { BeadGraph } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
 import styles from "./Board.module.css";
@@ -40,12 +41,7 @@ export function StartConvoyDrawer(props: StartConvoyDrawerProps) {
   const start = useStartConvoy(convoy);
   const [agents, setAgents] = useState(AGENTS);
   const [budget, setBudget] = useState("");
-  const [how, setHow] = useState<How>({
-    harness: "",
-    runtime: props.runtime,
-    walls: "",
-    together: "",
-  });
+  const [how, setHow] = useState<How>({ ...AS_USUAL, runtime: props.runtime });
   const number = /^\d{1,3}$/.test(agents.trim()) ? Number(agents) : 0;
   const dollars = budget.trim() === "" ? 0 : Number(budget);
   const refused = whyNot(number, dollars);
@@ -111,23 +107,31 @@ export function StartConvoyDrawer(props: StartConvoyDrawerProps) {
 /** With which agent, where, behind which walls, and how it lands; nothing means as the project says. */
 interface How {
   harness: string;
+  model: string;
+  role: string;
   runtime: string;
   walls: string;
   together: string;
 }
 
-function ordersOf({ harness, runtime, walls, together }: How) {
+const AS_USUAL: How = { harness: "", model: "", role: "", runtime: "", walls: "", together: "" };
+
+function ordersOf({ harness, model, role, runtime, walls, together }: How) {
   return {
     ...(harness && { harness }),
+    ...(model.trim() && { model: model.trim() }),
+    ...(role && { role }),
     ...(runtime && { runtime }),
     ...(walls && { sandbox: walls }),
     ...(together && { together: together === "yes" }),
   };
 }
 
-function wordsOf({ harness, runtime, walls, together }: How) {
+function wordsOf({ harness, model, role, runtime, walls, together }: How) {
   return [
     harness && `--harness ${harness}`,
+    model.trim() && `--model ${shellWord(model.trim())}`,
+    role && `--role ${role}`,
     runtime && `--runtime ${runtime}`,
     walls && `--sandbox ${walls}`,
     together === "yes" && "--together",
@@ -135,8 +139,16 @@ function wordsOf({ harness, runtime, walls, together }: How) {
 }
 
 function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }) {
+  const roles = useQuery(agentQueries.roles).data ?? [];
   return (
     <div className={styles.pair}>
+      <ModelLine model={how.model} onChange={(model) => onChange({ ...how, model })} />
+      <Select
+        label="In which role"
+        value={how.role}
+        onChange={(role) => onChange({ ...how, role })}
+        options={[["", "As workers"], ...roles.map(({ name }) => [name, name] as const)]}
+      />
       <Select
         label="Which agent"
         value={how.harness}
@@ -168,6 +180,28 @@ function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }
           ["no", "Lands bead by bead"],
         ]}
       />
+    </div>
+  );
+}
+
+/** The model for all of them; those that agents had are offered. */
+function ModelLine({ model, onChange }: { model: string; onChange: (model: string) => void }) {
+  const id = useId();
+  const models = useKnownModels();
+  return (
+    <div className={styles.wide}>
+      <TextField
+        label="Model"
+        placeholder="as the project says"
+        list={id}
+        value={model}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id={id}>
+        {models.map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
     </div>
   );
 }

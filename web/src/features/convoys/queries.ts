@@ -1,8 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 import { ApiError, get, patch, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
-import type { Convoy, ConvoyRun, ConvoyWaves, StartConvoy } from "../../api/types";
-import { useChange } from "../../change/useChange";
+import type { Bead, Convoy, ConvoyRun, ConvoyWaves, StartConvoy } from "../../api/types";
+import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 
 const LISTS = ["convoys"] as const;
@@ -54,6 +54,64 @@ export function useCreateConvoy() {
   });
 }
 
+/** Shows a change of one convoy in all lists. */
+function expectConvoy(cache: Rehearsal, id: string, change: (convoy: Convoy) => Partial<Convoy>) {
+  cache.update<Listing<Convoy>>(LISTS, (listing) => ({
+    ...listing,
+    items: listing.items.map((one) => (one.id === id ? { ...one, ...change(one) } : one)),
+  }));
+}
+
+/** Which beads get into a convoy, or out of it. */
+export interface Membership {
+  convoy: Convoy;
+  beads: readonly Pick<Bead, "id" | "title">[];
+  /** Whether they are put in, or taken out. */
+  isIn: boolean;
+}
+
+/** Puts beads into a convoy, or takes them out; they stay as they are. */
+export function useConvoyBeads() {
+  const nameOf = ({ beads }: Membership) =>
+    beads.length === 1 && beads[0] ? `“${beads[0].title}”` : `${beads.length} beads`;
+  const send = ({ convoy, beads, isIn }: Membership) =>
+    post<Convoy>(path(convoy, "/beads"), { [isIn ? "add" : "remove"]: beads.map(({ id }) => id) });
+  return useChange<Membership, Convoy>({
+    what: (order) =>
+      order.isIn
+        ? `Add ${nameOf(order)} to “${order.convoy.name}”`
+        : `Take ${nameOf(order)} out of “${order.convoy.name}”`,
+    send,
+    expect: (cache, { convoy, beads, isIn }) => {
+      const ids = beads.map(({ id }) => id);
+      expectConvoy(cache, convoy.id, (one) => {
+        const others = one.beads.filter((id) => !ids.includes(id));
+        return { beads: isIn ? [...others, ...ids] : others };
+      });
+    },
+    settle: () => [LISTS, WAVES],
+    done: (order) =>
+      order.isIn
+        ? `${nameOf(order)} added to “${order.convoy.name}”`
+        : `${nameOf(order)} taken out of “${order.convoy.name}”`,
+    undo: (order) => send({ ...order, isIn: !order.isIn }),
+  });
+}
+
+/** Gives a convoy another name, or says what it is about. */
+export function useEditConvoy(convoy: Convoy) {
+  const old = { name: convoy.name, description: convoy.description ?? "" };
+  return useChange<{ name: string; description: string }, Convoy>({
+    what: ({ name }) => (name === old.name ? `Describe “${name}”` : `Rename “${old.name}”`),
+    send: (words) => patch<Convoy>(path(convoy), words),
+    expect: (cache, words) => expectConvoy(cache, convoy.id, () => words),
+    settle: () => [LISTS],
+    done: ({ name }) =>
+      name === old.name ? `“${name}” says what it is about` : `“${old.name}” is now “${name}”`,
+    undo: () => patch(path(convoy), old),
+  });
+}
+
 /** Lets agents begin, with what was agreed on. */
 export function useStartConvoy(convoy: Convoy) {
   return useChange<StartConvoy, ConvoyRun>({
@@ -79,12 +137,7 @@ export function useArchiveConvoy(convoy: Convoy) {
     what: (archived) => `${archived ? "Archive" : "Bring back"} “${convoy.name}”`,
     send: (archived) => patch<Convoy>(path(convoy), { archived }),
     expect: (cache, archived) =>
-      cache.update<Listing<Convoy>>(LISTS, (listing) => ({
-        ...listing,
-        items: listing.items.map((one) =>
-          one.id === convoy.id ? { ...one, status: archived ? "archived" : "active" } : one,
-        ),
-      })),
+      expectConvoy(cache, convoy.id, () => ({ status: archived ? "archived" : "active" })),
     settle: () => [LISTS],
     undo: (archived) => patch(path(convoy), { archived: !archived }),
     done: (archived) => `“${convoy.name}” is ${archived ? "archived" : "back"}`,

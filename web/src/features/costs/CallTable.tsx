@@ -1,7 +1,6 @@
 import type { ModelCall } from "../../api/types";
 import { useParam } from "../../router/router";
 import { Button } from "../../ui/Button";
-import { Empty } from "../../ui/Empty";
 import { count, plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Money } from "../../ui/Money";
@@ -9,6 +8,7 @@ import { PartialBadge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
 import { type Column, DataTable } from "../../ui/table/DataTable";
 import { csvOf, dollars, saveFile } from "./csv";
+import { NothingSpent } from "./NothingSpent";
 import type { Range } from "./range";
 import { boxHeight, ExactMoney, fileName, percent } from "./SplitTable";
 import styles from "./SplitTable.module.css";
@@ -86,9 +86,7 @@ interface CallTableProps {
 export function CallTable({ calls, isCut, range }: CallTableProps) {
   const [peeked, setPeeked] = useParam("call");
   if (calls.length === 0) {
-    return (
-      <Empty icon="costs" why="No model was asked in this time." cli="godel calls --since 24h" />
-    );
+    return <NothingSpent why="No model was asked in this time." cli="godel calls --since 24h" />;
   }
   const sum = calls.reduce((micros, call) => micros + (call.costMicros ?? 0), 0);
   return (

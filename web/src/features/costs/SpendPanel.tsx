@@ -1,9 +1,9 @@
 import { setParams, useChoice, useParam } from "../../router/router";
 import { Button } from "../../ui/Button";
-import { Empty } from "../../ui/Empty";
 import { money } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Segmented } from "../../ui/Tabs";
+import { NothingSpent } from "./NothingSpent";
 import { bucketTitle, type Range, zoomed } from "./range";
 import { SpendChart } from "./SpendChart";
 import chart from "./SpendChart.module.css";
@@ -69,7 +69,7 @@ export function SpendPanel({ series, range, isZoomed }: SpendPanelProps) {
         />
       </div>
       {series.length === 0 ? (
-        <Empty icon="costs" why="Nothing was spent in this time." cli="godel cost" />
+        <NothingSpent why="Nothing was spent in this time." cli="godel cost" />
       ) : shape === "chart" ? (
         <SpendChart
           series={shown}

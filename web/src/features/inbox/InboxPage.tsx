@@ -8,6 +8,7 @@ import { Boundary } from "../../ui/Boundary";
 import { useCalm } from "../../ui/calm";
 import { Empty, EmptyFilter } from "../../ui/Empty";
 import { plural } from "../../ui/format";
+import { LinkButton } from "../../ui/LinkButton";
 import { Loaded } from "../../ui/Loaded";
 import { NewRows } from "../../ui/NewRows";
 import { PageHead, Select } from "../../ui/PageHead";
@@ -18,7 +19,7 @@ import { usePresence } from "../../ui/usePresence";
 import { INBOX } from "./actions";
 import { DesktopSwitch } from "./desktop";
 import styles from "./InboxPage.module.css";
-import { canRestart, countKinds, kindOf, noOf, yesOf } from "./kinds";
+import { canRestart, countKinds, isAsking, kindOf, noOf, placeOf, whose, yesOf } from "./kinds";
 import { cliOf, NoticeCard } from "./NoticeCard";
 import { inboxQuery, useAnswer, useRestart } from "./queries";
 
@@ -82,7 +83,7 @@ function Notices({ notices }: { notices: readonly Notice[] }) {
   // What was answered leaves at once, even while the list keeps still.
   const left = new Set(notices.map(keyOf));
   const rows = calm.rows.filter((notice) => left.has(notice.id));
-  const list = useRows({ rows, keyOf, onOpen: openAgent });
+  const list = useRows({ rows, keyOf, onOpen: openMore });
   const here = rows.find((notice) => notice.id === list.cursor) ?? rows[0];
   useAnswerKeys(here?.state === "open" ? here : undefined, () => write.current?.focus());
   useEffect(() => {
@@ -105,15 +106,16 @@ function Notices({ notices }: { notices: readonly Notice[] }) {
       </ul>
       <p className={styles.help}>
         <kbd>j</kbd> <kbd>k</kbd> move, <kbd>y</kbd> yes, <kbd>n</kbd> no, <kbd>Enter</kbd> opens
-        the agent. Where nothing says yes or no, <kbd>y</kbd> goes to the answer box and{" "}
+        what it is about. Where nothing says yes or no, <kbd>y</kbd> goes to the answer box and{" "}
         <kbd>n</kbd> answers nothing.
       </p>
     </div>
   );
 }
 
-function openAgent(notice: Notice): void {
-  if (notice.agentId) navigate(`/agents/${encodeURIComponent(notice.agentId)}`);
+function openMore(notice: Notice): void {
+  const place = placeOf(notice);
+  if (place) navigate(place);
 }
 
 function useAnswerKeys(here: Notice | undefined, write: () => void): void {
@@ -121,14 +123,15 @@ function useAnswerKeys(here: Notice | undefined, write: () => void): void {
   const restart = useRestart();
   const yes = here && yesOf(here);
   const no = here && noOf(here);
-  const whom = here?.agent ?? "it";
+  const whom = (here && whose(here)) ?? "it";
   useAction(
     INBOX.yes,
     () => {
       if (!here) return;
       if (canRestart(here)) restart.mutate(here);
       else if (yes !== undefined) answer.mutate({ notice: here, answer: yes });
-      else write();
+      else if (isAsking(here)) write();
+      else openMore(here);
     },
     { when: here !== undefined, ...yesWords(here, yes) },
   );
@@ -147,8 +150,9 @@ function useAnswerKeys(here: Notice | undefined, write: () => void): void {
 /** What `y` does, and the same on the command line. */
 function yesWords(here: Notice | undefined, yes: string | undefined) {
   if (!here) return {};
-  const whom = here.agent ?? "it";
+  const whom = whose(here) ?? "it";
   if (canRestart(here)) return { title: `Restart ${whom}`, cli: `godel agent restart ${whom}` };
+  if (yes === undefined && !isAsking(here)) return { title: `Open what it is about` };
   if (yes === undefined) return { title: `Write an answer to ${whom}` };
   return { title: `Answer ${whom}: ${yes}`, cli: cliOf(here, yes) };
 }
@@ -165,7 +169,8 @@ function Nothing() {
   return (
     <Empty
       icon="inbox"
-      why="Nothing waits for you. Questions, failures and budget alerts of agents come here."
+      why="Nothing waits for you. Questions and failures of agents, approvals, budgets and dead letters come here."
+      action={<LinkButton to="/agents">See what the agents do</LinkButton>}
       cli="godel inbox"
     />
   );

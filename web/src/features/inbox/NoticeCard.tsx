@@ -8,7 +8,7 @@ import { ShortId } from "../../ui/ShortId";
 import { Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
 import { useDraft } from "../../ui/useDraft";
-import { canRestart, isAsking, kindOf } from "./kinds";
+import { canRestart, isAsking, kindOf, needsVerdict, placeOf, rightFor, whose } from "./kinds";
 import styles from "./NoticeCard.module.css";
 import { useAnswer, useRestart } from "./queries";
 
@@ -21,19 +21,19 @@ interface NoticeCardProps {
   box?: Ref<HTMLTextAreaElement> | undefined;
 }
 
-const CAN = "agent:execute:own";
-
 /** Something that needs a person, with all it takes to answer it. */
 export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeCardProps) {
   const answer = useAnswer();
   const { title, tone, icon, aside } = kindOf(notice);
   const isOpen = notice.state === "open";
+  const name = whose(notice);
+  const place = placeOf(notice);
   const send = (text?: string) =>
     answer.mutate(text === undefined ? { notice } : { notice, answer: text });
   return (
     <article
       className={classes(styles.card, styles[tone])}
-      aria-label={`${title}${notice.agent ? ` of ${notice.agent}` : ""}`}
+      aria-label={`${title}${name ? ` of ${name}` : ""}`}
       data-notice={notice.id}
       data-cursor={isAt || undefined}
     >
@@ -41,11 +41,7 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
         <Status tone={tone} icon={icon}>
           {title}
         </Status>
-        {!isOwn && notice.agent && (
-          <Link to={`/agents/${encodeURIComponent(notice.agentId ?? notice.agent)}`}>
-            {notice.agent}
-          </Link>
-        )}
+        {!isOwn && name && place && <Link to={place}>{name}</Link>}
         {notice.bead && <ShortId id={notice.bead} />}
         <span className={styles.when}>
           <Time at={notice.createdAt} />
@@ -61,7 +57,7 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
                   key={choice}
                   size="small"
                   look="solid"
-                  can={CAN}
+                  can={rightFor(notice)}
                   cli={cliOf(notice, choice)}
                   onClick={() => send(choice)}
                 >
@@ -70,9 +66,8 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
               ))}
             </div>
           )}
-          {isAsking(notice) ? (
-            <AnswerBox notice={notice} aside={aside} box={box} onSend={send} />
-          ) : (
+          {isAsking(notice) && <AnswerBox notice={notice} aside={aside} box={box} onSend={send} />}
+          {!isAsking(notice) && !needsVerdict(notice) && (
             <WaysOn notice={notice} aside={aside} onAside={() => send()} />
           )}
         </>
@@ -103,7 +98,7 @@ function WaysOn({
         <Guarded
           size="small"
           look="solid"
-          can={CAN}
+          can={rightFor(notice)}
           cli={`godel agent restart ${notice.agent}`}
           onClick={() => restart.mutate(notice)}
         >
@@ -113,10 +108,12 @@ function WaysOn({
       {hasReview && notice.bead && (
         <Link to={`/review/${encodeURIComponent(notice.bead)}`}>Open the review</Link>
       )}
+      {notice.budgetId && <Link to={placeOf(notice) ?? "/costs"}>Raise the budget</Link>}
+      {notice.pool && <Link to={placeOf(notice) ?? "/queue"}>Look at the dead letters</Link>}
       <Guarded
         size="small"
         look="quiet"
-        can={CAN}
+        can={rightFor(notice)}
         cli={`godel inbox decline ${notice.id}`}
         onClick={onAside}
       >
@@ -165,7 +162,7 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
         size="small"
         align="end"
         type="submit"
-        can={CAN}
+        can={rightFor(notice)}
         refused={answer === "" ? "Write an answer first." : undefined}
         cli={cliOf(notice, answer)}
       >
@@ -175,7 +172,7 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
         size="small"
         align="end"
         look="quiet"
-        can={CAN}
+        can={rightFor(notice)}
         cli={`godel inbox decline ${notice.id}`}
         onClick={() => onSend()}
       >

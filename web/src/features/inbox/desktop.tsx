@@ -5,10 +5,9 @@ import { navigate } from "../../router/router";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
 import { useStored } from "../../ui/useStored";
-import { kindOf } from "./kinds";
+import { asked } from "./asked";
 
 const STORED = "inbox.desktop";
-const ASKED = "agent:needs:person";
 
 /** Turns notices of the desktop on and off; the browser asks the person first. */
 export function DesktopSwitch() {
@@ -35,12 +34,9 @@ export function DesktopSwitch() {
 }
 
 /** What a notice of the desktop says about an event, if it is worth one. */
-export function noticeOf(event: Pick<GodelEvent, "type" | "payload">) {
-  if (event.type !== ASKED) return undefined;
-  const { notice, kind, text } = event.payload as Record<string, unknown>;
-  if (typeof notice !== "string") return undefined;
-  const { title } = kindOf({ kind: String(kind ?? "") });
-  return { tag: notice, title: `Godel: ${title.toLowerCase()}`, body: String(text ?? "") };
+export function noticeOf(event: Pick<GodelEvent, "type" | "payload" | "metadata">) {
+  const told = asked(event);
+  return told && { tag: told.notice, title: `Godel: ${told.title.toLowerCase()}`, body: told.text };
 }
 
 /** Tells the desktop what waits, once per incident, if the person wants that. */
@@ -59,7 +55,7 @@ export function useDesktopNotices(): void {
       };
     }
   });
-  useEffect(() => hub.read((told) => told.type === "events" && tell(told.events)), [hub]);
+  useEffect(() => hub.read((told) => told.type === "events" && tell(told.fresh)), [hub]);
 }
 
 function isWanted(): boolean {

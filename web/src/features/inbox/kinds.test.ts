@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kindOf, noOf, yesOf } from "./kinds";
+import { isAsking, kindOf, noOf, placeOf, whose, yesOf } from "./kinds";
 
 describe("answers by one key", () => {
   it("are taken from choices that say yes or no", () => {
@@ -16,5 +16,23 @@ describe("answers by one key", () => {
 
   it("are offered for kinds that this page does not know yet", () => {
     expect(kindOf({ kind: "something-new" }).title).toBe("Question");
+  });
+});
+
+describe("what is no agent's", () => {
+  it("an approval is answered by one key and leads to its run", () => {
+    const gate = { kind: "approval", runId: "r-1", workflow: "ship", step: "agree" };
+    const choices = ["Approve", "Reject"];
+    expect([yesOf({ choices }), noOf({ choices })]).toEqual(choices);
+    expect(whose(gate)).toBe("ship, agree");
+    expect(placeOf(gate)).toBe("/queue/runs/r-1");
+    expect(isAsking(gate)).toBe(false);
+  });
+
+  it("a budget and dead letters lead to what can be done about them", () => {
+    expect(placeOf({ budgetId: "b-1" })).toBe("/costs?tab=budgets&budget=b-1");
+    expect(placeOf({ pool: "ci" })).toBe("/queue?tab=dead&pool=ci");
+    expect(isAsking({ kind: "budget" })).toBe(false);
+    expect(isAsking({ kind: "budget", agent: "ann-1" })).toBe(true);
   });
 });

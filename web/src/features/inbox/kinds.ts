@@ -1,4 +1,5 @@
 import type { Notice } from "../../api/types";
+import type { Need } from "../../roles/permissions";
 import type { IconName } from "../../ui/Icon";
 import type { Tone } from "../../ui/Status";
 
@@ -15,6 +16,8 @@ const KINDS: Record<string, KindLook> = {
   stuck: { title: "Failure", tone: "bad", icon: "alert", aside: "Put aside" },
   budget: { title: "Budget", tone: "warn", icon: "costs", aside: "Put aside" },
   review: { title: "Review", tone: "info", icon: "review", aside: "Put aside" },
+  approval: { title: "Approval", tone: "warn", icon: "hand", aside: "Put aside" },
+  dead_letters: { title: "Dead letters", tone: "bad", icon: "alert", aside: "Put aside" },
 };
 
 /** How a kind of notice looks; one that a newer server has is a question. */
@@ -40,14 +43,47 @@ export function countKinds(notices: readonly Notice[]): (readonly [string, strin
   const all = ["", "All", notices.length] as const;
   const each = Object.entries(KINDS).map(
     ([kind, { title }]) =>
-      [kind, `${title}s`, notices.filter((notice) => notice.kind === kind).length] as const,
+      [
+        kind,
+        title.endsWith("s") ? title : `${title}s`,
+        notices.filter((notice) => notice.kind === kind).length,
+      ] as const,
   );
   return [all, ...each.filter(([, , many]) => many > 0)];
 }
 
-/** Whether somebody listens to an answer; a failed agent does not. */
-export function isAsking({ kind }: Pick<Notice, "kind">): boolean {
-  return kind !== "stuck" && kind !== "review";
+/** Whether somebody listens to an answer in words; a failed agent does not, nor does a limit. */
+export function isAsking({ kind, agent }: Pick<Notice, "kind" | "agent">): boolean {
+  return kind !== "stuck" && kind !== "review" && Boolean(agent);
+}
+
+/** Whether it is over only by a yes or a no: then nothing puts it aside. */
+export function needsVerdict({ kind }: Pick<Notice, "kind">): boolean {
+  return kind === "approval";
+}
+
+/** What answering it takes. */
+export function rightFor(notice: Pick<Notice, "kind">): Need {
+  return needsVerdict(notice) ? "workflow:execute:own" : "agent:execute:own";
+}
+
+/** Whose it is, in a word or two; undefined where nothing says so. */
+export function whose(
+  notice: Pick<Notice, "agent" | "workflow" | "step" | "pool">,
+): string | undefined {
+  if (notice.agent) return notice.agent;
+  if (notice.workflow) return `${notice.workflow}, ${notice.step}`;
+  return notice.pool ? `pool ${notice.pool}` : undefined;
+}
+
+/** Where there is more about it. */
+export function placeOf(
+  notice: Pick<Notice, "agentId" | "runId" | "budgetId" | "pool">,
+): string | undefined {
+  if (notice.agentId) return `/agents/${encodeURIComponent(notice.agentId)}`;
+  if (notice.runId) return `/queue/runs/${encodeURIComponent(notice.runId)}`;
+  if (notice.budgetId) return `/costs?tab=budgets&budget=${encodeURIComponent(notice.budgetId)}`;
+  return notice.pool ? `/queue?tab=dead&pool=${encodeURIComponent(notice.pool)}` : undefined;
 }
 
 /** Whether its agent can begin anew. */

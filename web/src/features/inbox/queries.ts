@@ -4,6 +4,7 @@ import { type Listing, list } from "../../api/list";
 import type { Notice, NoticeCount } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
+import { isAsking, whose } from "./kinds";
 
 const KEY = ["inbox"] as const;
 const OPEN = [...KEY, "open"] as const;
@@ -29,7 +30,18 @@ const MOST_ANSWERED = 200;
 
 // Whatever raises or closes a notice tells of it.
 onLive({
-  on: ["agent:needs:person", "agent:answered", "agent:notice:closed", "agent:delete", "landing:*"],
+  on: [
+    "agent:needs:person",
+    "agent:answered",
+    "agent:notice:closed",
+    "agent:delete",
+    "landing:*",
+    "notice:closed",
+    "workflow:approval:*",
+    "budget:*",
+    "pool:alert",
+    "pool:calm",
+  ],
   invalidate: () => [KEY],
 });
 
@@ -62,16 +74,20 @@ export interface Answer {
 /** Answers a notice; it leaves the inbox at once. */
 export function useAnswer() {
   return useChange<Answer, Notice>({
-    what: ({ notice }) => `Answer ${notice.agent ?? "the notice"}`,
+    what: ({ notice }) => `Answer ${whose(notice) ?? "the notice"}`,
     send: ({ notice, answer }) =>
       post<Notice>(`/api/v1/inbox/${encodeURIComponent(notice.id)}/answer`, { answer }),
     expect: (cache, { notice }) => leave(cache, notice),
     settle: () => [KEY],
     done: ({ notice, answer }) =>
-      answer === undefined
-        ? `${notice.agent ?? "It"} goes on without an answer`
-        : `${notice.agent ?? "It"} was told: ${answer}`,
+      answer === undefined ? asideWords(notice) : `${whose(notice) ?? "It"} was told: ${answer}`,
   });
+}
+
+function asideWords(notice: Notice): string {
+  return isAsking(notice)
+    ? `${notice.agent ?? "It"} goes on without an answer`
+    : "It was put aside";
 }
 
 /** Lets the agent of a failure begin anew; that closes the notice as well. */

@@ -7,6 +7,7 @@ import { Boundary } from "../../ui/Boundary";
 import { Button } from "../../ui/Button";
 import { Empty } from "../../ui/Empty";
 import { plural } from "../../ui/format";
+import { LinkButton } from "../../ui/LinkButton";
 import { Loaded } from "../../ui/Loaded";
 import { PageHead } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
@@ -60,6 +61,7 @@ export function Page() {
                 <Empty
                   icon="merge"
                   why="Nothing is to land, and nothing has landed yet. What a review approves comes here."
+                  action={<LinkButton to="/review">Go to the reviews</LinkButton>}
                   cli="godel land BEAD"
                 />
               ) : (

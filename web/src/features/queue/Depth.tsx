@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
-import type { QueueDepth } from "../../api/types";
-import { setParams } from "../../router/router";
+import type { Pool, QueueDepth } from "../../api/types";
+import { setParams, useParam } from "../../router/router";
 import { count } from "../../ui/format";
-import { Menu } from "../../ui/Menu";
+import { Menu, type MenuItem } from "../../ui/Menu";
 import { Badge, PartialBadge } from "../../ui/Status";
+import { PoolDrawer } from "./create/PoolDrawer";
 import styles from "./Depth.module.css";
 import { queueQueries, usePausePool } from "./queries";
 import { lookOf } from "./states";
@@ -43,28 +44,44 @@ export function Depth({ query }: { query: DepthQuery }) {
   );
 }
 
-/** Pools can stand still one by one. */
+/** Pools can stand still one by one, and each works in its own way. */
 function Pools() {
   const { data } = useQuery(queueQueries.pools);
   const pause = usePausePool();
+  const [opened, setOpened] = useParam("setPool");
   const pools = data?.items ?? [];
   if (pools.length === 0) return null;
   const paused = pools.filter((pool) => pool.paused).length;
+  const set = pools.find(({ name }) => name === opened);
+  const linesOf = (pool: Pool): MenuItem[] => [
+    {
+      id: `pause ${pool.name}`,
+      title: `${pool.paused ? "Resume" : "Pause"} ${pool.name}`,
+      icon: pool.paused ? "play" : "pause",
+      can: "task:update:team",
+      cli: `godel queue ${pool.paused ? "resume" : "pause"} ${pool.name}`,
+      run: () => pause.mutate(pool),
+    },
+    {
+      id: `set ${pool.name}`,
+      title: `Set how ${pool.name} works`,
+      icon: "settings",
+      can: "task:update:team",
+      cli: `godel queue set ${pool.name}`,
+      run: () => setOpened(pool.name),
+    },
+  ];
   return (
-    <Menu
-      label="Pools"
-      look="line"
-      size="small"
-      align="left"
-      button={paused > 0 ? `Pools, ${paused} paused` : "Pools"}
-      items={pools.map((pool) => ({
-        id: pool.name,
-        title: `${pool.paused ? "Resume" : "Pause"} ${pool.name}`,
-        icon: pool.paused ? "play" : "pause",
-        can: "task:update:team",
-        cli: `godel queue ${pool.paused ? "resume" : "pause"} ${pool.name}`,
-        run: () => pause.mutate(pool),
-      }))}
-    />
+    <>
+      <Menu
+        label="Pools"
+        look="line"
+        size="small"
+        align="left"
+        button={paused > 0 ? `Pools, ${paused} paused` : "Pools"}
+        items={pools.flatMap(linesOf)}
+      />
+      {set && <PoolDrawer key={set.name} pool={set} onClose={() => setOpened(undefined)} />}
+    </>
   );
 }

@@ -1,9 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useRef, useState } from "react";
+import { useMemo, useRef } from "react";
 import { useAction } from "../../actions/actions";
-import { FILTER } from "../../actions/common";
+import { CREATE, FILTER } from "../../actions/common";
 import type { Task } from "../../api/types";
-import { confirm } from "../../change/confirm";
 import type { PageProps } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
 import { setParams, useParam } from "../../router/router";
@@ -15,61 +14,126 @@ import { FilterBox, PageHead, Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { PartialBadge } from "../../ui/Status";
 import { Tabs } from "../../ui/Tabs";
+import { NEW_SCHEDULE } from "./actions";
+import { NewSchedule } from "./create/NewSchedule";
+import { NewTask } from "./create/NewTask";
 import { Depth } from "./Depth";
+import { DeadLetters } from "./dead/DeadLetters";
 import { RunPage } from "./graph/RunPage";
 import styles from "./QueuePage.module.css";
-import { queueQueries, useReplayAll } from "./queries";
+import { queueQueries } from "./queries";
+import { ReasonHost } from "./ReasonDialog";
 import { RunList } from "./RunList";
 import { RunPeek } from "./RunPeek";
 import { ScheduleList } from "./ScheduleList";
 import { TASK_STATES } from "./states";
 import { TaskPeek } from "./TaskPeek";
 import { TaskTable } from "./TaskTable";
+import { WorkerList } from "./workers/WorkerList";
+import { WorkerPeek } from "./workers/WorkerPeek";
+import { WorkflowPeek } from "./workflows/WorkflowPeek";
 
 /** Work that must not be lost, or one run below `runs/`. */
 export function Page({ rest: [kind, id] }: PageProps) {
   return kind === "runs" && id ? <RunPage key={id} id={id} /> : <Queue />;
 }
 
-/** Tasks, dead letters, schedules and runs of workflows. */
+/** Tasks, dead letters, schedules, workers and runs of workflows. */
 function Queue() {
   const depth = useQuery(queueQueries.depth);
-  const [task, setTask] = useParam("task");
-  const [run, setRun] = useParam("run");
   const dead = depth.data?.dead ?? 0;
   const tabs = [
     { id: "tasks", title: "Tasks" },
     { id: "dead", title: "Dead letters", ...(dead > 0 && { count: dead }) },
     { id: "schedules", title: "Schedules" },
+    { id: "workers", title: "Workers" },
     { id: "workflows", title: "Workflows" },
   ] as const;
   return (
     <>
-      <PageHead title="Queue" note={<Depth query={depth} />} />
+      <PageHead title="Queue" note={<Depth query={depth} />} acts={<Creation />} />
       <div className={styles.body}>
         <div className={styles.main}>
           <Tabs label="The queue" tabs={tabs}>
             {(tab) => (
               <Boundary key={tab} what="This list">
                 {tab === "tasks" && <Tasks />}
-                {tab === "dead" && <Dead />}
+                {tab === "dead" && <DeadLetters />}
                 {tab === "schedules" && <ScheduleList />}
+                {tab === "workers" && <WorkerList />}
                 {tab === "workflows" && <RunList />}
               </Boundary>
             )}
           </Tabs>
         </div>
-        {task !== undefined && (
-          <Boundary key={task} what="The task">
-            <TaskPeek id={task} onClose={() => setTask(undefined)} />
-          </Boundary>
-        )}
-        {task === undefined && run !== undefined && (
-          <Boundary key={run} what="The run">
-            <RunPeek id={run} onClose={() => setRun(undefined)} />
-          </Boundary>
-        )}
+        <Peek />
+        <ReasonHost />
       </div>
+    </>
+  );
+}
+
+/** What is looked at beside the list. */
+function Peek() {
+  const [task, setTask] = useParam("task");
+  const [worker, setWorker] = useParam("worker");
+  const [run, setRun] = useParam("run");
+  const [workflow, setWorkflow] = useParam("workflow");
+  if (task !== undefined) {
+    return (
+      <Boundary key={task} what="The task">
+        <TaskPeek id={task} onClose={() => setTask(undefined)} />
+      </Boundary>
+    );
+  }
+  if (worker !== undefined) {
+    return (
+      <Boundary key={worker} what="The worker">
+        <WorkerPeek id={worker} onClose={() => setWorker(undefined)} />
+      </Boundary>
+    );
+  }
+  if (run !== undefined) {
+    return (
+      <Boundary key={run} what="The run">
+        <RunPeek id={run} onClose={() => setRun(undefined)} />
+      </Boundary>
+    );
+  }
+  if (workflow === undefined) return null;
+  return (
+    <Boundary key={workflow} what="The workflow">
+      <WorkflowPeek name={workflow} onClose={() => setWorkflow(undefined)} />
+    </Boundary>
+  );
+}
+
+/** Makes a task, or what makes tasks by the clock; the address says which form is open. */
+function Creation() {
+  const [form, setForm] = useParam("new");
+  const close = () => setForm(undefined);
+  useAction(CREATE, () => setForm("task"), { title: "New task", cli: "godel task create" });
+  useAction(NEW_SCHEDULE, () => setForm("schedule"), { cli: "godel schedule create" });
+  return (
+    <>
+      <Guarded
+        can="task:create:team"
+        cli="godel schedule create"
+        onClick={() => setForm("schedule")}
+      >
+        New schedule
+      </Guarded>
+      <Guarded
+        look="solid"
+        align="end"
+        can="task:create:own"
+        cli="godel task create"
+        onClick={() => setForm("task")}
+      >
+        New task
+      </Guarded>
+      {form === "task" && <NewTask onClose={close} />}
+      {form === "schedule" && <NewSchedule onClose={close} />}
     </>
   );
 }
@@ -127,70 +191,25 @@ function Tasks() {
             );
           }
           if (isSet) return <EmptyFilter what="tasks" onClear={clearFilter} />;
-          return (
-            <Empty
-              icon="queue"
-              why="The queue is empty. A task waits on disk until a worker takes it."
-              cli="godel task create 'build web' --pool ci"
-            />
-          );
+          return <NoTasks />;
         }}
       </Loaded>
     </>
   );
 }
 
-function Dead() {
-  const query = useQuery(queueQueries.dead);
-  const replay = useReplayAll();
-  const [acted, setActed] = useState<readonly string[]>([]);
-  const many = query.data?.items.length ?? 0;
-  const replayAll = async () => {
-    const isSure = await confirm({
-      title: `Replay ${plural(many, "dead letter")}?`,
-      body: "Each goes back into the queue with as many attempts as at first.",
-      act: "Replay all",
-      cli: "godel dead replay --yes",
-    });
-    if (isSure) replay.mutate();
-  };
+function NoTasks() {
   return (
-    <Loaded query={query} what="The dead letters" skeleton={<SkeletonRows />}>
-      {({ items, isCut }) =>
-        items.length === 0 ? (
-          <Empty
-            icon="check"
-            why="There are no dead letters: everything that was tried came to an end."
-            cli="godel dead list"
-          />
-        ) : (
-          <>
-            <div className={styles.tools}>
-              <span className={styles.note}>
-                Tried as often as allowed, or too late. They are kept until they are retried.
-              </span>
-              {isCut && <PartialBadge kind="limited" why={`Only the newest ${items.length}`} />}
-              <Guarded
-                size="small"
-                can="task:update:team"
-                cli="godel dead replay --yes"
-                onClick={replayAll}
-              >
-                Retry all
-              </Guarded>
-            </div>
-            <TaskTable
-              // A list keeps still for others; what one has retried oneself goes at once.
-              key={acted.filter((id) => !items.some((task) => task.id === id)).length}
-              label="Dead letters"
-              tasks={items}
-              verbs={["retry"]}
-              onActed={(ids) => setActed([...acted, ...ids])}
-            />
-          </>
-        )
+    <Empty
+      icon="queue"
+      why="The queue is empty. A task waits on disk until a worker takes it."
+      action={
+        <Guarded can="task:create:own" onClick={() => setParams({ new: "task" })}>
+          New task
+        </Guarded>
       }
-    </Loaded>
+      cli="godel task create 'build web' --pool ci"
+    />
   );
 }
 

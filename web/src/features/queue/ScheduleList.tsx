@@ -1,6 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Schedule } from "../../api/types";
 import { confirm } from "../../change/confirm";
+import { Guarded } from "../../roles/Guarded";
+import { setParams } from "../../router/router";
 import { Empty } from "../../ui/Empty";
 import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
@@ -23,6 +25,11 @@ export function ScheduleList() {
               <Empty
                 icon="clock"
                 why="There is no schedule yet. One makes a task each time its hour comes."
+                action={
+                  <Guarded can="task:create:team" onClick={() => setParams({ new: "schedule" })}>
+                    New schedule
+                  </Guarded>
+                }
                 cli="godel schedule create nightly --cron '0 3 * * *' 'build everything'"
               />
             ) : (

@@ -12,12 +12,13 @@ import { SkeletonRows } from "../../ui/Skeleton";
 import { Time } from "../../ui/Time";
 import { useNow } from "../../ui/useNow";
 import { JsonText } from "../events/JsonText";
-import { TASK } from "./actions";
+import { CANCEL_WHY, TASK } from "./actions";
 import { queueQueries } from "./queries";
 import { StateBadge } from "./StateBadge";
 import { attemptsOf, tookSeconds } from "./states";
 import styles from "./TaskPeek.module.css";
-import { cliOf, useTaskActs, whyNot } from "./useTaskActs";
+import { cancelCli, cliOf } from "./taskCli";
+import { useTaskActs, whyNot } from "./useTaskActs";
 
 /** One task: how it stands, and every attempt. */
 export function TaskPeek({ id, onClose }: { id: string; onClose: () => void }) {
@@ -32,28 +33,46 @@ export function TaskPeek({ id, onClose }: { id: string; onClose: () => void }) {
   );
 }
 
+/** How it stands, and what can be done about it. */
+function TaskVerbs({ task }: { task: TaskDetail }) {
+  const { act, cancelWhy } = useTaskActs();
+  return (
+    <div className={styles.line}>
+      <StateBadge state={task.state} />
+      {(["retry", "cancel"] as const).map((verb) => (
+        <Guarded
+          key={verb}
+          size="small"
+          look={verb === "cancel" ? "bad" : "line"}
+          can={TASK[verb].can}
+          destructive={TASK[verb].destructive}
+          refused={whyNot(verb, task)}
+          cli={cliOf(verb, [task])}
+          onClick={() => act(verb, [task])}
+        >
+          {TASK[verb].title}
+        </Guarded>
+      ))}
+      <Guarded
+        size="small"
+        look="bad"
+        can={CANCEL_WHY.can}
+        destructive
+        refused={whyNot("cancel", task)}
+        cli={cancelCli([task], "")}
+        onClick={() => cancelWhy([task])}
+      >
+        {CANCEL_WHY.title}
+      </Guarded>
+    </div>
+  );
+}
+
 function Details({ task }: { task: TaskDetail }) {
-  const { act } = useTaskActs();
   const now = useNow(10_000);
   return (
     <div className={styles.stack}>
-      <div className={styles.line}>
-        <StateBadge state={task.state} />
-        {(["retry", "cancel"] as const).map((verb) => (
-          <Guarded
-            key={verb}
-            size="small"
-            look={verb === "cancel" ? "bad" : "line"}
-            can={TASK[verb].can}
-            destructive={TASK[verb].destructive}
-            refused={whyNot(verb, task)}
-            cli={cliOf(verb, [task])}
-            onClick={() => act(verb, [task])}
-          >
-            {TASK[verb].title}
-          </Guarded>
-        ))}
-      </div>
+      <TaskVerbs task={task} />
       {task.error && <p className={styles.bad}>{task.error}</p>}
       <Facts
         facts={[

@@ -9,11 +9,12 @@ import { ShortId } from "../../ui/ShortId";
 import { Time } from "../../ui/Time";
 import { BulkBar } from "../../ui/table/BulkBar";
 import { type Column, DataTable } from "../../ui/table/DataTable";
-import { TASK } from "./actions";
+import { CANCEL_WHY, TASK } from "./actions";
 import { StateBadge } from "./StateBadge";
 import { attemptsOf, TASK_STATES } from "./states";
 import styles from "./TaskTable.module.css";
-import { cliOf, type TaskVerb, useTaskActs, whyNot } from "./useTaskActs";
+import { cancelCli, cliOf } from "./taskCli";
+import { type TaskVerb, useTaskActs, whyNot } from "./useTaskActs";
 
 const COLUMNS: readonly Column<Task>[] = [
   {
@@ -79,12 +80,13 @@ interface TaskTableProps {
 
 /** Tasks as rows, with their keys and a bar for many. */
 export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
-  const { act, menuOf } = useTaskActs(onActed);
+  const { act, cancelWhy, menuOf } = useTaskActs(onActed);
   const [peeked, setPeeked] = useParam("task");
   const [cursor, setCursor] = useState<string>();
   useTaskKeys(
     tasks.find(({ id }) => id === (cursor ?? peeked)),
     act,
+    cancelWhy,
   );
   return (
     <DataTable
@@ -122,6 +124,18 @@ export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
               {TASK[verb].title}
             </Guarded>
           ))}
+          {verbs.includes("cancel") && (
+            <Guarded
+              size="small"
+              look="bad"
+              can={CANCEL_WHY.can}
+              destructive
+              cli={cancelCli(selection, "")}
+              onClick={() => cancelWhy(selection)}
+            >
+              {CANCEL_WHY.title}
+            </Guarded>
+          )}
         </BulkBar>
       )}
     />
@@ -131,6 +145,7 @@ export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
 function useTaskKeys(
   task: Task | undefined,
   act: (verb: TaskVerb, tasks: readonly Task[]) => void,
+  cancelWhy: (tasks: readonly Task[]) => void,
 ): void {
   const denied = useRefusal("task:update:own");
   const options = (verb: TaskVerb) => ({
@@ -141,6 +156,11 @@ function useTaskKeys(
   });
   useAction(TASK.retry, () => task && act("retry", [task]), options("retry"));
   useAction(TASK.cancel, () => task && act("cancel", [task]), options("cancel"));
+  useAction(CANCEL_WHY, () => task && cancelWhy([task]), {
+    ...options("cancel"),
+    title: `Say why and cancel ${task?.title ?? ""}`,
+    cli: task && cancelCli([task], ""),
+  });
 }
 
 /** In a few words: what it waits for, or what went wrong. */

@@ -17,10 +17,13 @@ import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 
 const TASKS = ["tasks"] as const;
-const DEAD = ["dead"] as const;
+/** What everything about dead letters begins with. */
+export const DEAD = ["dead"] as const;
 const RUNS = ["runs"] as const;
 const SCHEDULES = ["schedules"] as const;
 const QUEUE = ["queue"] as const;
+/** What lists tasks or counts them. */
+export const TASK_LISTS = [TASKS, DEAD, QUEUE] as const;
 /** The newest are enough to look at; a filter finds others. */
 const MOST = 1_000;
 const taskPath = (id: string) => `/api/v1/tasks/${encodeURIComponent(id)}`;
@@ -34,10 +37,6 @@ export const queueQueries = {
     }),
   task: (id: string) =>
     queryOptions({ queryKey: ["task", id], queryFn: () => get<TaskDetail>(taskPath(id)) }),
-  dead: queryOptions({
-    queryKey: DEAD,
-    queryFn: () => list<Task>("/api/v1/dead-letters", { most: MOST }),
-  }),
   depth: queryOptions({
     queryKey: [...QUEUE, "depth"],
     queryFn: () => get<QueueDepth>("/api/v1/queue/depth"),
@@ -100,7 +99,7 @@ function expectState(id: string, state: string) {
   });
 }
 
-const SETTLE = (task: Task) => [TASKS, DEAD, QUEUE, ["task", task.id]];
+const SETTLE = (task: Task) => [...TASK_LISTS, ["task", task.id]];
 
 /** Puts a task back into the queue, or lets its next attempt come now. */
 export function useRetryTask() {
@@ -119,25 +118,22 @@ export function useRetryTask() {
   });
 }
 
-/** Takes a task off the queue, with all that waits for it; retrying brings it back. */
-export function useCancelTask() {
-  return useChange<Task, Task>({
-    what: (task) => `Cancel ${task.title}`,
-    send: (task) => post<Task>(`${taskPath(task.id)}/cancel`, {}),
-    expect: (cache, task) => cache.update(TASKS, expectState(task.id, "cancelled")),
-    settle: SETTLE,
-    done: (task) => `${task.title} is cancelled`,
-    undo: (task) => post(`${taskPath(task.id)}/retry`),
-  });
+/** A task that is to be cancelled, and why. */
+export interface Cancelling {
+  task: Task;
+  reason?: string | undefined;
 }
 
-/** Puts all dead letters back, or those of a pool. */
-export function useReplayAll() {
-  return useChange<void, { replayed: number }>({
-    what: () => "Replay all dead letters",
-    send: () => post<{ replayed: number }>("/api/v1/dead-letters/replay", {}),
-    settle: () => [TASKS, DEAD, QUEUE],
-    done: (_, { replayed }) => `${replayed} in the queue again`,
+/** Takes a task off the queue, with all that waits for it; retrying brings it back. */
+export function useCancelTask() {
+  return useChange<Cancelling, Task>({
+    what: ({ task }) => `Cancel ${task.title}`,
+    send: ({ task, reason }) =>
+      post<Task>(`${taskPath(task.id)}/cancel`, reason === undefined ? {} : { reason }),
+    expect: (cache, { task }) => cache.update(TASKS, expectState(task.id, "cancelled")),
+    settle: ({ task }) => SETTLE(task),
+    done: ({ task }) => `${task.title} is cancelled`,
+    undo: ({ task }) => post(`${taskPath(task.id)}/retry`),
   });
 }
 

@@ -36,6 +36,10 @@ const LOOKS: Record<string, Look> = {
   completed: { tone: "ok", icon: "check" },
   skipped: { tone: "plain", icon: "chevron" },
   cancelled: { tone: "plain", icon: "stop" },
+  idle: { tone: "ok", icon: "circle" },
+  busy: { tone: "info", icon: "play" },
+  offline: { tone: "plain", icon: "cross" },
+  error: { tone: "bad", icon: "alert" },
   released: { tone: "plain", icon: "refresh" },
 };
 

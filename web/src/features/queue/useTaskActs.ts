@@ -1,8 +1,10 @@
 import { keysOf } from "../../actions/keymap";
 import type { Task } from "../../api/types";
 import type { MenuItem } from "../../ui/Menu";
-import { TASK } from "./actions";
+import { CANCEL_WHY, TASK } from "./actions";
 import { useCancelTask, useRetryTask } from "./queries";
+import { askForReason } from "./ReasonDialog";
+import { cancelCli, cliOf } from "./taskCli";
 
 export type TaskVerb = keyof typeof TASK;
 
@@ -16,21 +18,24 @@ export function whyNot(verb: TaskVerb, task: Task): string | undefined {
   return isOver ? `It is over: it is ${task.state}.` : undefined;
 }
 
-/** The same on the command line. */
-export function cliOf(verb: TaskVerb, tasks: readonly Task[]): string {
-  return tasks.map(({ id }) => `godel task ${verb} ${id.slice(-8)}`).join("\n");
-}
-
 /** What can be done to tasks: one call for buttons, menus and keys. */
 export function useTaskActs(onActed?: (ids: readonly string[]) => void) {
-  const verbs = { retry: useRetryTask(), cancel: useCancelTask() };
-  const act = (verb: TaskVerb, tasks: readonly Task[]) => {
+  const retry = useRetryTask();
+  const cancel = useCancelTask();
+  const act = (verb: TaskVerb, tasks: readonly Task[], reason?: string) => {
     const able = tasks.filter((task) => whyNot(verb, task) === undefined);
     onActed?.(able.map(({ id }) => id));
-    for (const task of able) verbs[verb].mutate(task);
+    for (const task of able) {
+      if (verb === "retry") retry.mutate(task);
+      else cancel.mutate({ task, reason });
+    }
   };
-  const menuOf = (task: Task): MenuItem[] =>
-    (["retry", "cancel"] as const).map((verb) => ({
+  const cancelWhy = async (tasks: readonly Task[]) => {
+    const reason = await askForReason(tasks);
+    if (reason !== undefined) act("cancel", tasks, reason);
+  };
+  const menuOf = (task: Task): MenuItem[] => [
+    ...(["retry", "cancel"] as const).map((verb) => ({
       id: verb,
       title: TASK[verb].title,
       icon: TASK[verb].icon,
@@ -40,6 +45,17 @@ export function useTaskActs(onActed?: (ids: readonly string[]) => void) {
       cli: cliOf(verb, [task]),
       refused: whyNot(verb, task),
       run: () => act(verb, [task]),
-    }));
-  return { act, menuOf };
+    })),
+    {
+      id: "cancel-why",
+      title: CANCEL_WHY.title,
+      icon: CANCEL_WHY.icon,
+      can: CANCEL_WHY.can,
+      destructive: true,
+      cli: cancelCli([task], ""),
+      refused: whyNot("cancel", task),
+      run: () => cancelWhy([task]),
+    },
+  ];
+  return { act, cancelWhy, menuOf };
 }

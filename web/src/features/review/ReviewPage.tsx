@@ -13,6 +13,7 @@ import { PageHead } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
+import { SpawnFirst } from "../agents/SpawnFirst";
 import { useProject } from "../projects/queries";
 import { REVIEW } from "./actions";
 import { Conversation } from "./Conversation";
@@ -57,6 +58,7 @@ export function Page({ rest }: PageProps) {
                 <Empty
                   icon="review"
                   why="Nothing waits for a review. What an agent has done comes here."
+                  action={<SpawnFirst />}
                   cli="godel review list"
                 />
               ) : (

@@ -7,6 +7,7 @@ import { cliFor, partName, useDesk } from "./deskContext";
 import { ExpandBar } from "./ExpandBar";
 import { HunkBar, PartBar } from "./HunkBar";
 import { LineView } from "./LineView";
+import { PictureRow } from "./PictureRow";
 import { type DiffRow, editableText } from "./rows";
 import { Thread } from "./Thread";
 import type { ReviewDesk } from "./useReviewDesk";
@@ -77,6 +78,8 @@ function bodyOf(
     }
     case "note":
       return <p className={styles.note}>{row.text}</p>;
+    case "picture":
+      return <PictureRow file={row.file} />;
     case "thread":
       return (
         <div className={styles.aside}>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeComment, fakeFile, fakeHunk } from "../../../tests/fakeReview";
-import { editableText, type Look, lineRows, noteOf, partKeys, rowsOf } from "./rows";
+import { editableText, isPicture, type Look, lineRows, noteOf, partKeys, rowsOf } from "./rows";
 
 const LOOK: Look = {
   isSplit: false,
@@ -94,5 +94,19 @@ describe("what an editor begins with", () => {
     const hunk = fakeHunk(["-a", "+b"]);
     const lines = hunk.lines.map((line) => ({ ...line, noNewline: true }));
     expect(editableText({ ...hunk, lines })).toBe("b");
+  });
+});
+
+describe("pictures", () => {
+  it("are files without lines whose name says so, and no SVG", () => {
+    expect(isPicture(fakeFile({ path: "a/Logo.PNG", binary: true }))).toBe(true);
+    expect(isPicture(fakeFile({ path: "logo.svg", binary: true }))).toBe(false);
+    expect(isPicture(fakeFile({ path: "logo.png", binary: false }))).toBe(false);
+  });
+
+  it("take the place of the words that nothing can be shown", () => {
+    const shown = kinds({}, fakeFile({ path: "logo.png", binary: true, hunks: [] }));
+    expect(shown).toContain("picture");
+    expect(shown).not.toContain("note");
   });
 });

@@ -27,6 +27,7 @@ export type RowBody =
   | { kind: "gap" }
   | { kind: "part" }
   | { kind: "note"; text: string }
+  | { kind: "picture" }
   | { kind: "hunk"; hunk: ReviewHunk }
   | { kind: "expand"; at: number; hidden: number | undefined }
   | { kind: "edited"; hunk: ReviewHunk; text: string }
@@ -65,6 +66,7 @@ export const HEIGHT = {
   hunk: 37,
   expand: 29,
   note: 44,
+  picture: 240,
   thread: 96,
   compose: 150,
 } as const;
@@ -107,7 +109,8 @@ interface Thread {
 function addBody(file: ReviewFile, look: Look, threads: readonly Thread[], add: Add): void {
   if (file.key != null) add("part", HEIGHT.hunk, { kind: "part" });
   const note = noteOf(file);
-  if (note !== undefined) add("note", HEIGHT.note, { kind: "note", text: note });
+  if (isPicture(file)) add("picture", HEIGHT.picture, { kind: "picture" });
+  else if (note !== undefined) add("note", HEIGHT.note, { kind: "note", text: note });
   const addThread = (thread: Thread) =>
     add(`thread ${thread.first.id}`, HEIGHT.thread, { kind: "thread", ...thread });
   // What is about the file, or about a line that is not in the change any more.
@@ -226,6 +229,11 @@ export function threadsOf(comments: readonly ReviewComment[]): Map<string, Threa
     threads.set(path, [...(threads.get(path) ?? []), thread]);
   }
   return threads;
+}
+
+/** Whether a file is a picture that can be shown; an SVG is text, and a program as much as a picture. */
+export function isPicture({ path, binary }: Pick<ReviewFile, "path" | "binary">): boolean {
+  return binary && /\.(png|jpe?g|gif|webp)$/i.test(path);
 }
 
 /** Why no lines of a file are shown. */

@@ -16,6 +16,7 @@ interface InviteDrawerProps {
 export function InviteDrawer({ onClose, onInvited }: InviteDrawerProps) {
   const { projects } = useProject();
   const form = useForm({
+    draft: "invite",
     initial: { name: "", role: "developer", project: "" },
     send: ({ name, role, project }) =>
       post<Invitation>("/api/v1/users", {
@@ -34,6 +35,7 @@ export function InviteDrawer({ onClose, onInvited }: InviteDrawerProps) {
       title="Invite somebody"
       act="Make the link"
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}

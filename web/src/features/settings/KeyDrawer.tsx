@@ -23,6 +23,7 @@ interface KeyDrawerProps {
 /** Makes a key for a program. */
 export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
   const form = useForm({
+    draft: "key",
     initial: { name: "", scopes: "", days: "90" },
     send: ({ name, scopes, days }) =>
       post<KeyMade>("/api/v1/keys", {
@@ -47,6 +48,7 @@ export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
       title="Create a key"
       act="Create the key"
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}

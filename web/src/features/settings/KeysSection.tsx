@@ -30,26 +30,31 @@ export function KeysSection() {
     setMade(key);
     client.invalidateQueries({ queryKey: settingsQueries.keys.queryKey });
   };
-  const create = (
+  const create = (title: string) => (
     <Guarded
       look="solid"
       can="key:create:own"
       cli="godel key create NAME"
       onClick={() => setOpen("key")}
     >
-      Create a key
+      {title}
     </Guarded>
   );
   return (
     <Section
       title="API keys"
       lead="A program shows a key to act in your name. It can be narrowed, and never may more than you."
-      acts={create}
+      acts={create("Create a key")}
     >
       <Loaded query={query} what="The keys" skeleton={<SkeletonRows rows={3} height={54} />}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty icon="terminal" why="There is no key yet." cli="godel key create ci" />
+            <Empty
+              icon="terminal"
+              why="There is no key yet."
+              action={create("Create the first key")}
+              cli="godel key create ci"
+            />
           ) : (
             <Lines label="API keys">
               {items.toSorted(liveFirst).map((key) => (

@@ -6,6 +6,7 @@ import { Loaded } from "../../ui/Loaded";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { useNow } from "../../ui/useNow";
+import { SpawnFirst } from "../agents/SpawnFirst";
 import { costQueries } from "../costs/queries";
 import { bucketOf } from "../costs/range";
 import { Line, Lines, Section } from "./Section";
@@ -35,6 +36,7 @@ export function ModelsSection() {
             <Empty
               icon="agents"
               why="No model was asked yet."
+              action={<SpawnFirst />}
               cli="godel agent spawn 'Say hello'"
             />
           ) : (

@@ -21,6 +21,7 @@ export function ProjectDrawer({ project, onClose }: ProjectDrawerProps) {
   const initial = fieldsOf(project);
   const form = useForm<ProjectFields, Project>({
     initial,
+    draft: `project.${project?.id ?? "new"}`,
     send: (values) => save(project, values),
     done: (saved) => {
       client.invalidateQueries({ queryKey: projectsQuery.queryKey });
@@ -61,6 +62,7 @@ export function ProjectDrawer({ project, onClose }: ProjectDrawerProps) {
       title={project ? `Change ${project.name}` : "Create a project"}
       act={project ? "Save the changes" : "Create the project"}
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}

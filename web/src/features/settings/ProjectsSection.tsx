@@ -21,20 +21,21 @@ export function ProjectsSection() {
   const query = useQuery(projectsQuery);
   const [open, setOpen] = useParam("edit");
   const edited = query.data?.items.find(({ id }) => id === open);
+  const create = (title: string) => (
+    <Guarded
+      look="solid"
+      can="project:create:team"
+      cli="godel project create NAME"
+      onClick={() => setOpen("new")}
+    >
+      {title}
+    </Guarded>
+  );
   return (
     <Section
       title="Projects"
       lead="Work belongs to a project: its repository, its people, and what it may use."
-      acts={
-        <Guarded
-          look="solid"
-          can="project:create:team"
-          cli="godel project create NAME"
-          onClick={() => setOpen("new")}
-        >
-          Create a project
-        </Guarded>
-      }
+      acts={create("Create a project")}
     >
       <Loaded query={query} what="The projects" skeleton={<SkeletonRows rows={3} height={54} />}>
         {({ items }) =>
@@ -42,6 +43,7 @@ export function ProjectsSection() {
             <Empty
               icon="branch"
               why="There is no project yet."
+              action={create("Create the first project")}
               cli="godel project create web --repository ."
             />
           ) : (

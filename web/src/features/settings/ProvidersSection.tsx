@@ -106,6 +106,16 @@ function Secrets({ onReplace }: { onReplace: (name: string) => void }) {
           <Empty
             icon="lock"
             why="No key is set. One that is named after a provider is its key."
+            action={
+              <Guarded
+                look="solid"
+                can="secret:update:team"
+                cli="godel secret set NAME"
+                onClick={() => onReplace("new")}
+              >
+                Set the first key
+              </Guarded>
+            }
             cli="godel secret set anthropic"
           />
         ) : (

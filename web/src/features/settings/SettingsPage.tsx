@@ -1,8 +1,9 @@
-import { type ComponentType, useEffect, useRef, useState } from "react";
+import { type ComponentType, useEffect, useRef } from "react";
 import { useAction } from "../../actions/actions";
 import { FILTER } from "../../actions/common";
 import type { PageProps } from "../../pages";
 import { Link } from "../../router/Link";
+import { useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
 import { EmptyFilter } from "../../ui/Empty";
 import { Icon } from "../../ui/Icon";
@@ -51,7 +52,7 @@ const VIEWS: Record<SectionId, ComponentType> = {
 /** Everything that is set rather than done; each section has an address of its own. */
 export function Page({ rest }: PageProps) {
   const current = SECTIONS.find(({ id }) => id === rest[0]) ?? SECTIONS[0];
-  const [text, setText] = useState("");
+  const [text = "", setText] = useParam("q");
   const box = useRef<HTMLInputElement>(null);
   const nav = useRef<HTMLElement>(null);
   const id = current?.id;
@@ -84,13 +85,14 @@ export function Page({ rest }: PageProps) {
       <div className={styles.body}>
         <nav ref={nav} className={styles.nav} aria-label="Settings">
           {found.length === 0 ? (
-            <EmptyFilter what="settings" onClear={() => setText("")} />
+            <EmptyFilter what="settings" onClear={() => setText(undefined)} />
           ) : (
             <ul>
               {found.map(({ id, title, icon }) => (
                 <li key={id}>
                   <Link
-                    to={`/settings/${id}`}
+                    // What was looked for stays while one goes through what was found.
+                    to={`/settings/${id}${text === "" ? "" : `?${new URLSearchParams({ q: text })}`}`}
                     className={styles.link}
                     aria-current={id === current.id ? "page" : undefined}
                   >

@@ -39,6 +39,7 @@ function BudgetForm({ onDone }: Pick<BudgetStepProps, "onDone">) {
   const client = useQueryClient();
   const form = useForm<{ amount: string }, Budget>({
     initial: { amount: "" },
+    draft: "welcome.budget",
     send: ({ amount }) =>
       setBudget({
         scope: "tenant",

@@ -36,6 +36,7 @@ function RepositoryForm() {
   const client = useQueryClient();
   const form = useForm<{ repository: string; name: string }, Project>({
     initial: { repository: "", name: "" },
+    draft: "welcome.repository",
     send: ({ repository, name }) =>
       post<Project>("/api/v1/projects", {
         name: name.trim() || nameOf(repository),

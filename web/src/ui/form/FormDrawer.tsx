@@ -11,6 +11,8 @@ interface FormDrawerProps {
   /** What the button says: "Set the budget". */
   act: string;
   onClose: () => void;
+  /** Forgets the draft of the form. */
+  onDiscard?: (() => void) | undefined;
   onSubmit: () => void;
   isDirty: boolean;
   isSending: boolean;
@@ -29,7 +31,11 @@ export function FormDrawer(props: FormDrawerProps) {
   const [isAsking, setAsking] = useState(false);
   const id = useId();
   useLeaveGuard(isDirty);
-  const leave = () => (isDirty && !isAsking ? setAsking(true) : onClose());
+  const discard = () => {
+    props.onDiscard?.();
+    onClose();
+  };
+  const leave = () => (isDirty && !isAsking ? setAsking(true) : discard());
   return (
     <Drawer
       title={props.title}
@@ -44,7 +50,7 @@ export function FormDrawer(props: FormDrawerProps) {
             <Button key="stay" onClick={() => setAsking(false)}>
               Go on writing
             </Button>
-            <Button key="discard" look="bad" onClick={onClose}>
+            <Button key="discard" look="bad" onClick={discard}>
               Discard
             </Button>
           </>

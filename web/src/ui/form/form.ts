@@ -1,7 +1,8 @@
 import { useMutation } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import { asSentence } from "../Sentence";
+import { readDraft as readDraftText, writeDraft } from "../useDraft";
 
 /** Which field of a form an answer of the server is about: by the field that it names, else by its words. */
 export type FieldWords<Name extends string> = Readonly<Partial<Record<Name, RegExp>>>;
@@ -28,6 +29,11 @@ export function placeError<Name extends string>(
 
 interface FormOptions<Values, Output> {
   initial: Values;
+  /**
+   * What the form is called among the drafts: what was written in it survives a step back and a
+   * reload. A form with a secret in it has none, for a draft can be read in the browser.
+   */
+  draft?: string | undefined;
   send: (values: Values) => Promise<Output>;
   done: (output: Output) => void;
 }
@@ -35,23 +41,71 @@ interface FormOptions<Values, Output> {
 /** The fields of a form, whether they were changed, and what the server said about them. */
 export function useForm<Values extends Record<string, string>, Output>({
   initial,
+  draft,
   send,
   done,
 }: FormOptions<Values, Output>) {
-  const [values, setValues] = useState(initial);
-  const mutation = useMutation<Output, Error, Values>({ mutationFn: send, onSuccess: done });
-  const names = Object.keys(initial) as (keyof Values)[];
-  const isDirty = names.some((name) => values[name] !== initial[name]);
-  const set = <Name extends keyof Values>(name: Name, value: Values[Name]) =>
-    setValues((before) => ({ ...before, [name]: value }));
+  const [values, setValues] = useState(() => ({ ...initial, ...readDraft(draft, initial) }));
+  const discard = () => keepDraft(draft, {});
+  const mutation = useMutation<Output, Error, Values>({
+    mutationFn: send,
+    onSuccess: (output) => {
+      discard();
+      done(output);
+    },
+  });
+  const changed = changesOf(values, initial);
+  const isDirty = Object.keys(changed).length > 0;
+  // Two fields may be set by one click, so what is kept follows from all of them, not from the last.
+  const latest = useRef(values);
+  const set = <Name extends keyof Values>(name: Name, value: Values[Name]) => {
+    latest.current = { ...latest.current, [name]: value };
+    setValues(latest.current);
+    keepDraft(draft, changesOf(latest.current, initial));
+  };
   return {
     values,
     set,
     isDirty,
     isSending: mutation.isPending,
     error: mutation.error,
+    /** Forgets what was written; for who closes the form and does not want it. */
+    discard,
     submit: () => !mutation.isPending && mutation.mutate(values),
   };
+}
+
+/** What differs from how the form began: the rest may be newer when the draft is read again. */
+function changesOf<Values extends Record<string, string>>(
+  values: Values,
+  initial: Values,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).filter(([name, value]) => value !== initial[name]),
+  );
+}
+
+function keepDraft(draft: string | undefined, changed: Record<string, string>): void {
+  if (draft === undefined) return;
+  const isEmpty = Object.keys(changed).length === 0;
+  writeDraft(`form.${draft}`, isEmpty ? "" : JSON.stringify(changed));
+}
+
+/** What was written earlier, as far as the form still has such fields. */
+function readDraft<Values extends Record<string, string>>(
+  draft: string | undefined,
+  initial: Values,
+): Partial<Values> {
+  if (draft === undefined) return {};
+  try {
+    const kept: Record<string, unknown> = JSON.parse(readDraftText(`form.${draft}`) ?? "{}");
+    const known = Object.entries(kept).filter(
+      ([name, value]) => name in initial && typeof value === "string",
+    );
+    return Object.fromEntries(known) as Partial<Values>;
+  } catch {
+    return {};
+  }
 }
 
 /** Asks before a page with unsaved changes is left by closing or reloading it. */

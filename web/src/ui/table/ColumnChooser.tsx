@@ -5,8 +5,12 @@ import { useStored } from "../useStored";
 import type { Column } from "./DataTable";
 
 /** Which columns of a table are shown, as this browser remembers it, and the menu to choose them. */
-export function useColumns<T>(table: string, columns: readonly Column<T>[]) {
-  const [hidden, setHidden] = useStored<readonly string[]>(`columns.${table}`, []);
+export function useColumns<T>(
+  table: string,
+  columns: readonly Column<T>[],
+  hiddenAtFirst: readonly string[] = [],
+) {
+  const [hidden, setHidden] = useStored<readonly string[]>(`columns.${table}`, hiddenAtFirst);
   const shown = useMemo(
     () => new Set(columns.map(({ id }) => id).filter((id) => !hidden.includes(id))),
     [columns, hidden],

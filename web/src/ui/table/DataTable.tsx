@@ -36,6 +36,8 @@ interface DataTableProps<T> {
   /** In the order that counts while no column is chosen to sort by. */
   rows: readonly T[];
   keyOf: (row: T) => string;
+  /** Whether the reader took a row away: that one goes at once, also while the list is kept still. */
+  isTaken?: (row: T) => boolean;
   onOpen?: (row: T) => void;
   onPeek?: (row: T) => void;
   /** The row that is peeked at. */
@@ -64,7 +66,7 @@ export function DataTable<T>(props: DataTableProps<T>) {
   const isBusy = usePresence(box);
   const { arrange, headOf } = props;
   const arranged = useMemo(() => arrange?.(sorted) ?? sorted, [arrange, sorted]);
-  const calm = useCalm(arranged, keyOf, isBusy);
+  const calm = useCalm(arranged, keyOf, isBusy, props.isTaken);
   const list = useRows({ rows: calm.rows, keyOf, onOpen, onPeek, canSelect: bulk !== undefined });
   const visible = useMemo(
     () => (shown ? columns.filter(({ id, always }) => always || shown.has(id)) : columns),

@@ -4,7 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{AgentRole, AnswerNotice, Letter, NewLetter, Notice, NoticeCount, Page, Success};
-use godel_fleet::{inbox, mail, roles};
+use godel_board::inbox;
+use godel_fleet::{mail, roles};
 use http::StatusCode;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -59,7 +60,8 @@ pub(crate) async fn send(
 
 /// List what needs a person
 ///
-/// The newest first; with the filter `state` = `all` also what was answered.
+/// Questions and failures of agents, approvals of workflows, budgets, dead letters; the newest first. With the
+/// filter `state` = `all` also what was answered.
 #[utoipa::path(get, path = "/inbox", tag = "agents", operation_id = "listInbox", params(ListQuery),
     responses((status = 200, description = "A page of notices", body = Success<Page<Notice>>)))]
 pub(crate) async fn inbox(
@@ -96,7 +98,7 @@ pub(crate) async fn count(
 
 /// Answer a notice
 ///
-/// Without an answer the agent goes on as it thinks best.
+/// Without an answer the agent goes on as it thinks best, and what needs no answer is put aside.
 #[utoipa::path(post, path = "/inbox/{id}/answer", tag = "agents", operation_id = "answerNotice",
     params(("id" = Uuid, Path, description = "The id of the notice")),
     request_body = AnswerNotice,

@@ -3,6 +3,7 @@
 use godel_api::{
     Agent, AgentLine, AgentStep, AgentTodo, ConvoyRun, Letter, Notice, Talk, TalkNode,
 };
+use godel_board::inbox::{About, Entry};
 use godel_fleet::{self as fleet, sessions::Shown};
 use godel_model::{Event, code};
 
@@ -152,18 +153,26 @@ pub(crate) fn letter(found: fleet::Letter) -> Letter {
     Letter { id, from, to, text, sent_at, read }
 }
 
-pub(crate) fn notice(found: fleet::Notice) -> Notice {
-    Notice {
-        id: found.id,
-        kind: found.kind.as_str().to_owned(),
-        state: if found.open { "open" } else { "closed" }.to_owned(),
-        agent_id: found.agent.map(godel_model::AgentId::uuid),
-        agent: found.label,
-        bead: found.bead,
-        text: found.text,
-        choices: found.choices,
-        answer: found.answer,
-        created_at: found.created_at,
+pub(crate) fn notice(found: Entry) -> Notice {
+    let Entry { id, kind, open, about, text, choices, answer, created_at } = found;
+    let (kind, state) = (kind.to_owned(), if open { "open" } else { "closed" }.to_owned());
+    let rest = Notice::default();
+    let nobody = Notice { id, kind, state, text, choices, answer, created_at, ..rest };
+    match about {
+        About::Agent(found) => Notice {
+            agent_id: found.agent.map(godel_model::AgentId::uuid),
+            agent: found.label,
+            bead: found.bead,
+            ..nobody
+        },
+        About::Gate { run, workflow, step } => {
+            let (workflow, step) = (Some(workflow), Some(step));
+            Notice { run_id: Some(run.uuid()), workflow, step, ..nobody }
+        }
+        About::Budget(id, scope) => {
+            Notice { scope: Some(scope), budget_id: Some(id.uuid()), ..nobody }
+        }
+        About::Pool(pool) => Notice { pool: Some(pool), ..nobody },
     }
 }
 

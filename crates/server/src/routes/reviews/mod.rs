@@ -2,6 +2,7 @@
 
 pub(crate) mod end;
 pub(crate) mod lines;
+pub(crate) mod pictures;
 mod shape;
 
 use axum::Json;

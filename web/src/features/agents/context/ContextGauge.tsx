@@ -8,16 +8,20 @@ interface ContextGaugeProps {
   agent: Pick<Agent, "model" | "contextTokens">;
   /** How many tokens its last request had. */
   context: number;
+  /** Below a head that says what it is, the word is left out. */
+  isShort?: boolean;
 }
 
 /** How full the model is; without its size only how much it was given, and the reason in the tooltip. */
-export function ContextGauge({ agent, context }: ContextGaugeProps) {
+export function ContextGauge({ agent, context, isShort = false }: ContextGaugeProps) {
+  const word = isShort ? "" : "Context ";
   const full = fullnessOf(context, agent.contextTokens);
   const last = `Its last request had ${count(context)} tokens of context.`;
   if (!full) {
     return (
       <span className={styles.gauge} data-context={context} title={`${last} ${unknown(agent)}`}>
-        Context {shortCount(context)} tokens
+        {word}
+        {shortCount(context)} tokens
       </span>
     );
   }
@@ -29,7 +33,8 @@ export function ContextGauge({ agent, context }: ContextGaugeProps) {
       data-percent={full.percent}
       title={`${last} ${agent.model} takes ${count(full.most)}.`}
     >
-      Context {full.text}
+      {word}
+      {full.text}
       <Meter label="Context" value={context} max={full.most} text={text} />
       {full.warning && <strong className={styles[full.tone]}>{full.warning}</strong>}
     </span>

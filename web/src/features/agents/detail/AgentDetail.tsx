@@ -3,6 +3,7 @@ import { useAction } from "../../../actions/actions";
 import { BACK } from "../../../actions/common";
 import { ApiError } from "../../../api/client";
 import type { Agent } from "../../../api/types";
+import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
 import { navigate, useParam } from "../../../router/router";
 import { Boundary } from "../../../ui/Boundary";
@@ -16,10 +17,11 @@ import { NoticeCard } from "../../inbox/NoticeCard";
 import { useNoticesOf } from "../../inbox/queries";
 import { AgentStatus, AgentWalls } from "../AgentStatus";
 import { AgentVerbs } from "../AgentVerbs";
+import { DELETE } from "../actions";
 import { agentQueries } from "../queries";
 import { SessionTree } from "../session/SessionTree";
 import { Terminal } from "../terminal/Terminal";
-import { useAgentActs, useAgentKeys } from "../useAgentActs";
+import { useAgentActs, useAgentKeys, whyNotDelete } from "../useAgentActs";
 import { AboutAgent } from "./AboutAgent";
 import styles from "./AgentDetail.module.css";
 import { Changes } from "./Changes";
@@ -81,8 +83,17 @@ function useAgent(name: string) {
 }
 
 function Shown({ agent }: { agent: Agent }) {
-  const { act } = useAgentActs();
+  const { act, erase } = useAgentActs();
   useAgentKeys(agent, act);
+  const cli = `godel agent delete ${agent.label}`;
+  const eraseIt = async () => {
+    if (await erase(agent)) navigate("/agents");
+  };
+  useAction(DELETE, eraseIt, {
+    title: `Delete ${agent.label}`,
+    cli,
+    disabled: whyNotDelete(agent),
+  });
   const [tab] = useParam("tab");
   return (
     <div className={styles.page}>
@@ -99,6 +110,20 @@ function Shown({ agent }: { agent: Agent }) {
         </div>
         <div className={styles.verbs}>
           <AgentVerbs agents={[agent]} act={act} />
+          {whyNotDelete(agent) === undefined && (
+            <Guarded
+              size="small"
+              look="bad"
+              align="end"
+              can={DELETE.can}
+              destructive
+              cli={cli}
+              onClick={eraseIt}
+            >
+              <Icon name="trash" size={14} />
+              {DELETE.title}
+            </Guarded>
+          )}
         </div>
       </header>
       <div className={styles.body}>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "../../../api/client";
-import type { Agent, ReviewDiff, ReviewFile } from "../../../api/types";
+import type { Agent, ReviewDiff, ReviewFile, ReviewLine } from "../../../api/types";
 import { PAGES } from "../../../pages";
 import { Link } from "../../../router/Link";
 import { Disclosure } from "../../../ui/Disclosure";
@@ -59,13 +59,27 @@ function Files({ agent, diff }: { agent: Agent; diff: ReviewDiff }) {
         )}
       </p>
       {diff.files.map((file) => (
-        <File key={file.path} file={file} />
+        <FileChange key={file.path} file={file} />
       ))}
     </div>
   );
 }
 
-function File({ file }: { file: ReviewFile }) {
+/** A file as far as it is shown; not every change is one that is reviewed. */
+export interface ShownFile
+  extends Pick<
+    ReviewFile,
+    "path" | "status" | "generated" | "binary" | "cut" | "added" | "removed"
+  > {
+  hunks: readonly {
+    key: string;
+    newStart: number;
+    lines: readonly Pick<ReviewLine, "kind" | "text" | "old" | "new">[];
+  }[];
+}
+
+/** What became of one file, line by line, to read. */
+export function FileChange({ file }: { file: ShownFile }) {
   const body = <Hunks file={file} />;
   return (
     <section className={styles.file} aria-label={file.path}>
@@ -81,7 +95,7 @@ function File({ file }: { file: ReviewFile }) {
   );
 }
 
-function Hunks({ file }: { file: ReviewFile }) {
+function Hunks({ file }: { file: ShownFile }) {
   if (file.binary) return <p className={styles.note}>It has no lines.</p>;
   if (file.cut) return <p className={styles.note}>Too many lines to show here.</p>;
   return (

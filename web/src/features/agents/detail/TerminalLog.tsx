@@ -4,6 +4,8 @@ import { useAction } from "../../../actions/actions";
 import { FILTER } from "../../../actions/common";
 import type { Agent, AgentLine } from "../../../api/types";
 import { toast } from "../../../change/toasts";
+import { tellRefusal } from "../../../change/useChange";
+import { useChoice, useParam } from "../../../router/router";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { classes } from "../../../ui/classes";
@@ -17,12 +19,14 @@ import { PartialBadge } from "../../../ui/Status";
 import { saveAs } from "../../../ui/saveAs";
 import { useStored } from "../../../ui/useStored";
 import { asText, isOfLevel, LEVELS, type Level } from "../lines";
-import { type Log, loadOlder, logQuery, RING } from "../log";
+import { type Log, linesBefore, loadOlder, logQuery, RING } from "../log";
 import { ColouredText } from "../terminal/ColouredText";
 import { colouredRuns } from "../terminal/runs";
 import { PLAIN } from "../terminal/style";
 import styles from "./TerminalLog.module.css";
 import { useFollow } from "./useFollow";
+
+const LEVEL_NAMES = LEVELS.map(([name]) => name);
 
 interface TerminalLogProps {
   agent: Agent;
@@ -41,8 +45,8 @@ export function TerminalLog({ agent, tools }: TerminalLogProps) {
 }
 
 function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
-  const [search, setSearch] = useState("");
-  const [level, setLevel] = useState<Level>("");
+  const [search = "", setSearch] = useParam("find");
+  const [level, setLevel] = useChoice("level", LEVEL_NAMES, "");
   const [isWrapped, setWrapped] = useStored("terminal.wrap", true);
   const [hasTimes, setTimes] = useStored("terminal.times", true);
   const field = useRef<HTMLInputElement>(null);
@@ -69,7 +73,12 @@ function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
           options={LEVELS}
           onChange={(chosen) => setLevel(chosen as Level)}
         />
-        <Count lines={found.length} isCut={log.older !== undefined} />
+        <Count
+          found={found.length}
+          read={log.lines.length}
+          isCut={log.older !== undefined}
+          isNarrowed={found !== log.lines}
+        />
         <Toggle isOn={hasTimes} onChange={setTimes} text="Times" />
         <Toggle isOn={isWrapped} onChange={setWrapped} text="Wrap" />
         <Toggle
@@ -77,10 +86,7 @@ function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
           onChange={(isOn) => (isOn ? follow.toEnd() : follow.stay())}
           text="Follow"
         />
-        <Button size="small" look="quiet" onClick={() => download(agent, log.lines)}>
-          <Icon name="down" size={14} />
-          Raw
-        </Button>
+        <Download agent={agent} log={log} />
       </div>
       <div
         ref={follow.box}
@@ -111,16 +117,51 @@ function Screen({ agent, log, tools }: TerminalLogProps & { log: Log }) {
   );
 }
 
-function Count({ lines, isCut }: { lines: number; isCut: boolean }) {
+interface CountProps {
+  found: number;
+  read: number;
+  /** There are older lines that the page does not have. */
+  isCut: boolean;
+  isNarrowed: boolean;
+}
+
+function Count({ found, read, isCut, isNarrowed }: CountProps) {
   return (
     <>
       <span className={styles.count} role="status">
-        {plural(lines, "line")}
+        {isCut && isNarrowed
+          ? `${count(found)} of the ${plural(read, "line")} read`
+          : plural(found, "line")}
       </span>
       {isCut && (
-        <PartialBadge kind="limited" why="Older lines are not read yet; they are above the first" />
+        <PartialBadge
+          kind="limited"
+          why="Older lines are not read yet, so they are not searched; they are above the first"
+        />
       )}
     </>
+  );
+}
+
+/** The whole log as a file: what the page has, and all before it, which is read first. */
+function Download({ agent, log }: { agent: Agent; log: Log }) {
+  const [read, setRead] = useState<number>();
+  const save = async () => {
+    setRead(0);
+    try {
+      const before = await linesBefore(agent.id, log.older, setRead);
+      download(agent, [...before, ...log.lines]);
+    } catch (error) {
+      tellRefusal(`Read the whole log of ${agent.label}`, error as Error, save);
+    } finally {
+      setRead(undefined);
+    }
+  };
+  return (
+    <Button size="small" look="quiet" disabled={read !== undefined} onClick={save}>
+      <Icon name="down" size={14} />
+      {read ? `Raw, ${count(read)} older lines` : "Raw"}
+    </Button>
   );
 }
 

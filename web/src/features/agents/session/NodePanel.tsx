@@ -7,10 +7,11 @@ import { Cli } from "../../../ui/Cli";
 import { SidePanel } from "../../../ui/Drawer";
 import { shellWord } from "../../../ui/format";
 import { Money } from "../../../ui/Money";
-import { ShortId } from "../../../ui/ShortId";
 import { Time } from "../../../ui/Time";
+import { SnapshotLine } from "../snapshots/SnapshotLine";
+import lines from "../snapshots/Snapshots.module.css";
 import styles from "./NodePanel.module.css";
-import { useBranchAt, useForkAt, useSwitchTo } from "./queries";
+import { busyWith, useBranchAt, useForkAt, useSwitchTo } from "./queries";
 import { KINDS } from "./TreeRow";
 import type { TalkTree } from "./tree";
 
@@ -22,9 +23,6 @@ interface NodePanelProps {
   snapshots: readonly AgentSnapshot[];
   onClose: () => void;
 }
-
-/** States in which the agent uses the conversation. */
-const AT_WORK = ["initializing", "spawning", "executing", "waiting", "completing"];
 
 /** One node: all that was said, and how to go on from it. */
 export function NodePanel({ agent, talk, tree, node, snapshots, onClose }: NodePanelProps) {
@@ -69,13 +67,9 @@ export function NodePanel({ agent, talk, tree, node, snapshots, onClose }: NodeP
         {kept.length > 0 && (
           <section aria-label="Snapshots">
             <h3 className={styles.head}>Snapshots</h3>
-            <ul className={styles.list}>
+            <ul className={lines.list}>
               {kept.map((one) => (
-                <li key={one.id}>
-                  <ShortId id={one.id} />
-                  <Time at={one.takenAt} />
-                  {one.commit && <ShortId id={one.commit} />}
-                </li>
+                <SnapshotLine key={one.id} snapshot={one} />
               ))}
             </ul>
           </section>
@@ -92,9 +86,7 @@ function Branches({ agent, talk, tree, node }: Omit<NodePanelProps, "snapshots" 
   const branch = useBranchAt();
   const change = useSwitchTo();
   const others = (tree.marks.get(node.number)?.branches ?? []).filter((one) => one !== talk.branch);
-  const busy = AT_WORK.includes(agent.lifecycleState)
-    ? `${agent.label} is at work with this session; pause it first.`
-    : undefined;
+  const busy = busyWith(agent);
   const missing = name.trim() === "" ? "Give the branch a name first." : undefined;
   return (
     <section className={styles.branches} aria-label="Branches">

@@ -12,9 +12,11 @@ import { SkeletonRows } from "../../../ui/Skeleton";
 import { Badge, PartialBadge } from "../../../ui/Status";
 import { useRows } from "../../../ui/table/useRows";
 import { useKeepInView, useVirtual } from "../../../ui/table/useVirtual";
+import { SnapshotDrawer } from "../snapshots/SnapshotDrawer";
 import { Compare } from "./Compare";
 import { NodePanel } from "./NodePanel";
 import { type Nodes, sessionQueries } from "./queries";
+import { SessionMenu } from "./SessionMenu";
 import styles from "./SessionTree.module.css";
 import { ROW_HEIGHT, TreeRow } from "./TreeRow";
 import { foldsWith, leavesOf, linesOf, type TalkTree, treeOf } from "./tree";
@@ -62,6 +64,7 @@ function Shown({ agent, talk, nodes, snapshots }: ShownProps) {
   const chosen = word === undefined ? undefined : tree.nodes.get(Number(word));
   const [mode, setMode] = useParam("compare");
   const [isWhole, setWhole] = useState(false);
+  const [kept, setKept] = useParam("snapshots");
   const leaves = useMemo(() => leavesOf(tree), [tree]);
   const choose = (number: number | undefined) => setNode(number?.toString());
   return (
@@ -72,13 +75,7 @@ function Shown({ agent, talk, nodes, snapshots }: ShownProps) {
             {plural(nodes.items.length, "node")}, {plural(leaves.length, "end")}, on{" "}
             <strong>{talk.branch}</strong>
           </span>
-          {typeof agent.spentMicros === "number" && (
-            <span className={styles.note}>
-              <Money micros={agent.spentMicros} /> in all
-            </span>
-          )}
-          {talk.status !== "active" && <Badge>{talk.status}</Badge>}
-          {nodes.isCut && <PartialBadge kind="limited" why="The conversation is longer" />}
+          <SessionFacts agent={agent} talk={talk} isCut={nodes.isCut} />
           <span className={styles.acts}>
             {mode === undefined && (
               <Button size="small" onClick={() => setWhole(!isWhole)}>
@@ -97,6 +94,10 @@ function Shown({ agent, talk, nodes, snapshots }: ShownProps) {
             >
               Go to the live end
             </Button>
+            <Button size="small" onClick={() => setKept("1")}>
+              Snapshots{snapshots.length > 0 && `, ${snapshots.length}`}
+            </Button>
+            <SessionMenu agent={agent} talk={talk} />
           </span>
         </div>
         {mode !== undefined && leaves.length > 1 ? (
@@ -105,6 +106,7 @@ function Shown({ agent, talk, nodes, snapshots }: ShownProps) {
           <Lines tree={tree} isWhole={isWhole} chosen={chosen?.number} onChoose={choose} />
         )}
       </div>
+      {kept !== undefined && <SnapshotDrawer agent={agent} onClose={() => setKept(undefined)} />}
       {chosen && mode === undefined && (
         <Boundary key={chosen.number} what="The node">
           <NodePanel
@@ -118,6 +120,20 @@ function Shown({ agent, talk, nodes, snapshots }: ShownProps) {
         </Boundary>
       )}
     </div>
+  );
+}
+
+function SessionFacts({ agent, talk, isCut }: { agent: Agent; talk: Talk; isCut: boolean }) {
+  return (
+    <>
+      {typeof agent.spentMicros === "number" && (
+        <span className={styles.note}>
+          <Money micros={agent.spentMicros} /> in all
+        </span>
+      )}
+      {talk.status !== "active" && <Badge>{talk.status}</Badge>}
+      {isCut && <PartialBadge kind="limited" why="The conversation is longer" />}
+    </>
   );
 }
 

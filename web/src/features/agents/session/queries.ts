@@ -113,3 +113,37 @@ export function useSwitchTo() {
     undo: ({ agent, before }) => send(agent, before),
   });
 }
+
+/** States in which the agent uses the conversation. */
+const AT_WORK = ["initializing", "spawning", "executing", "waiting", "completing"];
+
+/** Why the conversation of an agent cannot be changed now. */
+export function busyWith(agent: Agent): string | undefined {
+  return AT_WORK.includes(agent.lifecycleState)
+    ? `${agent.label} is at work with this session; pause it first.`
+    : undefined;
+}
+
+/** What can be done with a whole conversation by one word. */
+export type TalkVerb = "save" | "compact" | "resume" | "archive";
+
+const TALK_WORDS: Record<TalkVerb, readonly [what: string, done: string]> = {
+  save: ["Save the session of", "is saved where it stands"],
+  compact: ["Shorten the session of", "is shorter for the model"],
+  resume: ["Go on with the session of", "goes on"],
+  archive: ["Put away the session of", "is put away"],
+};
+
+/** Saves, shortens, goes on with or puts away the conversation of an agent. */
+export function useTalkVerb(verb: TalkVerb) {
+  const [what, done] = TALK_WORDS[verb];
+  return useChange<{ agent: Agent; body?: object }, Talk>({
+    what: ({ agent }) => `${what} ${agent.label}`,
+    send: ({ agent, body }) => {
+      const isPlain = verb === "resume" || verb === "archive";
+      return post<Talk>(`${path(agent)}/${verb}`, isPlain ? undefined : (body ?? {}));
+    },
+    settle: ({ agent }) => [[KEY, agent.id], ["agents"], ["agent", agent.id]],
+    done: ({ agent }) => `The session of ${agent.label} ${done}`,
+  });
+}

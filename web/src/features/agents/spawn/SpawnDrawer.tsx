@@ -15,16 +15,18 @@ import { asSentence } from "../../../ui/Sentence";
 import { useDraft } from "../../../ui/useDraft";
 import { useStored } from "../../../ui/useStored";
 import { useProject } from "../../projects/queries";
-import { agentQueries } from "../queries";
+import { settingsQueries } from "../../settings/queries";
+import { agentQueries, useKnownModels } from "../queries";
 import { Choice, Line, Words } from "./fields";
 import {
+  capabilityWords,
   costSoFar,
   EMPTY_FORM,
   faultsOf,
   fieldOf,
   HARNESSES,
-  RUNTIMES,
   requestOf,
+  runtimeOptions,
   SANDBOXES,
   type SpawnField,
   type SpawnForm,
@@ -138,9 +140,12 @@ function Where({ form, props }: { form: SpawnForm; props: FieldProps }) {
 /** Who it is, behind which walls, and what it may spend. */
 function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
   const roles = useQuery(agentQueries.roles).data ?? [];
-  const agents = useQuery(agentQueries.all()).data?.items ?? [];
   const role = roles.find((one) => one.name === (form.role || "worker"));
-  const models = [...new Set(agents.map((agent) => agent.model))].toSorted();
+  const models = useKnownModels();
+  const runtimes = useQuery(settingsQueries.runtimes).data?.items;
+  // What this browser remembers may be gone from the server.
+  const isGone = runtimes?.some(({ name, offered }) => name === form.runtime && !offered);
+  const missing = isGone ? capabilityWords(form.runtime, runtimes) : undefined;
   const named = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return (
     <div className={styles.grid}>
@@ -163,8 +168,15 @@ function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
       />
       <Choice
         label="Runtime"
-        options={[["", "worktree, as usual"], ...named(RUNTIMES)]}
+        note={capabilityWords(form.runtime, runtimes)}
+        options={[
+          ["", "worktree, as usual"],
+          ...runtimeOptions(runtimes).map(
+            ({ value, title, isRefused }) => [value, title, isRefused] as const,
+          ),
+        ]}
         {...props("runtime")}
+        problem={props("runtime").problem ?? missing}
       />
       <Choice
         label="Walls"
@@ -172,6 +184,8 @@ function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
         {...props("sandbox")}
       />
       <Line label="Budget in dollars" placeholder="no limit" {...props("budget")} />
+      <Line label="Name" placeholder="its role and a number" {...props("name")} />
+      <Line label="Ends after" placeholder="no limit; 30m or 2h" {...props("timeout")} />
       {form.sandbox === "workspace+net" && (
         <Line label="Hosts it may reach" placeholder="registry.npmjs.org" {...props("allow")} />
       )}

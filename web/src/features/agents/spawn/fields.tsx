@@ -2,7 +2,8 @@ import { type FormEvent, type ReactNode, useId } from "react";
 import { Icon } from "../../../ui/Icon";
 import styles from "./fields.module.css";
 
-type Options = readonly (readonly [value: string, title: string])[];
+/** A third member says that it cannot be chosen now. */
+type Options = readonly (readonly [value: string, title: string, isRefused?: boolean])[];
 
 interface FieldProps {
   label: string;
@@ -53,8 +54,8 @@ export function Choice({ options, ...field }: FieldProps & { options: Options })
             aria-describedby={says}
             onChange={(event) => field.onChange(event.target.value)}
           >
-            {options.map(([value, title]) => (
-              <option key={value} value={value}>
+            {options.map(([value, title, isRefused = false]) => (
+              <option key={value} value={value} disabled={isRefused}>
                 {title}
               </option>
             ))}

@@ -8,7 +8,6 @@ import {
 } from "react";
 import { useAction } from "../../../actions/actions";
 import type { Agent } from "../../../api/types";
-import { confirm } from "../../../change/confirm";
 import { useHub } from "../../../realtime/live";
 import { Guarded } from "../../../roles/Guarded";
 import { Button } from "../../../ui/Button";
@@ -24,6 +23,7 @@ import { roomIn, ScreenView } from "./ScreenView";
 import styles from "./Shell.module.css";
 import { ShellSession, type Shown } from "./session";
 import { TypeBox } from "./TypeBox";
+import { takeControl, useTakeOver, whyNoShell } from "./takeOver";
 
 /** What the view takes beside the screen: gutters, the bar, the command below. */
 const AROUND = { width: 50, height: 130 };
@@ -40,6 +40,7 @@ export function Shell({ agent, tools }: ShellProps) {
   const session = useSession(agent, root);
   const shown = useSyncExternalStore(session.subscribe, () => session.shown);
   const { link } = shown;
+  useTakeOver(agent, session, shown);
   const hasScreen = shown.offset > 0 || link.phase === "open" || link.phase === "waiting";
   return (
     <div ref={root} className={styles.shell}>
@@ -161,13 +162,6 @@ function OpenButton({ agent, session, text }: Omit<PartProps, "shown"> & { text:
   );
 }
 
-const AT_WORK = ["executing", "waiting", "completing"];
-
-function whyNoShell({ label, lifecycleState }: Agent): string | undefined {
-  if (AT_WORK.includes(lifecycleState)) return undefined;
-  return `${label} is ${lifecycleState}; there is no sandbox to open a shell in.`;
-}
-
 /** Whether the connection stands, and who has control. */
 function Standing({ shown: { link, hasControl, holder } }: { shown: Shown }) {
   return (
@@ -197,7 +191,7 @@ function Standing({ shown: { link, hasControl, holder } }: { shown: Shown }) {
 }
 
 function Acts({ agent, session, shown }: PartProps) {
-  const { link, hasControl, holder, mayControl, offset } = shown;
+  const { link, hasControl, mayControl, offset } = shown;
   const isOpen = link.phase === "open";
   const refused = !isOpen
     ? "There is no shell to control now."
@@ -206,8 +200,7 @@ function Acts({ agent, session, shown }: PartProps) {
       : `You may look at ${agent.label}, but not lead it.`;
   const toggle = async () => {
     if (hasControl) session.socket.release();
-    else if (!holder || (await confirmTaking(agent, holder.name)))
-      session.socket.take(holder !== undefined);
+    else await takeControl(agent, session);
   };
   const title = hasControl ? "Release control" : "Take control";
   const cli = hasControl ? undefined : `godel agent attach ${agent.label} --terminal --take`;
@@ -245,15 +238,6 @@ function Acts({ agent, session, shown }: PartProps) {
       </Guarded>
     </>
   );
-}
-
-function confirmTaking(agent: Agent, name: string): Promise<boolean> {
-  return confirm({
-    title: `Take control from ${name}?`,
-    body: `${name} can go on looking, but what they type goes nowhere until control is theirs again.`,
-    act: "Take control",
-    cli: `godel agent attach ${agent.label} --terminal --take`,
-  });
 }
 
 function cliOf({ label }: Agent, { hasControl }: Shown): string {

@@ -1,38 +1,24 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Bead } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
 import { useRefusal } from "../../../roles/session";
 import { Button } from "../../../ui/Button";
-import { Facts } from "../../../ui/Facts";
-import { duration, money, shortTime } from "../../../ui/format";
-import { Badge } from "../../../ui/Status";
 import { useDraft } from "../../../ui/useDraft";
 import { MAY_CHANGE } from "../actions";
 import { useEditBeads } from "../changes";
 import { fieldOf, isDropped } from "../looks";
-import { beadQueries } from "../queries";
 import { useForeign } from "../useForeign";
+import { BeadFacts } from "./BeadFacts";
 import styles from "./BeadPanel.module.css";
 import { CloseForm } from "./CloseForm";
+import { Labels } from "./Labels";
 import { Markdown } from "./Markdown";
+import { Metadata } from "./Metadata";
 import { countChecks, tick } from "./markdown";
 
 /** What is to be done, how one sees that it is, and what is known about it. */
 export function About({ bead }: { bead: Bead }) {
-  const costs = useQuery(beadQueries.costs());
-  const spent = costs.data?.get(bead.id);
   const reason = fieldOf(bead.resolution, "reason");
-  const facts: (readonly [string, string])[] = [
-    ["Created", `${shortTime(bead.createdAt)}${bead.createdBy ? ` by ${bead.createdBy}` : ""}`],
-    ["Updated", shortTime(bead.updatedAt)],
-  ];
-  if (bead.estimate) facts.push(["Estimate", duration(bead.estimate * 60)]);
-  if (bead.budget) facts.push(["Budget", money(bead.budget)]);
-  if (costs.data) facts.push(["Cost", money(spent ?? 0)]);
-  if (bead.defer) facts.push(["Not before", shortTime(bead.defer)]);
-  if (bead.worktree) facts.push(["Worktree", bead.worktree]);
-  if (bead.lease) facts.push(["Held until", shortTime(bead.lease.until)]);
   return (
     <>
       {reason && (
@@ -42,20 +28,12 @@ export function About({ bead }: { bead: Bead }) {
       )}
       <TextPart bead={bead} field="description" title="Description" />
       <TextPart bead={bead} field="acceptance" title="Done when" />
-      {bead.labels.length > 0 && (
-        <div className={styles.section}>
-          <h3>Labels</h3>
-          <div className={styles.labels}>
-            {bead.labels.map((label) => (
-              <Badge key={label}>{label}</Badge>
-            ))}
-          </div>
-        </div>
-      )}
-      <section className={styles.section} aria-label="Facts">
-        <h3>Facts</h3>
-        <Facts facts={facts} />
+      <section className={styles.section} aria-label="Labels">
+        <h3>Labels</h3>
+        <Labels bead={bead} />
       </section>
+      <BeadFacts bead={bead} />
+      <Metadata bead={bead} />
       {bead.status !== "done" && (
         <div className={styles.close}>
           <CloseForm bead={bead} />

@@ -7,13 +7,12 @@ import { Cli } from "../../../ui/Cli";
 import { SidePanel } from "../../../ui/Drawer";
 import { Icon } from "../../../ui/Icon";
 import { Loaded } from "../../../ui/Loaded";
-import { Menu } from "../../../ui/Menu";
 import { ShortId } from "../../../ui/ShortId";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Tabs } from "../../../ui/Tabs";
 import { useNow } from "../../../ui/useNow";
 import { BEAD } from "../actions";
-import { AgentMark, PriorityMark, StatusMark, TypeMark } from "../BeadMarks";
+import { TypeMark } from "../BeadMarks";
 import { type BeadGraph, explain } from "../graph";
 import { beadQueries } from "../queries";
 import { TitleField } from "../TitleField";
@@ -22,6 +21,7 @@ import { About } from "./About";
 import { Activity } from "./Activity";
 import styles from "./BeadPanel.module.css";
 import { Links } from "./Links";
+import { PanelMenus } from "./PanelMenus";
 import { Work } from "./Work";
 
 interface BeadPanelProps {
@@ -48,15 +48,15 @@ export function BeadPanel({ id, graph, onOpen, onClose }: BeadPanelProps) {
       onClose={onClose}
     >
       <Loaded query={query} what="The bead" skeleton={<SkeletonRows rows={6} />}>
-        {(bead) => <Inside bead={bead} graph={graph} onOpen={onOpen} />}
+        {(bead) => <Inside bead={bead} graph={graph} onOpen={onOpen} onClose={onClose} />}
       </Loaded>
     </SidePanel>
   );
 }
 
-type InsideProps = { bead: BeadDetail; graph: BeadGraph; onOpen: (id: string) => void };
+type InsideProps = Omit<BeadPanelProps, "id"> & { bead: BeadDetail };
 
-function Inside({ bead, graph, onOpen }: InsideProps) {
+function Inside({ bead, graph, onOpen, onClose }: InsideProps) {
   const now = useNow(60_000);
   const [isEditing, setEditing] = useState(false);
   const { assignToMe } = useBeadActs();
@@ -68,7 +68,7 @@ function Inside({ bead, graph, onOpen }: InsideProps) {
   return (
     <div className={styles.stack}>
       <TitleField bead={bead} isEditing={isEditing} onEditing={setEditing} />
-      <PanelMenus bead={bead} />
+      <PanelMenus bead={bead} onGone={onClose} />
       <p className={isBlocked ? styles.blocked : styles.why}>
         <Icon name={isBlocked ? "lock" : "check"} size={14} />
         {explain(graph, bead, now)}
@@ -94,40 +94,6 @@ function Inside({ bead, graph, onOpen }: InsideProps) {
         }}
       </Tabs>
       <Cli command={`godel bead show ${bead.id}`} />
-    </div>
-  );
-}
-
-/** What the bead is, each a button that changes it. */
-function PanelMenus({ bead }: { bead: BeadDetail }) {
-  const { statusItems, priorityItems, typeItems, agentItems } = useBeadActs();
-  const shared = { look: "line", size: "small", align: "left" } as const;
-  return (
-    <div className={styles.line}>
-      <Menu
-        {...shared}
-        label={`Status: ${bead.status}`}
-        button={<StatusMark bead={bead} />}
-        items={statusItems([bead])}
-      />
-      <Menu
-        {...shared}
-        label={`Priority: ${bead.priority}`}
-        button={<PriorityMark bead={bead} />}
-        items={priorityItems([bead])}
-      />
-      <Menu
-        {...shared}
-        label={`Agent: ${bead.agent ?? "nobody"}`}
-        button={<AgentMark agent={bead.agent} />}
-        items={agentItems([bead])}
-      />
-      <Menu
-        {...shared}
-        label={`Type: ${bead.type}`}
-        button={<TypeMark type={bead.type} />}
-        items={typeItems([bead])}
-      />
     </div>
   );
 }

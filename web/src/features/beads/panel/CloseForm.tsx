@@ -4,14 +4,9 @@ import { Disclosure } from "../../../ui/Disclosure";
 import { useDraft } from "../../../ui/useDraft";
 import { MAY_CHANGE } from "../actions";
 import { useMoveBeads } from "../changes";
+import { RESOLUTIONS } from "../looks";
 import { useForeign } from "../useForeign";
 import styles from "./BeadPanel.module.css";
-
-const RESOLUTIONS = [
-  ["done", "Done"],
-  ["wont-do", "Won’t do"],
-  ["duplicate", "Duplicate"],
-] as const;
 
 /** Closes what has no code to land: with a sentence that says why. */
 export function CloseForm({ bead }: { bead: Bead }) {

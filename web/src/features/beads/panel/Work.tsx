@@ -13,6 +13,7 @@ import { Badge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
 import { AgentStatus } from "../../agents/AgentStatus";
 import { isAlive } from "../../agents/views";
+import { AttemptsSection } from "../attempts/AttemptsSection";
 import { beadQueries } from "../queries";
 import styles from "./BeadPanel.module.css";
 
@@ -37,23 +38,7 @@ export function Work({ bead }: { bead: BeadDetail }) {
           </p>
         </section>
       )}
-      <section className={styles.section} aria-label="Commits">
-        <h3>Commits</h3>
-        {bead.checkedCommits.length === 0 && (
-          <p className={styles.soft}>No commit belongs to it yet.</p>
-        )}
-        <ul className={styles.rows}>
-          {bead.checkedCommits.map((commit) => (
-            <li key={commit.id} className={styles.row}>
-              <code className={styles.mono}>{commit.id.slice(0, 8)}</code>
-              <span className={styles.grow}>{commit.subject ?? "not in this repository"}</span>
-              <Badge tone={commit.landed ? "ok" : commit.present ? "plain" : "bad"}>
-                {commit.landed ? "landed" : commit.present ? "not landed" : "missing"}
-              </Badge>
-            </li>
-          ))}
-        </ul>
-      </section>
+      <Commits bead={bead} />
       <section className={styles.section} aria-label="Agents">
         <h3>Agents</h3>
         <Loaded query={agents} what="The agents" skeleton={<SkeletonRows rows={1} />}>
@@ -77,6 +62,7 @@ export function Work({ bead }: { bead: BeadDetail }) {
         </Loaded>
         <SpawnOn bead={bead} agents={agents.data?.items ?? []} />
       </section>
+      <AttemptsSection bead={bead} agents={agents.data?.items ?? []} />
       <section className={styles.section} aria-label="Sessions">
         <h3>Sessions</h3>
         <Loaded query={sessions} what="The sessions" skeleton={<SkeletonRows rows={1} />}>
@@ -84,6 +70,28 @@ export function Work({ bead }: { bead: BeadDetail }) {
         </Loaded>
       </section>
     </>
+  );
+}
+
+function Commits({ bead }: { bead: BeadDetail }) {
+  return (
+    <section className={styles.section} aria-label="Commits">
+      <h3>Commits</h3>
+      {bead.checkedCommits.length === 0 && (
+        <p className={styles.soft}>No commit belongs to it yet.</p>
+      )}
+      <ul className={styles.rows}>
+        {bead.checkedCommits.map((commit) => (
+          <li key={commit.id} className={styles.row}>
+            <code className={styles.mono}>{commit.id.slice(0, 8)}</code>
+            <span className={styles.grow}>{commit.subject ?? "not in this repository"}</span>
+            <Badge tone={commit.landed ? "ok" : commit.present ? "plain" : "bad"}>
+              {commit.landed ? "landed" : commit.present ? "not landed" : "missing"}
+            </Badge>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

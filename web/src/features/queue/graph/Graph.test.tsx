@@ -89,7 +89,7 @@ describe("the head of a run", () => {
   it("quotes for a shell what others wrote", () => {
     const inputs = { branch: "next", text: "it's; rm -rf /", many: [1, 2] };
     expect(rerunCli({ name: "release", inputs })).toBe(
-      "godel workflow run release --input branch=next --input 'text=it'\\''s; rm -rf /' --input 'many=[1,2]'",
+      "godel workflow run release --input branch=next --input 'text=it'\\''s; rm -rf /' --input 'many:=[1,2]'",
     );
   });
 });

@@ -98,8 +98,10 @@ function Acts({ run }: { run: Run }) {
 /** The same run on the command line; values of the reader's data are quoted for a shell. */
 export function rerunCli({ name, inputs }: Pick<Run, "name" | "inputs">): string {
   const given = Object.entries(inputs ?? {}).map(([field, value]) => {
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    return ` --input ${shellWord(`${field}=${text}`)}`;
+    // What is no text is JSON, and the command line is told so.
+    const word =
+      typeof value === "string" ? `${field}=${value}` : `${field}:=${JSON.stringify(value)}`;
+    return ` --input ${shellWord(word)}`;
   });
   return `godel workflow run ${shellWord(name)}${given.join("")}`;
 }

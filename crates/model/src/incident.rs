@@ -1,0 +1,146 @@
+//! What needs a person and is no agent's: a gate that asks, a budget that runs out, dead letters that pile up.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{Budget, BudgetId, BudgetScope, Period, PoolName, RunId, micros};
+
+/// One thing that a person is told of, once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Incident {
+    /// Its id; a later one has a larger id.
+    pub id: Uuid,
+    /// Since when.
+    pub raised_at: Timestamp,
+    /// What became of it, if that was told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// What it is about.
+    pub trouble: Trouble,
+}
+
+/// What an incident is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Trouble {
+    /// A step of a workflow waits until a person says yes or no.
+    Approval {
+        /// The run.
+        run: RunId,
+        /// The name of the workflow.
+        workflow: String,
+        /// The step that asks.
+        step: String,
+        /// How often the step was begun.
+        round: u32,
+        /// Who may answer; nobody named means everybody.
+        by: Vec<String>,
+        /// What is asked.
+        message: Option<String>,
+    },
+    /// A budget is used up, or nearly so.
+    Budget {
+        /// The budget.
+        budget: BudgetId,
+        /// Whose or what spending it limits.
+        scope: String,
+        /// When it begins anew.
+        period: Period,
+        /// When the period began.
+        starts: Timestamp,
+        /// What may be spent in it.
+        cap: i64,
+    },
+    /// A pool has more dead letters than its setting allows.
+    DeadLetters {
+        /// The pool.
+        pool: PoolName,
+    },
+}
+
+impl Trouble {
+    /// Makes the trouble of a budget. An agent asks by itself when it has spent what it may.
+    pub fn of_budget(budget: &Budget) -> Option<Self> {
+        let &Budget { id, ref scope, period, starts, cap, .. } = budget;
+        let own = matches!(scope, BudgetScope::Agent(_));
+        (!own).then(|| Self::Budget { budget: id, scope: scope.to_string(), period, starts, cap })
+    }
+
+    /// Returns what the trouble is with: of its incidents only the latest can be open.
+    pub fn owner(&self) -> String {
+        match self {
+            Self::Approval { run, step, .. } => format!("run:{run}/{step}"),
+            Self::Budget { budget, .. } => format!("budget:{budget}"),
+            Self::DeadLetters { pool } => format!("pool:{pool}"),
+        }
+    }
+
+    /// Returns the name that no other incident has; none where whoever raises it does so once.
+    pub fn name(&self) -> Option<String> {
+        let own = self.owner();
+        match self {
+            Self::Approval { round, .. } => Some(format!("{own}/{round}")),
+            // Another limit is another promise; to pass it is news.
+            Self::Budget { starts, cap, .. } => Some(format!("{own}/{}/{cap}", micros(*starts))),
+            Self::DeadLetters { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Mint;
+
+    fn budget(scope: BudgetScope) -> Budget {
+        let epoch = Timestamp::UNIX_EPOCH;
+        Budget {
+            id: Mint::system().id(),
+            scope,
+            period: Period::Daily,
+            cap: 10,
+            warn_percent: 80,
+            starts: epoch,
+            spent: 9,
+            held: 0,
+            created_at: epoch,
+        }
+    }
+
+    #[test]
+    fn a_budget_has_one_incident_for_each_period_and_limit() {
+        let first = budget(BudgetScope::Tenant);
+        let name = |budget: &Budget| Trouble::of_budget(budget).unwrap().name();
+        let later = Budget { starts: "2026-01-02T00:00:00Z".parse().unwrap(), ..first.clone() };
+        let raised = Budget { cap: 20, ..first.clone() };
+        let spent = Budget { spent: 10, held: 3, ..first.clone() };
+        assert_eq!(name(&first), name(&spent));
+        assert_ne!(name(&first), name(&later));
+        assert_ne!(name(&first), name(&raised));
+        assert_eq!(Trouble::of_budget(&budget(BudgetScope::Agent("a".to_owned()))), None);
+    }
+
+    #[test]
+    fn an_incident_survives_being_written_and_read() {
+        let mint = Mint::system();
+        let (workflow, step) = ("release".to_owned(), "gate".to_owned());
+        let asks = Trouble::Approval {
+            run: mint.id(),
+            workflow,
+            step,
+            round: 1,
+            by: vec!["role:admin".to_owned()],
+            message: Some("Ship?".to_owned()),
+        };
+        let dead = Trouble::DeadLetters { pool: "ci".parse().unwrap() };
+        for trouble in [asks, dead, Trouble::of_budget(&budget(BudgetScope::Tenant)).unwrap()] {
+            let id = mint.id::<crate::EventId>().uuid();
+            let raised_at = Timestamp::UNIX_EPOCH;
+            let incident = Incident { id, raised_at, answer: None, trouble };
+            let text = serde_json::to_string(&incident).unwrap();
+            assert_eq!(serde_json::from_str::<Incident>(&text).unwrap(), incident);
+        }
+    }
+}
