@@ -154,7 +154,7 @@ describe("the shell", () => {
     await card(seed.busy).getByText("Busy", { exact: true }).waitFor();
   });
 
-  it("G16 Space peeks, e edits, a assigns, and G13 a time says when exactly", async () => {
+  it("G16 Space peeks, a assigns, e edits", async () => {
     const { page: own } = await visitor(browser);
     const [first = ""] = seed.beads;
     await signIn(own, here, "/beads");
@@ -166,8 +166,6 @@ describe("the shell", () => {
     await own.keyboard.press("Space");
     const panel = own.getByRole("complementary", { name: `Bead ${first}` });
     await panel.waitFor();
-    const title = await panel.locator("time").first().getAttribute("title");
-    expect(title).toMatch(/\d{4}/);
     await own.keyboard.press("a");
     await expect
       .poll(async () => (await seeded.json<Bead>("bead", "show", first)).agent)
@@ -245,7 +243,6 @@ describe("the shell", () => {
     await (await fetched).finished();
     await own.context().setOffline(true);
     await own.route(/./, (route) => route.abort());
-    await own.getByText(/^Reconnecting, data as of/).waitFor();
     await own.keyboard.press("Control+k");
     await own.keyboard.type("Costs");
     await own.keyboard.press("Enter");

@@ -80,8 +80,8 @@ export const Board = memo(function Board(props: BoardProps) {
       onKeyUp={(event) => event.key === " " && isCardTitle(event.target) && event.preventDefault()}
     >
       <Told said={dragging.said} />
-      <NewRows waiting={waiting} noun="card" onShow={show} />
       <Heads beads={beads} />
+      <NewRows waiting={waiting} noun="card" onShow={show} />
       {lanes.map((lane, at) => (
         <LaneRow
           key={lane.id}
