@@ -184,6 +184,12 @@ export function useDeleteAgent() {
   });
 }
 
+/** Files are put in place before it is answered. */
+export const RESTORE_MS = 120_000;
+
+/** An agent that is stuck makes no snapshot; whoever wants its end does not wait for one for long. */
+const SNAPSHOT_BEFORE_END_MS = 5_000;
+
 /** States in which there is a sandbox to look into. */
 export const AT_WORK = ["executing", "waiting", "completing"];
 
@@ -208,7 +214,7 @@ export function useKillAgent() {
         : `${label} was ended; its work stays`,
     canUndo: (_, kept) => kept !== undefined,
     undo: async ({ agent }, kept) => {
-      const fresh = await post<Agent>(`/api/v1/snapshots/${kept?.id}/restore`);
+      const fresh = await post<Agent>(`/api/v1/snapshots/${kept?.id}/restore`, {}, RESTORE_MS);
       toast({ title: `${fresh.label} goes on where ${agent.label} was ended` });
     },
   });
@@ -217,7 +223,7 @@ export function useKillAgent() {
 /** A snapshot that cannot be taken must not keep alive what somebody wants to end. */
 async function snapshotOf({ id }: Agent): Promise<AgentSnapshot | undefined> {
   try {
-    return await post<AgentSnapshot>(`${path(id)}/snapshot`);
+    return await post<AgentSnapshot>(`${path(id)}/snapshot`, undefined, SNAPSHOT_BEFORE_END_MS);
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { post, remove } from "../../api/client";
+import { ApiError, post, remove } from "../../api/client";
 import type { Listing } from "../../api/list";
 import type { Bead, BeadClaim } from "../../api/types";
 import { confirm } from "../../change/confirm";
@@ -78,6 +78,8 @@ async function deleteOne(bead: Bead): Promise<void> {
   try {
     await remove(beadPath(bead));
   } catch (error) {
+    // Gone is gone: of many, a second try must not stop at those that the first one deleted.
+    if (error instanceof ApiError && error.status === 404) return;
     deletedHere.delete(bead.id);
     throw error;
   }

@@ -31,7 +31,15 @@ export function useConvoyItems(onNew: () => void) {
         refused,
         isChosen: isIn.has(convoy.id),
         cli: `godel convoy ${isIn.has(convoy.id) ? "remove" : "add"} ${convoy.id} ${ids}`,
-        run: () => change.mutate({ convoy, beads, isIn: !isIn.has(convoy.id) }),
+        run: () => {
+          // Only what changes: Undo must not take out what was in it before.
+          const isOut = (bead: Bead) => !convoy.beads.includes(bead.id);
+          change.mutate(
+            isIn.has(convoy.id)
+              ? { convoy, beads, isIn: false }
+              : { convoy, beads: beads.filter(isOut), isIn: true },
+          );
+        },
       })),
       {
         id: "new",

@@ -19,7 +19,17 @@ import { usePresence } from "../../ui/usePresence";
 import { INBOX } from "./actions";
 import { DesktopSwitch } from "./desktop";
 import styles from "./InboxPage.module.css";
-import { canRestart, countKinds, isAsking, kindOf, noOf, placeOf, whose, yesOf } from "./kinds";
+import {
+  canRestart,
+  countKinds,
+  isAsking,
+  kindOf,
+  needsVerdict,
+  noOf,
+  placeOf,
+  whose,
+  yesOf,
+} from "./kinds";
 import { cliOf, NoticeCard } from "./NoticeCard";
 import { inboxQuery, useAnswer, useRestart } from "./queries";
 
@@ -84,7 +94,10 @@ function Notices({ notices }: { notices: readonly Notice[] }) {
   const left = new Set(notices.map(keyOf));
   const rows = calm.rows.filter((notice) => left.has(notice.id));
   const list = useRows({ rows, keyOf, onOpen: openMore });
-  const here = rows.find((notice) => notice.id === list.cursor) ?? rows[0];
+  const chosen = rows.find((notice) => notice.id === list.cursor);
+  // A gate cannot be taken back: a key decides only about one that was chosen, never about what came last.
+  const first = rows[0] && !needsVerdict(rows[0]) ? rows[0] : undefined;
+  const here = chosen ?? first;
   useAnswerKeys(here?.state === "open" ? here : undefined, () => write.current?.focus());
   useEffect(() => {
     if (list.cursor === undefined) return;

@@ -28,9 +28,12 @@ export function asked({
   metadata,
 }: Pick<GodelEvent, "type" | "payload" | "metadata">): Asked | undefined {
   const alert = ALERTS[type];
-  if (alert) return alerted(alert, payload as Record<string, unknown>);
+  const told = payload as Record<string, unknown>;
+  // An agent that its budget stops says so itself.
+  if (alert === "budget" && String(told.scope).startsWith(AGENT)) return undefined;
+  if (alert) return alerted(alert, told);
   if (type !== "agent:needs:person") return undefined;
-  const { notice, kind, text } = payload as Record<string, unknown>;
+  const { notice, kind, text } = told;
   if (typeof notice !== "string") return undefined;
   return {
     notice,

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Team } from "../../api/types";
 import { toast } from "../../change/toasts";
 import { useRefusal } from "../../roles/session";
@@ -48,7 +49,9 @@ interface TeamDrawerProps {
 }
 
 /** Makes a team, or changes what one is asked to do. */
-export function TeamDrawer({ team, onClose }: TeamDrawerProps) {
+export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
+  // What others change meanwhile is no change of whoever fills this form.
+  const [team] = useState(newest);
   const form = useTeamForm(team, onClose);
   const { values, set } = form;
   const denied = useRefusal(team ? "team:update:team" : "team:create:team");

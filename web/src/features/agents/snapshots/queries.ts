@@ -5,12 +5,11 @@ import { toast } from "../../../change/toasts";
 import { useChange } from "../../../change/useChange";
 import { onLive } from "../../../realtime/rules";
 import { navigate } from "../../../router/router";
+import { RESTORE_MS } from "../queries";
 import { sessionQueries } from "../session/queries";
 
 const SNAPSHOTS = sessionQueries.snapshots.queryKey;
 const path = (id: string) => `/api/v1/snapshots/${encodeURIComponent(id)}`;
-/** Files are put in place before it is answered. */
-const RESTORE_MS = 120_000;
 
 onLive({ on: ["agent:forget", "agent:import"], invalidate: () => [SNAPSHOTS] });
 
