@@ -244,6 +244,8 @@ describe("the board of convoys", () => {
     const last = await makeBead(seeded, "Wake up [[work up.txt up]]", "--blocked-by", slow);
     const words = ["Dawn", quick, slow, last];
     const { id } = await seeded.json<{ id: string }>("convoy", "create", ...words);
+    // The focus is in the board, so what is new waits for who reads it.
+    await page.reload();
     await lane("Dawn").waitFor();
     await seeded.godel("convoy", "start", id, "--agents", "2");
     await lane("Dawn")
