@@ -59,6 +59,24 @@ export function openPages(): Page[] {
   return browsers.flatMap((browser) => browser.contexts()).flatMap((context) => context.pages());
 }
 
+let foreign: string[] = [];
+
+/** Notes what a page asks of another host than its own: the dashboard is whole without the internet. */
+function noteForeign(url: string, page: string): void {
+  const asked = new URL(url);
+  const { host } = new URL(page);
+  // A page that is not there yet has no host.
+  if (!/^(http|ws)s?:$/.test(asked.protocol) || host === "") return;
+  if (asked.host !== host) foreign.push(`${page} asked ${url}`);
+}
+
+/** What pages asked of other hosts since this was called last. */
+export function takeForeign(): string[] {
+  const found = foreign;
+  foreign = [];
+  return found;
+}
+
 /** A page of a fresh visitor; `problems` collects script errors and blocked resources. */
 export async function visitor(
   browser: Browser,
@@ -71,8 +89,12 @@ export async function visitor(
     ...options,
   });
   await serveDist(context);
+  context.on("request", (request) => {
+    if (!request.isNavigationRequest()) noteForeign(request.url(), request.frame().url());
+  });
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
+  page.on("websocket", (socket) => noteForeign(socket.url(), page.url()));
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(error.message));
   page.on("console", (message) => {

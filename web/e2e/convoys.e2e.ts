@@ -70,6 +70,7 @@ describe("the board of convoys", () => {
     await picture(page, "board-limit");
     await page.getByRole("button", { name: "Limit of Open" }).click();
     await page.getByRole("menuitemradio", { name: "No limit" }).click();
+    await page.mouse.move(5, 5);
     const dropped = await makeBead(seeded, "Nobody needs this");
     await card(dropped).waitFor();
     await seeded.godel(
@@ -88,6 +89,24 @@ describe("the board of convoys", () => {
     await page.getByRole("button", { name: "Show also" }).click();
     await page.getByRole("menuitemradio", { name: /won’t be done/ }).click();
     await card(dropped).waitFor({ state: "detached" });
+  });
+
+  it("G11 nothing moves under the pointer: what others do waits until it is wanted", async () => {
+    const [first = "", second = "", third = ""] = seed.beads;
+    await title(second).hover();
+    const calm = await makeBead(seeded, "Water the plants");
+    const fresh = page.getByRole("button", { name: "1 new card", exact: true });
+    await fresh.waitFor();
+    expect(await card(calm).count()).toBe(0);
+    expect(await cards("Release 1.0", "Open")).toEqual([first, second, third]);
+    await picture(page, "board-calm");
+    await fresh.click();
+    await card(calm).waitFor();
+    await fresh.waitFor({ state: "detached" });
+    await seeded.godel("bead", "delete", calm, "--yes");
+    // It stays as it was for who looks at it, and is gone when nobody does.
+    await page.mouse.move(5, 5);
+    await card(calm).waitFor({ state: "detached" });
   });
 
   it("C2 a card says what it waits on and how large its change is; a click opens a panel", async () => {
@@ -164,6 +183,7 @@ describe("the board of convoys", () => {
     await until(async () => (await readBead(seeded, first)).status === "in-progress");
     await until(async () => (await readBead(seeded, second)).status === "in-progress");
     await expect.poll(() => cards("Release 1.0", "In progress")).toEqual([second, first]);
+    await page.mouse.move(5, 5);
     for (const id of [first, second]) await seeded.godel("bead", "release", id, "--force");
     await cell("Release 1.0", "Open").locator(`[data-card="${first}"]`).waitFor();
     await cell("Release 1.0", "Open").locator(`[data-card="${second}"]`).waitFor();
@@ -224,6 +244,8 @@ describe("the board of convoys", () => {
     const last = await makeBead(seeded, "Wake up [[work up.txt up]]", "--blocked-by", slow);
     const words = ["Dawn", quick, slow, last];
     const { id } = await seeded.json<{ id: string }>("convoy", "create", ...words);
+    // The focus is in the board, so what is new waits for who reads it.
+    await page.reload();
     await lane("Dawn").waitFor();
     await seeded.godel("convoy", "start", id, "--agents", "2");
     await lane("Dawn")

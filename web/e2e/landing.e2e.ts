@@ -118,6 +118,25 @@ describe("the merge queue", () => {
     await page.keyboard.press("Escape");
   });
 
+  it("G11 nothing changes places under the pointer", async () => {
+    const shown = () =>
+      page
+        .locator("[data-landing]")
+        .evaluateAll((all) => all.map((one) => one.getAttribute("data-landing")));
+    const order = (...names: string[]) => names.map((name) => beads[name]);
+    // What one has done oneself shows at once, and for a moment more; whoever begins anew did nothing.
+    await page.reload();
+    await expect.poll(shown).toEqual(order("first", "broken", "last"));
+    await entry("broken").hover();
+    await own.godel("land", "move", beads.last ?? "", "--first");
+    await page.locator("[data-queue][data-held]").waitFor();
+    expect(await shown()).toEqual(order("first", "broken", "last"));
+    await page.mouse.move(5, 5);
+    await expect.poll(shown).toEqual(order("last", "first", "broken"));
+    await own.godel("land", "move", beads.last ?? "", "--last");
+    await expect.poll(shown).toEqual(order("first", "broken", "last"));
+  });
+
   it("X3 an entry is removed, and put back", async () => {
     await choose("last", /^Remove from the queue/);
     await stage("last", "removed");

@@ -1,6 +1,8 @@
 import { basename } from "node:path";
-import { afterEach } from "vitest";
-import { openPages, picture } from "./browser";
+import { afterEach, expect } from "vitest";
+import { openPages, picture, takeForeign } from "./browser";
+
+afterEach(() => expect(takeForeign(), "requests to other hosts").toEqual([]));
 
 // What the browser showed when a test failed says more than the failure.
 afterEach(async ({ task }) => {

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Agent, Bead } from "../src/api/types";
 import {
   badge,
   chooseTheme,
@@ -128,6 +129,54 @@ describe("the shell", () => {
     await card(seed.busy).getByText("Busy", { exact: true }).waitFor();
   });
 
+  it("G5 a refusal is taken back with its reason, and Retry does it after all", async () => {
+    let isRefused = true;
+    const pauses = /\/agents\/[^/]+\/pause$/;
+    const error = { code: "conflict", message: "the agent is being moved" };
+    await page.route(pauses, (route) =>
+      isRefused
+        ? route.fulfill({ status: 409, json: { success: false, error } })
+        : route.continue(),
+    );
+    await page.getByRole("button", { name: `Do something with ${seed.busy}` }).click();
+    await page.getByRole("menuitem", { name: /^Pause/ }).click();
+    const told = page.getByRole("alert").filter({ hasText: "The agent is being moved." });
+    await told.waitFor();
+    await card(seed.busy).getByText("Busy", { exact: true }).waitFor();
+    isRefused = false;
+    await told.getByRole("button", { name: "Retry" }).click();
+    await expect
+      .poll(async () => (await seeded.json<Agent>("agent", "show", seed.busy)).lifecycleState)
+      .toBe("paused");
+    await card(seed.busy).getByText("Paused", { exact: true }).waitFor();
+    await page.unroute(pauses);
+    await seeded.godel("agent", "resume", seed.busy);
+    await card(seed.busy).getByText("Busy", { exact: true }).waitFor();
+  });
+
+  it("G16 Space peeks, a assigns, e edits", async () => {
+    const { page: own } = await visitor(browser);
+    const [first = ""] = seed.beads;
+    await signIn(own, here, "/beads");
+    const row = own.locator(`main [data-row="${first}"]`);
+    await row.waitFor();
+    for (let at = 0; at < 10 && (await row.getAttribute("data-cursor")) === null; at += 1) {
+      await own.keyboard.press("j");
+    }
+    await own.keyboard.press("Space");
+    const panel = own.getByRole("complementary", { name: `Bead ${first}` });
+    await panel.waitFor();
+    await own.keyboard.press("a");
+    await expect
+      .poll(async () => (await seeded.json<Bead>("bead", "show", first)).agent)
+      .toBe("user:owner");
+    await own.keyboard.press("e");
+    await own.locator("input:focus, textarea:focus").waitFor();
+    await own.keyboard.press("Escape");
+    await seeded.godel("bead", "release", first, "--force");
+    await own.context().close();
+  });
+
   it("G4 where no WebSocket gets through, events come another way", async () => {
     const { page: own } = await visitor(browser);
     await own.routeWebSocket(/\/events$/, (socket) => socket.close());
@@ -149,6 +198,57 @@ describe("the shell", () => {
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: `Project: ${seed.project}` }).waitFor();
     expect(page.url()).toContain("project=");
+  });
+
+  it("G15 what was found and opened is among the recent", async () => {
+    const { page: own } = await visitor(browser);
+    await signIn(own, here, "/");
+    await badge(own, "Live").waitFor();
+    const option = (name: RegExp) => own.getByRole("option", { name }).first();
+    await own.keyboard.press("Control+k");
+    await own.keyboard.type("login form");
+    await option(/^Fix the login form/).waitFor();
+    await option(/^Fix the login form/).click();
+    await own.getByRole("heading", { name: "Beads", level: 1 }).waitFor();
+    await own.keyboard.press("Control+k");
+    await own.getByText("Recent", { exact: true }).waitFor();
+    await option(/^Fix the login form/).waitFor();
+    await picture(own, "palette-recent");
+    await own.context().close();
+  });
+
+  it("G15 the files of an open review are found by the palette's own search", async () => {
+    const { page: own } = await visitor(browser);
+    await signIn(own, here, `/review/${seed.inReview.bead}`);
+    await own.locator("[data-file]").first().waitFor();
+    await own.keyboard.press("Control+k");
+    await own.keyboard.type("hello.txt");
+    await own.getByRole("option", { name: /^hello\.txt/ }).waitFor();
+    await own.keyboard.press("Escape");
+    await own.getByRole("dialog").waitFor({ state: "detached" });
+    // G16: brackets go from pane to pane.
+    await own.locator("[data-pane=diff]").focus();
+    await own.keyboard.press("[");
+    await own.locator("[data-pane=queue]:focus").waitFor();
+    await own.keyboard.press("]");
+    await own.locator("[data-pane=diff]:focus").waitFor();
+    await own.context().close();
+  });
+
+  it("G15 navigation works offline", async () => {
+    const { page: own } = await visitor(browser);
+    // The code of other pages is fetched when there is time.
+    const fetched = own.waitForResponse(/\/assets\/CostsPage-[^/]*\.js$/);
+    await signIn(own, here, "/");
+    await (await fetched).finished();
+    await own.context().setOffline(true);
+    await own.route(/./, (route) => route.abort());
+    await own.keyboard.press("Control+k");
+    await own.keyboard.type("Costs");
+    await own.keyboard.press("Enter");
+    await own.getByRole("heading", { name: "Costs", level: 1 }).waitFor();
+    expect(own.url()).toContain("/dashboard/costs");
+    await own.context().close();
   });
 
   it("G18 at 320 px the pages are behind a button", async () => {

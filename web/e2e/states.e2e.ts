@@ -1,5 +1,7 @@
 import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Invitation } from "../src/api/types";
+import { SECTIONS } from "../src/features/settings/sections";
 import { badge, openBrowser, picture, signIn, visitor, type World } from "./browser";
 import { fullServer, go, PLACES, type Place, visit } from "./places";
 import { SeededServer } from "./seed";
@@ -143,6 +145,46 @@ describe("every page with data, without, before and instead of them", () => {
     });
   });
 
+  it("G10 what could not be read again stays, and is marked as old", async () => {
+    let isBroken = false;
+    const answer = (route: Route) => (isBroken ? refuse(route) : route.continue());
+    await behind(answer, async (own) => {
+      await visit(own, { name: "costs", path: "/costs", sees: "main [role=grid] [role=row]" });
+      isBroken = true;
+      await own.getByRole("button", { name: "Refresh" }).click();
+      await own
+        .getByText(/^Not up to date: The spending could not/)
+        .first()
+        .waitFor();
+      expect(await own.locator("main [role=grid] [role=row]").count()).toBeGreaterThan(0);
+      await pictures(own, "costs-stale");
+      isBroken = false;
+      await own.getByRole("button", { name: "Refresh" }).click();
+      await own
+        .getByText(/^Not up to date/)
+        .first()
+        .waitFor({ state: "detached" });
+    });
+  });
+
+  it("G14 whoever may only look gets no refusal from any page", async () => {
+    const { page: own, linkPath } = await viewer(browser, here);
+    const refused: string[] = [];
+    own.on("response", (response) => {
+      if (response.status() === 403) refused.push(response.url());
+    });
+    await own.goto(`${here.url}${linkPath}`);
+    await badge(own, "Live").waitFor();
+    const sections = SECTIONS.map(({ id }) => ({ name: id, path: `/settings/${id}` }));
+    for (const place of [...PLACES, ...sections]) {
+      await go(own, { ...place, sees: "" });
+      await own.locator("main h1").first().waitFor({ state: "attached" });
+      await own.locator('main [data-shows="loading"]').first().waitFor({ state: "detached" });
+      expect(refused, place.name).toEqual([]);
+    }
+    await own.context().close();
+  });
+
   it("G8 without data each says why, and what to do", async () => {
     const { seeded: other, here: there } = await SeededServer.bare();
     bare = other;
@@ -174,6 +216,18 @@ describe("every page with data, without, before and instead of them", () => {
     expect(problems).toEqual([]);
   });
 });
+
+/** Somebody who may look and no more, and the link that lets them in. */
+async function viewer(browser: Browser, { url, key }: World) {
+  const response = await fetch(`${url}/api/v1/users`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json", "X-API-Key": key },
+    body: JSON.stringify({ name: "vic", role: "viewer" }),
+  });
+  const { data } = (await response.json()) as { data: Invitation };
+  const { page } = await visitor(browser, { viewport: WIDE });
+  return { page, linkPath: data.linkPath };
+}
 
 const never = () => {};
 const refuse = (route: Route) => route.fulfill({ status: 500, json: FAILED });

@@ -1,5 +1,5 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { render, screen, waitFor } from "@testing-library/react";
+import { cleanup, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { describe, expect, it } from "vitest";
 import { fakeAgent } from "../../tests/fakeAgent";
@@ -41,6 +41,30 @@ describe("the palette", () => {
   const agents = Array.from({ length: 400 }, (_, at) =>
     fakeAgent({ id: `a${399 - at}`, label: `worker-${399 - at}`, bead: `app-${399 - at}` }),
   );
+
+  it("G15 remembers what was found and opened, though nothing is typed any more", async () => {
+    localStorage.removeItem("godel.palette.recent");
+    const user = show(agents);
+    await user.type(screen.getByRole("combobox"), "worker-7");
+    await waitFor(() =>
+      expect(screen.queryAllByRole("option")[0]?.textContent).toContain("worker-7Say"),
+    );
+    await user.type(screen.getByRole("combobox"), "{Enter}");
+    expect(window.location.pathname).toBe("/dashboard/agents/a7");
+    cleanup();
+    window.history.replaceState(null, "", "/dashboard/");
+    const again = show(agents);
+    expect(screen.getByText("Recent")).toBeDefined();
+    expect(screen.getAllByRole("option")[0]?.textContent).toContain("worker-7");
+    await again.type(screen.getByRole("combobox"), "{Enter}");
+    expect(window.location.pathname).toBe("/dashboard/agents/a7");
+  });
+
+  it("G15 reads what earlier versions remembered", () => {
+    localStorage.setItem("godel.palette.recent", JSON.stringify(["agent a3", "go.agents"]));
+    show(agents);
+    expect(screen.queryByText("Recent")).toBeNull();
+  });
 
   it("G15 finds the oldest agent as well as the newest, by name, bead or id", async () => {
     const user = show(agents);

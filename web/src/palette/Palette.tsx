@@ -7,7 +7,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { type Binding, useBoundActions } from "../actions/actions";
+import { type Binding, boundActions, useBoundActions } from "../actions/actions";
 import { keysOf } from "../actions/keymap";
 import { useIsOnline } from "../realtime/live";
 import { refusal } from "../roles/permissions";
@@ -15,15 +15,16 @@ import { useSession } from "../roles/session";
 import { Icon } from "../ui/Icon";
 import { KeyCaps } from "../ui/KeyCaps";
 import { useModal } from "../ui/useModal";
-import { useStored } from "../ui/useStored";
 import type { Step } from "./asking";
 import { score } from "./fuzzy";
 import styles from "./Palette.module.css";
+import { recentLines, useRecent } from "./recent";
 import { type PaletteItem, useFoundThings } from "./sources";
 
 /** So many lines are drawn; who needs more types more. */
 const MOST_SHOWN = 40;
-const MOST_RECENT = 6;
+/** Below this, every file of a review would match. */
+const MIN_CHARS = 2;
 
 interface PaletteProps {
   /** The first question, if an action asks for more. */
@@ -37,12 +38,14 @@ export function Palette({ asked, onClose }: PaletteProps) {
   const [typed, setTyped] = useState("");
   const [path, setPath] = useState<Step[]>(asked ? [asked] : []);
   const [at, setAt] = useState(0);
-  const [recent, setRecent] = useStored<readonly string[]>("palette.recent", []);
+  const [inside, setInside] = useState<readonly PaletteItem[]>([]);
+  const { recent, remember } = useRecent();
   const id = useId();
-  const items = useItems(typed, path.at(-1)?.items, recent);
+  const items = useItems(typed, path.at(-1)?.items, recent, inside);
 
   const type = (text: string) => {
     setTyped(text);
+    setInside(insideActions(text));
     setAt(0);
   };
   const choose = (item: PaletteItem | undefined) => {
@@ -51,7 +54,7 @@ export function Palette({ asked, onClose }: PaletteProps) {
       setPath([...path, { id: item.id, title: item.title, items: item.steps() }]);
       return type("");
     }
-    setRecent([item.id, ...recent.filter((one) => one !== item.id)].slice(0, MOST_RECENT));
+    remember(item);
     onClose();
     item.run?.();
   };
@@ -186,16 +189,19 @@ function Line({ id, item, head, isAt, onPoint, onChoose }: LineProps) {
 function useItems(
   typed: string,
   step: readonly PaletteItem[] | undefined,
-  recent: readonly string[],
+  recent: ReturnType<typeof useRecent>["recent"],
+  inside: readonly PaletteItem[],
 ): PaletteItem[] {
   const actions = useActionItems();
   const things = useFoundThings(step ? "" : typed);
   return useMemo(() => {
-    const pool = step ?? [...actions, ...things];
+    const pool = step ?? [...actions, ...things, ...inside];
     if (typed.trim() === "") {
-      const used = recent.flatMap((id) => pool.filter((item) => item.id === id));
-      const first = used.map((item) => ({ ...item, group: "Recent" }));
-      return [...first, ...pool.filter((item) => !used.includes(item))].slice(0, MOST_SHOWN);
+      // Among the answers to a question only those are of use.
+      const isKnown = ({ id }: { id: string }) => pool.some((item) => item.id === id);
+      const first = recentLines(step ? recent.filter(isKnown) : recent, pool);
+      const used = new Set(first.map(({ id }) => id));
+      return [...first, ...pool.filter(({ id }) => !used.has(id))].slice(0, MOST_SHOWN);
     }
     const ranked = pool.flatMap((item) => {
       const points = score(typed, `${item.title} ${item.note ?? ""} ${item.also ?? ""}`);
@@ -203,7 +209,15 @@ function useItems(
     });
     ranked.sort((a, b) => b.points - a.points);
     return byGroup(ranked.slice(0, MOST_SHOWN).map(({ item }) => item));
-  }, [typed, step, actions, things, recent]);
+  }, [typed, step, actions, things, inside, recent]);
+}
+
+/** What actions of this page would ask for next, such as the files of a review: found without asking. */
+function insideActions(typed: string): PaletteItem[] {
+  if (typed.trim().length < MIN_CHARS) return [];
+  return boundActions().flatMap(({ spec, disabled, steps }) =>
+    spec.scope !== "global" && disabled === undefined ? (steps?.() ?? []) : [],
+  );
 }
 
 /** Keeps groups together, in the order of their best line. */

@@ -29,6 +29,8 @@ export interface PaletteItem {
   /** Why it cannot be done now. */
   disabled?: string | undefined;
   run?: () => void;
+  /** Where it leads, for what is found by a search: the palette keeps it among what was used. */
+  to?: string | undefined;
   /** The next step, instead of doing something. */
   steps?: () => readonly PaletteItem[];
 }
@@ -81,13 +83,16 @@ export function useFoundThings(typed: string): readonly PaletteItem[] {
   return useMemo(() => (enabled ? [...named, ...written] : NONE), [enabled, named, written]);
 }
 
+/** A line that goes to a place. */
+export const leadsTo = (to: string) => ({ to, run: () => navigate(to) });
+
 const SETTINGS: readonly PaletteItem[] = SECTIONS.map(({ id, title, icon, words }) => ({
   id: `settings ${id}`,
   group: "Settings",
   title,
   also: `settings ${words}`,
   icon,
-  run: () => navigate(`/settings/${id}`),
+  ...leadsTo(`/settings/${id}`),
 }));
 
 function agentLine({ id, label, task, bead }: Agent): PaletteItem {
@@ -98,7 +103,7 @@ function agentLine({ id, label, task, bead }: Agent): PaletteItem {
     note: task.slice(0, NOTE_CHARS),
     also: `${bead} ${id}`,
     icon: "agents",
-    run: () => navigate(`/agents/${encodeURIComponent(id)}`),
+    ...leadsTo(`/agents/${encodeURIComponent(id)}`),
   };
 }
 
@@ -109,7 +114,7 @@ function beadLine({ id, title }: Bead): PaletteItem {
     title,
     note: id,
     icon: "beads",
-    run: () => navigate(`/beads/${encodeURIComponent(id)}`),
+    ...leadsTo(`/beads/${encodeURIComponent(id)}`),
   };
 }
 
@@ -120,7 +125,7 @@ function convoyLine({ id, name }: Convoy): PaletteItem {
     title: name,
     note: id,
     icon: "convoys",
-    run: () => navigate(`/convoys/${encodeURIComponent(id)}`),
+    ...leadsTo(`/convoys/${encodeURIComponent(id)}`),
   };
 }
 
@@ -143,7 +148,7 @@ function reviewLine({ bead, title }: ReviewRow): PaletteItem {
     title: `Review ${title}`,
     note: bead,
     icon: "review",
-    run: () => navigate(`/review/${encodeURIComponent(bead)}`),
+    ...leadsTo(`/review/${encodeURIComponent(bead)}`),
   };
 }
 
@@ -161,7 +166,7 @@ function viewsToGo(views: readonly View[]): PaletteItem[] {
         title: name,
         note: of.title,
         icon: of.icon,
-        run: () => navigate(`${of.path}?${params}`),
+        ...leadsTo(`${of.path}?${params}`),
       },
     ];
   });

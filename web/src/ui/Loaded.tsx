@@ -1,5 +1,6 @@
 import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { ApiError } from "../api/client";
 import { ErrorPanel } from "./ErrorPanel";
 import { PartialBadge } from "./Status";
 
@@ -11,17 +12,31 @@ interface LoadedProps<T> {
   children: (data: T) => ReactNode;
 }
 
-/** The answer of a query: its skeleton, then its data, or why there is none. Old data stay, marked. */
+/**
+ * The answer of a query: its skeleton, then its data, or why there is none. Old data stay, marked;
+ * what the reader may not see is marked as well, and not offered for another try.
+ */
 export function Loaded<T>({ query, what, skeleton, children }: LoadedProps<T>) {
   const { data, error, refetch, isFetching } = query;
+  const isDenied = error instanceof ApiError && error.status === 403;
   if (data !== undefined) {
     return (
       <>
         {error && !isFetching && (
-          <PartialBadge kind="stale" why={`${what} could not be loaded again: ${error.message}`} />
+          <PartialBadge
+            kind={isDenied ? "permission" : "stale"}
+            why={`${what} could not be loaded again: ${error.message}`}
+          />
         )}
         {children(data)}
       </>
+    );
+  }
+  if (isDenied) {
+    return (
+      <p data-shows="denied">
+        <PartialBadge kind="permission" why={`${what}: ${error.message}`} />
+      </p>
     );
   }
   if (error)

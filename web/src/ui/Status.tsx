@@ -44,7 +44,12 @@ export function Badge({
   );
 }
 
-const KINDS = { stale: "Not up to date", sampled: "A sample", limited: "Not all" } as const;
+const KINDS = {
+  stale: "Not up to date",
+  sampled: "A sample",
+  limited: "Not all",
+  permission: "Not for your role",
+} as const;
 
 /** Says that something is not the whole truth, and which part of it is missing. */
 export function PartialBadge({ kind, why }: { kind: keyof typeof KINDS; why: string }) {

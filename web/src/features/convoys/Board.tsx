@@ -4,6 +4,7 @@ import { useAction } from "../../actions/actions";
 import { LIST } from "../../actions/common";
 import type { Bead } from "../../api/types";
 import { useRefusal } from "../../roles/session";
+import { NewRows } from "../../ui/NewRows";
 import { useLatest } from "../../ui/useLatest";
 import { useStored } from "../../ui/useStored";
 import { BEAD, MAY_CHANGE } from "../beads/actions";
@@ -21,6 +22,7 @@ import { Ghost } from "./Ghost";
 import { LaneRow } from "./LaneRow";
 import { type Arrow, arrowOf, cardTo, find, type Place } from "./steps";
 import { type Drag, useBoardDrag } from "./useBoardDrag";
+import { useCalmLanes } from "./useCalmLanes";
 import { usePast } from "./usePast";
 
 interface BoardProps {
@@ -37,8 +39,9 @@ const NONE: ReadonlySet<string> = new Set();
 
 /** The beads as cards in columns, in lanes below each other; a letter in the filter alone draws none of it. */
 export const Board = memo(function Board(props: BoardProps) {
-  const { lanes, beads, graph, project, peeked, onPeek } = props;
+  const { lanes: newest, beads, graph, project, peeked, onPeek } = props;
   const box = useRef<HTMLDivElement>(null);
+  const { lanes, waiting, show } = useCalmLanes(newest, box);
   const [cursor, setCursor] = useState<Place>();
   const [selected, setSelected] = useState(NONE);
   const move = useMoveBeads();
@@ -78,6 +81,7 @@ export const Board = memo(function Board(props: BoardProps) {
     >
       <Told said={dragging.said} />
       <Heads beads={beads} />
+      <NewRows waiting={waiting} noun="card" onShow={show} />
       {lanes.map((lane, at) => (
         <LaneRow
           key={lane.id}

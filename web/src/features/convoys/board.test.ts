@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Convoy } from "../../api/types";
 import { bead } from "../beads/fakeBead";
-import { isSettled, lanesOf, onBoard, ranksAt, sumOf, titlesOf } from "./board";
+import {
+  type Held,
+  heldLanes,
+  isSettled,
+  lanesOf,
+  onBoard,
+  ranksAt,
+  sumOf,
+  titlesOf,
+} from "./board";
 import { byPlace } from "./rank";
 
 describe("the board", () => {
@@ -19,6 +28,24 @@ describe("the board", () => {
     expect(lanes[0]?.cells.open.map(({ id }) => id)).toEqual(["a"]);
     expect(lanes[0]?.cells.done.map(({ id }) => id)).toEqual(["b"]);
     expect(lanes[1]?.cells.review.map(({ id }) => id)).toEqual(["x"]);
+  });
+
+  it("G11 keeps a card where the reader saw it, with what it says by now", () => {
+    const was = [bead("a"), bead("b")];
+    const now = [bead("a", { status: "review", title: "Another title" })];
+    const rowsOf = (lanes: ReturnType<typeof lanesOf>): Held[] =>
+      lanes.flatMap(({ id, cells }) =>
+        (["open", "review"] as const).flatMap((status) =>
+          cells[status].map((one) => ({ lane: id, status, bead: one })),
+        ),
+      );
+    const lanes = lanesOf(now, "none", []);
+    const [held] = heldLanes(lanes, rowsOf(lanesOf(was, "none", [])), rowsOf(lanes));
+    expect(held?.cells.open.map(({ id, title }) => [id, title])).toEqual([
+      ["a", "Another title"],
+      ["b", bead("b").title],
+    ]);
+    expect(held?.cells.review).toEqual([]);
   });
 
   it("G7 is shown before all beads are here only if the others go where nobody looks yet", () => {

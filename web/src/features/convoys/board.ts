@@ -65,6 +65,29 @@ export function lanesOf(
   return [...lanes, { id: "no convoy", title: "In no convoy", cells: cellsOf(others) }];
 }
 
+/** A card and where the reader saw it. */
+export interface Held {
+  lane: string;
+  status: BeadStatus;
+  bead: Bead;
+}
+
+/** Lanes with their cards where the reader saw them; `now` has what each says by now. */
+export function heldLanes(
+  lanes: readonly Lane[],
+  seen: readonly Held[],
+  now: readonly Held[],
+): Lane[] {
+  const newest = new Map(now.map(({ bead }) => [bead.id, bead]));
+  const byLane = new Map<string, Record<BeadStatus, Bead[]>>();
+  for (const { lane, status, bead } of seen) {
+    const cells = byLane.get(lane) ?? { open: [], "in-progress": [], review: [], done: [] };
+    cells[status].push(newest.get(bead.id) ?? bead);
+    byLane.set(lane, cells);
+  }
+  return lanes.map((lane) => ({ ...lane, cells: byLane.get(lane.id) ?? cellsOf([]) }));
+}
+
 function cellsOf(beads: readonly Bead[]): Lane["cells"] {
   const cells: Record<BeadStatus, Bead[]> = { open: [], "in-progress": [], review: [], done: [] };
   for (const bead of beads) cells[statusOf(bead)].push(bead);

@@ -1,14 +1,18 @@
-import { useState } from "react";
+import { type RefObject, useMemo, useRef, useState } from "react";
 import { useAction } from "../../actions/actions";
 import { keysOf } from "../../actions/keymap";
 import type { Landing, LandingLine } from "../../api/types";
+import { useActing } from "../../change/useActing";
 import { Guarded } from "../../roles/Guarded";
 import { useSession } from "../../roles/session";
+import { useCalm } from "../../ui/calm";
 import { plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { KeyCaps } from "../../ui/KeyCaps";
+import { NewRows } from "../../ui/NewRows";
 import { Badge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
+import { usePresence } from "../../ui/usePresence";
 import { LANDING } from "./actions";
 import { EntryView } from "./EntryView";
 import styles from "./LineView.module.css";
@@ -27,11 +31,21 @@ interface LineViewProps {
 
 /** The queue of one project: what is to land, in order, and what is over. */
 export function LineView({ line, name, cursor, isFirst }: LineViewProps) {
-  const open = line.landings.filter(isOpen);
-  const over = line.landings.filter((landing) => !isOpen(landing));
+  const box = useRef<HTMLElement>(null);
+  const { open, over, isHeld, waiting, show } = useCalmLine(line.landings, box);
+  const count = line.landings.filter(isOpen).length;
   return (
-    <section className={styles.line} aria-label={`Queue of ${name}`} data-queue={name}>
-      <LineHead line={line} name={name} count={open.length} isFirst={isFirst} />
+    <section
+      ref={box}
+      className={styles.line}
+      aria-label={`Queue of ${name}`}
+      data-queue={name}
+      data-held={isHeld || undefined}
+    >
+      <LineHead line={line} name={name} count={count} isFirst={isFirst} />
+      <div className={styles.news}>
+        <NewRows waiting={waiting} noun="landing" onShow={show} />
+      </div>
       {open.length === 0 ? (
         <p className={styles.none}>Nothing is to land.</p>
       ) : (
@@ -45,6 +59,32 @@ export function LineView({ line, name, cursor, isFirst }: LineViewProps) {
       )}
     </section>
   );
+}
+
+/** An entry, and whether it was to land or over when the reader saw it. */
+interface Seen {
+  landing: Landing;
+  wasOpen: boolean;
+}
+
+const keyOf = ({ landing, wasOpen }: Seen) => `${landing.bead} ${wasOpen}`;
+
+/** Entries with their newest state; while somebody reads, each stays where it was. */
+function useCalmLine(landings: readonly Landing[], box: RefObject<HTMLElement | null>) {
+  const isHere = usePresence(box);
+  const isActing = useActing();
+  const rows = useMemo(
+    () => landings.map((landing) => ({ landing, wasOpen: isOpen(landing) })),
+    [landings],
+  );
+  const calm = useCalm<Seen>(rows, keyOf, isHere && !isActing);
+  const newest = new Map(landings.map((landing) => [landing.bead, landing]));
+  const part = (wasOpen: boolean) =>
+    calm.rows
+      .filter((row) => row.wasOpen === wasOpen)
+      .map(({ landing }) => newest.get(landing.bead) ?? landing);
+  const isHeld = calm.rows.map(keyOf).join() !== rows.map(keyOf).join();
+  return { open: part(true), over: part(false), isHeld, waiting: calm.waiting, show: calm.show };
 }
 
 function LineHead({
