@@ -4,7 +4,7 @@
 //! after a crash, and once; a budget that was raised since is no trouble any more, which is looked up.
 
 use godel_app::workflows::runs;
-use godel_app::{App, Call};
+use godel_app::{App, Call, Error as AppError};
 use godel_fleet::{Fleet, Notice, inbox, paper};
 use godel_model::{Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble, code};
 use godel_store::{Error as StoreError, INCIDENT, Paper, Tx};
@@ -127,9 +127,18 @@ pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>
     }
     if let About::Gate { run, step, .. } = &entry.about {
         let said = verdict(answer.as_deref())?;
-        runs::answer(fleet.app(), call, (*run, step.clone()), said).await?;
+        let answered = runs::answer(fleet.app(), call, (*run, step.clone()), said).await;
+        if let Err(AppError::Workflow(error)) = &answered
+            && error.is_over()
+        {
+            // A server that knows of no incidents let it go: nobody else would take it away.
+            close(fleet.app(), call, id).await?;
+        }
+        answered?;
     } else {
-        put_aside(fleet.app(), call, id).await?;
+        // It is put aside for everybody.
+        call.may("agent", "execute", Reach::Team)?;
+        close(fleet.app(), call, id).await?;
     }
     Ok(by_id(fleet.app(), call, id).await?.unwrap_or(entry))
 }
@@ -153,13 +162,10 @@ fn verdict(answer: Option<&str>) -> Result<(bool, Option<String>)> {
     Ok((is(YES), note))
 }
 
-async fn put_aside(app: &App, call: &Call, id: Uuid) -> Result<()> {
-    call.may("agent", "execute", Reach::Own)?;
+async fn close(app: &App, call: &Call, id: Uuid) -> Result<()> {
     let (app_, call_) = (app.clone(), call.clone());
     let work = move |tx: &mut Tx<'_>| {
-        let found = tx.papers(INCIDENT).by_id(id)?;
-        let found = found.ok_or_else(|| Error::NoNotice(id.to_string()))?;
-        if !tx.incidents().close(&found.owner, None)? {
+        if !tx.incidents().put_aside(id)? {
             return Err(Error::NoNotice(id.to_string()));
         }
         let told = json!({ "notice": id });
@@ -225,14 +231,14 @@ fn entry(tx: &mut Tx<'_>, call: &Call, paper: &Paper, now: Timestamp) -> Result<
             let text = format!("The pool {pool} has more dead letters than its setting allows.");
             ("dead_letters", text, About::Pool(pool.to_string()))
         }
-        Trouble::Budget { budget, ref scope, period, cap, .. } if may("cost") => {
+        Trouble::Budget { budget, ref scope, period, cap, used_up, .. } if may("cost") => {
             let Some(scope_) = scope.parse().ok().filter(|scope| sees(call, scope)) else {
                 return Ok(None);
             };
             let of = named(tx, call, &scope_)?;
             let stands = if open { stands(tx, (&scope_, period), &trouble, now)? } else { None };
             let open = stands.is_some();
-            let text = in_words(&of, (period, cap), stands.as_ref());
+            let text = in_words(&of, (period, cap, used_up), stands.as_ref());
             let about = About::Budget(budget, scope.clone());
             let (choices, kind) = (Vec::new(), "budget");
             return Ok(Some(Entry { id, kind, open, about, text, choices, answer, created_at }));
@@ -262,7 +268,9 @@ fn stands(
 ) -> Result<Option<Budget>> {
     let Some(mut budget) = tx.budgets().by_scope(scope, period)? else { return Ok(None) };
     budget.roll(now);
-    Ok((budget.is_low() && Trouble::of_budget(&budget).as_ref() == Some(trouble)).then_some(budget))
+    let used_up = matches!(trouble, Trouble::Budget { used_up: true, .. });
+    let same = Trouble::of_budget(&budget, used_up).as_ref() == Some(trouble);
+    Ok((same && budget.is_low()).then_some(budget))
 }
 
 /// Says whose spending a budget limits.
@@ -281,7 +289,11 @@ fn named(tx: &mut Tx<'_>, call: &Call, scope: &BudgetScope) -> Result<String> {
     })
 }
 
-fn in_words(of: &str, (period, cap): (Period, i64), stands: Option<&Budget>) -> String {
+fn in_words(
+    of: &str,
+    (period, cap, used_up): (Period, i64, bool),
+    stands: Option<&Budget>,
+) -> String {
     let which = match period {
         Period::Total => "budget",
         Period::Daily => "daily budget",
@@ -293,6 +305,10 @@ fn in_words(of: &str, (period, cap): (Period, i64), stands: Option<&Budget>) -> 
         Some(spent) if spent >= cap => {
             let spent = dollars(spent);
             format!("The {which} for {of} is used up: {spent} of {cap_} is spent.")
+        }
+        Some(spent) if used_up => {
+            let spent = dollars(spent);
+            format!("The {which} for {of} leaves too little: {spent} of {cap_} is spent.")
         }
         Some(spent) => {
             let (percent, spent) =

@@ -30,7 +30,7 @@ pub enum Error {
     Settings(#[from] Box<godel_settings::Error>),
     /// Logging could not be set up.
     #[error(transparent)]
-    Telemetry(#[from] Box<godel_server::telemetry::Error>),
+    Telemetry(#[from] Box<godel_telemetry::Error>),
     /// The beads of a repository could not be used.
     #[error(transparent)]
     Beads(#[from] Box<godel_beads::Error>),
@@ -163,7 +163,7 @@ boxed! {
     App(godel_app::Error);
     Start(godel_server::StartError);
     Settings(godel_settings::Error);
-    Telemetry(godel_server::telemetry::Error);
+    Telemetry(godel_telemetry::Error);
     Beads(godel_beads::Error);
     Git(godel_git::Error);
 }

@@ -52,6 +52,9 @@ pub enum Trouble {
         starts: Timestamp,
         /// What may be spent in it.
         cap: i64,
+        /// Whether it is used up, and not only nearly so.
+        #[serde(default)]
+        used_up: bool,
     },
     /// A pool has more dead letters than its setting allows.
     DeadLetters {
@@ -61,11 +64,13 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// Makes the trouble of a budget. An agent asks by itself when it has spent what it may.
-    pub fn of_budget(budget: &Budget) -> Option<Self> {
-        let &Budget { id, ref scope, period, starts, cap, .. } = budget;
+    /// Makes the trouble of a budget that is used up, or nearly so. An agent asks by itself when it has
+    /// spent what it may.
+    pub fn of_budget(budget: &Budget, used_up: bool) -> Option<Self> {
+        let &Budget { id: budget, ref scope, period, starts, cap, .. } = budget;
         let own = matches!(scope, BudgetScope::Agent(_));
-        (!own).then(|| Self::Budget { budget: id, scope: scope.to_string(), period, starts, cap })
+        let scope = scope.to_string();
+        (!own).then(|| Self::Budget { budget, scope, period, starts, cap, used_up })
     }
 
     /// Returns what the trouble is with: of its incidents only the latest can be open.
@@ -82,8 +87,12 @@ impl Trouble {
         let own = self.owner();
         match self {
             Self::Approval { round, .. } => Some(format!("{own}/{round}")),
-            // Another limit is another promise; to pass it is news.
-            Self::Budget { starts, cap, .. } => Some(format!("{own}/{}/{cap}", micros(*starts))),
+            // Another limit is another promise; to pass it is news, and so is to have used it up for
+            // who put aside that it was nearly so.
+            Self::Budget { starts, cap, used_up, .. } => {
+                let mark = if *used_up { "used-up" } else { "low" };
+                Some(format!("{own}/{}/{cap}/{mark}", micros(*starts)))
+            }
             Self::DeadLetters { .. } => None,
         }
     }
@@ -110,16 +119,17 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_has_one_incident_for_each_period_and_limit() {
+    fn a_budget_has_one_incident_for_each_period_limit_and_mark() {
         let first = budget(BudgetScope::Tenant);
-        let name = |budget: &Budget| Trouble::of_budget(budget).unwrap().name();
+        let name = |budget: &Budget| Trouble::of_budget(budget, false).unwrap().name();
         let later = Budget { starts: "2026-01-02T00:00:00Z".parse().unwrap(), ..first.clone() };
         let raised = Budget { cap: 20, ..first.clone() };
         let spent = Budget { spent: 10, held: 3, ..first.clone() };
         assert_eq!(name(&first), name(&spent));
         assert_ne!(name(&first), name(&later));
         assert_ne!(name(&first), name(&raised));
-        assert_eq!(Trouble::of_budget(&budget(BudgetScope::Agent("a".to_owned()))), None);
+        assert_ne!(name(&first), Trouble::of_budget(&first, true).unwrap().name());
+        assert_eq!(Trouble::of_budget(&budget(BudgetScope::Agent("a".to_owned())), true), None);
     }
 
     #[test]
@@ -135,7 +145,8 @@ mod tests {
             message: Some("Ship?".to_owned()),
         };
         let dead = Trouble::DeadLetters { pool: "ci".parse().unwrap() };
-        for trouble in [asks, dead, Trouble::of_budget(&budget(BudgetScope::Tenant)).unwrap()] {
+        let low = Trouble::of_budget(&budget(BudgetScope::Tenant), false).unwrap();
+        for trouble in [asks, dead, low] {
             let id = mint.id::<crate::EventId>().uuid();
             let raised_at = Timestamp::UNIX_EPOCH;
             let incident = Incident { id, raised_at, answer: None, trouble };

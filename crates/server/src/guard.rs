@@ -9,6 +9,7 @@ use godel_app::auth::{self, AccessToken, Credential, Identity, login};
 use godel_app::{Call, NoPlace, Origin, SocketPlace, audit};
 use godel_decide::{Admission, Limit};
 use godel_model::{LoginToken, code};
+use godel_telemetry::TraceContext;
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
@@ -17,7 +18,6 @@ use jiff::Timestamp;
 use crate::error::{ApiError, ApiResult};
 use crate::metrics;
 use crate::state::{Entrance, Shared};
-use crate::trace::TraceContext;
 
 /// The cookie of a browser session.
 pub(crate) const SESSION_COOKIE: &str = "godel_session";

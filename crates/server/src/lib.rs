@@ -27,9 +27,7 @@ mod router;
 mod routes;
 mod state;
 mod switchboard;
-pub mod telemetry;
 mod tls;
-mod trace;
 mod web;
 mod ws;
 

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt as _;
 use godel_api::{ErrorBody, Failure, Meta};
 use godel_model::{EventId, code};
+use godel_telemetry::{TraceContext, join_trace};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tracing::Instrument as _;
 
@@ -17,8 +18,6 @@ use crate::error::ApiError;
 use crate::guard::check_host;
 use crate::metrics;
 use crate::state::Shared;
-use crate::telemetry;
-use crate::trace::TraceContext;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
@@ -49,7 +48,7 @@ pub(crate) async fn observe(
         trace_id = %trace.trace_id,
         request_id = %request_id,
     );
-    telemetry::join_trace(&span, &trace);
+    join_trace(&span, &trace);
     let traceparent = HeaderValue::try_from(trace.traceparent());
     request.extensions_mut().insert(trace);
     let mut response = match check_host(&shared.entrance, &request) {

@@ -12,6 +12,7 @@ use godel_app::auth::{self, AccessToken, Credential};
 use godel_app::spend::{self, Shown};
 use godel_llm::Trouble;
 use godel_proxy::{Refusal, Switchboard, Who, is_model_path};
+use godel_telemetry::{TraceContext, join_trace};
 use http::header::{self, HeaderName};
 use http::{HeaderMap, Request, Response};
 use hyper::body::Incoming;
@@ -20,8 +21,6 @@ use tracing::{Instrument as _, Span};
 
 use crate::guard::{Peer, check_host, origin_of};
 use crate::state::Shared;
-use crate::telemetry::join_trace;
-use crate::trace::TraceContext;
 
 /// The header for clients that bring a login of the provider in the usual one.
 const OWN_TOKEN: HeaderName = HeaderName::from_static("x-godel-token");

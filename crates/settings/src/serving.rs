@@ -9,8 +9,9 @@ use godel_app::vault::MasterKey;
 use godel_app::{AppConfig, RateConfig};
 use godel_decide::Limit;
 use godel_model::{Invalid, code};
-use godel_server::{Config, RedisUrl, Tls, decode_master_key, is_server_name, telemetry};
+use godel_server::{Config, RedisUrl, Tls, decode_master_key, is_server_name};
 use godel_store::DatabaseUrl;
+use godel_telemetry as telemetry;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 

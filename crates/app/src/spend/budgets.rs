@@ -160,8 +160,10 @@ pub(crate) fn put(
         }
     };
     tx.budgets().put(&budget)?;
+    let mut today = budget.clone();
+    today.roll(now);
     // A limit below what is spent is passed from the start.
-    if let Some(trouble) = Trouble::of_budget(&budget).filter(|_| budget.is_low()) {
+    if let Some(trouble) = Trouble::of_budget(&today, true).filter(|_| today.spent >= today.cap) {
         let id = app.mint.id::<EventId>().uuid();
         let incident = Incident { id, raised_at: now, answer: None, trouble };
         let tenant = tx.tenant()?;

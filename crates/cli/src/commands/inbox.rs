@@ -94,7 +94,7 @@ fn word(kind: &str) -> &str {
     match kind {
         "question" => "asks",
         "stuck" => "is stuck",
-        "budget" => "has spent its budget",
+        "budget" => "has spent its budget, or nearly",
         "review" => "wants a review",
         "approval" => "needs a yes or a no",
         "dead_letters" => "has dead letters",

@@ -9,7 +9,7 @@ use godel_console::locate::{Presence, presence};
 use godel_console::output::{STRONG, WARN, styled};
 use godel_console::{Context, Error, Exit, Result, Signals, saved};
 use godel_model::{Report as _, code};
-use godel_server::{Server, StartError, telemetry};
+use godel_server::{Server, StartError};
 use serde_json::json;
 use tokio::sync::oneshot;
 
@@ -25,7 +25,7 @@ pub(crate) async fn run(context: &Context, flags: &SettingFlags) -> Result<Exit>
     // What a person agreed to for a repository counts for agents in it too.
     config.agents.state_dir = super::worktree::state_dir(context).ok();
     check_providers(&config.providers_file())?;
-    let logs = telemetry::init(&loaded.telemetry())?;
+    let logs = godel_telemetry::init(&loaded.telemetry())?;
     let mut signals = Signals::listen()?;
     let started = tokio::select! {
         started = Box::pin(Server::start(config)) => started,

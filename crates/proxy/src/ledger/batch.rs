@@ -220,7 +220,7 @@ impl<'a> Book<'a> {
                 news.push(used_up);
             }
             let event = told(inner, budget, *crossing, now);
-            if let Some(trouble) = Trouble::of_budget(budget) {
+            if let Some(trouble) = Trouble::of_budget(budget, *crossing == Crossing::Exceeded) {
                 let id = event.id.uuid();
                 let incident = Incident { id, raised_at: now, answer: None, trouble };
                 tx.incidents().raise(*tenant, &incident)?;

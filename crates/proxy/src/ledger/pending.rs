@@ -83,7 +83,6 @@ impl Pending {
     /// Takes what one transaction writes.
     pub(super) fn take(&mut self) -> Self {
         let rests = self.ended_wait().is_some_and(|until| until > Instant::now());
-        self.hurry = false;
         let fresh = !(self.openings.is_empty()
             && (self.closings.is_empty() || rests)
             && self.events.is_empty()
@@ -98,6 +97,7 @@ impl Pending {
                 ..Self::default()
             };
         }
+        self.hurry = false;
         let some = |length: usize| length.min(BATCH_MAX);
         let open = some(self.openings.len());
         let close = if rests { 0 } else { some(self.closings.len()) };

@@ -1,14 +1,19 @@
 //! Pages: the dashboard, the API reference, and the OpenAPI document.
 
+mod coding;
+
+use std::borrow::Cow;
+
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use rust_embed::{EmbeddedFile, RustEmbed};
 
+use self::coding::Coding;
 use crate::etag::Tags;
 use crate::observe::no_route;
 use crate::router::compression;
@@ -46,10 +51,15 @@ pub(crate) fn pages() -> Router<Shared> {
     Router::new()
         .route("/", get(|| async { Redirect::temporary("/dashboard/") }))
         .route("/dashboard", get(|| async { Redirect::temporary("/dashboard/") }))
-        .route("/dashboard/", get(|| async { dashboard("index.html") }))
+        .route(
+            "/dashboard/",
+            get(|headers: HeaderMap| async move { dashboard("index.html", &headers) }),
+        )
         .route(
             "/dashboard/{*path}",
-            get(|Path(path): Path<String>| async move { dashboard(&path) }),
+            get(|Path(path): Path<String>, headers: HeaderMap| async move {
+                dashboard(&path, &headers)
+            }),
         )
         .route("/docs", get(|| async { page(Assets::get("docs.html"), "docs.html") }))
         .route("/docs/{file}", get(docs_file))
@@ -98,17 +108,34 @@ async fn docs_file(Path(file): Path<String>) -> Response {
 }
 
 /// Serves a file of the dashboard; other paths are its own routes and get its page.
-fn dashboard(path: &str) -> Response {
+fn dashboard(path: &str, asked: &HeaderMap) -> Response {
     if !has_dashboard() {
         return page(Assets::get("no-dashboard.html"), "no-dashboard.html");
     }
-    if let Some(found) = Dashboard::get(path) {
-        return page(Some(found), path);
-    }
-    if path.starts_with("assets/") {
+    let is_file = Coding::of_name(path).is_none() && Dashboard::get(path).is_some();
+    if !is_file && path.starts_with("assets/") {
         return StatusCode::NOT_FOUND.into_response();
     }
-    page(Dashboard::get("index.html"), "index.html")
+    let path = if is_file { path } else { "index.html" };
+    let mut response = page(Dashboard::get(path), path);
+    // The build has compressed it already, better than there is time for now.
+    for coding in Coding::wanted(asked) {
+        let Some(pressed) = Dashboard::get(&format!("{path}{}", coding.ending())) else { continue };
+        *response.body_mut() = Body::from(bytes_of(pressed));
+        let name = HeaderValue::from_static(coding.name());
+        response.headers_mut().insert(header::CONTENT_ENCODING, name);
+        break;
+    }
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    response
+}
+
+/// What is inside of the program is not copied.
+fn bytes_of(file: EmbeddedFile) -> bytes::Bytes {
+    match file.data {
+        Cow::Borrowed(data) => bytes::Bytes::from_static(data),
+        Cow::Owned(data) => data.into(),
+    }
 }
 
 fn page(file: Option<EmbeddedFile>, path: &str) -> Response {
@@ -118,7 +145,7 @@ fn page(file: Option<EmbeddedFile>, path: &str) -> Response {
     // Half of the hash is more than enough to tell versions apart.
     let hash = file.metadata.sha256_hash();
     let digest = hash[..16].iter().map(|byte| format!("{byte:02x}")).collect();
-    let mut response = Response::new(Body::from(file.data.into_owned()));
+    let mut response = Response::new(Body::from(bytes_of(file)));
     response.extensions_mut().insert(Digest(digest));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type(path)));

@@ -1,6 +1,7 @@
 //! The inbox: approvals, budgets and dead letters wait there once, until they are no trouble any more.
 
 use godel_llm::Dialect;
+use godel_store::{Error as StoreError, INCIDENT, Paper, Scope, Tx};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
@@ -109,6 +110,30 @@ async fn an_approval_goes_when_its_gate_is_answered_elsewhere_or_its_run_ends() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_approval_that_asks_nobody_any_more_goes_when_it_is_answered() {
+    for server in servers().await {
+        let run = start(&server).await;
+        let waiting = inbox(&server, "").await;
+        data(answer(&server, &waiting[0], json!({ "answer": "Approve" })).await, StatusCode::OK)
+            .await;
+        becomes(&server, &run, "completed").await;
+        // As a server leaves it that answers gates and knows of no incidents.
+        let id: uuid::Uuid = waiting[0]["id"].as_str().unwrap().parse().unwrap();
+        let tenant = Scope::Tenant(godel_app::tenants::ensure_first(&server.app).await.unwrap().id);
+        let reopen = move |tx: &mut Tx<'_>| {
+            let paper = tx.papers(INCIDENT).by_id(id)?.unwrap();
+            tx.papers(INCIDENT).update(&Paper { state: "open".to_owned(), ..paper })
+        };
+        let reopened = server.app.store.write::<_, StoreError, _>(tenant, reopen).await.unwrap();
+        assert!(reopened.value);
+        assert_eq!(inbox(&server, "").await.len(), 1);
+        let late = answer(&server, &waiting[0], json!({ "answer": "Reject" })).await;
+        assert_eq!(late.status(), StatusCode::CONFLICT);
+        assert_eq!(inbox(&server, "").await.len(), 0, "{}", server.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_budget_that_runs_out_waits_once_until_it_is_raised_or_put_aside() {
     for world in World::all("").await {
         let server = &world.server;
@@ -126,12 +151,22 @@ async fn a_budget_that_runs_out_waits_once_until_it_is_raised_or_put_aside() {
         assert!(text.ends_with("89% used: $0.09001 of $0.1002 is spent."), "{text}");
         let own = budgets.iter().find(|budget| budget["scope"] == "tenant").unwrap();
         assert_eq!(warned["budgetId"], own["id"]);
-        // To be used up is the same incident as to be nearly so, and so is every refusal.
+        // It is put aside for everybody, so not by anybody.
+        let (_, dev) = server.user("dev", "developer").await;
+        let path = format!("/api/v1/inbox/{}/answer", warned["id"].as_str().unwrap());
+        let sent = server.http.post(format!("{}{path}", server.url)).bearer_auth(&dev);
+        failure(sent.json(&json!({})).send().await.unwrap(), 403, "forbidden").await;
+        data(answer(server, warned, json!({})).await, StatusCode::OK).await;
+        assert_eq!(inbox(server, "").await.len(), 0);
+        // That it is used up is news to who put aside that it was nearly so; every other refusal is not.
         for _ in 0..3 {
             assert_eq!(world.say(&dear).await.0, 402);
         }
         assert_eq!(world.events("budget:exceeded").await.len(), 1);
-        assert_eq!(inbox(server, "").await.len(), 1);
+        let waiting = inbox(server, "").await;
+        let [used_up] = waiting.as_slice() else { panic!("{}: {waiting:?}", server.engine) };
+        let text = used_up["text"].as_str().unwrap();
+        assert!(text.ends_with("leaves too little: $0.09001 of $0.1002 is spent."), "{text}");
         world.budget("tenant", 1_000_000).await;
         assert_eq!(inbox(server, "").await.len(), 0, "{}: it was raised", server.engine);
         // A limit below what is spent is passed at once; what was put aside stays there.
@@ -144,10 +179,10 @@ async fn a_budget_that_runs_out_waits_once_until_it_is_raised_or_put_aside() {
         world.budget("tenant", 90_000).await;
         assert_eq!(inbox(server, "").await.len(), 0);
         let told = world.events("notice:closed").await;
-        assert_eq!(told.len(), 1);
+        assert_eq!(told.len(), 2);
         let states: Vec<Value> =
             inbox(server, ALL).await.into_iter().map(|notice| notice["state"].clone()).collect();
-        assert_eq!(states, ["closed", "closed"]);
+        assert_eq!(states, ["closed", "closed", "closed"]);
     }
 }
 

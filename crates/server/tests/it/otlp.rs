@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use godel_llm::Dialect;
-use godel_server::telemetry;
+use godel_telemetry as telemetry;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;

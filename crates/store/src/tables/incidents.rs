@@ -1,7 +1,9 @@
 //! Incidents: papers that somebody is told of once, whoever tells it and how often.
 
 use godel_model::{Incident, TenantId};
+use uuid::Uuid;
 
+use super::papers;
 use crate::statement::{Param, statements};
 use crate::{Error, Paper, Result, Tx};
 
@@ -12,6 +14,9 @@ statements! {
     INSERT = "incident_insert":
         "INSERT INTO paper (tenant, kind, id, label, owner, state, doc, version)
          VALUES ($1, 'incident', $2, $3, $4, 'open', $5, 1) ON CONFLICT DO NOTHING";
+    OPEN_OF = "incident_open_of":
+        "SELECT id, label, owner, state, doc, version FROM paper
+         WHERE tenant = $1 AND kind = 'incident' AND owner = $2 AND state = 'open'";
     CLOSE_OTHERS = "incident_close_others":
         "UPDATE paper SET state = 'closed', version = version + 1
          WHERE tenant = $1 AND kind = 'incident' AND owner = $2 AND state = 'open' AND id <> $3";
@@ -46,8 +51,25 @@ impl Incidents<'_, '_> {
     /// # Errors
     /// If the database fails.
     pub fn close(&mut self, owner: &str, answer: Option<&str>) -> Result<bool> {
-        let latest = self.tx.papers(INCIDENT).of(owner, None, 1)?.pop();
-        let Some(paper) = latest.filter(|paper| paper.state == "open") else { return Ok(false) };
+        let params = [Param::Uuid(self.tx.tenant()?.uuid()), Param::Text(owner)];
+        let mut closed = false;
+        // By its state, not by its id: the clocks of two servers differ.
+        for paper in self.tx.conn.query(&OPEN_OF, &params, papers::read)? {
+            closed |= self.shut(paper, answer)?;
+        }
+        Ok(closed)
+    }
+
+    /// Closes one incident, whatever it is about; `false` if it is not open.
+    ///
+    /// # Errors
+    /// If the database fails.
+    pub fn put_aside(&mut self, id: Uuid) -> Result<bool> {
+        let found = self.tx.papers(INCIDENT).by_id(id)?.filter(|paper| paper.state == "open");
+        found.map_or(Ok(false), |paper| self.shut(paper, None))
+    }
+
+    fn shut(&mut self, paper: Paper, answer: Option<&str>) -> Result<bool> {
         let mut incident: Incident = serde_json::from_str(&paper.doc).map_err(unreadable)?;
         incident.answer = answer.map(ToOwned::to_owned);
         let (state, doc) = ("closed".to_owned(), written(&incident)?);

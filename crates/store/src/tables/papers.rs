@@ -231,7 +231,7 @@ impl TalkNodes<'_, '_> {
     }
 }
 
-fn read(row: &Row<'_>) -> Result<Paper> {
+pub(super) fn read(row: &Row<'_>) -> Result<Paper> {
     Ok(Paper {
         id: row.uuid(0)?,
         label: row.opt_text(1)?,

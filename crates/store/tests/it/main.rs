@@ -8,6 +8,7 @@ mod callers;
 mod crash;
 mod fleet;
 mod held;
+mod incidents;
 mod migrations;
 mod pages;
 mod projects;

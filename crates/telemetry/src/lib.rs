@@ -1,7 +1,8 @@
-//! Logs and traces of the process.
+//! The diary: logs and traces of the process, with secrets struck out, and whose request a trace follows.
 
 mod json;
 mod redact;
+mod trace;
 
 use std::io::IsTerminal as _;
 
@@ -18,7 +19,7 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 pub use self::redact::redact;
-use crate::trace::TraceContext;
+pub use self::trace::TraceContext;
 
 /// Which spans are exported: those of requests, those of the use cases below them, and those of
 /// attempts to ask models.
@@ -148,7 +149,7 @@ fn tracer_provider(endpoint: &str) -> Result<SdkTracerProvider, Error> {
 }
 
 /// Makes a span part of the caller's trace.
-pub(crate) fn join_trace(span: &Span, trace: &TraceContext) {
+pub fn join_trace(span: &Span, trace: &TraceContext) {
     // A trace that begins here has this request itself as its root, so that ids agree everywhere.
     let parent = trace.parent_id.as_deref().unwrap_or(&trace.span_id);
     let (Ok(trace_id), Ok(span_id)) =

@@ -5,20 +5,20 @@ use http::HeaderMap;
 
 /// The trace that a request belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TraceContext {
+pub struct TraceContext {
     /// 32 hex digits: the whole trace.
-    pub(crate) trace_id: String,
+    pub trace_id: String,
     /// 16 hex digits: the caller's part of it; absent if the trace begins here.
-    pub(crate) parent_id: Option<String>,
+    pub parent_id: Option<String>,
     /// 16 hex digits: this request.
-    pub(crate) span_id: String,
+    pub span_id: String,
     /// Whether the caller wants the trace to be kept.
-    pub(crate) sampled: bool,
+    pub sampled: bool,
 }
 
 impl TraceContext {
     /// Takes the caller's trace, or begins a new one.
-    pub(crate) fn of(headers: &HeaderMap, mint: Mint) -> Self {
+    pub fn of(headers: &HeaderMap, mint: Mint) -> Self {
         let fresh = mint.id::<EventId>().uuid().simple().to_string();
         // The random end of a time-ordered id: unique enough for one span of one trace.
         let span_id = fresh[16..].to_owned();
@@ -32,7 +32,7 @@ impl TraceContext {
     }
 
     /// Writes the context for an answer or a further call.
-    pub(crate) fn traceparent(&self) -> String {
+    pub fn traceparent(&self) -> String {
         let flags = if self.sampled { "01" } else { "00" };
         format!("00-{}-{}-{flags}", self.trace_id, self.span_id)
     }
