@@ -4,7 +4,6 @@ import { BACK } from "../../actions/common";
 import type { Run, RunStep } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Link } from "../../router/Link";
-import { setParams } from "../../router/router";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { SidePanel } from "../../ui/Drawer";
@@ -14,6 +13,7 @@ import { ProgressRing } from "../../ui/Meter";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { useNow } from "../../ui/useNow";
+import { peekAt } from "./peek";
 import { queueQueries, type RunVerb, useRunVerb } from "./queries";
 import styles from "./RunPeek.module.css";
 import { StateBadge } from "./StateBadge";
@@ -96,15 +96,7 @@ function Steps({ steps, critical }: { steps: readonly RunStep[]; critical: reado
               <div className={styles.note}>
                 {step.dependsOn.length > 0 && <span>after {step.dependsOn.join(", ")}</span>}
                 {took !== undefined && <span className="tabular">{duration(took)}</span>}
-                {step.taskId && (
-                  <Button
-                    look="quiet"
-                    size="small"
-                    onClick={() => setParams({ task: step.taskId ?? undefined })}
-                  >
-                    Show the task of {step.id}
-                  </Button>
-                )}
+                <TaskButton step={step} />
               </div>
               {step.error && <p className={styles.bad}>{step.error}</p>}
             </li>
@@ -112,6 +104,16 @@ function Steps({ steps, critical }: { steps: readonly RunStep[]; critical: reado
         })}
       </ol>
     </section>
+  );
+}
+
+/** Leads to the task of a step, if it has one yet; the run stays open below. */
+function TaskButton({ step: { id, taskId } }: { step: RunStep }) {
+  if (!taskId) return null;
+  return (
+    <Button look="quiet" size="small" onClick={() => peekAt("task", taskId, { over: "run" })}>
+      Show the task of {id}
+    </Button>
   );
 }
 

@@ -3,7 +3,6 @@ import { useAction } from "../../../actions/actions";
 import { BACK } from "../../../actions/common";
 import type { WorkerDetail } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
-import { setParams } from "../../../router/router";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { SidePanel } from "../../../ui/Drawer";
@@ -13,6 +12,7 @@ import { Loaded } from "../../../ui/Loaded";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Time } from "../../../ui/Time";
 import { WORKER } from "../actions";
+import { peekAt } from "../peek";
 import { StateBadge } from "../StateBadge";
 import styles from "../TaskPeek.module.css";
 import { workerQueries } from "./queries";
@@ -71,11 +71,7 @@ function Details({ worker }: { worker: WorkerDetail }) {
             <li key={taskId}>
               <span className="tabular">{attempt}</span>
               <span>
-                <Button
-                  look="quiet"
-                  size="small"
-                  onClick={() => setParams({ task: taskId, worker: undefined })}
-                >
+                <Button look="quiet" size="small" onClick={() => peekAt("task", taskId)}>
                   Task {shortId(taskId)}
                 </Button>
               </span>
