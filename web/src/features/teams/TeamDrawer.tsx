@@ -70,6 +70,7 @@ export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
       title={team ? `Change ${team.name}` : "New team"}
       act={team ? "Save the change" : "Create the team"}
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}
@@ -109,6 +110,7 @@ export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
 function useTeamForm(team: Team | undefined, onClose: () => void) {
   const client = useQueryClient();
   return useForm<TeamValues, Team>({
+    draft: `team.${team?.id ?? "new"}`,
     initial: valuesOf(team),
     send: (values) => {
       const body = bodyOf(values, team);

@@ -16,6 +16,7 @@ import { TASK_WORDS } from "./words";
 export function NewTask({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const form = useForm({
+    draft: "task",
     initial: { ...EMPTY_TASK, ...EMPTY_TIMES },
     send: (values) => post<TaskMade>("/api/v1/tasks", taskOf(values)),
     done: ({ id, fresh }) => {
@@ -44,6 +45,7 @@ export function NewTask({ onClose }: { onClose: () => void }) {
       title="New task"
       act="Put it into the queue"
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}
