@@ -10,6 +10,7 @@ import { SidePanel } from "../../ui/Drawer";
 import { duration } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { ProgressRing } from "../../ui/Meter";
+import panel from "../../ui/Panel.module.css";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { useNow } from "../../ui/useNow";
@@ -26,7 +27,7 @@ export function RunPeek({ id, onClose }: { id: string; onClose: () => void }) {
   const steps = useQuery(queueQueries.steps(id));
   return (
     <SidePanel label="One run" head={run.data?.name ?? "Run"} onClose={onClose}>
-      <div className={styles.stack}>
+      <div className={panel.stack}>
         <Loaded query={run} what="The run" skeleton={<SkeletonRows rows={2} />}>
           {(data) => <Head run={data} />}
         </Loaded>
@@ -48,7 +49,7 @@ function Head({ run }: { run: Run }) {
     retry: useRunVerb("retry"),
   };
   return (
-    <div className={styles.line}>
+    <div className={panel.line}>
       <StateBadge state={run.state} />
       <ProgressRing percent={run.progress * 100} />
       {verbsOf(run.state).map((verb) => (
@@ -72,7 +73,7 @@ function Steps({ steps, critical }: { steps: readonly RunStep[]; critical: reado
   const now = useNow(10_000);
   return (
     <section aria-label="Steps">
-      <h3 className={styles.head}>Steps</h3>
+      <h3 className={panel.head}>Steps</h3>
       <ol className={styles.steps}>
         {steps.map((step) => {
           const took = tookSeconds(step.startedAt, step.finishedAt, now);

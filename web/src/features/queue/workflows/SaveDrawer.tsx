@@ -7,6 +7,7 @@ import { Button } from "../../../ui/Button";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { plural } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
+import panel from "../../../ui/Panel.module.css";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { useDraft } from "../../../ui/useDraft";
 import { peekAt } from "../peek";
@@ -74,7 +75,7 @@ function SaveForm({ workflow, onClose }: { workflow?: Workflow; onClose: () => v
       cli="godel workflow save FILE"
     >
       <SourceBox value={source} onChange={setSource} error={error} />
-      <div className={styles.line}>
+      <div className={panel.line}>
         <Button
           size="small"
           disabled={source.trim() === "" || check.isPending}
