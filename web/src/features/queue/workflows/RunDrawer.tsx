@@ -26,7 +26,8 @@ export function RunDrawer({ name, onClose }: RunDrawerProps) {
   const stored = useQuery(queueQueries.workflows);
   const names = stored.data?.items.map((one) => one.name) ?? [];
   const [chosen, choose] = useState<string>();
-  const workflow = chosen ?? name ?? names[0] ?? "";
+  // The stored ones may come while somebody writes a text: none of them is chosen unasked.
+  const workflow = chosen ?? name ?? "";
   const [text, setText, clear] = useDraft("workflow.run");
   const known = useQuery({ ...workflowQuery(workflow), enabled: workflow !== "" });
   const source = workflow === "" ? text : (known.data?.source ?? undefined);
@@ -57,7 +58,7 @@ export function RunDrawer({ name, onClose }: RunDrawerProps) {
         <Choice
           label="Workflow"
           value={workflow}
-          options={[...names.map((one) => [one, one] as const), ["", "A text of your own"]]}
+          options={[["", "A text of your own"], ...names.map((one) => [one, one] as const)]}
           onChange={(next) => {
             choose(next);
             run.reset();
