@@ -3,7 +3,7 @@ import { setParams, useParams } from "../../router/router";
 /** What can be looked at beside the list; what comes first lies over what comes later. */
 const KINDS = ["task", "worker", "run", "workflow"] as const;
 
-export type PeekKind = (typeof KINDS)[number];
+type PeekKind = (typeof KINDS)[number];
 
 interface PeekOptions {
   /** What stays open below, and shows again when this is closed. */

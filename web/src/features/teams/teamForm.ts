@@ -35,6 +35,7 @@ export type TeamValues = Record<
 /** Why a text is no team. */
 export const NO_OBJECT = "Write the team as a JSON object.";
 
+/** What a team is asked to do, as the server has it. */
 export type Spec = Record<string, unknown>;
 
 const NEW: TeamValues = {
