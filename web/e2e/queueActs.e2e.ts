@@ -251,7 +251,7 @@ describe("what can be done in the queue", () => {
     }
 
     await page.getByRole("button", { name: "Retry those" }).click();
-    const asked = drawer("Replay 2 dead letters?");
+    const asked = drawer("Replay all dead letters that match?");
     await asked.getByText("godel dead replay --error 137 --yes").waitFor();
     await asked.getByRole("button", { name: "Replay all" }).click();
     const stateOf = async (title: string) =>

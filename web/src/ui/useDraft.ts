@@ -31,6 +31,11 @@ export function readDraft(name: string): string | undefined {
   }
 }
 
+/** Takes a draft away that was sent, unless somebody writes the next one already. */
+export function forgetDraft({ name, text }: { name: string; text: string }): void {
+  if (readDraft(name) === text) writeDraft(name, "");
+}
+
 /** Keeps a draft; nothing takes it away. */
 export function writeDraft(name: string, text: string): void {
   try {

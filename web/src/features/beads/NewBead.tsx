@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useId } from "react";
+import { useId, useState } from "react";
 import type { Bead, NewBead as BeadRequest } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
@@ -9,12 +9,13 @@ import { Disclosure } from "../../ui/Disclosure";
 import { TextField } from "../../ui/Field";
 import { words } from "../../ui/format";
 import { Select } from "../../ui/PageHead";
-import { useDraft } from "../../ui/useDraft";
+import { wordsIn } from "../../ui/typed";
+import { readDraft, writeDraft } from "../../ui/useDraft";
 import { budgetFault, microsOf } from "../intents/wish";
 import { MAY_CREATE } from "./actions";
 import styles from "./BeadTable.module.css";
 import { useCreateBeads } from "./changes";
-import { type BeadForm, createCli, estimateFault, minutesIn, wordsIn } from "./fields";
+import { type BeadForm, createCli, estimateFault, minutesIn } from "./fields";
 import { PRIORITIES, PRIORITY_LOOKS, TYPES } from "./looks";
 import panel from "./panel/BeadPanel.module.css";
 import { beadQueries } from "./queries";
@@ -31,6 +32,9 @@ const EMPTY: BeadForm = {
   estimate: "",
   budget: "",
 };
+const DRAFT = "bead.new";
+/** Drafts that the server was sent and has not answered yet. */
+const onTheWay = new Set<string>();
 /** Beads that are offered; whoever wants another types its id. */
 const MOST_OFFERED = 200;
 
@@ -50,7 +54,7 @@ export function NewBead({
   project: string | undefined;
   onClose: () => void;
 }) {
-  const { form, set, clear } = useBeadForm();
+  const { form, set, draft } = useBeadForm();
   const { data } = useQuery(beadQueries.all(project));
   const create = useCreateBeads();
   const faults = faultsOf(form, data?.isCut === false ? data.items : undefined);
@@ -60,8 +64,12 @@ export function NewBead({
       : Object.values(faults).find((fault) => fault !== undefined);
   const make = () => {
     if (refused !== undefined) return;
-    create.mutate({ titles: [form.title.trim()], project, fields: fieldsOf(form) });
-    clear();
+    onTheWay.add(draft.text);
+    create
+      .mutateAsync({ titles: [form.title.trim()], project, fields: fieldsOf(form), draft })
+      // Why it was refused is told by the change itself.
+      .catch(() => undefined)
+      .finally(() => onTheWay.delete(draft.text));
     onClose();
   };
   return (
@@ -172,12 +180,22 @@ function More({ form, set, faults, beads }: FieldsProps & { beads: readonly Bead
   );
 }
 
-/** What was written survives a reload and a step back, until the bead is made. */
+/** What was written survives a reload, a step back and a refusal, until the bead is made. */
 function useBeadForm() {
-  const [draft, setDraft, clear] = useDraft("bead.new");
-  const form: BeadForm = { ...EMPTY, ...(draft === "" ? {} : JSON.parse(draft)) };
-  const set = (change: Partial<BeadForm>) => setDraft(JSON.stringify({ ...form, ...change }));
-  return { form, set, clear };
+  const [text, setText] = useState(keptText);
+  const form: BeadForm = { ...EMPTY, ...(text === "" ? {} : JSON.parse(text)) };
+  const set = (change: Partial<BeadForm>) => {
+    const next = JSON.stringify({ ...form, ...change });
+    setText(next);
+    writeDraft(DRAFT, next);
+  };
+  return { form, set, draft: { name: DRAFT, text } };
+}
+
+/** What somebody goes on with; whoever writes one bead after the other begins with nothing. */
+function keptText(): string {
+  const kept = readDraft(DRAFT) ?? "";
+  return onTheWay.has(kept) ? "" : kept;
 }
 
 /** What is wrong before anything is sent; ids are looked up if all beads are `known`. */

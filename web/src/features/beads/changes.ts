@@ -3,6 +3,7 @@ import { serverTimestamp } from "../../api/clock";
 import type { Listing } from "../../api/list";
 import type { Bead, BeadPatch, NewBead } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
+import { forgetDraft } from "../../ui/useDraft";
 import { proofOf } from "./claims";
 import { saidBefore, shownAfter } from "./fields";
 import { type BeadStatus, STATUS_LOOKS } from "./looks";
@@ -151,6 +152,8 @@ export interface Creation {
   agent?: string | undefined;
   /** The convoy that they join. */
   convoy?: { id: string; projectId: string } | undefined;
+  /** What it was written as; it is kept until the beads are made, also by a second try. */
+  draft?: { name: string; text: string };
 }
 
 /** Makes beads, one for each title, in order. */
@@ -187,7 +190,10 @@ export function useCreateBeads() {
         ],
       })),
     settle: () => [BEAD_LISTS, ["convoys"]],
-    done: (_, made) => (made.length > 1 ? `${made.length} beads created` : undefined),
+    done: ({ draft }, made) => {
+      if (draft) forgetDraft(draft);
+      return made.length > 1 ? `${made.length} beads created` : undefined;
+    },
   });
 }
 

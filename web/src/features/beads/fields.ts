@@ -1,5 +1,6 @@
 import type { Bead, BeadPatch } from "../../api/types";
 import { shellWord } from "../../ui/format";
+import { wordsIn } from "../../ui/typed";
 
 const MINUTES: Readonly<Record<string, number>> = { d: 1440, h: 60, m: 1 };
 const SPAN = /^(\d+(?:\.\d+)?)\s*([dhm]?)/;
@@ -32,11 +33,6 @@ export function spanOf(minutes: number): string {
 /** What is wrong with a typed estimate, as a sentence. */
 export function estimateFault(text: string): string | undefined {
   return Number.isNaN(minutesIn(text)) ? "Write a time such as 90m, 2h or 3d." : undefined;
-}
-
-/** Words that were typed with spaces or commas between them, each once. */
-export function wordsIn(text: string): string[] {
-  return [...new Set(text.split(/[\s,]+/).filter(Boolean))];
 }
 
 /** What a bead shows at once after a change; an empty text, a zero and a `null` remove. */

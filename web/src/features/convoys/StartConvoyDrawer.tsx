@@ -13,6 +13,7 @@ import { Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { agentQueries, useKnownModels } from "../agents/queries";
+import { HARNESSES } from "../agents/spawn/form";
 import type { BeadGraph } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
 import styles from "./Board.module.css";
@@ -21,7 +22,6 @@ import { meanCostOf } from "./costs";
 import type { Past } from "./past";
 import { convoyQueries, useStartConvoy } from "./queries";
 
-const HARNESSES = ["native", "claude", "codex", "gemini", "opencode", "pi", "acp", "command"];
 const WALLS = ["read-only", "workspace", "workspace+net"];
 const AGENTS = String(USUAL_AGENTS);
 

@@ -3,9 +3,9 @@ import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
+import styles from "../../ui/DialogForm.module.css";
 import { TextField } from "../../ui/Field";
 import { MAY_STOP } from "./actions";
-import styles from "./EstopDialog.module.css";
 import { stopCli } from "./queries";
 
 /** The longest reason that is kept. */

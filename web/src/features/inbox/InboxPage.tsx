@@ -3,6 +3,7 @@ import { useEffect, useRef } from "react";
 import { useAction } from "../../actions/actions";
 import type { Notice } from "../../api/types";
 import type { PageProps } from "../../pages";
+import { useRefusal } from "../../roles/session";
 import { navigate, useChoice, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
 import { useCalm } from "../../ui/calm";
@@ -27,6 +28,7 @@ import {
   needsVerdict,
   noOf,
   placeOf,
+  rightFor,
   whose,
   yesOf,
 } from "./kinds";
@@ -137,6 +139,8 @@ function useAnswerKeys(here: Notice | undefined, write: () => void): void {
   const yes = here && yesOf(here);
   const no = here && noOf(here);
   const whom = (here && whose(here)) ?? "it";
+  const denied = useRefusal(here && rightFor(here));
+  const isOnlyOpened = here && !canRestart(here) && yes === undefined && !isAsking(here);
   useAction(
     INBOX.yes,
     () => {
@@ -146,13 +150,18 @@ function useAnswerKeys(here: Notice | undefined, write: () => void): void {
       else if (isAsking(here)) write();
       else openMore(here);
     },
-    { when: here !== undefined, ...yesWords(here, yes) },
+    {
+      when: here !== undefined,
+      disabled: isOnlyOpened ? undefined : denied,
+      ...yesWords(here, yes),
+    },
   );
   useAction(
     INBOX.no,
     () => here && answer.mutate(no === undefined ? { notice: here } : { notice: here, answer: no }),
     {
       when: here !== undefined,
+      disabled: denied,
       title:
         here && (no === undefined ? `${kindOf(here).aside}: ${whom}` : `Answer ${whom}: ${no}`),
       cli: here && (no === undefined ? `godel inbox decline ${here.id}` : cliOf(here, no)),

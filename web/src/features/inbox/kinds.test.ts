@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isAsking, kindOf, noOf, placeOf, whose, yesOf } from "./kinds";
+import { isAsking, kindOf, noOf, placeOf, rightFor, whose, yesOf } from "./kinds";
 
 describe("answers by one key", () => {
   it("are taken from choices that say yes or no", () => {
@@ -27,6 +27,14 @@ describe("what is no agent's", () => {
     expect(whose(gate)).toBe("ship, agree");
     expect(placeOf(gate)).toBe("/queue/runs/r-1");
     expect(isAsking(gate)).toBe(false);
+  });
+
+  it("is put aside by who may do so for the team; an approval is decided by who may run", () => {
+    expect(rightFor({ kind: "budget" })).toBe("agent:execute:team");
+    expect(rightFor({ kind: "dead_letters", agentId: null })).toBe("agent:execute:team");
+    expect(rightFor({ kind: "budget", agentId: "a-1" })).toBe("agent:execute:own");
+    expect(rightFor({ kind: "question", agentId: "a-1" })).toBe("agent:execute:own");
+    expect(rightFor({ kind: "approval" })).toBe("workflow:execute:own");
   });
 
   it("a budget and dead letters lead to what can be done about them", () => {

@@ -62,9 +62,10 @@ export function needsVerdict({ kind }: Pick<Notice, "kind">): boolean {
   return kind === "approval";
 }
 
-/** What answering it takes. */
-export function rightFor(notice: Pick<Notice, "kind">): Need {
-  return needsVerdict(notice) ? "workflow:execute:own" : "agent:execute:own";
+/** What answering it takes, or putting it aside: what is no agent's is there for all, and goes for all. */
+export function rightFor(notice: Pick<Notice, "kind" | "agentId">): Need {
+  if (needsVerdict(notice)) return "workflow:execute:own";
+  return notice.agentId ? "agent:execute:own" : "agent:execute:team";
 }
 
 /** Whose it is, in a word or two; undefined where nothing says so. */

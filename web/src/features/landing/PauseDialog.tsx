@@ -2,8 +2,8 @@ import { useState } from "react";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
+import styles from "../../ui/DialogForm.module.css";
 import { TextField } from "../../ui/Field";
-import styles from "./PauseDialog.module.css";
 
 interface PauseDialogProps {
   name: string;

@@ -20,6 +20,7 @@ import { NewTask } from "./create/NewTask";
 import { Depth } from "./Depth";
 import { DeadLetters } from "./dead/DeadLetters";
 import { RunPage } from "./graph/RunPage";
+import { usePeek } from "./peek";
 import styles from "./QueuePage.module.css";
 import { queueQueries } from "./queries";
 import { ReasonHost } from "./ReasonDialog";
@@ -75,35 +76,15 @@ function Queue() {
 
 /** What is looked at beside the list. */
 function Peek() {
-  const [task, setTask] = useParam("task");
-  const [worker, setWorker] = useParam("worker");
-  const [run, setRun] = useParam("run");
-  const [workflow, setWorkflow] = useParam("workflow");
-  if (task !== undefined) {
-    return (
-      <Boundary key={task} what="The task">
-        <TaskPeek id={task} onClose={() => setTask(undefined)} />
-      </Boundary>
-    );
-  }
-  if (worker !== undefined) {
-    return (
-      <Boundary key={worker} what="The worker">
-        <WorkerPeek id={worker} onClose={() => setWorker(undefined)} />
-      </Boundary>
-    );
-  }
-  if (run !== undefined) {
-    return (
-      <Boundary key={run} what="The run">
-        <RunPeek id={run} onClose={() => setRun(undefined)} />
-      </Boundary>
-    );
-  }
-  if (workflow === undefined) return null;
+  const peek = usePeek();
+  if (!peek) return null;
+  const { kind, id, close } = peek;
   return (
-    <Boundary key={workflow} what="The workflow">
-      <WorkflowPeek name={workflow} onClose={() => setWorkflow(undefined)} />
+    <Boundary key={`${kind} ${id}`} what={`The ${kind}`}>
+      {kind === "task" && <TaskPeek id={id} onClose={close} />}
+      {kind === "worker" && <WorkerPeek id={id} onClose={close} />}
+      {kind === "run" && <RunPeek id={id} onClose={close} />}
+      {kind === "workflow" && <WorkflowPeek name={id} onClose={close} />}
     </Boundary>
   );
 }

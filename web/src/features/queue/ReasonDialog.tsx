@@ -4,9 +4,9 @@ import { useIsOnline } from "../../realtime/live";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
+import styles from "../../ui/DialogForm.module.css";
 import { TextField } from "../../ui/Field";
 import { plural } from "../../ui/format";
-import styles from "./ReasonDialog.module.css";
 import { cancelCli } from "./taskCli";
 
 let asked: { tasks: readonly Task[]; answer: (reason?: string) => void } | undefined;

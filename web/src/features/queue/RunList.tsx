@@ -15,6 +15,7 @@ import { PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
 import { Time } from "../../ui/Time";
 import { type Column, DataTable } from "../../ui/table/DataTable";
+import { peekAt } from "./peek";
 import styles from "./QueuePage.module.css";
 import { queueQueries } from "./queries";
 import { StateBadge } from "./StateBadge";
@@ -118,7 +119,7 @@ interface RunsProps {
 
 /** Runs as rows; a run shows its steps. */
 function Runs({ query, action }: RunsProps) {
-  const [run, setRun] = useParam("run");
+  const [run] = useParam("run");
   return (
     <Loaded query={query} what="The runs" skeleton={<SkeletonRows />}>
       {({ items }) =>
@@ -138,7 +139,7 @@ function Runs({ query, action }: RunsProps) {
             rows={items}
             keyOf={({ id }) => id}
             onOpen={({ id }) => navigate(`/queue/runs/${id}`)}
-            onPeek={({ id }) => setRun(id)}
+            onPeek={({ id }) => peekAt("run", id)}
             peeked={run}
           />
         )

@@ -4,16 +4,17 @@ import { BACK } from "../../actions/common";
 import type { Run, RunStep } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Link } from "../../router/Link";
-import { setParams } from "../../router/router";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { SidePanel } from "../../ui/Drawer";
 import { duration } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { ProgressRing } from "../../ui/Meter";
+import panel from "../../ui/Panel.module.css";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { useNow } from "../../ui/useNow";
+import { peekAt } from "./peek";
 import { queueQueries, type RunVerb, useRunVerb } from "./queries";
 import styles from "./RunPeek.module.css";
 import { StateBadge } from "./StateBadge";
@@ -26,7 +27,7 @@ export function RunPeek({ id, onClose }: { id: string; onClose: () => void }) {
   const steps = useQuery(queueQueries.steps(id));
   return (
     <SidePanel label="One run" head={run.data?.name ?? "Run"} onClose={onClose}>
-      <div className={styles.stack}>
+      <div className={panel.stack}>
         <Loaded query={run} what="The run" skeleton={<SkeletonRows rows={2} />}>
           {(data) => <Head run={data} />}
         </Loaded>
@@ -48,7 +49,7 @@ function Head({ run }: { run: Run }) {
     retry: useRunVerb("retry"),
   };
   return (
-    <div className={styles.line}>
+    <div className={panel.line}>
       <StateBadge state={run.state} />
       <ProgressRing percent={run.progress * 100} />
       {verbsOf(run.state).map((verb) => (
@@ -72,7 +73,7 @@ function Steps({ steps, critical }: { steps: readonly RunStep[]; critical: reado
   const now = useNow(10_000);
   return (
     <section aria-label="Steps">
-      <h3 className={styles.head}>Steps</h3>
+      <h3 className={panel.head}>Steps</h3>
       <ol className={styles.steps}>
         {steps.map((step) => {
           const took = tookSeconds(step.startedAt, step.finishedAt, now);
@@ -96,15 +97,7 @@ function Steps({ steps, critical }: { steps: readonly RunStep[]; critical: reado
               <div className={styles.note}>
                 {step.dependsOn.length > 0 && <span>after {step.dependsOn.join(", ")}</span>}
                 {took !== undefined && <span className="tabular">{duration(took)}</span>}
-                {step.taskId && (
-                  <Button
-                    look="quiet"
-                    size="small"
-                    onClick={() => setParams({ task: step.taskId ?? undefined })}
-                  >
-                    Show the task of {step.id}
-                  </Button>
-                )}
+                <TaskButton step={step} />
               </div>
               {step.error && <p className={styles.bad}>{step.error}</p>}
             </li>
@@ -112,6 +105,16 @@ function Steps({ steps, critical }: { steps: readonly RunStep[]; critical: reado
         })}
       </ol>
     </section>
+  );
+}
+
+/** Leads to the task of a step, if it has one yet; the run stays open below. */
+function TaskButton({ step: { id, taskId } }: { step: RunStep }) {
+  if (!taskId) return null;
+  return (
+    <Button look="quiet" size="small" onClick={() => peekAt("task", taskId, { over: "run" })}>
+      Show the task of {id}
+    </Button>
   );
 }
 

@@ -8,15 +8,16 @@ import { SidePanel } from "../../ui/Drawer";
 import { Facts } from "../../ui/Facts";
 import { duration } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
+import panel from "../../ui/Panel.module.css";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Time } from "../../ui/Time";
 import { useNow } from "../../ui/useNow";
 import { JsonText } from "../events/JsonText";
+import styles from "./Attempts.module.css";
 import { CANCEL_WHY, TASK } from "./actions";
 import { queueQueries } from "./queries";
 import { StateBadge } from "./StateBadge";
 import { attemptsOf, tookSeconds } from "./states";
-import styles from "./TaskPeek.module.css";
 import { cancelCli, cliOf } from "./taskCli";
 import { useTaskActs, whyNot } from "./useTaskActs";
 
@@ -37,7 +38,7 @@ export function TaskPeek({ id, onClose }: { id: string; onClose: () => void }) {
 function TaskVerbs({ task }: { task: TaskDetail }) {
   const { act, cancelWhy } = useTaskActs();
   return (
-    <div className={styles.line}>
+    <div className={panel.line}>
       <StateBadge state={task.state} />
       {(["retry", "cancel"] as const).map((verb) => (
         <Guarded
@@ -71,9 +72,9 @@ function TaskVerbs({ task }: { task: TaskDetail }) {
 function Details({ task }: { task: TaskDetail }) {
   const now = useNow(10_000);
   return (
-    <div className={styles.stack}>
+    <div className={panel.stack}>
       <TaskVerbs task={task} />
-      {task.error && <p className={styles.bad}>{task.error}</p>}
+      {task.error && <p className={panel.bad}>{task.error}</p>}
       <Facts
         facts={[
           ["Pool", task.pool],
@@ -84,8 +85,8 @@ function Details({ task }: { task: TaskDetail }) {
         ]}
       />
       <section aria-label="Attempts">
-        <h3 className={styles.head}>Attempts</h3>
-        {task.attempts.length === 0 && <p className={styles.soft}>Nobody has taken it yet.</p>}
+        <h3 className={panel.head}>Attempts</h3>
+        {task.attempts.length === 0 && <p className={panel.soft}>Nobody has taken it yet.</p>}
         <ol className={styles.attempts}>
           {task.attempts.map((attempt) => (
             <li key={attempt.number}>
@@ -95,18 +96,18 @@ function Details({ task }: { task: TaskDetail }) {
               <span className="tabular">
                 {duration(tookSeconds(attempt.startedAt, attempt.endedAt, now) ?? 0)}
               </span>
-              {attempt.error && <p className={styles.bad}>{attempt.error}</p>}
+              {attempt.error && <p className={panel.bad}>{attempt.error}</p>}
             </li>
           ))}
         </ol>
       </section>
       <section aria-label="What the worker gets">
-        <h3 className={styles.head}>What the worker gets</h3>
+        <h3 className={panel.head}>What the worker gets</h3>
         <JsonText value={task.payload} />
       </section>
       {task.result && (
         <section aria-label="What came of it">
-          <h3 className={styles.head}>What came of it</h3>
+          <h3 className={panel.head}>What came of it</h3>
           <JsonText value={task.result} />
         </section>
       )}

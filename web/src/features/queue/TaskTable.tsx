@@ -10,6 +10,7 @@ import { Time } from "../../ui/Time";
 import { BulkBar } from "../../ui/table/BulkBar";
 import { type Column, DataTable } from "../../ui/table/DataTable";
 import { CANCEL_WHY, TASK } from "./actions";
+import { peekAt } from "./peek";
 import { StateBadge } from "./StateBadge";
 import { attemptsOf, TASK_STATES } from "./states";
 import styles from "./TaskTable.module.css";
@@ -81,7 +82,7 @@ interface TaskTableProps {
 /** Tasks as rows, with their keys and a bar for many. */
 export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
   const { act, cancelWhy, menuOf } = useTaskActs(onActed);
-  const [peeked, setPeeked] = useParam("task");
+  const [peeked] = useParam("task");
   const [cursor, setCursor] = useState<string>();
   useTaskKeys(
     tasks.find(({ id }) => id === (cursor ?? peeked)),
@@ -105,8 +106,8 @@ export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
       ]}
       rows={tasks}
       keyOf={({ id }) => id}
-      onOpen={({ id }) => setPeeked(id)}
-      onPeek={({ id }) => setPeeked(id)}
+      onOpen={({ id }) => peekAt("task", id)}
+      onPeek={({ id }) => peekAt("task", id)}
       peeked={peeked}
       onCursor={setCursor}
       bulk={(selection, clear) => (

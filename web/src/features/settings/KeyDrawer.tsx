@@ -5,6 +5,7 @@ import { TextField } from "../../ui/Field";
 import { Choice } from "../../ui/form/Choice";
 import { FormDrawer } from "../../ui/form/FormDrawer";
 import { placeError, useForm } from "../../ui/form/form";
+import { wordsIn } from "../../ui/typed";
 
 const DAY_MS = 86_400_000;
 const ENDS = [
@@ -28,7 +29,7 @@ export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
     send: ({ name, scopes, days }) =>
       post<KeyMade>("/api/v1/keys", {
         name: name.trim(),
-        scopes: wordsOf(scopes),
+        scopes: wordsIn(scopes),
         ...(days !== "" && {
           expiresAt: new Date(serverNow() + Number(days) * DAY_MS).toISOString(),
         }),
@@ -41,7 +42,7 @@ export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
     name: /name/i,
   });
   const name = values.name.trim();
-  const words = wordsOf(values.scopes).map((scope) => ` --scope ${scope}`);
+  const words = wordsIn(values.scopes).map((scope) => ` --scope ${scope}`);
   const ends = values.days === "" ? "" : ` --expires ${values.days}d`;
   return (
     <FormDrawer
@@ -81,8 +82,4 @@ export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
       />
     </FormDrawer>
   );
-}
-
-function wordsOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter(Boolean);
 }

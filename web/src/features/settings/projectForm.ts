@@ -1,4 +1,5 @@
 import type { Project } from "../../api/types";
+import { listIn } from "../../ui/typed";
 import { microsOf } from "../budgets/budgets";
 
 /** What the form of a project has, as it is typed. */
@@ -39,6 +40,6 @@ export function limitsOf(
     monthlyBudgetMicros: microsOf(budget) ?? null,
     maxAgents: number(agents),
     requestsPerMinute: number(rate),
-    models: models.split(/[\s,]+/).filter(Boolean),
+    models: listIn(models),
   };
 }

@@ -17,10 +17,11 @@ import { createTeam, teamQueries, updateTeam } from "./queries";
 import styles from "./TeamDrawer.module.css";
 import {
   bodyOf,
+  NO_OBJECT,
   STRATEGIES,
-  specOf,
   type TeamValues,
   teamCli,
+  toldAs,
   valuesOf,
   whyNotSend,
 } from "./teamForm";
@@ -56,13 +57,10 @@ export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
   const { values, set } = form;
   const denied = useRefusal(team ? "team:update:team" : "team:create:team");
   const { fields, rest } = placeError(form.error, values.mode === "json" ? {} : WORDS);
-  const hasBegun = team !== undefined && team.state !== "created";
   const isSame = team !== undefined && Object.keys(bodyOf(values, team)).length === 0;
   const toMode = (mode: "form" | "json") => {
-    set("mode", mode);
-    if (mode === "json" && values.json === "") {
-      set("json", JSON.stringify(specOf(values), null, 2));
-    }
+    const told = toldAs(mode, values, team) ?? {};
+    for (const name of Object.keys(told) as (keyof TeamValues)[]) set(name, told[name] ?? "");
   };
   const shared = { values, set, errors: fields };
   return (
@@ -70,6 +68,7 @@ export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
       title={team ? `Change ${team.name}` : "New team"}
       act={team ? "Save the change" : "Create the team"}
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}
@@ -77,7 +76,7 @@ export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
       error={rest}
       cli={whyNotSend(values) === undefined && !isSame ? teamCli(values, team) : undefined}
     >
-      {hasBegun ? (
+      {team && hasBegun(team) ? (
         <>
           <p className={styles.note}>It has begun, so only its budget and deadline can change.</p>
           <Bounds {...shared} />
@@ -109,6 +108,7 @@ export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
 function useTeamForm(team: Team | undefined, onClose: () => void) {
   const client = useQueryClient();
   return useForm<TeamValues, Team>({
+    draft: draftOf(team),
     initial: valuesOf(team),
     send: (values) => {
       const body = bodyOf(values, team);
@@ -122,6 +122,16 @@ function useTeamForm(team: Team | undefined, onClose: () => void) {
       setParams({ team: made.id });
     },
   });
+}
+
+/** One that has begun has another form, which must not send what was written in the whole one. */
+function draftOf(team: Team | undefined): string {
+  if (!team) return "team.new";
+  return `team.${team.id}${hasBegun(team) ? ".bounds" : ""}`;
+}
+
+function hasBegun(team: Team): boolean {
+  return team.state !== "created";
 }
 
 interface PartProps {
@@ -297,6 +307,7 @@ function Attempts({ values, set, errors }: PartProps) {
 }
 
 function AsJson({ values, set }: PartProps) {
+  const isWrong = values.json.trim() !== "" && whyNotSend(values) !== undefined;
   return (
     <>
       <FileDrop
@@ -310,6 +321,7 @@ function AsJson({ values, set }: PartProps) {
         rows={18}
         isSource
         value={values.json}
+        error={isWrong ? `${NO_OBJECT} Or leave it empty to go back to the form.` : undefined}
         note="All fields of a team: also copies, fanOut, aggregate, quorum, tolerate, timeoutSeconds, requires."
         onChange={(event) => set("json", event.target.value)}
       />

@@ -12,6 +12,7 @@ import { count, duration, plural, shellWord, shortId, shortTime } from "../../ui
 import { Loaded } from "../../ui/Loaded";
 import { ProgressRing } from "../../ui/Meter";
 import { Notice } from "../../ui/Notice";
+import panel from "../../ui/Panel.module.css";
 import { asSentence } from "../../ui/Sentence";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { useNow } from "../../ui/useNow";
@@ -41,17 +42,17 @@ export function TeamPeek({ id, onClose }: { id: string; onClose: () => void }) {
 function Details({ team }: { team: Team }) {
   const { alert, error, result, runId } = team;
   return (
-    <div className={styles.stack}>
-      <div className={styles.line}>
+    <div className={panel.stack}>
+      <div className={panel.line}>
         <StateBadge state={team.state} />
         <ProgressRing percent={team.progress * 100} />
       </div>
       <Verbs team={team} />
       {alert && <Notice tone="bad">{asSentence(alert)}</Notice>}
-      {error && error !== alert && <p className={styles.bad}>{asSentence(error)}</p>}
+      {error && error !== alert && <p className={panel.bad}>{asSentence(error)}</p>}
       {!isOver(team) && <ScaleField team={team} />}
       <section aria-label="Spending">
-        <h3 className={styles.head}>Spent</h3>
+        <h3 className={panel.head}>Spent</h3>
         <Spent team={team} />
       </section>
       <About team={team} />
@@ -60,7 +61,7 @@ function Details({ team }: { team: Team }) {
       <Workers id={team.id} />
       {result !== null && result !== undefined && (
         <section aria-label="What came of it">
-          <h3 className={styles.head}>What came of it</h3>
+          <h3 className={panel.head}>What came of it</h3>
           <JsonText value={result} />
         </section>
       )}
@@ -76,7 +77,7 @@ function Details({ team }: { team: Team }) {
 function Verbs({ team }: { team: Team }) {
   const { act } = useTeamActs();
   return (
-    <div className={styles.line}>
+    <div className={panel.line}>
       {TEAM_ACTS.filter((which) => whyNot(which, team) === undefined).map((which) => (
         <Guarded
           key={which}
@@ -128,13 +129,13 @@ function Steps({ team }: { team: Team }) {
   const counts = countsOf(team);
   return (
     <section aria-label="Its tasks">
-      <h3 className={styles.head}>Its tasks</h3>
+      <h3 className={panel.head}>Its tasks</h3>
       {counts.length === 0 ? (
-        <p className={styles.soft}>
+        <p className={panel.soft}>
           {team.state === "created" ? "It is planned when it starts." : "Its run is gone."}
         </p>
       ) : (
-        <ul className={styles.line}>
+        <ul className={panel.line}>
           {counts.map(([state, many]) => (
             <li key={state} className={styles.count} data-count={state}>
               <StateBadge state={state} />
@@ -152,7 +153,7 @@ function Workers({ id }: { id: string }) {
   if (!data || data.length === 0) return null;
   return (
     <section aria-label="Who works">
-      <h3 className={styles.head}>Who works</h3>
+      <h3 className={panel.head}>Who works</h3>
       <ul>
         {data.map(({ workerId, tasks }) => (
           <li key={workerId}>

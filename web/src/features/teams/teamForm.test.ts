@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Team } from "../../api/types";
-import { bodyOf, specOf, teamCli, valuesOf, whyNotSend } from "./teamForm";
+import { bodyOf, specOf, type TeamValues, teamCli, toldAs, valuesOf, whyNotSend } from "./teamForm";
 
 const SPEC = {
   name: "review",
@@ -73,6 +73,53 @@ describe("the form of a team", () => {
         { name: "other", role: "worker" },
       ],
     });
+  });
+
+  it("as JSON says what the fields say now, however often one goes there and back", () => {
+    let values: TeamValues = { ...valuesOf(undefined), name: "x", goal: "look" };
+    const go = (mode: "form" | "json") => {
+      values = { ...values, ...toldAs(mode, values, undefined) };
+      return values;
+    };
+    expect(JSON.parse(go("json").json)).toMatchObject({ name: "x", goal: "look", size: 2 });
+    go("form");
+    values = { ...values, goal: "write", size: "3" };
+    expect(JSON.parse(go("json").json)).toMatchObject({ name: "x", goal: "write", size: 3 });
+  });
+
+  it("reads the JSON into its fields, and keeps what it has no field for", () => {
+    const json = JSON.stringify({ ...SPEC, copies: 4, goal: "Other", merge: undefined });
+    const asked = { ...valuesOf(undefined), mode: "json", json };
+    const read = { ...asked, ...toldAs("form", asked, undefined) };
+    expect(read).toMatchObject({
+      mode: "form",
+      goal: "Other",
+      budget: "2.5",
+      merge: "",
+      size: "2",
+    });
+    expect(bodyOf({ ...read, name: "two" }, undefined)).toEqual({
+      ...JSON.parse(json),
+      name: "two",
+    });
+    expect(bodyOf({ ...read, budget: "" }, undefined)).not.toHaveProperty("budgetMicros");
+  });
+
+  it("does not leave a text that is no object, for it would be lost; nothing at all is no loss", () => {
+    const asked = { ...valuesOf(undefined), mode: "json", goal: "look" };
+    expect(toldAs("form", { ...asked, json: "{" }, undefined)).toBeUndefined();
+    expect(toldAs("form", { ...asked, json: " " }, undefined)).toEqual({ mode: "form" });
+  });
+
+  it("changes nothing of a team by going there and back, also of one that was scaled", () => {
+    const scaled = { ...TEAM, size: 5 };
+    const there = { ...valuesOf(scaled), ...toldAs("json", valuesOf(scaled), scaled) };
+    expect(bodyOf(there, scaled)).toEqual({});
+    const back = { ...there, ...toldAs("form", there, scaled) };
+    expect(back).toEqual(valuesOf(scaled));
+    expect(bodyOf(back, scaled)).toEqual({});
+    const goal = { ...valuesOf(TEAM), goal: "New" };
+    expect(bodyOf({ ...goal, ...toldAs("json", goal, TEAM) }, TEAM)).toEqual({ goal: "New" });
   });
 
   it("is the same on the command line, quoted for a shell", () => {

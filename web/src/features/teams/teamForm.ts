@@ -1,5 +1,6 @@
 import type { Team } from "../../api/types";
 import { shellWord } from "../../ui/format";
+import { listIn, objectIn } from "../../ui/typed";
 import { amountOf, microsOf } from "../budgets/budgets";
 
 /** How the members of a team share the work, and what that means. */
@@ -31,6 +32,10 @@ export type TeamValues = Record<
   string
 >;
 
+/** Why a text is no team. */
+export const NO_OBJECT = "Write the team as a JSON object.";
+
+/** What a team is asked to do, as the server has it. */
 export type Spec = Record<string, unknown>;
 
 const NEW: TeamValues = {
@@ -52,32 +57,60 @@ const NEW: TeamValues = {
   json: "",
 };
 
+/** What the form shows of a team that says nothing about it. */
+const UNSAID: TeamValues = { ...NEW, strategy: "", roles: "", pool: "", size: "", attempts: "" };
+
 /** What the form begins with: nothing special, or what a team is asked to do. */
 export function valuesOf(team: Team | undefined): TeamValues {
   if (!team) return NEW;
-  const { spec } = team;
-  const text = (name: string) => (typeof spec[name] === "string" ? (spec[name] as string) : "");
+  const known = knownOf(team);
+  return { ...valuesIn(known, UNSAID), json: JSON.stringify(known, null, 2) };
+}
+
+/** What a team is asked to do. One that was scaled before it began has another size than it was asked for. */
+function knownOf(team: Team | undefined): Spec {
+  return team ? { ...team.spec, size: team.size } : {};
+}
+
+/** The fields of the form as a text says them, or as they are `unless` it does. */
+function valuesIn(spec: Spec, unless: TeamValues): TeamValues {
+  const text = (name: keyof TeamValues) => {
+    const said = spec[name];
+    return typeof said === "string" || typeof said === "number" ? String(said) : unless[name];
+  };
   const roles = rolesIn(spec);
   const { maxAttempts } = (spec.retry ?? {}) as { maxAttempts?: number };
+  const { deadline, budgetMicros } = spec;
   return {
-    ...NEW,
+    ...unless,
     name: text("name"),
     strategy: text("strategy"),
     goal: text("goal"),
     items: (Array.isArray(spec.items) ? spec.items : []).map(lineOf).join("\n"),
-    roles: roles.map(({ name }) => name).join(", "),
+    roles: "roles" in spec ? roles.map(({ name }) => name).join(", ") : unless.roles,
     agentRole: String(roles.find(({ role }) => role)?.role ?? ""),
     project: text("project"),
     lead: nameIn(spec.lead),
     merge: nameIn(spec.merge),
     pool: text("pool"),
-    // One that was scaled before it began has another size than it was asked for.
-    size: String(team.size),
-    budget: typeof spec.budgetMicros === "number" ? amountOf(spec.budgetMicros) : "",
-    deadline: text("deadline") && localMinute(text("deadline")),
-    attempts: String(maxAttempts ?? ""),
-    json: JSON.stringify(spec, null, 2),
+    size: text("size"),
+    budget: typeof budgetMicros === "number" ? amountOf(budgetMicros) : "",
+    deadline: typeof deadline === "string" ? localMinute(deadline) : "",
+    attempts: String(maxAttempts ?? unless.attempts),
   };
+}
+
+/** What changes in the form when it is told in another way; undefined if the text is no team. */
+export function toldAs(
+  mode: "form" | "json",
+  values: TeamValues,
+  team: Team | undefined,
+): Partial<TeamValues> | undefined {
+  if (mode === values.mode) return {};
+  if (mode === "json") return { mode, json: JSON.stringify(askedIn(values, team), null, 2) };
+  if (values.json.trim() === "") return { mode };
+  const spec = objectIn(values.json);
+  return spec && { ...valuesIn(spec, team ? UNSAID : NEW), json: values.json, mode };
 }
 
 /** What the form asks for, whole. What is known of roles by their names is kept. */
@@ -92,7 +125,7 @@ export function specOf(values: TeamValues, known: Spec = {}): Spec {
     strategy,
     ...(values.goal.trim() !== "" && { goal: values.goal.trim() }),
     items: linesOf(values.items).map(itemOf),
-    roles: namesOf(values.roles).map(role),
+    roles: listIn(values.roles).map(role),
     ...(strategy === "tree" && values.lead.trim() !== "" && { lead: role(values.lead.trim()) }),
     ...(joins && values.merge.trim() !== "" && { merge: role(values.merge.trim()) }),
     ...(values.agentRole !== "" && values.project !== "" && { project: values.project }),
@@ -115,25 +148,32 @@ export function changesOf(before: Spec, after: Spec): Spec {
   );
 }
 
+/** All that is asked for; what the form has no field for is as the text says it, or said it last. */
+function askedIn(values: TeamValues, team: Team | undefined): Spec {
+  const text = objectIn(values.json);
+  if (values.mode === "json") return text ?? {};
+  const base = text ?? knownOf(team);
+  const after = specOf(values, base);
+  // A field may show less than the text says, such as no seconds: only what was changed in it counts.
+  const changed = changesOf(specOf(valuesIn(base, team ? UNSAID : NEW), base), after);
+  const all = Object.entries({ ...(!team && after), ...base, ...changed });
+  return Object.fromEntries(all.filter(([name, value]) => !(name in changed && value === null)));
+}
+
 /** What is sent: of a new team all, of one that is there what was changed. */
 export function bodyOf(values: TeamValues, team: Team | undefined): Spec {
-  const known = team?.spec ?? {};
-  if (values.mode === "json") {
-    const told = readJson(values.json) ?? {};
-    return team ? changesOf(known, told) : told;
-  }
-  const asked = specOf(values, known);
-  return team ? changesOf(specOf(valuesOf(team), known), asked) : asked;
+  const asked = askedIn(values, team);
+  return team ? changesOf(knownOf(team), asked) : asked;
 }
 
 /** Why it cannot be sent yet, as a sentence. */
 export function whyNotSend(values: TeamValues): string | undefined {
   if (values.mode === "json") {
-    return readJson(values.json) ? undefined : "Write the team as a JSON object.";
+    return objectIn(values.json) ? undefined : NO_OBJECT;
   }
   if (values.name.trim() === "") return "Say a name first.";
   if (values.goal.trim() === "" && values.items.trim() === "") return "Say what is to be done.";
-  if (namesOf(values.roles).length === 0) return "Name at least one role.";
+  if (listIn(values.roles).length === 0) return "Name at least one role.";
   if (!/^[1-9]\d{0,4}$/.test(values.size.trim())) return "Say how many work at once.";
   if (values.budget !== "" && microsOf(values.budget) === undefined) {
     return "Write the budget in dollars, such as 5 or 0.25.";
@@ -146,17 +186,6 @@ export function teamCli(values: TeamValues, team: Team | undefined): string {
   const text = shellWord(JSON.stringify(bodyOf(values, team)));
   const verb = team ? `update ${shellWord(team.name)}` : "create";
   return `echo ${text} | godel team ${verb} -`;
-}
-
-/** A JSON object from a text; undefined if it is none. */
-export function readJson(text: string): Spec | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Spec) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 interface RoleIn {
@@ -178,10 +207,6 @@ function roleOf(name: string, { agentRole }: TeamValues, before: readonly RoleIn
 function nameIn(role: unknown): string {
   const { name } = (role ?? {}) as { name?: unknown };
   return typeof name === "string" ? name : "";
-}
-
-function namesOf(text: string): string[] {
-  return text.split(/[\s,]+/).filter(Boolean);
 }
 
 function linesOf(text: string): string[] {

@@ -1,6 +1,7 @@
 import { ApiError } from "../../../api/client";
 import type { Agent, NewAgent, RuntimeInfo } from "../../../api/types";
 import { shellWord } from "../../../ui/format";
+import { wordsIn } from "../../../ui/typed";
 import { estimateFault, minutesIn } from "../../beads/fields";
 import { budgetFault, microsOf } from "../../intents/wish";
 
@@ -37,6 +38,7 @@ export const EMPTY_FORM: SpawnForm = {
   timeout: "",
 };
 
+/** Agents that need no command line of their own, for which these forms have no field. */
 export const HARNESSES = ["native", "claude", "codex", "gemini", "opencode", "pi"] as const;
 export const SANDBOXES = ["read-only", "workspace", "workspace+net", "none"] as const;
 
@@ -64,7 +66,7 @@ export function requestOf(form: SpawnForm): NewAgent {
 }
 
 function hostsOf({ sandbox, allow }: SpawnForm): string[] {
-  return sandbox === "workspace+net" ? allow.split(/[\s,]+/).filter(Boolean) : [];
+  return sandbox === "workspace+net" ? wordsIn(allow) : [];
 }
 
 /** The same on the command line. */

@@ -21,6 +21,7 @@ const START_MS = 60_000;
 export function TryDrawer({ bead, onClose }: { bead: TriedBead; onClose: () => void }) {
   const client = useQueryClient();
   const form = useForm<Ways, Attempts>({
+    draft: `try.${bead.id}`,
     initial: EMPTY_WAYS,
     send: (values) => post<Attempts>(beadPath(bead, "/attempts"), waysOf(values), START_MS),
     done: (begun) => {
@@ -42,6 +43,7 @@ export function TryDrawer({ bead, onClose }: { bead: TriedBead; onClose: () => v
       title={`Try ${bead.id} several ways`}
       act="Let them try"
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}

@@ -1,3 +1,4 @@
+import { listIn } from "../../../ui/typed";
 import { microsOf } from "../../intents/wish";
 
 /** What people type to let several agents try a bead. */
@@ -12,13 +13,9 @@ export function waysFault({ many }: Ways): string | undefined {
   return "Write a number from 2 to 8.";
 }
 
-function modelsIn({ models }: Ways): string[] {
-  return models.split(/[\s,]+/).filter((name) => name !== "");
-}
-
 /** What the server is asked for; only what was said. */
 export function waysOf(ways: Ways): object {
-  const models = modelsIn(ways);
+  const models = listIn(ways.models);
   const budget = microsOf(ways.budget);
   return {
     ...(ways.many.trim() !== "" && { attempts: Number(ways.many) }),
@@ -30,7 +27,7 @@ export function waysOf(ways: Ways): object {
 
 /** The same on the command line. */
 export function waysCli(bead: string, ways: Ways): string {
-  const models = modelsIn(ways);
+  const models = listIn(ways.models);
   return [
     `godel attempt start ${bead}`,
     ...(ways.many.trim() !== "" ? [`--attempts ${ways.many.trim()}`] : []),

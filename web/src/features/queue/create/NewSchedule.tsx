@@ -20,6 +20,7 @@ const EMPTY = { name: "", cron: "", timezone: "", ...EMPTY_TASK };
 export function NewSchedule({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const form = useForm({
+    draft: "schedule",
     initial: EMPTY,
     send: (values) =>
       post<Schedule>("/api/v1/schedules", {
@@ -49,6 +50,7 @@ export function NewSchedule({ onClose }: { onClose: () => void }) {
       title="New schedule"
       act="Make the schedule"
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}

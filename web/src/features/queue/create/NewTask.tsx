@@ -3,10 +3,10 @@ import { post } from "../../../api/client";
 import type { TaskMade } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useRefusal } from "../../../roles/session";
-import { setParams } from "../../../router/router";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { placeError, useForm } from "../../../ui/form/form";
 import { shellWord } from "../../../ui/format";
+import { peekAt } from "../peek";
 import { TASK_LISTS } from "../queries";
 import { RetryFields, TimeFields, WhatFields } from "./TaskFields";
 import { EMPTY_TASK, EMPTY_TIMES, faultsOf, taskFlags, taskOf } from "./taskForm";
@@ -16,6 +16,7 @@ import { TASK_WORDS } from "./words";
 export function NewTask({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const form = useForm({
+    draft: "task",
     initial: { ...EMPTY_TASK, ...EMPTY_TIMES },
     send: (values) => post<TaskMade>("/api/v1/tasks", taskOf(values)),
     done: ({ id, fresh }) => {
@@ -25,7 +26,7 @@ export function NewTask({ onClose }: { onClose: () => void }) {
         : "A task with this key was there already; nothing was made";
       toast({ title });
       onClose();
-      setParams({ task: id });
+      peekAt("task", id);
     },
   });
   const { values, set } = form;
@@ -44,6 +45,7 @@ export function NewTask({ onClose }: { onClose: () => void }) {
       title="New task"
       act="Put it into the queue"
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}

@@ -1,5 +1,6 @@
 import type { NewTask } from "../../../api/types";
 import { shellWord } from "../../../ui/format";
+import { objectIn, wordsIn } from "../../../ui/typed";
 
 /** What people type to make a task; an empty field leaves it to the server. */
 export const EMPTY_TASK = {
@@ -39,26 +40,10 @@ export function spanMs(text: string): number | undefined {
   return number === undefined || factor === undefined ? undefined : Number(number) * factor;
 }
 
-/** What a worker gets; undefined if that is no JSON object. */
-export function payloadOf(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Words between spaces and commas. */
-export function wordsIn(text: string): string[] {
-  return text.split(/[\s,]+/).filter((word) => word !== "");
-}
-
 /** What is wrong with what was typed, field by field; an empty field is never wrong. */
 export function faultsOf(values: TaskValues & Partial<TimeValues>): TaskFaults {
   const faults: TaskFaults = {};
-  if (values.payload.trim() !== "" && payloadOf(values.payload) === undefined) {
+  if (values.payload.trim() !== "" && objectIn(values.payload) === undefined) {
     faults.payload = 'Write a JSON object, such as {"branch": "main"}.';
   }
   for (const name of ["pause", "longestPause", "timeout"] as const) {
@@ -87,7 +72,7 @@ export function taskOf(values: TaskValues & Partial<TimeValues>): NewTask {
   const after = wordsIn(values.after ?? "");
   return given({
     title: values.title.trim(),
-    payload: payloadOf(values.payload),
+    payload: objectIn(values.payload),
     pool: text("pool"),
     priority: values.priority === "medium" ? undefined : values.priority,
     requires: requires.length > 0 ? requires : undefined,

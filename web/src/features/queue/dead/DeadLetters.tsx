@@ -26,6 +26,7 @@ import {
   deadQuery,
   readAllDead,
   replayCli,
+  replayQuestion,
   useReplay,
 } from "./queries";
 
@@ -100,7 +101,7 @@ function Tools({ filter, isSet, many, isCut }: ToolsProps) {
   useAction(FILTER, () => input.current?.focus(), { title: "Filter the dead letters" });
   const pools = useQuery(queueQueries.pools).data?.items ?? [];
   const none = many === 0 ? "The filter matches nothing." : undefined;
-  const replayAll = useAskedReplay(filter, isCut ? "all that match" : plural(many, "dead letter"));
+  const replayAll = useAskedReplay(filter);
   return (
     <div className={styles.tools}>
       <FilterBox
@@ -141,11 +142,11 @@ function Tools({ filter, isSet, many, isCut }: ToolsProps) {
 }
 
 /** Replays after a question: many tasks at once are much work for somebody. */
-function useAskedReplay(filter: DeadFilter, what: string) {
+function useAskedReplay(filter: DeadFilter) {
   const replay = useReplay();
   return async () => {
     const isSure = await confirm({
-      title: `Replay ${what}?`,
+      title: replayQuestion(filter),
       body: "Each goes back into the queue with as many attempts as at first.",
       act: "Replay all",
       cli: replayCli(filter),

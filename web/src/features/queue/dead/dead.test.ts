@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Task } from "../../../api/types";
 import { deadFile } from "./exportDead";
-import { replayCli } from "./queries";
+import { replayCli, replayQuestion } from "./queries";
 
 const TASK = {
   id: "1",
@@ -21,6 +21,12 @@ describe("dead letters", () => {
     expect(replayCli({ ...all, pool: "ci", error: "exit code 137" })).toBe(
       "godel dead replay --pool ci --error 'exit code 137' --yes",
     );
+  });
+
+  it("are not counted in the question, for more may come before it is answered", () => {
+    const all = { pool: "", error: "", title: "" };
+    expect(replayQuestion(all)).toBe("Replay all dead letters?");
+    expect(replayQuestion({ ...all, title: "build" })).toBe("Replay all dead letters that match?");
   });
 
   it("become lines of JSON that say everything", async () => {

@@ -54,6 +54,12 @@ export function deadFlags(filter: DeadFilter): string {
     .join("");
 }
 
+/** What is asked before all are replayed. No number: others may come before the answer, and go along. */
+export function replayQuestion(filter: DeadFilter): string {
+  const isSet = Object.keys(said(filter)).length > 0;
+  return `Replay all dead letters${isSet ? " that match" : ""}?`;
+}
+
 /** How the same is replayed on the command line; without a filter it has to be said that all are meant. */
 export function replayCli(filter: DeadFilter): string {
   return `godel dead replay${deadFlags(filter) || " --all"} --yes`;

@@ -13,6 +13,7 @@ import { SkeletonRows } from "../../../ui/Skeleton";
 import { PartialBadge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
 import { type Column, DataTable } from "../../../ui/table/DataTable";
+import { peekAt } from "../peek";
 import styles from "../QueuePage.module.css";
 import { StateBadge } from "../StateBadge";
 import { Heard } from "./Heard";
@@ -139,7 +140,7 @@ function Table({
   onRemoved: (id: string) => void;
 }) {
   const { act, menuOf } = useWorkerActs(onRemoved);
-  const [peeked, setPeeked] = useParam("worker");
+  const [peeked] = useParam("worker");
   const [cursor, setCursor] = useState<string>();
   useWorkerKeys(
     workers.find(({ id }) => id === (cursor ?? peeked)),
@@ -163,8 +164,8 @@ function Table({
       ]}
       rows={workers}
       keyOf={({ id }) => id}
-      onOpen={({ id }) => setPeeked(id)}
-      onPeek={({ id }) => setPeeked(id)}
+      onOpen={({ id }) => peekAt("worker", id)}
+      onPeek={({ id }) => peekAt("worker", id)}
       peeked={peeked}
       onCursor={setCursor}
     />

@@ -3,18 +3,19 @@ import { useAction } from "../../../actions/actions";
 import { BACK } from "../../../actions/common";
 import type { WorkerDetail } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
-import { setParams } from "../../../router/router";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { SidePanel } from "../../../ui/Drawer";
 import { Facts } from "../../../ui/Facts";
 import { fullTime, shortId } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
+import panel from "../../../ui/Panel.module.css";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Time } from "../../../ui/Time";
+import styles from "../Attempts.module.css";
 import { WORKER } from "../actions";
+import { peekAt } from "../peek";
 import { StateBadge } from "../StateBadge";
-import styles from "../TaskPeek.module.css";
 import { workerQueries } from "./queries";
 import { useWorkerActs, type WorkerVerb, whyNot, workerCli } from "./useWorkerActs";
 
@@ -35,8 +36,8 @@ function Details({ worker }: { worker: WorkerDetail }) {
   const { act } = useWorkerActs();
   const verbs: WorkerVerb[] = [worker.status === "paused" ? "resume" : "pause", "remove"];
   return (
-    <div className={styles.stack}>
-      <div className={styles.line}>
+    <div className={panel.stack}>
+      <div className={panel.line}>
         <StateBadge state={worker.status} />
         {verbs.map((verb) => (
           <Guarded
@@ -53,7 +54,7 @@ function Details({ worker }: { worker: WorkerDetail }) {
           </Guarded>
         ))}
       </div>
-      {worker.error && <p className={styles.bad}>{worker.error}</p>}
+      {worker.error && <p className={panel.bad}>{worker.error}</p>}
       <Facts
         facts={[
           ["Pool", worker.pool],
@@ -64,23 +65,19 @@ function Details({ worker }: { worker: WorkerDetail }) {
         ]}
       />
       <section aria-label="What it has">
-        <h3 className={styles.head}>What it has</h3>
-        {worker.tasks.length === 0 && <p className={styles.soft}>Nothing at the moment.</p>}
+        <h3 className={panel.head}>What it has</h3>
+        {worker.tasks.length === 0 && <p className={panel.soft}>Nothing at the moment.</p>}
         <ul className={styles.attempts}>
           {worker.tasks.map(({ taskId, attempt, startedAt, stop }) => (
             <li key={taskId}>
               <span className="tabular">{attempt}</span>
               <span>
-                <Button
-                  look="quiet"
-                  size="small"
-                  onClick={() => setParams({ task: taskId, worker: undefined })}
-                >
+                <Button look="quiet" size="small" onClick={() => peekAt("task", taskId)}>
                   Task {shortId(taskId)}
                 </Button>
               </span>
               <Time at={startedAt} />
-              {stop && <p className={styles.bad}>It is being stopped: {stop}</p>}
+              {stop && <p className={panel.bad}>It is being stopped: {stop}</p>}
             </li>
           ))}
         </ul>

@@ -7,6 +7,7 @@ import { Choice } from "../../../ui/form/Choice";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { LongField } from "../../../ui/form/LongField";
 import { asSentence } from "../../../ui/Sentence";
+import { objectIn } from "../../../ui/typed";
 import { useDraft } from "../../../ui/useDraft";
 import { rerunCli } from "../graph/RunHead";
 import { queueQueries } from "../queries";
@@ -25,7 +26,8 @@ export function RunDrawer({ name, onClose }: RunDrawerProps) {
   const stored = useQuery(queueQueries.workflows);
   const names = stored.data?.items.map((one) => one.name) ?? [];
   const [chosen, choose] = useState<string>();
-  const workflow = chosen ?? name ?? names[0] ?? "";
+  // The stored ones may come while somebody writes a text: none of them is chosen unasked.
+  const workflow = chosen ?? name ?? "";
   const [text, setText, clear] = useDraft("workflow.run");
   const known = useQuery({ ...workflowQuery(workflow), enabled: workflow !== "" });
   const source = workflow === "" ? text : (known.data?.source ?? undefined);
@@ -56,7 +58,7 @@ export function RunDrawer({ name, onClose }: RunDrawerProps) {
         <Choice
           label="Workflow"
           value={workflow}
-          options={[...names.map((one) => [one, one] as const), ["", "A text of your own"]]}
+          options={[["", "A text of your own"], ...names.map((one) => [one, one] as const)]}
           onChange={(next) => {
             choose(next);
             run.reset();
@@ -75,7 +77,7 @@ function useGiven(source: string | undefined) {
   const [json, setJson] = useState("{}");
   const inputs = source === undefined ? [] : inputsOf(source);
   const set = (name: string, text: string) => setTyped((before) => ({ ...before, [name]: text }));
-  const whole = inputs ? undefined : objectOf(json);
+  const whole = inputs ? undefined : objectIn(json);
   const isWrong = inputs?.some((input) => whyNoValue(input, typed[input.name] ?? "") !== undefined);
   const refused = isWrong
     ? "Say what the workflow is given first."
@@ -160,14 +162,4 @@ function placeOf(error: Error | null, inputs: readonly Input[] | undefined) {
   if (!about) return { field: {}, rest: error };
   const told = asSentence(error.message).replaceAll("`", "");
   return { field: { [about.name]: told }, rest: undefined };
-}
-
-function objectOf(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -3,13 +3,14 @@ import { useState } from "react";
 import type { Workflow } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useRefusal } from "../../../roles/session";
-import { setParams } from "../../../router/router";
 import { Button } from "../../../ui/Button";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { plural } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
+import panel from "../../../ui/Panel.module.css";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { useDraft } from "../../../ui/useDraft";
+import { peekAt } from "../peek";
 import { checkSource, problemsOf, saveSource, workflowQuery } from "./queries";
 import { SourceBox } from "./SourceBox";
 import styles from "./workflows.module.css";
@@ -50,7 +51,7 @@ function SaveForm({ workflow, onClose }: { workflow?: Workflow; onClose: () => v
       client.invalidateQueries({ queryKey: ["workflow"] });
       toast({ title: `${saved.name} is stored` });
       onClose();
-      setParams({ flows: "stored", workflow: saved.name });
+      peekAt("workflow", saved.name, { also: { flows: "stored" } });
     },
   });
   const denied = useRefusal(workflow ? "workflow:update:own" : "workflow:create:own");
@@ -74,7 +75,7 @@ function SaveForm({ workflow, onClose }: { workflow?: Workflow; onClose: () => v
       cli="godel workflow save FILE"
     >
       <SourceBox value={source} onChange={setSource} error={error} />
-      <div className={styles.line}>
+      <div className={panel.line}>
         <Button
           size="small"
           disabled={source.trim() === "" || check.isPending}

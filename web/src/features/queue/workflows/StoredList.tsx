@@ -12,6 +12,7 @@ import { Menu } from "../../../ui/Menu";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Time } from "../../../ui/Time";
 import { Line, Lines } from "../../settings/Section";
+import { peekAt } from "../peek";
 import styles from "../QueuePage.module.css";
 import { useWorkflowActs } from "./useWorkflowActs";
 
@@ -68,7 +69,7 @@ function StoredLine({ workflow, menu }: StoredLineProps) {
       }
       acts={
         <>
-          <Button size="small" onClick={() => setParams({ workflow: name, run: undefined })}>
+          <Button size="small" onClick={() => peekAt("workflow", name)}>
             View
           </Button>
           <Guarded

@@ -10,6 +10,7 @@ import { SidePanel } from "../../../ui/Drawer";
 import { shellWord, words } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
 import { Menu } from "../../../ui/Menu";
+import panel from "../../../ui/Panel.module.css";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Badge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
@@ -36,8 +37,8 @@ function Details({ workflow }: { workflow: Workflow }) {
   const source = workflow.source ?? "";
   const word = shellWord(workflow.name);
   return (
-    <div className={styles.stack}>
-      <div className={styles.line}>
+    <div className={panel.stack}>
+      <div className={panel.line}>
         <Guarded
           size="small"
           look="solid"
@@ -57,7 +58,7 @@ function Details({ workflow }: { workflow: Workflow }) {
         </span>
       </div>
       <section aria-label="Steps">
-        <h3 className={styles.head}>Steps</h3>
+        <h3 className={panel.head}>Steps</h3>
         <Loaded query={outline} what="The steps" skeleton={<SkeletonRows rows={3} />}>
           {({ steps }) => (
             <ol className={styles.steps}>
@@ -76,7 +77,7 @@ function Details({ workflow }: { workflow: Workflow }) {
         </Loaded>
       </section>
       <section aria-label="Text">
-        <h3 className={styles.head}>Text</h3>
+        <h3 className={panel.head}>Text</h3>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys */}
         <pre className={styles.source} tabIndex={0}>
           {source}

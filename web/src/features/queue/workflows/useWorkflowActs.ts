@@ -3,6 +3,7 @@ import { confirm } from "../../../change/confirm";
 import { setParams } from "../../../router/router";
 import { shellWord } from "../../../ui/format";
 import type { MenuItem } from "../../../ui/Menu";
+import { peekAt } from "../peek";
 import { type Export, exportWorkflow, useDeleteWorkflow } from "./queries";
 
 /** What can be done with a stored workflow: one call for its line and its panel. */
@@ -24,7 +25,7 @@ export function useWorkflowActs() {
         title: "View",
         icon: "eye",
         cli: `godel workflow show ${word}`,
-        run: () => setParams({ workflow: name, run: undefined }),
+        run: () => peekAt("workflow", name),
       },
       {
         id: "run",
