@@ -43,6 +43,7 @@ export type ConvoyWaves = Schemas["ConvoyWaves"];
 export type MoveLanding = Schemas["MoveLanding"];
 export type StartConvoy = Schemas["StartConvoy"];
 export type Talk = Schemas["Talk"];
+export type TalkChange = Schemas["TalkChange"];
 export type TalkNode = Schemas["TalkNode"];
 export type TalkNodes = Schemas["TalkNodes"];
 export type UsageReport = Schemas["UsageReport"];
@@ -78,6 +79,8 @@ export type ModelCall = Schemas["ModelCall"];
 export type ModelCalls = Schemas["ModelCalls"];
 export type Estop = Schemas["Estop"];
 export type Team = Schemas["Team"];
+/** The server looks into it itself and describes no fields. */
+export type TeamSpec = Schemas["TeamSpec"];
 export type TeamAgents = Schemas["TeamAgents"];
 export type TeamMetrics = Schemas["TeamMetrics"];
 export type Intent = Schemas["Intent"];

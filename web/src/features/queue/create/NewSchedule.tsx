@@ -1,7 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useId } from "react";
 import { post } from "../../../api/client";
-import type { Schedule } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useRefusal } from "../../../roles/session";
 import { TextField } from "../../../ui/Field";
@@ -22,7 +21,7 @@ export function NewSchedule({ onClose }: { onClose: () => void }) {
   const form = useForm({
     initial: EMPTY,
     send: (values) =>
-      post<Schedule>("/api/v1/schedules", {
+      post("/api/v1/schedules", {
         name: values.name.trim(),
         cron: values.cron.trim(),
         ...(values.timezone.trim() !== "" && { timezone: values.timezone.trim() }),
