@@ -106,7 +106,7 @@ interface VerbRule {
   undo?: SentVerb;
 }
 
-/** Copying a worktree takes longer than others. */
+/** Copies take longer than the other verbs. */
 const FORK_MS = 120_000;
 
 const RULES: Record<SentVerb, VerbRule> = {
