@@ -193,6 +193,7 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "user disable",
     "user enable",
     "user erase",
+    "user export",
     "user invite",
     "user link",
     "user list",
@@ -203,7 +204,7 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
   "/settings/keys": ["key create", "key list", "key revoke", "key rotate"],
   "/settings/tokens": ["token create", "token list", "token revoke"],
   "/settings/session": ["login", "logout", "user password", "whoami"],
-  "/settings/audit": ["audit query", "audit verify"],
+  "/settings/audit": ["audit export", "audit query", "audit verify"],
   "/settings/transfer": ["settings export", "settings import"],
   "/settings/about": ["version"],
 };
@@ -269,7 +270,6 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
  * `NOT_YET_MOST` smaller; a new verb must not come in here.
  */
 export const NOT_YET: readonly string[] = [
-  "audit export",
   "bead defer",
   "forget",
   "mail list",
@@ -278,7 +278,6 @@ export const NOT_YET: readonly string[] = [
   "remember",
   "task assign",
   "task batch",
-  "user export",
   "worktree cleanup",
   "worktree create",
   "worktree info",
@@ -287,4 +286,4 @@ export const NOT_YET: readonly string[] = [
 ];
 
 /** So many there are now; it only ever goes down. */
-export const NOT_YET_MOST = 15;
+export const NOT_YET_MOST = 13;
