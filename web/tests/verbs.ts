@@ -143,6 +143,8 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "schedule pause",
     "schedule resume",
     "schedule show",
+    "task assign",
+    "task batch",
     "task cancel",
     "task create",
     "task list",
@@ -276,8 +278,6 @@ export const NOT_YET: readonly string[] = [
   "mail send",
   "memories",
   "remember",
-  "task assign",
-  "task batch",
   "worktree cleanup",
   "worktree create",
   "worktree info",
@@ -286,4 +286,4 @@ export const NOT_YET: readonly string[] = [
 ];
 
 /** So many there are now; it only ever goes down. */
-export const NOT_YET_MOST = 13;
+export const NOT_YET_MOST = 11;

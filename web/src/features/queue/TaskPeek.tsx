@@ -13,6 +13,7 @@ import { Time } from "../../ui/Time";
 import { useNow } from "../../ui/useNow";
 import { JsonText } from "../events/JsonText";
 import { CANCEL_WHY, TASK } from "./actions";
+import { AssignMenu } from "./assign/AssignMenu";
 import { queueQueries } from "./queries";
 import { StateBadge } from "./StateBadge";
 import { attemptsOf, tookSeconds } from "./states";
@@ -64,6 +65,7 @@ function TaskVerbs({ task }: { task: TaskDetail }) {
       >
         {CANCEL_WHY.title}
       </Guarded>
+      <AssignMenu tasks={[task]} />
     </div>
   );
 }
