@@ -1,3 +1,4 @@
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { serverNow } from "../../../api/clock";
 import type { AgentToken } from "../../../api/types";
@@ -11,6 +12,7 @@ import { FilterBox, Select } from "../../../ui/PageHead";
 import { PartialBadge, Status } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
 import { type Column, DataTable } from "../../../ui/table/DataTable";
+import { agentQueries } from "../../agents/queries";
 import { useTitles } from "../../costs/useSpend";
 import styles from "../AuditSection.module.css";
 import { MAY_CREATE, MAY_LEAD_ALL, purposeOf, stateOf, useRevokeToken } from "./tokens";
@@ -66,19 +68,29 @@ export function TokenList({ tokens, isCut }: { tokens: readonly AgentToken[]; is
 function useTokenColumns(onRevoked: (id: string) => void): readonly Column<AgentToken>[] {
   const titles = useTitles();
   const menuOf = useTokenMenu(onRevoked);
-  const purpose = (token: AgentToken) => purposeOf(token, (id) => titles("project", id));
+  // Whose token it is the server tells by an id; agents of one's own making have any name.
+  const agents = useQuery(agentQueries.all()).data?.items ?? [];
+  const labelOf = (key: string) => agents.find(({ id }) => id === key)?.label ?? key;
+  const purpose = (token: AgentToken) =>
+    purposeOf(token, (kind, id) => (kind === "agent" ? labelOf(id) : titles(kind, id)));
   return [
     {
       id: "name",
       title: "Token",
       width: "minmax(130px, 1fr)",
       sortBy: ({ name }) => name,
-      cell: ({ name, prefix }) => <strong title={`${prefix}…`}>{name}</strong>,
+      cell: ({ name }) => <strong>{name}</strong>,
+    },
+    {
+      id: "prefix",
+      title: "Begins with",
+      width: "132px",
+      cell: ({ prefix }) => <code>{prefix}…</code>,
     },
     {
       id: "state",
       title: "State",
-      width: "150px",
+      width: "124px",
       sortBy: (token) => stateOf(token, serverNow()),
       cell: (token) => <TokenState token={token} />,
     },
@@ -141,7 +153,7 @@ function useTokenMenu(onRevoked: (id: string) => void): (token: AgentToken) => M
         run: async () => {
           const isSure = await confirm({
             title: `Revoke ${token.name}?`,
-            body: `Whoever shows it is refused at once${token.agent ? `, also the agent ${token.agent}` : ""}. It cannot be brought back.`,
+            body: `Whoever shows it is refused at once${token.agent ? ", also its agent" : ""}. It cannot be brought back.`,
             act: "Revoke it",
             cli,
           });

@@ -22,6 +22,7 @@ const routes = (items: AgentToken[]) => ({
   "GET /api/v1/agent-tokens?limit=100": () => page(items),
   "GET /api/v1/projects?limit=100": () => page([]),
   "GET /api/v1/users?limit=100": () => page([]),
+  "GET /api/v1/agents?limit=1000": () => page([{ id: "a-7", label: "worker-7" }]),
 });
 
 const show = (session = SESSION) =>
@@ -47,6 +48,7 @@ describe("tokens for models", () => {
         token("old", { expiresAt: "2020-01-01T00:00:00Z" }),
         token("gone", { revokedAt: "2026-11-15T11:00:00Z" }),
         token("laptop", { agent: "builder-1", models: ["claude-*"] }),
+        token("of an agent", { agent: "a-7" }),
       ]),
     );
     show();
@@ -56,7 +58,8 @@ describe("tokens for models", () => {
     expect(screen.queryByRole("row", { name: /gone/ })).toBeNull();
     fireEvent.change(screen.getByLabelText("Which tokens"), { target: { value: "all" } });
     within(await screen.findByRole("row", { name: /gone/ })).getByText("revoked");
-    screen.getByText("3 tokens");
+    screen.getByText("4 tokens");
+    await screen.findByText("agent worker-7");
   });
 
   it("G12 a token is made of what was said, and shown once", async () => {
@@ -120,8 +123,11 @@ describe("tokens for models", () => {
     const now = Date.parse("2026-11-15T12:00:00Z");
     expect(stateOf(token("a", { expiresAt: "2026-11-15T12:00:00Z" }), now)).toBe("ended");
     expect(stateOf(token("a", { expiresAt: "2026-11-15T12:00:01Z" }), now)).toBe("works");
-    const purpose = purposeOf(token("a", { projectId: "p", bead: "web-1" }), () => "web");
-    expect(purpose).toBe("project web, bead web-1");
+    const purpose = purposeOf(
+      token("a", { projectId: "p", bead: "web-1" }),
+      (kind) => `my ${kind}`,
+    );
+    expect(purpose).toBe("project my project, bead web-1");
     const values = { ...EMPTY_TOKEN, name: "my ci", models: "a b", budget: "$5", ends: "8h" };
     expect(createCli(values, "web")).toBe(
       "godel token create 'my ci' --project web --models 'a,b' --budget 5 --expires 8h",

@@ -38,12 +38,14 @@ export function stateOf(
   return expiresAt && Date.parse(expiresAt) <= now ? "ended" : "works";
 }
 
-/** What a token is for, in words; `nameOf` knows the names of projects. */
-export function purposeOf(token: AgentToken, nameOf: (project: string) => string): string {
-  const { projectId, agent, bead, convoy } = token;
+/** What a token is for, in words; `nameOf` knows how projects and agents are called. */
+export function purposeOf(
+  { projectId, agent, bead, convoy }: AgentToken,
+  nameOf: (kind: "project" | "agent", id: string) => string,
+): string {
   const parts = [
-    projectId && `project ${nameOf(projectId)}`,
-    agent && `agent ${agent}`,
+    projectId && `project ${nameOf("project", projectId)}`,
+    agent && `agent ${nameOf("agent", agent)}`,
     bead && `bead ${bead}`,
     convoy && `convoy ${convoy}`,
   ];
