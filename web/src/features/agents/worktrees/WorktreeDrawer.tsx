@@ -78,16 +78,14 @@ function WorktreeLine({ worktree, project }: { worktree: Worktree; project: stri
         <Link to={`/beads/${encodeURIComponent(id)}`}>{id}</Link>
         <Badge tone={state === "ready" ? "ok" : "warn"}>{words(state)}</Badge>
         <span className={styles.soft}>{project}</span>
+        <CopyButton text={path} label="Copy the path" />
       </span>
       <span className={styles.words}>
         {branch && <code>{branch}</code>}
         {head && <ShortId id={head} />}
         <span className={styles.soft}>{workIn(worktree)}</span>
       </span>
-      <span className={styles.words}>
-        <code className={styles.path}>{path}</code>
-        <CopyButton text={path} label="Copy the path" />
-      </span>
+      <code className={styles.path}>{path}</code>
     </li>
   );
 }

@@ -13,7 +13,7 @@ const worker = (name: string, more: Partial<Worker> = {}) =>
 
 const WORKERS = [
   worker("smith"),
-  worker("ann", { pool: "lab" }),
+  worker("ann", { pool: "agents" }),
   worker("ghost", { status: "offline" }),
 ];
 
@@ -42,8 +42,11 @@ describe("a task for one worker alone", () => {
     await expect.poll(() => screen.queryByRole("menuitem", { name: /^smith/ })).not.toBeNull();
     expect(screen.queryByRole("menuitem", { name: /^ghost/ })).toBeNull();
     screen.getByText("godel task assign 00-build ann");
+    const lines = screen.getAllByRole("menuitem").map(({ textContent }) => textContent ?? "");
+    const names = lines.map((text) => /^(smith|ann)/.exec(text)?.[1]).filter(Boolean);
+    expect(names, "those of the same pool first").toEqual(["smith", "ann"]);
     fireEvent.click(await line(/^ann/));
-    await screen.findByText("build waits for ann alone, which is of the pool lab and not of ci");
+    await screen.findByText("build waits for ann alone, which is of the pool agents and not of ci");
     const sent = calls.filter(({ method }) => method === "POST");
     expect(sent.map(({ path, body }) => [path, body])).toEqual([
       ["/api/v1/tasks/0000-build/assign", { workerId: "w-ann" }],

@@ -59,7 +59,7 @@ export function useAssignItems(): (tasks: readonly Task[]) => MenuItem[] {
     if (here.length === 0) return [nobody(workers.isPending)];
     const refused = whyNone(tasks);
     const waiting = tasks.filter(isWaiting);
-    return here.toSorted(byPool).map((worker) => ({
+    return inOrder(here, tasks).map((worker) => ({
       id: worker.id,
       title: worker.name,
       icon: "agents",
@@ -77,8 +77,15 @@ function nobody(isPending: boolean): MenuItem {
   return { id: "nobody", title: "Nobody to give it to", refused, run: () => undefined };
 }
 
-function byPool(one: Worker, other: Worker): number {
-  return one.pool.localeCompare(other.pool) || one.name.localeCompare(other.name);
+/** By pool, and those first that would take the tasks anyhow. */
+function inOrder(workers: readonly Worker[], tasks: readonly Task[]): readonly Worker[] {
+  const isFar = ({ pool }: Worker) => Number(!tasks.some((task) => task.pool === pool));
+  return workers.toSorted(
+    (one, other) =>
+      isFar(one) - isFar(other) ||
+      one.pool.localeCompare(other.pool) ||
+      one.name.localeCompare(other.name),
+  );
 }
 
 /** The same on the command line. */

@@ -77,7 +77,7 @@ function useTokenColumns(onRevoked: (id: string) => void): readonly Column<Agent
     {
       id: "name",
       title: "Token",
-      width: "minmax(130px, 1fr)",
+      width: "minmax(120px, 1fr)",
       sortBy: ({ name }) => name,
       cell: ({ name }) => <strong>{name}</strong>,
     },
@@ -97,14 +97,14 @@ function useTokenColumns(onRevoked: (id: string) => void): readonly Column<Agent
     {
       id: "user",
       title: "Of",
-      width: "100px",
+      width: "80px",
       sortBy: ({ userId }) => titles("user", userId),
       cell: ({ userId }) => titles("user", userId),
     },
     {
       id: "for",
       title: "For",
-      width: "minmax(120px, 2fr)",
+      width: "minmax(160px, 2fr)",
       cell: (token) => <span title={purpose(token)}>{purpose(token)}</span>,
     },
     {
