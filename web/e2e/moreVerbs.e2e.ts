@@ -166,7 +166,7 @@ describe("verbs that were on the command line alone", () => {
     const other = await godel("worker", "register", "--name", "other", "--pool", "ci");
     await row("build web").getByText("build web").click();
     const panel = page.getByRole("complementary", { name: "One task" });
-    await panel.getByRole("button", { name: "Give to a worker" }).click();
+    await panel.getByRole("button", { name: "Assign to a worker" }).click();
     await page.getByRole("menuitem", { name: /^smith/ }).waitFor();
     await picture(page, "verbs-assign");
     expect(await barriers(page)).toEqual([]);

@@ -7,7 +7,7 @@ export function AssignMenu({ tasks }: { tasks: readonly Task[] }) {
   const itemsFor = useAssignItems();
   return (
     <Menu
-      label="Give to a worker"
+      label="Assign to a worker"
       button="Assign"
       look="line"
       size="small"

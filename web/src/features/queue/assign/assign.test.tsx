@@ -32,7 +32,7 @@ const show = (tasks: Task[], workers = WORKERS, session = SESSION) => {
   );
   return calls;
 };
-const open = () => fireEvent.click(screen.getByRole("button", { name: "Give to a worker" }));
+const open = () => fireEvent.click(screen.getByRole("button", { name: "Assign to a worker" }));
 const line = (name: RegExp) => screen.findByRole("menuitem", { name });
 
 describe("a task for one worker alone", () => {
