@@ -57,7 +57,7 @@ describe("settings", () => {
   it("S1 each section has an address, and a reload comes back to it", async () => {
     const nav = page.getByRole("navigation", { name: "Settings" });
     await nav.getByRole("link").first().waitFor();
-    await expect.poll(() => nav.getByRole("link").count()).toBe(17);
+    await expect.poll(() => nav.getByRole("link").count()).toBe(18);
     await open("Audit");
     expect(page.url()).toContain("/settings/audit");
     await page.reload();

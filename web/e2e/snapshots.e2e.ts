@@ -99,7 +99,7 @@ describe("what is kept of agents", () => {
     expect((await stat(file)).size).toBeGreaterThan(1_000);
 
     await page.goto(`${here.url}/dashboard/agents`);
-    await choose("Snapshots and sessions", /^Import a snapshot/);
+    await choose("Snapshots, sessions and more", /^Import a snapshot/);
     const form = dialog("Import a snapshot");
     await form.locator("input[type=file]").setInputFiles(file);
     await form.getByText("godel agent import taken.godel --project app").waitFor();
@@ -205,7 +205,7 @@ describe("what is kept of agents", () => {
 
   it("every conversation is listed, and opens", async () => {
     await page.goto(`${here.url}/dashboard/agents`);
-    await choose("Snapshots and sessions", /^All sessions/);
+    await choose("Snapshots, sessions and more", /^All sessions/);
     const drawer = dialog("Sessions");
     const all = await items<Talk>("/api/v1/sessions");
     await expect.poll(() => drawer.locator("[data-session]").count()).toBe(all.length);

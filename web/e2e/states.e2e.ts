@@ -27,6 +27,7 @@ const EMPTY_PARTS = [
   ["budgets", "/costs?tab=budgets", "Budgets"],
   ["providers", "/settings/providers", "Providers"],
   ["models", "/settings/models", "Models"],
+  ["tokens", "/settings/tokens", "Agent tokens"],
 ] as const;
 /** Home says in its own words how the server is. */
 const HOME = { loading: "text=Asking the server", error: "text=Not reachable" };

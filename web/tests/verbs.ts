@@ -28,6 +28,8 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "agent snapshot",
     "agent snapshots",
     "agent spawn",
+    "mail list",
+    "mail send",
     "session archive",
     "session branch",
     "session compact",
@@ -38,6 +40,8 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "session show",
     "session switch",
     "session tree",
+    "worktree info",
+    "worktree list",
   ],
   "/teams": [
     "team cancel",
@@ -143,6 +147,8 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "schedule pause",
     "schedule resume",
     "schedule show",
+    "task assign",
+    "task batch",
     "task cancel",
     "task create",
     "task list",
@@ -193,6 +199,7 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "user disable",
     "user enable",
     "user erase",
+    "user export",
     "user invite",
     "user link",
     "user list",
@@ -201,8 +208,9 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "user show",
   ],
   "/settings/keys": ["key create", "key list", "key revoke", "key rotate"],
+  "/settings/tokens": ["token create", "token list", "token revoke"],
   "/settings/session": ["login", "logout", "user password", "whoami"],
-  "/settings/audit": ["audit query", "audit verify"],
+  "/settings/audit": ["audit export", "audit query", "audit verify"],
   "/settings/transfer": ["settings export", "settings import"],
   "/settings/about": ["version"],
 };
@@ -260,7 +268,7 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
     "worker register",
     "worker run",
   ],
-  "it works on the clone in which it is called": ["bead fsck", "sync"],
+  "it works on the clone in which it is called": ["bead fsck", "sync", "worktree create"],
 };
 
 /**
@@ -268,25 +276,14 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
  * `NOT_YET_MOST` smaller; a new verb must not come in here.
  */
 export const NOT_YET: readonly string[] = [
-  "audit export",
+  // The server has no route for these; what is left of ended agents could well be removed from here.
   "bead defer",
   "forget",
-  "mail list",
-  "mail send",
   "memories",
   "remember",
-  "task assign",
-  "task batch",
-  "token create",
-  "token list",
-  "token revoke",
-  "user export",
   "worktree cleanup",
-  "worktree create",
-  "worktree info",
-  "worktree list",
   "worktree remove",
 ];
 
 /** So many there are now; it only ever goes down. */
-export const NOT_YET_MOST = 18;
+export const NOT_YET_MOST = 6;

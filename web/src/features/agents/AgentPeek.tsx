@@ -12,6 +12,7 @@ import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
 import { AgentStory } from "./AgentStory";
 import { AgentVerbs } from "./AgentVerbs";
 import { AgentToday } from "./context/AgentToday";
+import { LettersButton } from "./mail/LetterHost";
 import { useAgentActs } from "./useAgentActs";
 
 /** One agent beside the list: what it does, what happened to it, what can be done. */
@@ -37,6 +38,7 @@ export function AgentPeek({ agent, onClose }: { agent: Agent; onClose: () => voi
         </Link>
         <div className={styles.line}>
           <AgentVerbs agents={[agent]} act={act} />
+          <LettersButton agent={agent} />
         </div>
         <Facts
           facts={[

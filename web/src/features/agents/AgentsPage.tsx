@@ -25,6 +25,7 @@ import { AgentTable, COLUMNS } from "./AgentTable";
 import { LOOK } from "./actions";
 import { AgentDetail } from "./detail/AgentDetail";
 import { MessageHost } from "./MessageDialog";
+import { LetterHost } from "./mail/LetterHost";
 import { agentQueries } from "./queries";
 import { Kept } from "./snapshots/Kept";
 import { SpawnDrawer } from "./spawn/SpawnDrawer";
@@ -70,6 +71,7 @@ export function Page({ rest: [name] }: PageProps) {
         />
       )}
       <MessageHost />
+      <LetterHost />
       <VerbDialogHost />
     </>
   );

@@ -97,6 +97,20 @@ export const KEPT = {
     icon: "message",
     can: "session:read:team",
   }),
+  letters: defineAction({
+    id: "agents.letters",
+    scope: "agents",
+    title: "Letters to you",
+    icon: "inbox",
+    can: "agent:read:team",
+  }),
+  worktrees: defineAction({
+    id: "agents.worktrees",
+    scope: "agents",
+    title: "All worktrees",
+    icon: "branch",
+    can: "agent:read:team",
+  }),
 } as const satisfies Record<string, ActionSpec>;
 
 /** Cards or rows. */

@@ -14,7 +14,8 @@ import { FilterBox, PageHead, Select } from "../../ui/PageHead";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { PartialBadge } from "../../ui/Status";
 import { Tabs } from "../../ui/Tabs";
-import { NEW_SCHEDULE } from "./actions";
+import { NEW_BATCH, NEW_SCHEDULE } from "./actions";
+import { BatchDrawer } from "./batch/BatchDrawer";
 import { NewSchedule } from "./create/NewSchedule";
 import { NewTask } from "./create/NewTask";
 import { Depth } from "./Depth";
@@ -95,8 +96,12 @@ function Creation() {
   const close = () => setForm(undefined);
   useAction(CREATE, () => setForm("task"), { title: "New task", cli: "godel task create" });
   useAction(NEW_SCHEDULE, () => setForm("schedule"), { cli: "godel schedule create" });
+  useAction(NEW_BATCH, () => setForm("batch"), { cli: "godel task batch" });
   return (
     <>
+      <Guarded can={NEW_BATCH.can} cli="godel task batch FILE" onClick={() => setForm("batch")}>
+        {NEW_BATCH.title}
+      </Guarded>
       <Guarded
         can="task:create:team"
         cli="godel schedule create"
@@ -115,6 +120,7 @@ function Creation() {
       </Guarded>
       {form === "task" && <NewTask onClose={close} />}
       {form === "schedule" && <NewSchedule onClose={close} />}
+      {form === "batch" && <BatchDrawer onClose={close} />}
     </>
   );
 }

@@ -15,6 +15,7 @@ import { useNow } from "../../ui/useNow";
 import { JsonText } from "../events/JsonText";
 import styles from "./Attempts.module.css";
 import { CANCEL_WHY, TASK } from "./actions";
+import { AssignMenu } from "./assign/AssignMenu";
 import { queueQueries } from "./queries";
 import { StateBadge } from "./StateBadge";
 import { attemptsOf, tookSeconds } from "./states";
@@ -65,6 +66,7 @@ function TaskVerbs({ task }: { task: TaskDetail }) {
       >
         {CANCEL_WHY.title}
       </Guarded>
+      <AssignMenu tasks={[task]} />
     </div>
   );
 }

@@ -10,6 +10,7 @@ import { Time } from "../../ui/Time";
 import { BulkBar } from "../../ui/table/BulkBar";
 import { type Column, DataTable } from "../../ui/table/DataTable";
 import { CANCEL_WHY, TASK } from "./actions";
+import { AssignMenu } from "./assign/AssignMenu";
 import { peekAt } from "./peek";
 import { StateBadge } from "./StateBadge";
 import { attemptsOf, TASK_STATES } from "./states";
@@ -125,6 +126,7 @@ export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
               {TASK[verb].title}
             </Guarded>
           ))}
+          {verbs.includes("cancel") && <AssignMenu tasks={selection} />}
           {verbs.includes("cancel") && (
             <Guarded
               size="small"

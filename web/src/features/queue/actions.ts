@@ -40,6 +40,15 @@ export const NEW_SCHEDULE = defineAction({
   can: "task:create:team",
 });
 
+/** Makes many tasks of a text or a file. */
+export const NEW_BATCH = defineAction({
+  id: "queue.batch",
+  scope: "queue",
+  title: "Many tasks",
+  icon: "queue",
+  can: "task:create:own",
+});
+
 /** What can be done with the worker under the cursor. */
 export const WORKER = {
   pause: defineAction({

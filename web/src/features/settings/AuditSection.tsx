@@ -16,6 +16,7 @@ import { Time } from "../../ui/Time";
 import { type Column, DataTable } from "../../ui/table/DataTable";
 import styles from "./AuditSection.module.css";
 import { daysOf } from "./auditDays";
+import { ExportActs } from "./ExportActs";
 import { settingsQueries } from "./queries";
 import { Section } from "./Section";
 
@@ -85,7 +86,8 @@ export function AuditSection() {
   );
 }
 
-function Acts() {
+/** Which acts are looked at; all of it is in the address. */
+function useActFilter() {
   const [action = "", setAction] = useParam("action");
   const [result = "", setResult] = useParam("result");
   const [since = "", setSince] = useParam("since");
@@ -101,6 +103,24 @@ function Acts() {
       ...(since === DAYS && daysOf(from, to)),
     };
   }, [asked, result, since, from, to]);
+  return {
+    filter,
+    action,
+    setAction,
+    result,
+    setResult,
+    since,
+    setSince,
+    from,
+    setFrom,
+    to,
+    setTo,
+  };
+}
+
+function Acts() {
+  const { filter, action, setAction, result, setResult, since, setSince, ...days } = useActFilter();
+  const { from, setFrom, to, setTo } = days;
   const query = useQuery(settingsQueries.audit(filter));
   const clear = () =>
     setParams({
@@ -141,6 +161,7 @@ function Acts() {
           ]}
           onChange={setSince}
         />
+        <ExportActs filter={filter} />
         {since === DAYS && (
           <>
             <Day label="From" value={from} max={to} onChange={setFrom} />

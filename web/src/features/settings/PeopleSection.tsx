@@ -20,6 +20,7 @@ import { Once } from "./Once";
 import { useDisableUser, useEraseUser, useSetRole } from "./queries";
 import { ROLES } from "./roles";
 import { Line, Lines, Section } from "./Section";
+import { saveUser } from "./userExport";
 
 const TONES: Record<string, Tone> = { active: "ok", invited: "info", disabled: "warn" };
 
@@ -153,6 +154,14 @@ function usePersonItems(
       cli: `godel user link ${user.name}`,
       refused: isSelf ? "It would end your own way in." : undefined,
       run: newLink,
+    },
+    {
+      id: "export",
+      title: "Export what is known",
+      icon: "down",
+      can: isSelf ? "account:read:own" : "user:read:team",
+      cli: `godel user export ${user.name} > ${user.name}.json`,
+      run: () => saveUser(user),
     },
     {
       id: "disable",

@@ -28,6 +28,7 @@ import { SessionSection } from "./SessionSection";
 import styles from "./SettingsPage.module.css";
 import { SECTIONS, type SectionId } from "./sections";
 import { TransferSection } from "./TransferSection";
+import { TokensSection } from "./tokens/TokensSection";
 
 const VIEWS: Record<SectionId, ComponentType> = {
   projects: ProjectsSection,
@@ -40,6 +41,7 @@ const VIEWS: Record<SectionId, ComponentType> = {
   budgets: BudgetsSection,
   people: PeopleSection,
   keys: KeysSection,
+  tokens: TokensSection,
   session: SessionSection,
   notifications: NotificationsSection,
   audit: AuditSection,

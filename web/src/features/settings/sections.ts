@@ -72,6 +72,12 @@ export const SECTIONS = [
     words: "token scope revoke rotate expire program",
   },
   {
+    id: "tokens",
+    title: "Agent tokens",
+    icon: "agents",
+    words: "model proxy token secret revoke expire base url sdk",
+  },
+  {
     id: "session",
     title: "Your session",
     icon: "clock",

@@ -7,6 +7,7 @@ import { useNow } from "../../../ui/useNow";
 import { AgentSpend } from "../AgentStatus";
 import { AgentStory } from "../AgentStory";
 import { AgentToday } from "../context/AgentToday";
+import { LettersButton } from "../mail/LetterHost";
 import { isAlive, upTime } from "../views";
 import styles from "./AboutAgent.module.css";
 
@@ -38,6 +39,9 @@ export function AboutAgent({ agent }: { agent: Agent }) {
         ]}
       />
       <BeadLinks agent={agent} />
+      <div>
+        <LettersButton agent={agent} />
+      </div>
       <AgentStory agent={agent} />
     </aside>
   );

@@ -1,0 +1,96 @@
+import { useQuery } from "@tanstack/react-query";
+import { type FormEvent, useId } from "react";
+import type { Agent } from "../../../api/types";
+import { Guarded } from "../../../roles/Guarded";
+import { useCan } from "../../../roles/session";
+import { Cli } from "../../../ui/Cli";
+import { TextField } from "../../../ui/Field";
+import { LongField } from "../../../ui/form/LongField";
+import { useDraft } from "../../../ui/useDraft";
+import { usersQuery } from "../../costs/queries";
+import { agentQueries } from "../queries";
+import { whyNot as whyNoMessage } from "../useAgentActs";
+import { isAlive } from "../views";
+import styles from "./Letters.module.css";
+import { sendCli, useSendLetter } from "./letters";
+
+interface LetterFormProps {
+  /** The agent that is written to; without one the form asks to whom. */
+  agent?: Agent;
+  to: string;
+  onTo?: (to: string) => void;
+}
+
+/** Writes a letter; what is typed survives until it was sent. */
+export function LetterForm({ agent, to, onTo }: LetterFormProps) {
+  const [text, setText, clear] = useDraft(`letter.${agent?.id ?? ""}`);
+  const send = useSendLetter();
+  const letter = { to: to.trim(), text: text.trim() };
+  const refused = whyNot(agent, letter);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (refused !== undefined || send.isPending) return;
+    // A letter that was refused is still there to be sent again.
+    send.mutate(letter, { onSuccess: clear });
+  };
+  return (
+    <form className={styles.form} onSubmit={submit} aria-label="Write a letter">
+      {onTo && <ToField to={to} onTo={onTo} />}
+      <LongField
+        label={agent ? `Write to ${agent.label}` : "What it says"}
+        rows={3}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit(event);
+        }}
+      />
+      <Cli command={sendCli(letter)} />
+      <div className={styles.acts}>
+        <Guarded look="solid" type="submit" align="end" can="agent:execute:own" refused={refused}>
+          {send.isPending ? "Sending" : "Send"}
+        </Guarded>
+      </div>
+    </form>
+  );
+}
+
+/** To whom: agents that live and people are offered, as far as the reader knows them. */
+function ToField({ to, onTo }: { to: string; onTo: (to: string) => void }) {
+  const known = useId();
+  const agents = useQuery(agentQueries.all());
+  const users = useQuery({ ...usersQuery, enabled: useCan("user:read:team") });
+  const names = [
+    ...(agents.data?.items ?? []).filter(isAlive).map(({ label }) => label),
+    ...(users.data?.items ?? [])
+      .filter(({ status }) => status === "active")
+      .map(({ name }) => name),
+  ];
+  return (
+    <>
+      <TextField
+        label="To"
+        value={to}
+        list={known}
+        placeholder="worker-1, or the name of a person"
+        autoComplete="off"
+        onChange={(event) => onTo(event.target.value)}
+      />
+      <datalist id={known}>
+        {names.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+function whyNot(
+  agent: Agent | undefined,
+  { to, text }: { to: string; text: string },
+): string | undefined {
+  const over = agent && whyNoMessage("message", agent);
+  if (over !== undefined) return over;
+  if (to === "") return "Say to whom first.";
+  return text === "" ? "Write something first." : undefined;
+}
