@@ -235,6 +235,49 @@ pub struct BeadPatch {
     /// The bead it should be a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_bead: Option<String>,
+    /// Until when it is put off, such as `2030-01-31T08:00:00Z`; an empty text takes that back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 50)]
+    pub defer: Option<String>,
+}
+
+/// Something that is worth knowing later, as it is in the git repository of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Memory {
+    /// Its name in the project.
+    pub id: String,
+    /// The project in whose repository it is.
+    pub project_id: Uuid,
+    /// What to know.
+    pub text: String,
+    /// Who said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_by: Option<String>,
+    /// When it was last changed.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: jiff::Timestamp,
+}
+
+/// All that is remembered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Memories {
+    /// By project, then by name.
+    pub items: Vec<Memory>,
+}
+
+/// Something that is to be remembered.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewMemory {
+    /// What to know.
+    #[schema(min_length = 1, max_length = 100_000)]
+    pub text: String,
+    /// Its name: small letters, digits and `-`; made of the text unless given. What has it already is
+    /// replaced.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 60)]
+    pub name: Option<String>,
 }
 
 /// Who should work on a bead.

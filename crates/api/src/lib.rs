@@ -57,8 +57,8 @@ pub use auth::{
 };
 pub use beads::{
     AssignBead, Bead, BeadClaim, BeadComment, BeadDetail, BeadLink, BeadLogEntry, BeadPatch,
-    BeadRow, CheckedCommit, ClaimBead, ExtendBead, ImportedBead, ImportedBeads, Lease, MoveBead,
-    NewBead, NewComment, ReadyBeads, ReleaseBead, WaitingBead,
+    BeadRow, CheckedCommit, ClaimBead, ExtendBead, ImportedBead, ImportedBeads, Lease, Memories,
+    Memory, MoveBead, NewBead, NewComment, NewMemory, ReadyBeads, ReleaseBead, WaitingBead,
 };
 pub use client::{
     Client, ClientBuilder, ClientError, Download, EventStream, Heard, Socket, StreamItem,

@@ -3,8 +3,9 @@
 //! Notices of agents are the fleet's. An incident is written together with what it tells of, so it is there
 //! after a crash, and once; a budget that was raised since is no trouble any more, which is looked up.
 
-use godel_app::workflows::runs;
+use godel_app::workflows::{WorkflowError, runs};
 use godel_app::{App, Call, Error as AppError};
+use godel_decide::workflow::Illegal;
 use godel_fleet::{Fleet, Notice, inbox, paper};
 use godel_model::{Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble, code};
 use godel_store::{Error as StoreError, INCIDENT, Paper, Tx};
@@ -129,7 +130,7 @@ pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>
         let said = verdict(answer.as_deref())?;
         let answered = runs::answer(fleet.app(), call, (*run, step.clone()), said).await;
         if let Err(AppError::Workflow(error)) = &answered
-            && error.is_over()
+            && asks_nobody(error)
         {
             // A server that knows of no incidents let it go: nobody else would take it away.
             close(fleet.app(), call, id).await?;
@@ -144,6 +145,12 @@ pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>
 }
 
 /// Reads yes or no, and what is said with it, such as `Reject: not today`.
+/// Tells whether somebody answered a gate that is gone or answered.
+fn asks_nobody(error: &WorkflowError) -> bool {
+    use WorkflowError::{Illegal as Refused, NoRun, NoStep};
+    matches!(error, NoRun(_) | NoStep(_) | Refused(Illegal::NotWaiting { .. }))
+}
+
 fn verdict(answer: Option<&str>) -> Result<(bool, Option<String>)> {
     let (word, note) = answer.map_or(("", None), |text| {
         text.split_once(':').map_or((text, None), |(word, note)| (word, Some(note.trim())))

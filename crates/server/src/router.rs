@@ -16,7 +16,7 @@ use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::agents::{
     attach, attempts, carry, convoys as marches, landings, lead, mail, own, places, sessions,
 };
-use crate::routes::beads::{exchange, moves};
+use crate::routes::beads::{exchange, memories, moves};
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
@@ -218,6 +218,8 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(moves::link))
         .routes(routes!(moves::unlink))
         .routes(routes!(beads::log))
+        .routes(routes!(memories::list, memories::remember))
+        .routes(routes!(memories::forget))
         .routes(routes!(convoys::list, convoys::create))
         .routes(routes!(convoys::get, convoys::update, convoys::delete))
         .routes(routes!(convoys::fill))

@@ -1558,6 +1558,41 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List what is remembered */
+        get: operations["listMemories"];
+        put?: never;
+        /** Remember something */
+        post: operations["remember"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memories/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Forget something */
+        delete: operations["forget"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/metrics/agents": {
         parameters: {
             query?: never;
@@ -4912,6 +4947,8 @@ export interface components {
             metadata?: Record<string, unknown>;
             /** @description The bead it should be a part of. */
             parentBead?: string | null;
+            /** @description Until when it is put off, such as `2030-01-31T08:00:00Z`; an empty text takes that back. */
+            defer?: string | null;
         };
         /** @description A line of a list of beads. */
         BeadRow: {
@@ -6185,6 +6222,30 @@ export interface components {
              */
             id: string;
         };
+        /** @description All that is remembered. */
+        Memories: {
+            /** @description By project, then by name. */
+            items: components["schemas"]["Memory"][];
+        };
+        /** @description Something that is worth knowing later, as it is in the git repository of a project. */
+        Memory: {
+            /** @description Its name in the project. */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project in whose repository it is.
+             */
+            projectId: string;
+            /** @description What to know. */
+            text: string;
+            /** @description Who said so. */
+            createdBy?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed.
+             */
+            updatedAt: string;
+        };
         /** @description Where and when an answer was made. */
         Meta: {
             /** @description The id of the request, as in the `X-Request-Id` header and in the log. */
@@ -6584,6 +6645,16 @@ export interface components {
             to: string;
             /** @description What it says. */
             text: string;
+        };
+        /** @description Something that is to be remembered. */
+        NewMemory: {
+            /** @description What to know. */
+            text: string;
+            /**
+             * @description Its name: small letters, digits and `-`; made of the text unless given. What has it already is
+             *     replaced.
+             */
+            name?: string | null;
         };
         /** @description A project to be made. */
         NewProject: {
@@ -8864,6 +8935,24 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Made"];
+        };
+        /** @description A successful answer. */
+        Success_Memories: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Memories"];
+        };
+        /** @description A successful answer. */
+        Success_Memory: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Memory"];
         };
         /** @description A successful answer. */
         Success_ModelCall: {
@@ -14080,6 +14169,107 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Success_Letter"];
                 };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    listMemories: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All of it */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Memories"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    remember: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMemory"];
+            };
+        };
+        responses: {
+            /** @description It is remembered */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Memory"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    forget: {
+        parameters: {
+            query?: {
+                /** @description The project, if an id alone is not enough. */
+                projectId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The name of what is remembered */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is forgotten */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description What went wrong, and what to do next */
             default: {

@@ -96,6 +96,7 @@ export type RuntimeTest = Schemas["RuntimeTest"];
 export type DoctorCheck = Schemas["DoctorCheck"];
 export type ProviderTest = Schemas["ProviderTest"];
 export type User = Schemas["User"];
+export type UserExport = Schemas["UserExport"];
 export type Invitation = Schemas["Invitation"];
 export type Key = Schemas["Key"];
 export type KeyMade = Schemas["KeyMade"];

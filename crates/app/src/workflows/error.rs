@@ -41,13 +41,6 @@ pub enum WorkflowError {
     TeamState(String),
 }
 
-impl WorkflowError {
-    /// Tells whether somebody answered a gate that asks nobody any more.
-    pub fn is_over(&self) -> bool {
-        matches!(self, Self::NoRun(_) | Self::NoStep(_) | Self::Illegal(Illegal::NotWaiting { .. }))
-    }
-}
-
 impl Report for WorkflowError {
     fn code(&self) -> Code {
         match self {

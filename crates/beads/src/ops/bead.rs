@@ -73,6 +73,8 @@ pub struct Changes {
     pub metadata_whole: bool,
     /// The bead it should be a part of; an empty text means of none.
     pub parent: Option<String>,
+    /// Until when it is put off; `Some(None)` takes that back.
+    pub defer: Option<Option<Timestamp>>,
     /// The entity tag that the document must have.
     pub if_match: Option<Vec<String>>,
 }
@@ -179,6 +181,12 @@ pub fn update(draft: &mut Draft<'_>, name: &str, changes: &Changes) -> Result<Be
             Some(0) => edit.clear(field),
             Some(value) => edit.set(field, value.into()),
             None => {}
+        }
+    }
+    if let Some(until) = changes.defer {
+        match until {
+            Some(until) => edit.set("defer", until.to_string().into()),
+            None => edit.clear("defer"),
         }
     }
     check_metadata(&changes.metadata)?;

@@ -51,6 +51,7 @@ pub(super) fn update(desk: &Desk, asked: Update) -> Result<Exit> {
         metadata: members(asked.metadata),
         metadata_whole: false,
         parent,
+        defer: None,
         if_match: None,
     };
     if changes == Changes::default() {

@@ -270,6 +270,73 @@ async fn a_bead_that_is_put_is_what_was_put_and_nothing_else() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bead_that_is_put_off_is_not_ready_until_that_is_taken_back() {
+    for server in servers().await {
+        let repo = known(&server, "web").await;
+        let bead = make(&server, json!({ "title": "later" })).await;
+        let path = format!("/api/v1/beads/{}", bead["id"].as_str().unwrap());
+        let patch = async |until: &str| {
+            let sent = server.request(Method::PATCH, &path).json(&json!({ "defer": until }));
+            sent.send().await.unwrap()
+        };
+        let ready = async || {
+            let found = data(server.get("/api/v1/beads/ready").await, StatusCode::OK).await;
+            found["items"].as_array().unwrap().len()
+        };
+        assert_eq!(ready().await, 1);
+        for wrong in ["tomorrow", "2001-01-01T00:00:00Z"] {
+            let refused = failure(patch(wrong).await, 400, "invalid_field").await;
+            assert_eq!(refused["field"], "defer", "{wrong}");
+        }
+        let off = data(patch("2999-01-01T00:00:00Z").await, StatusCode::OK).await;
+        assert_eq!(off["defer"], "2999-01-01T00:00:00Z");
+        assert_eq!(ready().await, 0);
+        // The command line beside the server reads the same.
+        assert!(Shelf::open(&repo.path).unwrap().ready(5).unwrap().is_empty());
+        let back = data(patch("").await, StatusCode::OK).await;
+        assert_eq!((back.get("defer"), ready().await), (None, 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_remembered_is_in_the_repository_for_everybody() {
+    for server in servers().await {
+        let repo = known(&server, "web").await;
+        let say = async |body: Value| server.post("/api/v1/memories", body).await;
+        let first = json!({ "text": "Tests need Redis.", "name": "redis" });
+        let first = data(say(first).await, StatusCode::CREATED).await;
+        assert_eq!((&first["id"], &first["projectId"]), (&json!("redis"), &json!(repo.project)));
+        let again = json!({ "text": "Tests need Redis 7.", "name": "redis" });
+        data(say(again).await, StatusCode::CREATED).await;
+        for wrong in [json!({ "text": " " }), json!({ "text": "x", "name": "No Name" })] {
+            failure(say(wrong).await, 400, "invalid_field").await;
+        }
+        let list = async |query: &str| {
+            let path = format!("/api/v1/memories{query}");
+            data(server.get(&path).await, StatusCode::OK).await["items"].clone()
+        };
+        let all = list("").await;
+        assert_eq!(
+            (all.as_array().unwrap().len(), &all[0]["text"]),
+            (1, &json!("Tests need Redis 7."))
+        );
+        assert_eq!(list(&format!("?projectId={}", repo.project)).await, all);
+        assert_eq!(
+            Shelf::open(&repo.path).unwrap().memories().unwrap()[0].text,
+            "Tests need Redis 7."
+        );
+        let (_, viewer) = server.user("guest", "viewer").await;
+        let denied = server.ask_as(&viewer, Method::DELETE, "/api/v1/memories/redis").await;
+        failure(denied, 403, "forbidden").await;
+        let gone = server.request(Method::DELETE, "/api/v1/memories/redis").send().await.unwrap();
+        assert_eq!(gone.status(), 204);
+        let twice = server.request(Method::DELETE, "/api/v1/memories/redis").send().await.unwrap();
+        assert_eq!(twice.status(), 404);
+        assert_eq!(list("").await, json!([]));
+    }
+}
+
 /// Two projects that are clones of one repository have the same beads; each is listed once.
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_show_everything_once_though_projects_are_clones_and_convoys_come_and_go() {

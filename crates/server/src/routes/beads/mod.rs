@@ -1,6 +1,7 @@
 //! Beads: units of work in the repositories of projects.
 
 pub(crate) mod exchange;
+pub(crate) mod memories;
 pub(crate) mod moves;
 pub(crate) mod shape;
 
@@ -18,6 +19,7 @@ use godel_beads::ops::{self, Changes, DEFAULT_LEASE_SECS};
 use godel_beads::{self as shelf, Asker, Filter, Query as Asked, Row, Sort};
 use godel_model::{Invalid, ProjectId, code};
 use http::{HeaderMap, StatusCode, header};
+use jiff::Timestamp;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use uuid::Uuid;
@@ -272,7 +274,7 @@ pub(crate) async fn update(
     IfTag(if_match): IfTag,
     body: JsonBody<BeadPatch>,
 ) -> ApiResult<Response> {
-    let changes = changes(body.value, if_match)?;
+    let changes = changes(body.value, if_match, shared.app.clock.now())?;
     let bead = beads::update(&shared.app, &caller.call, project.id(), &id, changes).await?;
     Ok(answer(StatusCode::OK, bead))
 }
@@ -294,7 +296,7 @@ pub(crate) async fn replace(
     IfTag(if_match): IfTag,
     body: JsonBody<BeadPatch>,
 ) -> ApiResult<Response> {
-    let mut changes = changes(body.value, if_match)?;
+    let mut changes = changes(body.value, if_match, shared.app.clock.now())?;
     for text in
         [&mut changes.description, &mut changes.acceptance, &mut changes.rank, &mut changes.parent]
     {
@@ -302,13 +304,14 @@ pub(crate) async fn replace(
     }
     changes.estimate.get_or_insert(0);
     changes.budget.get_or_insert(0);
+    changes.defer.get_or_insert(None);
     changes.labels.get_or_insert_default();
     changes.metadata_whole = true;
     let bead = beads::update(&shared.app, &caller.call, project.id(), &id, changes).await?;
     Ok(answer(StatusCode::OK, bead))
 }
 
-fn changes(patch: BeadPatch, if_match: Option<Vec<String>>) -> ApiResult<Changes> {
+fn changes(patch: BeadPatch, if_match: Option<Vec<String>>, now: Timestamp) -> ApiResult<Changes> {
     Ok(Changes {
         title: patch.title,
         kind: patch.kind.map(|kind| kind.parse()).transpose()?,
@@ -322,8 +325,24 @@ fn changes(patch: BeadPatch, if_match: Option<Vec<String>>) -> ApiResult<Changes
         metadata: patch.metadata,
         metadata_whole: false,
         parent: patch.parent_bead,
+        defer: patch.defer.map(|until| put_off(&until, now)).transpose()?,
         if_match,
     })
+}
+
+/// Reads until when a bead is put off; an empty text means that it is not.
+fn put_off(until: &str, now: Timestamp) -> ApiResult<Option<Timestamp>> {
+    if until.is_empty() {
+        return Ok(None);
+    }
+    let later = until.parse::<Timestamp>().ok().filter(|until| *until > now);
+    let wrong = || {
+        let why = "a bead is put off until a time that is still to come";
+        Invalid::new(code::INVALID_FIELD, why)
+            .with_field("defer")
+            .with_hint("write it as 2030-01-31T08:00:00Z")
+    };
+    Ok(Some(later.ok_or_else(wrong)?))
 }
 
 /// Delete a bead
