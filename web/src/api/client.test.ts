@@ -27,14 +27,16 @@ describe("the api client", () => {
   it("sends and reads files as they are", async () => {
     answer(200, { success: true, data: 1 });
     const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 10]).buffer;
-    await upload("/import", { bytes, type: "application/x-ndjson" });
+    await upload("/api/v1/beads/import", { bytes, type: "application/x-ndjson" });
     const [, init] = vi.mocked(fetch).mock.lastCall ?? [];
     expect(init?.body).toBe(bytes);
     expect(init?.headers).toMatchObject({ "Content-Type": "application/x-ndjson" });
     answer(200, "a line\n");
-    expect(await (await download("/export")).text()).toBe("a line\n");
+    expect(await (await download("/api/v1/beads/export")).text()).toBe("a line\n");
     answer(400, { success: false, error: { code: "which_project", message: "say which project" } });
-    expect(await failure(download("/export"))).toMatchObject({ code: "which_project" });
+    expect(await failure(download("/api/v1/beads/export"))).toMatchObject({
+      code: "which_project",
+    });
   });
 
   it("keeps the server's sentence, hint and request id", async () => {
@@ -66,7 +68,9 @@ describe("the api client", () => {
     ["login_link_invalid", false],
   ])("reads a 401 %s as the end of the session: %s", async (code, isEnd) => {
     answer(401, { success: false, error: { code, message: "no" } });
-    expect((await failure(post("/auth/device/decision", {}))).isUnauthenticated).toBe(isEnd);
+    expect(
+      (await failure(post("/auth/device/decision", { userCode: "c" }))).isUnauthenticated,
+    ).toBe(isEnd);
   });
 
   it("accepts an empty answer", async () => {

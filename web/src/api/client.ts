@@ -1,6 +1,7 @@
 import { learnTime } from "./clock";
 import { csrfHeader, isSomebodyElse, keepCsrf } from "./csrf";
-import type { Envelope, ErrorBody, Session } from "./types";
+import type { Answer, Asked, FilePath, FileType, Sent } from "./routes";
+import type { Envelope, ErrorBody } from "./types";
 
 /** A request that failed, in words a person can act on. */
 export class ApiError extends Error {
@@ -45,41 +46,60 @@ const REQUEST_TIMEOUT_MS = 15_000;
 const SESSION_CHANGED = "session_changed";
 
 /** Reads one resource and unwraps the envelope. */
-export function get<T>(path: string): Promise<T> {
+export function get<const P extends string>(path: Asked<"get", P>): Promise<Answer<"get", P>> {
+  return getAt(path);
+}
+
+/**
+ * Reads what is at a path that is only known when it runs. Nothing holds the type against what the
+ * server says, so it is for what `get` cannot be told.
+ */
+export function getAt<T>(path: string): Promise<T> {
   return request<T>(path, { method: "GET" });
 }
 
 /** Sends one change; `timeoutMs` for those that are known to take long. */
-export function post<T>(path: string, body?: object, timeoutMs?: number): Promise<T> {
-  return change<T>("POST", path, body, timeoutMs);
+export function post<const P extends string>(
+  path: Asked<"post", P>,
+  ...[body, timeoutMs]: Sent<"post", P>
+): Promise<Answer<"post", P>> {
+  return change("POST", path, body, timeoutMs);
 }
 
 /** Replaces one thing. */
-export function put<T>(path: string, body: object): Promise<T> {
-  return change<T>("PUT", path, body);
+export function put<const P extends string>(
+  path: Asked<"put", P>,
+  ...[body]: Sent<"put", P>
+): Promise<Answer<"put", P>> {
+  return change("PUT", path, body);
 }
 
 /** Changes some fields of one thing. */
-export function patch<T>(path: string, body: object): Promise<T> {
-  return change<T>("PATCH", path, body);
+export function patch<const P extends string>(
+  path: Asked<"patch", P>,
+  ...[body]: Sent<"patch", P>
+): Promise<Answer<"patch", P>> {
+  return change("PATCH", path, body);
 }
 
 /** Takes one thing away. */
-export function remove<T = void>(path: string): Promise<T> {
-  return change<T>("DELETE", path);
+export function remove<const P extends string>(
+  path: Asked<"delete", P>,
+): Promise<Answer<"delete", P>> {
+  return change("DELETE", path);
 }
 
 /** Sends a file as it is, byte for byte. */
-export function upload<T>(
-  path: string,
-  { bytes, type }: { bytes: ArrayBuffer; type: string },
+export function upload<const P extends string>(
+  path: Asked<"post", P>,
+  { bytes, type }: { bytes: ArrayBuffer; type: FileType<P> },
   timeoutMs?: number,
-): Promise<T> {
-  return sendChange<T>("POST", path, { body: bytes, type }, timeoutMs);
+): Promise<Answer<"post", P>> {
+  return sendChange("POST", path, { body: bytes, type }, timeoutMs);
 }
 
 /** Reads a file as it is; what is refused is an error like any other. */
-export async function download(path: string): Promise<Blob> {
+export async function download<const P extends string>(path: FilePath<P>): Promise<Blob> {
   const response = await call(path, { method: "GET" });
   return response.ok ? response.blob() : refusedWith(response);
 }
@@ -137,7 +157,7 @@ async function sendChange<T>(
  * person, nothing is repeated: what one person clicked must not happen in the name of another.
  */
 async function renewCsrf(): Promise<void> {
-  const session = await get<Session>("/auth/me");
+  const session = await get("/auth/me");
   if (isSomebodyElse(session)) {
     throw new ApiError(403, {
       code: SESSION_CHANGED,

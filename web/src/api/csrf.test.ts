@@ -29,13 +29,13 @@ describe("the proof that a change comes from this page", () => {
     const calls = fakeServer({
       "GET /auth/me": () => ok(SESSION),
       "POST /auth/logout": done,
-      "POST /x": done,
+      "POST /auth/ticket": done,
     });
     await whoAmI();
     await logOut();
-    await post("/x");
+    await post("/auth/ticket");
     expect(tokens(calls, "/auth/logout")).toEqual(["csrf-1"]);
-    expect(tokens(calls, "/x")).toEqual([null]);
+    expect(tokens(calls, "/auth/ticket")).toEqual([null]);
   });
 
   it("is not sent when something is only read", async () => {
@@ -60,15 +60,21 @@ describe("the proof that a change comes from this page", () => {
   });
 
   it("is asked for when there is none yet", async () => {
-    const calls = fakeServer({ "GET /auth/me": () => ok(renewed), "POST /x": needsNewToken });
-    await post("/x");
-    expect(tokens(calls, "/x")).toEqual([null, "csrf-2"]);
+    const calls = fakeServer({
+      "GET /auth/me": () => ok(renewed),
+      "POST /auth/ticket": needsNewToken,
+    });
+    await post("/auth/ticket");
+    expect(tokens(calls, "/auth/ticket")).toEqual([null, "csrf-2"]);
   });
 
   it("is not asked for twice", async () => {
-    const calls = fakeServer({ "GET /auth/me": () => ok(renewed), "POST /x": csrfRefused });
-    await expect(post("/x")).rejects.toMatchObject({ code: "csrf_refused" });
-    expect(calls.map((call) => call.path)).toEqual(["/x", "/auth/me", "/x"]);
+    const calls = fakeServer({
+      "GET /auth/me": () => ok(renewed),
+      "POST /auth/ticket": csrfRefused,
+    });
+    await expect(post("/auth/ticket")).rejects.toMatchObject({ code: "csrf_refused" });
+    expect(calls.map((call) => call.path)).toEqual(["/auth/ticket", "/auth/me", "/auth/ticket"]);
   });
 
   it("never repeats a change in the name of somebody else", async () => {
@@ -76,21 +82,21 @@ describe("the proof that a change comes from this page", () => {
     const calls = fakeServer({
       "POST /auth/login": () => ok(SESSION),
       "GET /auth/me": () => ok(other),
-      "POST /x": needsNewToken,
+      "POST /auth/ticket": needsNewToken,
     });
     await logIn({ key: "k" });
     for (const _ of [1, 2]) {
-      await expect(post("/x")).rejects.toMatchObject({
+      await expect(post("/auth/ticket")).rejects.toMatchObject({
         code: "session_changed",
         isStaleSession: true,
       });
     }
-    expect(tokens(calls, "/x")).toEqual(["csrf-1", "csrf-1"]);
+    expect(tokens(calls, "/auth/ticket")).toEqual(["csrf-1", "csrf-1"]);
   });
 
   it("says that the session ended if it did", async () => {
-    fakeServer({ "GET /auth/me": nobody, "POST /x": csrfRefused });
-    const error = await post("/x").catch((reason: unknown) => reason);
+    fakeServer({ "GET /auth/me": nobody, "POST /auth/ticket": csrfRefused });
+    const error = await post("/auth/ticket").catch((reason: unknown) => reason);
     expect(error instanceof ApiError && error.isUnauthenticated).toBe(true);
   });
 });

@@ -13,7 +13,7 @@ describe("a list", () => {
       [`${first}&cursor=b`]: page([5]),
     });
     const parts: unknown[][] = [];
-    const whole = await list<number>("/api/v1/beads", {
+    const whole = await list("/api/v1/beads", {
       onPart: (items) => parts.push([...items]),
     });
     expect(parts).toEqual([

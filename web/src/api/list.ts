@@ -1,4 +1,5 @@
-import { get } from "./client";
+import { getAt } from "./client";
+import type { ItemOf, Listed } from "./routes";
 
 /** One page of a list, as the server gives it. */
 interface Page<T> {
@@ -16,14 +17,14 @@ export interface Listing<T> {
   isPart?: boolean;
 }
 
-interface ListOptions {
+interface ListOptions<T> {
   /** Fields that items must have; of several values any will do. */
   filter?: Readonly<Record<string, string | readonly string[] | undefined>>;
   sort?: string;
   /** How many are enough. */
   most?: number;
   /** Told what is there after each page but the last, for who shows a long list before its end is here. */
-  onPart?: (items: readonly unknown[]) => void;
+  onPart?: (items: readonly T[]) => void;
 }
 
 /** The most that the server puts on one page; of what people look at as a whole, more. */
@@ -34,17 +35,17 @@ const LONG = new Set(["/api/v1/agents", "/api/v1/beads", "/api/v1/convoys"]);
 export const MOST = 10_000;
 
 /** Reads a list to its end, or until there are enough. */
-export async function list<T>(
-  path: string,
-  { filter = {}, sort, most = MOST, onPart }: ListOptions = {},
-): Promise<Listing<T>> {
+export async function list<const P extends string>(
+  path: Listed<P>,
+  { filter = {}, sort, most = MOST, onPart }: ListOptions<ItemOf<P>> = {},
+): Promise<Listing<ItemOf<P>>> {
   const fields = new URLSearchParams({ limit: String(Math.min(pageOf(path), most)) });
   const wanted = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
   if (wanted.length > 0) fields.set("filter", JSON.stringify(Object.fromEntries(wanted)));
   if (sort) fields.set("sort", sort);
-  const items: T[] = [];
+  const items: ItemOf<P>[] = [];
   for (;;) {
-    const page = await get<Page<T>>(`${path}?${fields}`);
+    const page = await getAt<Page<ItemOf<P>>>(`${path}?${fields}`);
     items.push(...page.items);
     const { cursor, hasMore } = page.pagination;
     if (!hasMore || !cursor) return { items, isCut: false };

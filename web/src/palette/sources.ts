@@ -46,7 +46,7 @@ const NONE: readonly never[] = [];
 const beadsWith = (text: string) =>
   queryOptions({
     queryKey: ["palette", "beads", text],
-    queryFn: () => list<Bead>("/api/v1/beads", { filter: { search: text }, most: MOST_BEADS }),
+    queryFn: () => list("/api/v1/beads", { filter: { search: text }, most: MOST_BEADS }),
     staleTime: 30_000,
   });
 

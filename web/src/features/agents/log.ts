@@ -1,6 +1,6 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { get } from "../../api/client";
-import type { AgentLine, AgentLog, GodelEvent } from "../../api/types";
+import type { AgentLine, GodelEvent } from "../../api/types";
 import { refOf } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
 
@@ -36,8 +36,9 @@ async function readBack(id: string, from: number, most: number, onRead?: (lines:
   const pages: AgentLine[][] = [];
   let count = 0;
   for (let before = from; ; ) {
-    const path = `/api/v1/agents/${encodeURIComponent(id)}/logs?before=${before}&limit=${PAGE}`;
-    const { items, previous } = await get<AgentLog>(path);
+    const path =
+      `/api/v1/agents/${encodeURIComponent(id)}/logs?before=${before}&limit=${PAGE}` as const;
+    const { items, previous } = await get(path);
     pages.unshift(items);
     count += items.length;
     onRead?.(count);

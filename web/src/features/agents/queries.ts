@@ -1,15 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { get, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
-import type {
-  Agent,
-  AgentRole,
-  AgentSnapshot,
-  ModelCalls,
-  RestartAgent,
-  ReviewDiff,
-  Team,
-} from "../../api/types";
+import type { Agent, AgentSnapshot, RestartAgent } from "../../api/types";
 import { toast } from "../../change/toasts";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLiveItems } from "../../realtime/items";
@@ -20,27 +12,28 @@ const TEAMS = ["teams"] as const;
 const single = (id: string) => ["agent", id] as const;
 const changes = (id: string) => ["agent-changes", id] as const;
 const calls = (id: string) => ["agent-calls", id] as const;
-const path = (id: string) => `/api/v1/agents/${encodeURIComponent(id)}`;
+const path = (id: string) => `/api/v1/agents/${encodeURIComponent(id)}` as const;
+type AgentPath = ReturnType<typeof path>;
 
 export const agentQueries = {
   /** Agents of a project, or of all. */
   all: (projectId?: string) =>
     queryOptions({
       queryKey: [...LISTS, { projectId }],
-      queryFn: () => list<Agent>("/api/v1/agents", { filter: { projectId } }),
+      queryFn: () => list("/api/v1/agents", { filter: { projectId } }),
     }),
-  one: (id: string) => queryOptions({ queryKey: single(id), queryFn: () => get<Agent>(path(id)) }),
+  one: (id: string) => queryOptions({ queryKey: single(id), queryFn: () => get(path(id)) }),
   roles: queryOptions({
     queryKey: ["roles"],
-    queryFn: async () => (await get<{ items: AgentRole[] }>("/api/v1/roles")).items,
+    queryFn: async () => (await get("/api/v1/roles")).items,
   }),
-  teams: queryOptions({ queryKey: TEAMS, queryFn: () => list<Team>("/api/v1/teams") }),
+  teams: queryOptions({ queryKey: TEAMS, queryFn: () => list("/api/v1/teams") }),
   /** What the branch of its bead changes. */
   changes: ({ id, bead, projectId }: Agent) =>
     queryOptions({
       queryKey: changes(id),
       queryFn: () =>
-        get<ReviewDiff>(
+        get(
           `/api/v1/reviews/${encodeURIComponent(bead)}/diff?${new URLSearchParams({ projectId })}`,
         ),
     }),
@@ -48,8 +41,7 @@ export const agentQueries = {
   calls: (id: string) =>
     queryOptions({
       queryKey: calls(id),
-      queryFn: () =>
-        get<ModelCalls>(`/proxy/v1/audit?${new URLSearchParams({ agent: id, limit: "1000" })}`),
+      queryFn: () => get(`/proxy/v1/audit?${new URLSearchParams({ agent: id, limit: "1000" })}`),
     }),
 };
 
@@ -68,7 +60,7 @@ onLiveItems<Agent>({
   except: ["agent:text", "agent:thinking", "agent:output", "agent:terminal"],
   ref: "agentId",
   idOf: (agent) => agent.id,
-  read: (id) => get<Agent>(path(id)),
+  read: (id) => get(path(id)),
   lists: LISTS,
   single,
 });
@@ -108,42 +100,51 @@ export interface Deed {
 
 interface VerbRule {
   what: string;
-  body?: (deed: Deed) => object;
+  send: (at: AgentPath, deed: Deed) => Promise<unknown>;
   expected?: Partial<Agent>;
   done?: (name: string, deed: Deed) => string;
   undo?: SentVerb;
-  /** For what takes longer than others. */
-  patienceMs?: number;
 }
+
+/** Copies take longer than the other verbs. */
+const FORK_MS = 120_000;
 
 const RULES: Record<SentVerb, VerbRule> = {
   message: {
     what: "Tell",
-    body: ({ text = "" }) => ({ text }),
+    send: (at, { text = "" }) => post(`${at}/message`, { text }),
     done: (name) => `${name} reads it at its next safe point`,
   },
   pause: {
     what: "Pause",
+    send: (at) => post(`${at}/pause`),
     expected: { view: "paused", status: "paused" },
     done: (name) => `${name} is paused`,
     undo: "resume",
   },
-  resume: { what: "Resume", expected: { view: "busy", status: "running" } },
+  resume: {
+    what: "Resume",
+    send: (at) => post(`${at}/resume`),
+    expected: { view: "busy", status: "running" },
+  },
   restart: {
     what: "Restart",
-    body: ({ restart = {} }) => restart,
+    send: (at, { restart = {} }) => post(`${at}/restart`, restart),
     expected: { view: "busy", lifecycleState: "initializing", status: "running" },
     done: (name) => `${name} begins anew in the same worktree`,
   },
-  snapshot: { what: "Snapshot", done: (name) => `Files and conversation of ${name} are kept` },
+  snapshot: {
+    what: "Snapshot",
+    send: (at) => post(`${at}/snapshot`),
+    done: (name) => `Files and conversation of ${name} are kept`,
+  },
   fork: {
     what: "Fork",
-    body: ({ copies = 1 }) => ({ copies }),
+    send: (at, { copies = 1 }) => post(`${at}/fork`, { copies }, FORK_MS),
     done: (name, { copies = 1 }) =>
       copies === 1
         ? `A copy of ${name} goes on by itself`
         : `${copies} copies of ${name} go on by themselves`,
-    patienceMs: 120_000,
   },
 };
 
@@ -156,16 +157,16 @@ function expectAgent(cache: Rehearsal, agent: Agent, expected: Partial<Agent>): 
 
 /** Does one thing to an agent; the list shows it at once. */
 export function useAgentVerb(verb: SentVerb) {
-  const { what, body, expected, done, undo, patienceMs } = RULES[verb];
+  const { what, send, expected, done, undo } = RULES[verb];
   return useChange<Deed, unknown>({
     what: ({ agent }) => `${what} ${agent.label}`,
-    send: (deed) => post(`${path(deed.agent.id)}/${verb}`, body?.(deed), patienceMs),
+    send: (deed) => send(path(deed.agent.id), deed),
     expect: (cache, { agent }) => {
       if (expected) expectAgent(cache, agent, expected);
     },
     settle: ({ agent }) => [LISTS, single(agent.id)],
     ...(done && { done: (deed: Deed) => done(deed.agent.label, deed) }),
-    ...(undo && { undo: ({ agent }: Deed) => post(`${path(agent.id)}/${undo}`) }),
+    ...(undo && { undo: (deed: Deed) => RULES[undo].send(path(deed.agent.id), deed) }),
   });
 }
 
@@ -214,7 +215,7 @@ export function useKillAgent() {
         : `${label} was ended; its work stays`,
     canUndo: (_, kept) => kept !== undefined,
     undo: async ({ agent }, kept) => {
-      const fresh = await post<Agent>(`/api/v1/snapshots/${kept?.id}/restore`, {}, RESTORE_MS);
+      const fresh = await post(`/api/v1/snapshots/${kept?.id}/restore`, undefined, RESTORE_MS);
       toast({ title: `${fresh.label} goes on where ${agent.label} was ended` });
     },
   });
@@ -223,7 +224,7 @@ export function useKillAgent() {
 /** A snapshot that cannot be taken must not keep alive what somebody wants to end. */
 async function snapshotOf({ id }: Agent): Promise<AgentSnapshot | undefined> {
   try {
-    return await post<AgentSnapshot>(`${path(id)}/snapshot`, undefined, SNAPSHOT_BEFORE_END_MS);
+    return await post(`${path(id)}/snapshot`, undefined, SNAPSHOT_BEFORE_END_MS);
   } catch {
     return undefined;
   }

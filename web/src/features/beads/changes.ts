@@ -65,11 +65,11 @@ export function useMoveBeads() {
         let moved: Bead = bead;
         if (bead.status !== status) {
           const order = resolution === undefined ? { status } : { resolution, reason };
-          moved = await post<Bead>(beadPath(bead, "/move"), { ...order, ...proofOf(bead) });
+          moved = await post(beadPath(bead, "/move"), { ...order, ...proofOf(bead) });
         }
         const rank = ranks?.get(bead.id);
         if (rank === undefined || rank === bead.rank) return moved;
-        return patch<Bead>(beadPath(bead), { rank });
+        return patch(beadPath(bead), { rank });
       }),
     expect: (cache, { beads, status, ranks, resolution }) =>
       expectBeads(cache, beads, (bead) => ({
@@ -104,7 +104,7 @@ export function useEditBeads() {
   return useChange<Edit, Bead[]>({
     what: ({ beads, what }) => `Change ${what} of ${nameOf(beads)}`,
     send: ({ beads, change }) =>
-      each(beads, (bead) => patch<Bead>(beadPath(bead), changeOf(change, bead))),
+      each(beads, (bead) => patch(beadPath(bead), changeOf(change, bead))),
     expect: (cache, { beads, change }) =>
       expectBeads(cache, beads, (bead) => shownAfter(bead, changeOf(change, bead))),
     settle: ({ beads }) => settleOf(beads),
@@ -130,15 +130,15 @@ export function useAssignBeads() {
 }
 
 function assign(bead: Bead, agentId: string | undefined): Promise<Bead> {
-  if (agentId === undefined) return post<Bead>(beadPath(bead, "/release"), proofOf(bead));
-  return post<Bead>(beadPath(bead, "/assign"), { agentId });
+  if (agentId === undefined) return post(beadPath(bead, "/release"), proofOf(bead));
+  return post(beadPath(bead, "/assign"), { agentId });
 }
 
 /** Says something about a bead. */
 export function useComment(bead: Bead) {
   return useChange<string, Bead>({
     what: () => `Comment on “${bead.title}”`,
-    send: (text) => post<Bead>(beadPath(bead, "/comments"), { text }),
+    send: (text) => post(beadPath(bead, "/comments"), { text }),
     settle: () => settleOf([bead]),
   });
 }
@@ -164,19 +164,19 @@ export function useCreateBeads() {
     send: async ({ titles, project, fields, status, agent, convoy }) => {
       const projectId = project ?? convoy?.projectId;
       const made = await each(titles, async (title) => {
-        let bead = await post<Bead>("/api/v1/beads", {
+        let bead = await post("/api/v1/beads", {
           ...fields,
           title,
           ...(projectId !== undefined && { projectId }),
         });
         if (agent !== undefined) bead = await assign(bead, agent);
         if (status !== undefined && status !== bead.status) {
-          bead = await post<Bead>(beadPath(bead, "/move"), { status });
+          bead = await post(beadPath(bead, "/move"), { status });
         }
         return bead;
       });
       if (convoy) {
-        const path = `/api/v1/convoys/${convoy.id}/beads?projectId=${convoy.projectId}`;
+        const path = `/api/v1/convoys/${convoy.id}/beads?projectId=${convoy.projectId}` as const;
         await post(path, { add: made.map(({ id }) => id) });
       }
       return made;

@@ -15,7 +15,7 @@ export function useClaimBead() {
   return useChange<Bead, BeadClaim>({
     what: (bead) => `Claim ${nameOf([bead])}`,
     send: async (bead) => {
-      const claim = await post<BeadClaim>(beadPath(bead, "/claim"), { agentId: actor });
+      const claim = await post(beadPath(bead, "/claim"), { agentId: actor });
       keepClaim(bead, claim.token);
       return claim;
     },
@@ -36,7 +36,7 @@ export function useTakeBack() {
     what: (beads) => `Take back ${nameOf(beads)}`,
     send: (beads) =>
       each(beads, async (bead) => {
-        const free = await post<Bead>(beadPath(bead, "/release"), { force: true });
+        const free = await post(beadPath(bead, "/release"), { force: true });
         forgetClaim(bead);
         return free;
       }),

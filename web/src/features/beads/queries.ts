@@ -2,16 +2,8 @@ import { type QueryClient, type QueryKey, queryOptions, useQuery } from "@tansta
 import { useMemo } from "react";
 import { get } from "../../api/client";
 import { type Listing, list, MOST } from "../../api/list";
-import type {
-  Agent,
-  Bead,
-  BeadDetail,
-  BeadLogEntry,
-  Convoy,
-  ReviewRow,
-  Talk,
-  UsageReport,
-} from "../../api/types";
+import { queryOf } from "../../api/query";
+import type { Bead, Convoy, ReviewRow } from "../../api/types";
 import { onLiveItems, refOf } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
 import { BeadGraph } from "./graph";
@@ -29,9 +21,13 @@ const BEGINNING = "2020-01-01";
 const MOST_SESSIONS = 1_000;
 
 /** The address of a bead, or of something of it. */
-export function beadPath(bead: { id: string; projectId?: string }, tail = ""): string {
-  const project = bead.projectId ? `?projectId=${encodeURIComponent(bead.projectId)}` : "";
-  return `/api/v1/beads/${encodeURIComponent(bead.id)}${tail}${project}`;
+export function beadPath<const Tail extends string = "">(
+  bead: { id: string; projectId?: string },
+  tail = "" as Tail,
+  fields: Record<string, string> = {},
+) {
+  const query = queryOf({ ...(bead.projectId && { projectId: bead.projectId }), ...fields });
+  return `/api/v1/beads/${encodeURIComponent(bead.id)}${tail}${query}` as const;
 }
 
 /** What waits to be reviewed, by bead. */
@@ -45,10 +41,10 @@ export const beadQueries = {
       queryKey,
       queryFn: async ({ client }): Promise<Listing<Bead>> => {
         const { most = MOST } = client.getQueryData<Listing<Bead>>(queryKey) ?? {};
-        const listing = await list<Bead>("/api/v1/beads", {
+        const listing = await list("/api/v1/beads", {
           filter: { projectId, status: STATUSES },
           most,
-          onPart: (items) => showPart(client, queryKey, items as Bead[]),
+          onPart: (items) => showPart(client, queryKey, items),
         });
         return { ...listing, most, items: once(listing.items) };
       },
@@ -58,35 +54,34 @@ export const beadQueries = {
   inConvoy: ({ id, projectId }: Pick<Convoy, "id" | "projectId">) =>
     queryOptions({
       queryKey: ["beads-of-convoy", { id, projectId }],
-      queryFn: () =>
-        list<Bead>("/api/v1/beads", { filter: { convoy: id, projectId, status: STATUSES } }),
+      queryFn: () => list("/api/v1/beads", { filter: { convoy: id, projectId, status: STATUSES } }),
       gcTime: 0,
     }),
   one: (id: string) =>
-    queryOptions({ queryKey: beadKey(id), queryFn: () => get<BeadDetail>(beadPath({ id })) }),
+    queryOptions({ queryKey: beadKey(id), queryFn: () => get(beadPath({ id })) }),
   log: (id: string) =>
     queryOptions({
       queryKey: logKey(id),
-      queryFn: () => get<BeadLogEntry[]>(beadPath({ id }, "/log")),
+      queryFn: () => get(beadPath({ id }, "/log")),
     }),
   /** Agents that work or worked on a bead. */
   agents: (bead: string) =>
     queryOptions({
       queryKey: [...SESSIONS, "agents", bead],
-      queryFn: () => list<Agent>("/api/v1/agents", { filter: { bead } }),
+      queryFn: () => list("/api/v1/agents", { filter: { bead } }),
     }),
   sessions: () =>
     queryOptions({
       queryKey: SESSIONS,
-      queryFn: () => list<Talk>("/api/v1/sessions", { most: MOST_SESSIONS }),
+      queryFn: () => list("/api/v1/sessions", { most: MOST_SESSIONS }),
     }),
   /** What each bead has cost, in millionths of a dollar. */
   costs: () =>
     queryOptions({
       queryKey: USAGE,
       queryFn: async () => {
-        const path = `/proxy/v1/usage?groupBy=bead&from=${BEGINNING}`;
-        const { rows } = await get<UsageReport>(path);
+        const path = `/proxy/v1/usage?groupBy=bead&from=${BEGINNING}` as const;
+        const { rows } = await get(path);
         return new Map(rows.map(({ group, costMicros }) => [group.bead ?? "", costMicros]));
       },
     }),
@@ -95,7 +90,7 @@ export const beadQueries = {
     queryOptions({
       queryKey: REVIEWS,
       queryFn: async () => {
-        const { items } = await get<{ items: ReviewRow[] }>("/api/v1/reviews?limit=100");
+        const { items } = await get("/api/v1/reviews?limit=100");
         // A plain object, so that rows that are as they were stay the same, and so do the cards that show them.
         return Object.fromEntries(items.map((row) => [row.bead, row])) as ReviewRows;
       },
@@ -130,7 +125,7 @@ onLiveItems<Bead>({
   on: ["bead:*"],
   ref: "beadId",
   idOf: (bead) => bead.id,
-  read: (id) => get<BeadDetail>(beadPath({ id })),
+  read: (id) => get(beadPath({ id })),
   lists: BEAD_LISTS,
   single: beadKey,
 });
@@ -167,7 +162,7 @@ export function useFound(
 ): Listing<Bead> | undefined {
   const { data } = useQuery({
     queryKey: [...BEAD_LISTS, { projectId, query }],
-    queryFn: () => list<Bead>("/api/v1/beads", { filter: { status: STATUSES, query, projectId } }),
+    queryFn: () => list("/api/v1/beads", { filter: { status: STATUSES, query, projectId } }),
     enabled,
   });
   return enabled ? data : undefined;

@@ -1,13 +1,13 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { get, post, put, remove } from "../../api/client";
-import type { Budget, BudgetTrial, SetBudget, TryBudget } from "../../api/types";
+import type { Budget, SetBudget, TryBudget } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 
 /** All limits of the tenant, with what is spent and held back now. */
 export const budgetsQuery = queryOptions({
   queryKey: ["budgets"],
-  queryFn: () => get<{ items: Budget[] }>("/api/v1/budgets"),
+  queryFn: () => get("/api/v1/budgets"),
 });
 
 onLive({ on: ["budget:*"], invalidate: () => [budgetsQuery.queryKey] });
@@ -17,7 +17,7 @@ onLive({ on: ["agent:*"], invalidate: () => [budgetsQuery.queryKey], everyMs: 5_
 export const trialQuery = (wanted: TryBudget) =>
   queryOptions({
     queryKey: ["budget-trial", wanted],
-    queryFn: () => post<BudgetTrial>("/api/v1/budgets/trial", wanted),
+    queryFn: () => post("/api/v1/budgets/trial", wanted),
     retry: false,
     staleTime: 0,
     // What was tried before stays in sight until the answer is there.
@@ -26,7 +26,7 @@ export const trialQuery = (wanted: TryBudget) =>
 
 /** Sets a limit. What is wrong with it is told in the form, so the form sends it. */
 export function setBudget(budget: SetBudget): Promise<Budget> {
-  return put<Budget>("/api/v1/budgets", budget);
+  return put("/api/v1/budgets", budget);
 }
 
 /** Takes a limit away; what was spent counts again if it comes back. */

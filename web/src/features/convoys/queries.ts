@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { ApiError, get, patch, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
-import type { Bead, Convoy, ConvoyRun, ConvoyWaves, StartConvoy } from "../../api/types";
+import type { Bead, Convoy, ConvoyRun, StartConvoy } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 
@@ -10,20 +10,23 @@ const WAVES = ["convoy-waves"] as const;
 const RUNS = ["convoy-run"] as const;
 
 /** The address of a convoy, or of something of it. */
-function path({ id, projectId }: Pick<Convoy, "id" | "projectId">, tail = ""): string {
-  return `/api/v1/convoys/${encodeURIComponent(id)}${tail}?projectId=${encodeURIComponent(projectId)}`;
+function path<const Tail extends string = "">(
+  { id, projectId }: Pick<Convoy, "id" | "projectId">,
+  tail = "" as Tail,
+) {
+  return `/api/v1/convoys/${encodeURIComponent(id)}${tail}?projectId=${encodeURIComponent(projectId)}` as const;
 }
 
 export const convoyQueries = {
   all: (projectId?: string) =>
     queryOptions({
       queryKey: [...LISTS, { projectId }],
-      queryFn: () => list<Convoy>("/api/v1/convoys", { filter: { projectId } }),
+      queryFn: () => list("/api/v1/convoys", { filter: { projectId } }),
     }),
   waves: (convoy: Convoy) =>
     queryOptions({
       queryKey: [...WAVES, convoy.id],
-      queryFn: () => get<ConvoyWaves>(path(convoy, "/waves")),
+      queryFn: () => get(path(convoy, "/waves")),
     }),
   /** How it is run; `null` if it was never started. */
   run: (convoy: Convoy) =>
@@ -31,7 +34,7 @@ export const convoyQueries = {
       queryKey: [...RUNS, convoy.id],
       queryFn: async () => {
         try {
-          return await get<ConvoyRun>(path(convoy, "/run"));
+          return await get(path(convoy, "/run"));
         } catch (error) {
           if (error instanceof ApiError && error.status === 404) return null;
           throw error;
@@ -48,7 +51,7 @@ export function useCreateConvoy() {
   return useChange<{ name: string; beads: string[]; projectId: string | undefined }, Convoy>({
     what: ({ name }) => `Create the convoy “${name}”`,
     send: ({ name, beads, projectId }) =>
-      post<Convoy>("/api/v1/convoys", { name, beads, ...(projectId && { projectId }) }),
+      post("/api/v1/convoys", { name, beads, ...(projectId && { projectId }) }),
     settle: () => [LISTS],
     done: ({ name }) => `The convoy “${name}” was created`,
   });
@@ -74,8 +77,10 @@ export interface Membership {
 export function useConvoyBeads() {
   const nameOf = ({ beads }: Membership) =>
     beads.length === 1 && beads[0] ? `“${beads[0].title}”` : `${beads.length} beads`;
-  const send = ({ convoy, beads, isIn }: Membership) =>
-    post<Convoy>(path(convoy, "/beads"), { [isIn ? "add" : "remove"]: beads.map(({ id }) => id) });
+  const send = ({ convoy, beads, isIn }: Membership) => {
+    const ids = beads.map(({ id }) => id);
+    return post(path(convoy, "/beads"), isIn ? { add: ids } : { remove: ids });
+  };
   return useChange<Membership, Convoy>({
     what: (order) =>
       order.isIn
@@ -103,7 +108,7 @@ export function useEditConvoy(convoy: Convoy) {
   const old = { name: convoy.name, description: convoy.description ?? "" };
   return useChange<{ name: string; description: string }, Convoy>({
     what: ({ name }) => (name === old.name ? `Describe “${name}”` : `Rename “${old.name}”`),
-    send: (words) => patch<Convoy>(path(convoy), words),
+    send: (words) => patch(path(convoy), words),
     expect: (cache, words) => expectConvoy(cache, convoy.id, () => words),
     settle: () => [LISTS],
     done: ({ name }) =>
@@ -116,7 +121,7 @@ export function useEditConvoy(convoy: Convoy) {
 export function useStartConvoy(convoy: Convoy) {
   return useChange<StartConvoy, ConvoyRun>({
     what: () => `Start “${convoy.name}”`,
-    send: (orders) => post<ConvoyRun>(path(convoy, "/start"), orders),
+    send: (orders) => post(path(convoy, "/start"), orders),
     settle: () => [[...RUNS, convoy.id], ["beads"]],
     done: (_, run) => `“${convoy.name}” runs, with up to ${run.agents} agents`,
     undo: () => post(path(convoy, "/stop")),
@@ -126,7 +131,7 @@ export function useStartConvoy(convoy: Convoy) {
 export function useStopConvoy(convoy: Convoy) {
   return useChange<void, ConvoyRun>({
     what: () => `Stop “${convoy.name}”`,
-    send: () => post<ConvoyRun>(path(convoy, "/stop")),
+    send: () => post(path(convoy, "/stop")),
     settle: () => [[...RUNS, convoy.id]],
     done: () => `“${convoy.name}” begins nothing new; agents at work go on`,
   });
@@ -135,7 +140,7 @@ export function useStopConvoy(convoy: Convoy) {
 export function useArchiveConvoy(convoy: Convoy) {
   return useChange<boolean, Convoy>({
     what: (archived) => `${archived ? "Archive" : "Bring back"} “${convoy.name}”`,
-    send: (archived) => patch<Convoy>(path(convoy), { archived }),
+    send: (archived) => patch(path(convoy), { archived }),
     expect: (cache, archived) =>
       expectConvoy(cache, convoy.id, () => ({ status: archived ? "archived" : "active" })),
     settle: () => [LISTS],

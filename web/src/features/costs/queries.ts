@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "../../api/client";
 import { list } from "../../api/list";
-import type { ModelCall, ModelCalls, UsageReport, User } from "../../api/types";
+import type { ModelCall } from "../../api/types";
 import { onLive } from "../../realtime/rules";
 import { localZone, type Zone } from "./range";
 import type { Kind } from "./spend";
@@ -40,7 +40,7 @@ export const costQueries = {
         fields.set("to", to);
         fields.set("groupBy", by.join(","));
         if (zone === "local") fields.set("timeZone", localZone());
-        return get<UsageReport>(`/proxy/v1/usage?${fields}`);
+        return get(`/proxy/v1/usage?${fields}`);
       },
     }),
   /** Single requests since a moment, the newest first. */
@@ -49,14 +49,14 @@ export const costQueries = {
   call: (id: string) =>
     queryOptions({
       queryKey: ["call", id],
-      queryFn: () => get<ModelCall>(`/proxy/v1/audit/${encodeURIComponent(id)}`),
+      queryFn: () => get(`/proxy/v1/audit/${encodeURIComponent(id)}`),
     }),
 };
 
 /** People of the tenant; only for those who may see them. */
 export const usersQuery = queryOptions({
   queryKey: ["users"],
-  queryFn: () => list<User>("/api/v1/users"),
+  queryFn: () => list("/api/v1/users"),
 });
 
 // No event tells of a single request, but agents do not spend without events of their own.
@@ -69,7 +69,7 @@ async function readCalls({ since, filter, without }: Calls) {
   fields.set("limit", String(PAGE));
   const calls: ModelCall[] = [];
   for (;;) {
-    const { logs, next } = await get<ModelCalls>(`/proxy/v1/audit?${fields}`);
+    const { logs, next } = await get(`/proxy/v1/audit?${fields}`);
     const fresh = logs.filter(({ timestamp }) => Date.parse(timestamp) >= since);
     calls.push(...fresh);
     if (!next || fresh.length < logs.length || logs.length < PAGE) return { calls, isCut: false };

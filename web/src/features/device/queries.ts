@@ -1,10 +1,10 @@
 import { useMutation } from "@tanstack/react-query";
 import { post } from "../../api/client";
-import type { Device, DeviceDecision } from "../../api/types";
+import type { DeviceDecision } from "../../api/types";
 
 /** Tells which program waits with a code; with `approve` it also answers the program. */
 export function useDeviceDecision() {
   return useMutation({
-    mutationFn: (decision: DeviceDecision) => post<Device>("/auth/device/decision", decision),
+    mutationFn: (decision: DeviceDecision) => post("/auth/device/decision", decision),
   });
 }

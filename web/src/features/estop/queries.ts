@@ -12,7 +12,7 @@ const STATE = [...KEY, "state"] as const;
 const STOPS = 20;
 
 /** Whether everything stands still, and why. */
-export const estopQuery = queryOptions({ queryKey: STATE, queryFn: () => get<Estop>(PATH) });
+export const estopQuery = queryOptions({ queryKey: STATE, queryFn: () => get(PATH) });
 
 /** Since when, and by whom, as far as the log of events still knows. */
 export const standstillQuery = queryOptions({
@@ -34,7 +34,7 @@ async function latest(type: string, limit: number): Promise<GodelEvent[]> {
     sort: "-sequence",
     limit: String(limit),
   });
-  return (await get<{ items: GodelEvent[] }>(`/api/v1/events?${query}`)).items;
+  return (await get(`/api/v1/events?${query}`)).items;
 }
 
 /** The stop that the standstill began with: the first one after the last time everything went on. */
@@ -52,7 +52,7 @@ export function beginningOf(
   return { at: first.timestamp, by: actor?.startsWith("user:") ? actor.slice(5) : undefined };
 }
 
-const stop = (reason: string) => post<Estop>(PATH, reason === "" ? {} : { reason });
+const stop = (reason: string) => post(PATH, reason === "" ? {} : { reason });
 const settle = () => [KEY, ["agents"]];
 
 /** Lets everything stand still; what agents did stays. */
@@ -64,7 +64,7 @@ export function useStopAll() {
       cache.update<Estop>(STATE, (state) => ({ ...state, stopped: true, reason })),
     settle,
     done: (_, { agents }) => `Everything stands still, ${plural(agents, "agent")} paused`,
-    undo: () => remove<Estop>(PATH),
+    undo: () => remove(PATH),
   });
 }
 
@@ -72,7 +72,7 @@ export function useStopAll() {
 export function useResumeAll() {
   return useChange<void, Estop>({
     what: () => "Let everything go on",
-    send: () => remove<Estop>(PATH),
+    send: () => remove(PATH),
     expect: (cache) =>
       cache.update<Estop>(STATE, (state) => ({ ...state, stopped: false, reason: null })),
     settle,

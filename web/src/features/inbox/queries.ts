@@ -15,14 +15,14 @@ export const inboxQuery = (shown: "open" | "all") =>
     queryKey: [...KEY, shown],
     queryFn: () =>
       shown === "open"
-        ? list<Notice>("/api/v1/inbox")
-        : list<Notice>("/api/v1/inbox", { filter: { state: "all" }, most: MOST_ANSWERED }),
+        ? list("/api/v1/inbox")
+        : list("/api/v1/inbox", { filter: { state: "all" }, most: MOST_ANSWERED }),
   });
 
 /** How many wait, however many there are. */
 const countQuery = queryOptions({
   queryKey: [...KEY, "count"],
-  queryFn: () => get<NoticeCount>("/api/v1/inbox/count"),
+  queryFn: () => get("/api/v1/inbox/count"),
 });
 
 /** Nobody reads further back here. */
@@ -76,7 +76,7 @@ export function useAnswer() {
   return useChange<Answer, Notice>({
     what: ({ notice }) => `Answer ${whose(notice) ?? "the notice"}`,
     send: ({ notice, answer }) =>
-      post<Notice>(`/api/v1/inbox/${encodeURIComponent(notice.id)}/answer`, { answer }),
+      post(`/api/v1/inbox/${encodeURIComponent(notice.id)}/answer`, { answer }),
     expect: (cache, { notice }) => leave(cache, notice),
     settle: () => [KEY],
     done: ({ notice, answer }) =>

@@ -11,7 +11,7 @@ import type {
 import { onLive } from "../../realtime/rules";
 
 const single = (id: string) => ["intent", id] as const;
-const path = (id: string) => `/api/v1/intents/${encodeURIComponent(id)}`;
+const path = (id: string) => `/api/v1/intents/${encodeURIComponent(id)}` as const;
 /** A model that plans takes its time. */
 const PLANNING_MS = 180_000;
 const FOLLOWED = ["followed-convoy"] as const;
@@ -24,17 +24,17 @@ export interface Followed {
 }
 
 export const intentQueries = {
-  one: (id: string) => queryOptions({ queryKey: single(id), queryFn: () => get<Intent>(path(id)) }),
+  one: (id: string) => queryOptions({ queryKey: single(id), queryFn: () => get(path(id)) }),
   followed: (id: string, projectId: string) =>
     queryOptions({
       queryKey: [...FOLLOWED, id],
       queryFn: async (): Promise<Followed> => {
-        const at = `/api/v1/convoys/${encodeURIComponent(id)}`;
-        const of = `?${new URLSearchParams({ projectId })}`;
+        const at = `/api/v1/convoys/${encodeURIComponent(id)}` as const;
+        const of = `?${new URLSearchParams({ projectId })}` as const;
         const [convoy, run, waves] = await Promise.all([
-          get<Convoy>(`${at}${of}`),
-          get<ConvoyRun>(`${at}/run${of}`),
-          get<ConvoyWaves>(`${at}/waves${of}`),
+          get(`${at}${of}`),
+          get(`${at}/run${of}`),
+          get(`${at}/waves${of}`),
         ]);
         return { convoy, run, waves };
       },
@@ -57,19 +57,18 @@ export function useIntentSteps() {
   return {
     /** Nothing runs before it is started. */
     plan: useMutation({
-      mutationFn: (wish: NewIntent) => post<Intent>("/api/v1/intents", wish, PLANNING_MS),
+      mutationFn: (wish: NewIntent) => post("/api/v1/intents", wish, PLANNING_MS),
       onSuccess: keep,
     }),
     answer: useMutation({
       mutationFn: ({ id, answer }: { id: string; answer: string }) =>
-        post<Intent>(`${path(id)}/answer`, { answer }, PLANNING_MS),
+        post(`${path(id)}/answer`, { answer }, PLANNING_MS),
       onSuccess: keep,
     }),
     start: useMutation({
-      mutationFn: ({ id, ...how }: StartIntent & { id: string }) =>
-        post<Intent>(`${path(id)}/start`, how),
+      mutationFn: ({ id, ...how }: StartIntent & { id: string }) => post(`${path(id)}/start`, how),
       onSuccess: keep,
     }),
-    cancel: useMutation({ mutationFn: (id: string) => remove<Intent>(path(id)), onSuccess: keep }),
+    cancel: useMutation({ mutationFn: (id: string) => remove(path(id)), onSuccess: keep }),
   };
 }

@@ -20,7 +20,7 @@ export const landingQueries = {
       queryFn: () => {
         const fields = new URLSearchParams({ past: String(past) });
         if (projectId) fields.set("projectId", projectId);
-        return get<Lines>(`/api/v1/landings?${fields}`);
+        return get(`/api/v1/landings?${fields}`);
       },
     }),
 };
@@ -29,9 +29,9 @@ onLive({ on: "landing:*", invalidate: () => [LANDINGS] });
 
 const settle = () => [LANDINGS, ["reviews"]];
 const landPath = ({ bead, projectId }: Landing) =>
-  `/api/v1/beads/${encodeURIComponent(bead)}/land?waitSeconds=0&projectId=${projectId}`;
+  `/api/v1/beads/${encodeURIComponent(bead)}/land?waitSeconds=0&projectId=${projectId}` as const;
 const entryPath = ({ bead, projectId }: Landing) =>
-  `/api/v1/landings/${encodeURIComponent(bead)}?projectId=${projectId}`;
+  `/api/v1/landings/${encodeURIComponent(bead)}?projectId=${projectId}` as const;
 
 function expectStage(lines: Lines, entry: Landing, special: Partial<Landing>): Lines {
   const change = (one: Landing) => (one.bead === entry.bead ? { ...one, ...special } : one);
@@ -46,7 +46,7 @@ function expectStage(lines: Lines, entry: Landing, special: Partial<Landing>): L
 export function useRemove() {
   return useChange<Landing, Landing>({
     what: ({ bead }) => `Remove ${bead}`,
-    send: (entry) => remove<Landing>(entryPath(entry)),
+    send: (entry) => remove(entryPath(entry)),
     expect: (cache, entry) =>
       cache.update<Lines>(LANDINGS, (lines) =>
         expectStage(lines, entry, { stage: "removed", position: null, etaSeconds: null }),
@@ -65,13 +65,13 @@ interface Move {
 }
 
 const movePath = ({ bead, projectId }: Landing) =>
-  `/api/v1/landings/${encodeURIComponent(bead)}/move?projectId=${projectId}`;
+  `/api/v1/landings/${encodeURIComponent(bead)}/move?projectId=${projectId}` as const;
 
 /** Gives what waits another place. */
 export function useMove() {
   return useChange<Move, Landing>({
     what: ({ entry }) => `Move ${entry.bead}`,
-    send: ({ entry, to }) => post<Landing>(movePath(entry), to),
+    send: ({ entry, to }) => post(movePath(entry), to),
     expect: (cache, { entry, to }) =>
       cache.update<Lines>(LANDINGS, ({ items }) => ({
         items: items.map((line) =>
@@ -88,7 +88,7 @@ export function useMove() {
 export function useRetry() {
   return useChange<Landing, Landing>({
     what: ({ bead }) => `Retry ${bead}`,
-    send: (entry) => post<Landing>(landPath(entry)),
+    send: (entry) => post(landPath(entry)),
     expect: (cache, entry) =>
       cache.update<Lines>(LANDINGS, (lines) =>
         expectStage(lines, entry, { stage: "waiting", why: null, trouble: null }),

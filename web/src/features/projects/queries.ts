@@ -1,13 +1,12 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { list } from "../../api/list";
-import type { Project } from "../../api/types";
 import { onLive } from "../../realtime/rules";
 import { useParam } from "../../router/router";
 
 /** All projects of the tenant. */
 export const projectsQuery = queryOptions({
   queryKey: ["projects"],
-  queryFn: () => list<Project>("/api/v1/projects"),
+  queryFn: () => list("/api/v1/projects"),
 });
 
 onLive({ on: "project:*", invalidate: () => [projectsQuery.queryKey] });

@@ -1,18 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get, patch, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
-import type {
-  Pool,
-  QueueDepth,
-  Run,
-  RunRow,
-  RunStep,
-  RunStepDetail,
-  Schedule,
-  Task,
-  TaskDetail,
-  Workflow,
-} from "../../api/types";
+import type { Pool, Run, RunRow, RunStep, Schedule, Task } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 
@@ -26,45 +15,43 @@ const QUEUE = ["queue"] as const;
 export const TASK_LISTS = [TASKS, DEAD, QUEUE] as const;
 /** The newest are enough to look at; a filter finds others. */
 const MOST = 1_000;
-const taskPath = (id: string) => `/api/v1/tasks/${encodeURIComponent(id)}`;
-const runPath = (id: string) => `/api/v1/runs/${encodeURIComponent(id)}`;
+const taskPath = (id: string) => `/api/v1/tasks/${encodeURIComponent(id)}` as const;
+const runPath = (id: string) => `/api/v1/runs/${encodeURIComponent(id)}` as const;
 
 export const queueQueries = {
   tasks: (filter: { state?: string; pool?: string }) =>
     queryOptions({
       queryKey: [...TASKS, filter],
-      queryFn: () => list<Task>("/api/v1/tasks", { filter, most: MOST }),
+      queryFn: () => list("/api/v1/tasks", { filter, most: MOST }),
     }),
-  task: (id: string) =>
-    queryOptions({ queryKey: ["task", id], queryFn: () => get<TaskDetail>(taskPath(id)) }),
+  task: (id: string) => queryOptions({ queryKey: ["task", id], queryFn: () => get(taskPath(id)) }),
   depth: queryOptions({
     queryKey: [...QUEUE, "depth"],
-    queryFn: () => get<QueueDepth>("/api/v1/queue/depth"),
+    queryFn: () => get("/api/v1/queue/depth"),
   }),
   pools: queryOptions({
     queryKey: [...QUEUE, "pools"],
-    queryFn: () => get<{ items: Pool[] }>("/api/v1/queue/pools"),
+    queryFn: () => get("/api/v1/queue/pools"),
   }),
   schedules: queryOptions({
     queryKey: SCHEDULES,
-    queryFn: () => list<Schedule>("/api/v1/schedules"),
+    queryFn: () => list("/api/v1/schedules"),
   }),
   workflows: queryOptions({
     queryKey: ["workflows"],
-    queryFn: () => list<Workflow>("/api/v1/workflows"),
+    queryFn: () => list("/api/v1/workflows"),
   }),
   runs: queryOptions({
     queryKey: RUNS,
-    queryFn: () => list<RunRow>("/api/v1/runs", { most: MOST }),
+    queryFn: () => list("/api/v1/runs", { most: MOST }),
   }),
-  run: (id: string) =>
-    queryOptions({ queryKey: ["run", id], queryFn: () => get<Run>(runPath(id)) }),
+  run: (id: string) => queryOptions({ queryKey: ["run", id], queryFn: () => get(runPath(id)) }),
   /** One step with each time that it was begun. */
   step: (id: string, step: string) =>
     queryOptions({
       // Not below the list of steps: who changes that list would take this for one, too.
       queryKey: ["run", id, "step", step],
-      queryFn: () => get<RunStepDetail>(`${runPath(id)}/steps/${encodeURIComponent(step)}`),
+      queryFn: () => get(`${runPath(id)}/steps/${encodeURIComponent(step)}`),
     }),
   steps: (id: string) =>
     queryOptions({ queryKey: ["run", id, "steps"], queryFn: () => readSteps(id) }),
@@ -105,7 +92,7 @@ const SETTLE = (task: Task) => [...TASK_LISTS, ["task", task.id]];
 export function useRetryTask() {
   return useChange<Task, Task>({
     what: (task) => `Retry ${task.title}`,
-    send: (task) => post<Task>(`${taskPath(task.id)}/retry`),
+    send: (task) => post(`${taskPath(task.id)}/retry`),
     expect: (cache, task) => {
       cache.update(TASKS, expectState(task.id, "ready"));
       cache.update<Listing<Task>>(DEAD, (listing) => ({
@@ -129,7 +116,7 @@ export function useCancelTask() {
   return useChange<Cancelling, Task>({
     what: ({ task }) => `Cancel ${task.title}`,
     send: ({ task, reason }) =>
-      post<Task>(`${taskPath(task.id)}/cancel`, reason === undefined ? {} : { reason }),
+      post(`${taskPath(task.id)}/cancel`, reason === undefined ? {} : { reason }),
     expect: (cache, { task }) => cache.update(TASKS, expectState(task.id, "cancelled")),
     settle: ({ task }) => SETTLE(task),
     done: ({ task }) => `${task.title} is cancelled`,
@@ -140,7 +127,7 @@ export function useCancelTask() {
 /** Lets a schedule make nothing for now, or go on. */
 export function usePauseSchedule() {
   const send = (schedule: Schedule, paused: boolean) =>
-    patch<Schedule>(`/api/v1/schedules/${encodeURIComponent(schedule.id)}`, { paused });
+    patch(`/api/v1/schedules/${encodeURIComponent(schedule.id)}`, { paused });
   return useChange<Schedule, Schedule>({
     what: (schedule) => `${schedule.paused ? "Resume" : "Pause"} ${schedule.name}`,
     send: (schedule) => send(schedule, !schedule.paused),
@@ -175,7 +162,7 @@ export function useDeleteSchedule() {
 /** Hands nothing of a pool out for now, or goes on. */
 export function usePausePool() {
   const send = (pool: Pool, paused: boolean) =>
-    patch<Pool>(`/api/v1/queue/pools/${encodeURIComponent(pool.name)}`, { paused });
+    patch(`/api/v1/queue/pools/${encodeURIComponent(pool.name)}`, { paused });
   return useChange<Pool, Pool>({
     what: (pool) => `${pool.paused ? "Resume" : "Pause"} the pool ${pool.name}`,
     send: (pool) => send(pool, !pool.paused),
@@ -205,7 +192,10 @@ const RUN_STATES: Record<RunVerb, string> = {
 export function useRunVerb(verb: RunVerb) {
   return useChange<RunRow, Run>({
     what: (run) => `${verb[0]?.toUpperCase()}${verb.slice(1)} ${run.name}`,
-    send: (run) => post<Run>(`${runPath(run.id)}/${verb}`, {}),
+    send: (run) =>
+      verb === "retry"
+        ? post(`${runPath(run.id)}/${verb}`, {})
+        : post(`${runPath(run.id)}/${verb}`),
     expect: (cache, run) => {
       cache.update<Listing<RunRow>>(RUNS, (listing) => ({
         ...listing,
@@ -220,7 +210,7 @@ export function useRunVerb(verb: RunVerb) {
     settle: (run) => [RUNS, ["run", run.id]],
     ...(verb === "pause" && {
       done: (run: RunRow) => `${run.name} is paused`,
-      undo: (run: RunRow) => post(`${runPath(run.id)}/resume`, {}),
+      undo: (run: RunRow) => post(`${runPath(run.id)}/resume`),
     }),
   });
 }

@@ -35,9 +35,9 @@ export function useReviewChanges(bead: string, commit: string | undefined) {
   const decide = useChange<Decision, Review>({
     what: ({ verdict, name }) => `${WORDS[verdict]} ${name}`,
     send: ({ verdict, parts }) => {
-      const about = parts.length === 0 ? { all: true } : { parts };
+      const about = parts.length === 0 ? { all: true } : { parts: [...parts] };
       return inOrder(bead, () =>
-        post<Review>(reviewPath(bead, "/decisions"), { verdict, commit, ...about }),
+        post(reviewPath(bead, "/decisions"), { verdict, commit, ...about }),
       );
     },
     expect: (cache, decision) => rehearse(cache, bead, decision),
@@ -46,7 +46,7 @@ export function useReviewChanges(bead: string, commit: string | undefined) {
   const takeBack = useChange<{ key?: string }, Review>({
     what: () => "Take back what was decided",
     send: ({ key }) =>
-      inOrder(bead, () => remove<Review>(reviewPath(bead, "/decisions", key ? { key } : {}))),
+      inOrder(bead, () => remove(reviewPath(bead, "/decisions", key ? { key } : {}))),
     expect: (cache, { key }) => {
       if (key) setStandings(cache, bead, new Map([[key, "undecided"]]));
     },
@@ -55,9 +55,7 @@ export function useReviewChanges(bead: string, commit: string | undefined) {
   const edit = useChange<{ key: string; text: string; name: string }, Review>({
     what: ({ name }) => `Edit ${name}`,
     send: ({ key, text }) =>
-      inOrder(bead, () =>
-        post<Review>(reviewPath(bead, "/edits"), { part: { key }, text, commit }),
-      ),
+      inOrder(bead, () => post(reviewPath(bead, "/edits"), { part: { key }, text, commit })),
     expect: (cache, { key }) => setStandings(cache, bead, new Map([[key, "edited"]])),
     settle: () => all(bead),
   });
@@ -146,7 +144,7 @@ export function useComment(bead: string, commit: string | undefined, by: string)
     send: (comment) => {
       // The answer to a comment belongs where that one is, even if the work is another by now.
       const seen = comment.replyTo === undefined ? { commit } : {};
-      return post<ReviewComment>(reviewPath(bead, "/comments"), { ...comment, ...seen });
+      return post(reviewPath(bead, "/comments"), { ...comment, ...seen });
     },
     expect: (cache, comment) => {
       const add = <T extends { comments: ReviewComment[] }>(one: T): T => ({
@@ -167,7 +165,7 @@ export function useApply(bead: string, commit: string | undefined) {
   return useChange<{ undecided?: "keep" | "leave_out" | undefined }, ReviewApplied>({
     what: () => `Apply what was accepted of ${bead}`,
     send: ({ undecided }) =>
-      post<ReviewApplied>(reviewPath(bead, "/apply"), {
+      post(reviewPath(bead, "/apply"), {
         commit,
         ...(undecided && { undecided }),
       }),
@@ -179,7 +177,7 @@ export function useApply(bead: string, commit: string | undefined) {
 export function useUnapply(bead: string) {
   return useChange<{ commit: string }, ReviewApplied>({
     what: () => `Undo what was applied of ${bead}`,
-    send: ({ commit }) => remove<ReviewApplied>(reviewPath(bead, "/apply", { commit })),
+    send: ({ commit }) => remove(reviewPath(bead, "/apply", { commit })),
     done: (_, { commit }) =>
       commit ? `Undone: ${bead} is at ${shortId(commit)}` : `There was nothing to undo on ${bead}`,
     settle: () => all(bead),
@@ -198,7 +196,7 @@ export function useRequestChanges(bead: string) {
   return useChange<{ text: string; noAgent: boolean }, Requested>({
     what: () => `Request changes of ${bead}`,
     send: ({ text, noAgent }) =>
-      post<Requested>(reviewPath(bead, "/request-changes"), {
+      post(reviewPath(bead, "/request-changes"), {
         noAgent,
         ...(text.trim() !== "" && { text }),
       }),
@@ -221,7 +219,7 @@ export function useApprove(bead: string, commit: string | undefined) {
       }
       if (!land) return undefined;
       // Landing may take minutes; the queue shows how it goes.
-      return post<Landing>(`/api/v1/beads/${encodeURIComponent(bead)}/land?waitSeconds=0`);
+      return post(`/api/v1/beads/${encodeURIComponent(bead)}/land?waitSeconds=0`);
     },
     done: ({ land }) => (land ? `${bead} is in the merge queue` : `${bead} is approved`),
     settle: () => [...all(bead), ["landings"]],

@@ -1,6 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { get } from "../../api/client";
-import type { Review, ReviewConflicts, ReviewDiff, ReviewRow } from "../../api/types";
+import { queryOf } from "../../api/query";
+import type { ReviewDiff } from "../../api/types";
 import { refOf } from "../../realtime/items";
 import { onLive } from "../../realtime/rules";
 import { isOnTheWay } from "./order";
@@ -19,10 +20,12 @@ const FILES = 500;
 const FILES_MOST = 5_000;
 
 /** The address of a review, or of something below it. */
-export function reviewPath(bead: string, below = "", fields: Record<string, string> = {}): string {
-  const search = new URLSearchParams(fields).toString();
-  const tail = search === "" ? "" : `?${search}`;
-  return `/api/v1/reviews/${encodeURIComponent(bead)}${below}${tail}`;
+export function reviewPath<const Below extends string = "">(
+  bead: string,
+  below = "" as Below,
+  fields: Record<string, string> = {},
+) {
+  return `/api/v1/reviews/${encodeURIComponent(bead)}${below}${queryOf(fields)}` as const;
 }
 
 export const reviewQueries = {
@@ -33,17 +36,17 @@ export const reviewQueries = {
       queryFn: async () => {
         const fields = new URLSearchParams({ limit: String(MOST) });
         if (projectId) fields.set("projectId", projectId);
-        const { items } = await get<{ items: ReviewRow[] }>(`/api/v1/reviews?${fields}`);
+        const { items } = await get(`/api/v1/reviews?${fields}`);
         return { items, isCut: items.length >= MOST };
       },
     }),
   one: (bead: string) =>
-    queryOptions({ queryKey: reviewKey(bead), queryFn: () => get<Review>(reviewPath(bead)) }),
+    queryOptions({ queryKey: reviewKey(bead), queryFn: () => get(reviewPath(bead)) }),
   /** Where the work conflicts with its branch; what is on either side may have moved since. */
   conflicts: (bead: string, commit: string | undefined) =>
     queryOptions({
       queryKey: conflictsKey(bead, commit),
-      queryFn: () => get<ReviewConflicts>(reviewPath(bead, "/conflicts")),
+      queryFn: () => get(reviewPath(bead, "/conflicts")),
       staleTime: 0,
     }),
   diff: (bead: string) => queryOptions({ queryKey: diffKey(bead), queryFn: () => readDiff(bead) }),
@@ -53,7 +56,7 @@ export const reviewQueries = {
 async function readDiff(bead: string): Promise<ReviewDiff> {
   const page = (from: number) => {
     const fields = { view: "split", limit: String(FILES), from: String(from) };
-    return get<ReviewDiff>(reviewPath(bead, "/diff", fields));
+    return get(reviewPath(bead, "/diff", fields));
   };
   let diff = await page(0);
   while (diff.next != null && diff.files.length < FILES_MOST) {

@@ -55,7 +55,7 @@ export function useLogout() {
 /** Sets the own password; the server ends all other logins of the account. */
 export function useSetPassword() {
   return useMutation({
-    mutationFn: (request: PasswordRequest) => put<void>("/auth/password", request),
+    mutationFn: (request: PasswordRequest) => put("/auth/password", request),
   });
 }
 

@@ -19,7 +19,7 @@ export function InviteDrawer({ onClose, onInvited }: InviteDrawerProps) {
     draft: "invite",
     initial: { name: "", role: "developer", project: "" },
     send: ({ name, role, project }) =>
-      post<Invitation>("/api/v1/users", {
+      post("/api/v1/users", {
         name: name.trim(),
         role,
         projects: project === "" ? [] : [project],

@@ -27,7 +27,7 @@ export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
     draft: "key",
     initial: { name: "", scopes: "", days: "90" },
     send: ({ name, scopes, days }) =>
-      post<KeyMade>("/api/v1/keys", {
+      post("/api/v1/keys", {
         name: name.trim(),
         scopes: wordsIn(scopes),
         ...(days !== "" && {

@@ -95,9 +95,9 @@ function KeyLine({ apiKey, onMade }: { apiKey: Key; onMade: (made: KeyMade) => v
   const isOver = apiKey.revokedAt !== null && apiKey.revokedAt !== undefined;
   const ended = isOver ? `${apiKey.name} is revoked already.` : undefined;
   const rotate = async () => {
-    const path = `/api/v1/keys/${encodeURIComponent(apiKey.id)}/rotate`;
+    const path = `/api/v1/keys/${encodeURIComponent(apiKey.id)}/rotate` as const;
     try {
-      onMade(await post<KeyMade>(path, {}));
+      onMade(await post(path, {}));
     } catch (error) {
       tellRefusal(`Rotate ${apiKey.name}`, error as Error, rotate);
     }

@@ -139,7 +139,7 @@ function usePersonItems(
   const isDisabled = user.status === "disabled";
   const newLink = async () => {
     try {
-      onLink(await post<Invitation>(`/api/v1/users/${encodeURIComponent(user.id)}/link`));
+      onLink(await post(`/api/v1/users/${encodeURIComponent(user.id)}/link`));
     } catch (error) {
       tellRefusal(`Make a link for ${user.name}`, error as Error, newLink);
     }

@@ -119,9 +119,9 @@ function save(project: Project | undefined, values: ProjectFields): Promise<Proj
     repository: values.repository.trim(),
     limits: limitsOf(project?.limits, values),
   };
-  if (project) return patch<Project>(`/api/v1/projects/${encodeURIComponent(project.id)}`, body);
+  if (project) return patch(`/api/v1/projects/${encodeURIComponent(project.id)}`, body);
   const { repository, ...rest } = body;
-  return post<Project>("/api/v1/projects", repository === "" ? rest : body);
+  return post("/api/v1/projects", repository === "" ? rest : body);
 }
 
 function fieldsOf(project: Project | undefined): ProjectFields {

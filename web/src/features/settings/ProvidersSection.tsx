@@ -23,7 +23,7 @@ import styles from "./Section.module.css";
 export function ProvidersSection() {
   const [open, setOpen] = useParam("secret");
   const test = useMutation({
-    mutationFn: () => post<{ items: ProviderTest[] }>("/proxy/v1/providers/test", {}),
+    mutationFn: () => post("/proxy/v1/providers/test", {}),
   });
   return (
     <Section

@@ -28,7 +28,7 @@ export function RuntimesSection() {
 function OneRuntime({ runtime }: { runtime: RuntimeInfo }) {
   const { name } = runtime;
   const test = useMutation({
-    mutationFn: () => post<RuntimeTest>(`/api/v1/runtimes/${encodeURIComponent(name)}/test`, {}),
+    mutationFn: () => post(`/api/v1/runtimes/${encodeURIComponent(name)}/test`),
   });
   return (
     <Group title={name}>

@@ -1,6 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { put } from "../../api/client";
-import type { Secret } from "../../api/types";
 import { toast } from "../../change/toasts";
 import { SecretField, TextField } from "../../ui/Field";
 import { FormDrawer } from "../../ui/form/FormDrawer";
@@ -13,7 +12,7 @@ export function SecretDrawer({ name, onClose }: { name: string | undefined; onCl
   const form = useForm({
     initial: { name: name ?? "", value: "" },
     send: ({ name, value }) =>
-      put<Secret>(`/api/v1/secrets/${encodeURIComponent(name.trim())}`, { value: value.trim() }),
+      put(`/api/v1/secrets/${encodeURIComponent(name.trim())}`, { value: value.trim() }),
     done: (secret) => {
       client.invalidateQueries({ queryKey: settingsQueries.secrets.queryKey });
       toast({ title: `${secret.name} is set` });

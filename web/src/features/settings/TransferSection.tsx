@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { get, post } from "../../api/client";
-import type { SettingsChange, SettingsChanges, SettingsDocument } from "../../api/types";
+import type { SettingsChange, SettingsDocument } from "../../api/types";
 import { toast } from "../../change/toasts";
 import { Guarded } from "../../roles/Guarded";
 import { useRefusal } from "../../roles/session";
@@ -25,7 +25,7 @@ interface Chosen {
 /** Settings as one file, out and in again; what would change is shown first. */
 export function TransferSection() {
   const save = useMutation({
-    mutationFn: () => get<SettingsDocument>(PATH),
+    mutationFn: () => get(PATH),
     onSuccess: (settings) => {
       const text = `${JSON.stringify(settings, null, 2)}\n`;
       saveAs("godel-settings.json", new Blob([text], { type: "application/json" }));
@@ -61,11 +61,10 @@ function Import() {
   const [chosen, setChosen] = useState<Chosen>();
   const [unreadable, setUnreadable] = useState<Error>();
   const plan = useMutation({
-    mutationFn: ({ settings }: Chosen) =>
-      post<SettingsChanges>(`${PATH}/import`, { settings, dryRun: true }),
+    mutationFn: ({ settings }: Chosen) => post(`${PATH}/import`, { settings, dryRun: true }),
   });
   const take = useMutation({
-    mutationFn: ({ settings }: Chosen) => post<SettingsChanges>(`${PATH}/import`, { settings }),
+    mutationFn: ({ settings }: Chosen) => post(`${PATH}/import`, { settings }),
     onSuccess: ({ changes }) => {
       // Limits and budgets are shown on many pages.
       client.invalidateQueries();

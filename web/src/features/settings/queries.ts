@@ -2,16 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { get, patch, remove } from "../../api/client";
 import { serverTimestamp } from "../../api/clock";
 import { type Listing, list } from "../../api/list";
-import type {
-  AuditEntry,
-  AuditVerdict,
-  Key,
-  ProviderState,
-  Routing,
-  RuntimeInfo,
-  Secret,
-  User,
-} from "../../api/types";
+import type { Key, Secret, User } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 import { usersQuery } from "../costs/queries";
@@ -20,31 +11,31 @@ import { usersQuery } from "../costs/queries";
 const MOST_ACTS = 500;
 
 export const settingsQueries = {
-  keys: queryOptions({ queryKey: ["keys"], queryFn: () => list<Key>("/api/v1/keys") }),
+  keys: queryOptions({ queryKey: ["keys"], queryFn: () => list("/api/v1/keys") }),
   secrets: queryOptions({
     queryKey: ["secrets"],
-    queryFn: () => get<{ items: Secret[] }>("/api/v1/secrets"),
+    queryFn: () => get("/api/v1/secrets"),
   }),
   providers: queryOptions({
     queryKey: ["providers"],
-    queryFn: () => get<{ items: ProviderState[] }>("/proxy/v1/providers"),
+    queryFn: () => get("/proxy/v1/providers"),
   }),
   routing: queryOptions({
     queryKey: ["routing"],
-    queryFn: () => get<Routing>("/proxy/v1/routing"),
+    queryFn: () => get("/proxy/v1/routing"),
   }),
   runtimes: queryOptions({
     queryKey: ["runtimes"],
-    queryFn: () => get<{ items: RuntimeInfo[] }>("/api/v1/runtimes"),
+    queryFn: () => get("/api/v1/runtimes"),
   }),
   audit: (filter: { action?: string; result?: string; since?: string; until?: string }) =>
     queryOptions({
       queryKey: ["audit", filter],
-      queryFn: () => list<AuditEntry>("/api/v1/audit", { filter, most: MOST_ACTS }),
+      queryFn: () => list("/api/v1/audit", { filter, most: MOST_ACTS }),
     }),
   verdict: queryOptions({
     queryKey: ["audit-verdict"],
-    queryFn: () => get<AuditVerdict>("/api/v1/audit/verify"),
+    queryFn: () => get("/api/v1/audit/verify"),
     enabled: false,
   }),
 };
@@ -53,7 +44,7 @@ onLive({ on: "key:*", invalidate: () => [settingsQueries.keys.queryKey] });
 onLive({ on: "secret:*", invalidate: () => [settingsQueries.secrets.queryKey] });
 onLive({ on: "provider:*", invalidate: () => [settingsQueries.providers.queryKey] });
 
-const userPath = (id: string) => `/api/v1/users/${encodeURIComponent(id)}`;
+const userPath = (id: string) => `/api/v1/users/${encodeURIComponent(id)}` as const;
 
 function expectUser(id: string, change: Partial<User>) {
   return (listing: Listing<User>): Listing<User> => ({
@@ -66,7 +57,7 @@ function expectUser(id: string, change: Partial<User>) {
 export function useSetRole() {
   return useChange<{ user: User; role: string }, User>({
     what: ({ user, role }) => `Make ${user.name} ${role}`,
-    send: ({ user, role }) => patch<User>(userPath(user.id), { role }),
+    send: ({ user, role }) => patch(userPath(user.id), { role }),
     expect: (cache, { user, role }) =>
       cache.update(usersQuery.queryKey, expectUser(user.id, { role })),
     settle: () => [usersQuery.queryKey],
@@ -79,7 +70,7 @@ export function useSetRole() {
 export function useDisableUser() {
   return useChange<{ user: User; disabled: boolean }, User>({
     what: ({ user, disabled }) => `${disabled ? "Disable" : "Enable"} ${user.name}`,
-    send: ({ user, disabled }) => patch<User>(userPath(user.id), { disabled }),
+    send: ({ user, disabled }) => patch(userPath(user.id), { disabled }),
     expect: (cache, { user, disabled }) =>
       cache.update(
         usersQuery.queryKey,

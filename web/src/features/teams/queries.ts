@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get, patch, post, remove } from "../../api/client";
 import { type Listing, list } from "../../api/list";
-import type { Team, TeamAgents, TeamMetrics } from "../../api/types";
+import type { Team, TeamSpec } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 
@@ -9,22 +9,22 @@ import { onLive } from "../../realtime/rules";
 const TEAMS = ["teams"] as const;
 const LIST = [...TEAMS, "list"] as const;
 const single = (id: string) => ["team", id] as const;
-const path = (id: string) => `/api/v1/teams/${encodeURIComponent(id)}`;
+const path = (id: string) => `/api/v1/teams/${encodeURIComponent(id)}` as const;
 
 export const teamQueries = {
-  all: queryOptions({ queryKey: LIST, queryFn: () => list<Team>("/api/v1/teams") }),
+  all: queryOptions({ queryKey: LIST, queryFn: () => list("/api/v1/teams") }),
   one: (id: string) =>
-    queryOptions({ queryKey: [...single(id), "self"], queryFn: () => get<Team>(path(id)) }),
+    queryOptions({ queryKey: [...single(id), "self"], queryFn: () => get(path(id)) }),
   metrics: (id: string) =>
     queryOptions({
       queryKey: [...single(id), "metrics"],
-      queryFn: () => get<TeamMetrics>(`${path(id)}/metrics`),
+      queryFn: () => get(`${path(id)}/metrics`),
     }),
   /** The workers that have tasks of it at the moment. */
   workers: (id: string) =>
     queryOptions({
       queryKey: [...single(id), "workers"],
-      queryFn: async () => (await get<TeamAgents>(`${path(id)}/agents`)).items,
+      queryFn: async () => (await get(`${path(id)}/agents`)).items,
     }),
 };
 
@@ -36,13 +36,13 @@ onLive({
 onLive({ on: ["run:*", "step:*", "workflow:*", "task:*"], invalidate: () => [LIST, ["team"]] });
 
 /** Makes a team that is not started yet. */
-export function createTeam(spec: object): Promise<Team> {
-  return post<Team>("/api/v1/teams", spec);
+export function createTeam(spec: TeamSpec): Promise<Team> {
+  return post("/api/v1/teams", spec);
 }
 
 /** Changes what a team is asked to do; null takes a field away. */
-export function updateTeam(id: string, change: object): Promise<Team> {
-  return patch<Team>(path(id), change);
+export function updateTeam(id: string, change: TeamSpec): Promise<Team> {
+  return patch(path(id), change);
 }
 
 function expectTeam(cache: Rehearsal, id: string, change: Partial<Team>): void {
@@ -76,7 +76,7 @@ export function useTeamVerb(verb: TeamVerb) {
   const done = DONE[verb];
   return useChange<Team, Team>({
     what: ({ name }) => `${verb[0]?.toUpperCase()}${verb.slice(1)} ${name}`,
-    send: ({ id }) => post<Team>(`${path(id)}/${verb}`),
+    send: ({ id }) => post(`${path(id)}/${verb}`),
     expect: (cache, { id }) => expectTeam(cache, id, { state: STATES[verb] }),
     settle,
     ...(done && { done: ({ name }: Team) => done(name) }),
@@ -86,7 +86,7 @@ export function useTeamVerb(verb: TeamVerb) {
 
 /** Changes how many of a team work at once. */
 export function useScaleTeam() {
-  const send = (id: string, size: number) => post<Team>(`${path(id)}/scale`, { size });
+  const send = (id: string, size: number) => post(`${path(id)}/scale`, { size });
   return useChange<{ team: Team; size: number }, Team>({
     what: ({ team, size }) => `Let ${size} of ${team.name} work at once`,
     send: ({ team, size }) => send(team.id, size),

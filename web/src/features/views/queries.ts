@@ -7,22 +7,22 @@ import { onLive } from "../../realtime/rules";
 /** All views that the caller keeps, and those that everybody has. */
 export const viewsQuery = queryOptions({
   queryKey: ["views"],
-  queryFn: () => get<{ items: View[] }>("/api/v1/views"),
+  queryFn: () => get("/api/v1/views"),
 });
 
 onLive({ on: ["view:keep", "view:forget"], invalidate: () => [viewsQuery.queryKey] });
 
 /** Keeps a view. What is wrong with it is told in the form, so the form sends it. */
 export function saveView(view: SaveView): Promise<View> {
-  return post<View>("/api/v1/views", view);
+  return post("/api/v1/views", view);
 }
 
 /** Gives a view another name, or lets others have it. */
 export function changeView(id: string, view: SaveView): Promise<View> {
-  return put<View>(viewPath(id), view);
+  return put(viewPath(id), view);
 }
 
-const viewPath = (id: string) => `/api/v1/views/${encodeURIComponent(id)}`;
+const viewPath = (id: string) => `/api/v1/views/${encodeURIComponent(id)}` as const;
 
 /** What is kept of a view, without what the server says about it. */
 export function keptOf({ page, name, query, shared }: View): SaveView {

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { list } from "../../api/list";
-import type { Intent, Project, ReviewRow } from "../../api/types";
+import type { Project, ReviewRow } from "../../api/types";
 import { Link } from "../../router/Link";
 import { setParams, useParam } from "../../router/router";
 import { Icon } from "../../ui/Icon";
@@ -14,7 +14,7 @@ const GOES_ON = ["asking", "planned", "starting", "started"];
 const latestQuery = (projectId: string) =>
   queryOptions({
     queryKey: ["intents", "latest", projectId],
-    queryFn: () => list<Intent>("/api/v1/intents", { most: 20 }),
+    queryFn: () => list("/api/v1/intents", { most: 20 }),
   });
 
 interface ChangeStepProps {

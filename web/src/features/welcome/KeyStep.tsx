@@ -63,7 +63,7 @@ function KeyForm({ onSet, children }: { onSet: () => void; children: ReactNode }
   const form = useForm<{ name: string; value: string }, Secret>({
     initial: { name: "", value: "" },
     send: (values) =>
-      put<Secret>(`/api/v1/secrets/${encodeURIComponent(nameIn(values))}`, {
+      put(`/api/v1/secrets/${encodeURIComponent(nameIn(values))}`, {
         value: values.value.trim(),
       }),
     done: (secret) => {

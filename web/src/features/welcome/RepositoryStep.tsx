@@ -38,7 +38,7 @@ function RepositoryForm() {
     initial: { repository: "", name: "" },
     draft: "welcome.repository",
     send: ({ repository, name }) =>
-      post<Project>("/api/v1/projects", {
+      post("/api/v1/projects", {
         name: name.trim() || nameOf(repository),
         repository: repository.trim(),
       }),

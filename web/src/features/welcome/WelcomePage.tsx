@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { post } from "../../api/client";
-import type { Project, ProviderTest } from "../../api/types";
+import type { Project } from "../../api/types";
 import { useRefusal } from "../../roles/session";
 import { navigate, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
@@ -110,7 +110,7 @@ function Steps({ projects }: { projects: readonly Project[] }) {
 /** Tries each key at its provider, as `godel provider test` does; once, and again when asked. */
 const testQuery = {
   queryKey: ["provider-test"],
-  queryFn: () => post<{ items: ProviderTest[] }>("/proxy/v1/providers/test", {}),
+  queryFn: () => post("/proxy/v1/providers/test", {}),
   staleTime: Number.POSITIVE_INFINITY,
   retry: false,
 } as const;

@@ -19,7 +19,7 @@ type Newest = ReadonlyMap<string, Tokens>;
 const newestQuery = queryOptions({
   queryKey: ["agent-context"],
   queryFn: async () => {
-    const { items } = await list<GodelEvent>("/api/v1/events", {
+    const { items } = await list("/api/v1/events", {
       filter: { type: "agent:usage" },
       most: MOST_EVENTS,
     });

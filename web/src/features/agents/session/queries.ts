@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get, post } from "../../../api/client";
 import { list } from "../../../api/list";
-import type { Agent, AgentSnapshot, Talk, TalkNode, TalkNodes } from "../../../api/types";
+import type { Agent, Talk, TalkChange, TalkNode, TalkNodes } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useChange } from "../../../change/useChange";
 import { onLive } from "../../../realtime/rules";
@@ -15,7 +15,7 @@ const MOST_SNAPSHOTS = 1_000;
 const KEY = "talk";
 const SNAPSHOTS = ["snapshots"] as const;
 type Whose = Pick<Agent, "id" | "sessionId">;
-const path = ({ sessionId }: Whose) => `/api/v1/sessions/${encodeURIComponent(sessionId)}`;
+const path = ({ sessionId }: Whose) => `/api/v1/sessions/${encodeURIComponent(sessionId)}` as const;
 
 /** The nodes of a conversation, and whether that is not all. */
 export interface Nodes {
@@ -27,7 +27,7 @@ export const sessionQueries = {
   talk: (agent: Whose) =>
     queryOptions({
       queryKey: [KEY, agent.id, agent.sessionId],
-      queryFn: () => get<Talk>(path(agent)),
+      queryFn: () => get(path(agent)),
     }),
   nodes: (agent: Whose) => {
     const queryKey = [KEY, agent.id, agent.sessionId, "nodes"];
@@ -40,11 +40,14 @@ export const sessionQueries = {
   },
   snapshots: queryOptions({
     queryKey: SNAPSHOTS,
-    queryFn: () => list<AgentSnapshot>("/api/v1/snapshots", { most: MOST_SNAPSHOTS }),
+    queryFn: () => list("/api/v1/snapshots", { most: MOST_SNAPSHOTS }),
   }),
 };
 
-async function readNodes(session: string, known: readonly TalkNode[]): Promise<Nodes> {
+async function readNodes(
+  session: ReturnType<typeof path>,
+  known: readonly TalkNode[],
+): Promise<Nodes> {
   const items = [...known];
   for (let from: number | undefined = items.length; from !== undefined; ) {
     if (items.length >= MOST_NODES) return { items, isCut: true };
@@ -79,7 +82,7 @@ export function useForkAt() {
   return useChange<AtNode, Agent>({
     what: ({ agent, node }) => `Fork ${agent.label} at node ${node}`,
     send: async ({ agent, node }) => {
-      const made = await post<Agent>(`${path(agent)}/fork`, { node });
+      const made = await post(`${path(agent)}/fork`, { node });
       const open = { label: "Open", run: () => navigate(`/agents/${made.label}`) };
       toast({ title: `${made.label} goes on from node ${node}`, action: open });
       return made;
@@ -92,7 +95,7 @@ export function useForkAt() {
 export function useBranchAt() {
   return useChange<AtNode & { name: string }, Talk>({
     what: ({ name, node }) => `Begin ${name} at node ${node}`,
-    send: ({ agent, node, name }) => post<Talk>(`${path(agent)}/branch`, { node, name }),
+    send: ({ agent, node, name }) => post(`${path(agent)}/branch`, { node, name }),
     settle: ({ agent }) => [[KEY, agent.id]],
     done: ({ name }) => `${name} begins here; switch to it to go on there`,
   });
@@ -100,7 +103,7 @@ export function useBranchAt() {
 
 /** Chooses the branch that the agent goes on with. */
 export function useSwitchTo() {
-  const send = (agent: Agent, name: string) => post<Talk>(`${path(agent)}/switch`, { name });
+  const send = (agent: Agent, name: string) => post(`${path(agent)}/switch`, { name });
   return useChange<{ agent: Agent; name: string; before: string }, Talk>({
     what: ({ name }) => `Switch to ${name}`,
     send: ({ agent, name }) => send(agent, name),
@@ -137,12 +140,12 @@ const TALK_WORDS: Record<TalkVerb, readonly [what: string, done: string]> = {
 /** Saves, shortens, goes on with or puts away the conversation of an agent. */
 export function useTalkVerb(verb: TalkVerb) {
   const [what, done] = TALK_WORDS[verb];
-  return useChange<{ agent: Agent; body?: object }, Talk>({
+  return useChange<{ agent: Agent; body?: TalkChange }, Talk>({
     what: ({ agent }) => `${what} ${agent.label}`,
-    send: ({ agent, body }) => {
-      const isPlain = verb === "resume" || verb === "archive";
-      return post<Talk>(`${path(agent)}/${verb}`, isPlain ? undefined : (body ?? {}));
-    },
+    send: ({ agent, body = {} }) =>
+      verb === "resume" || verb === "archive"
+        ? post(`${path(agent)}/${verb}`)
+        : post(`${path(agent)}/${verb}`, body),
     settle: ({ agent }) => [[KEY, agent.id], ["agents"], ["agent", agent.id]],
     done: ({ agent }) => `The session of ${agent.label} ${done}`,
   });

@@ -1,7 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { upload } from "../../../api/client";
-import type { ImportedSnapshot } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useRefusal } from "../../../roles/session";
 import { FileDrop } from "../../../ui/FileDrop";
@@ -27,8 +26,8 @@ export function ImportDrawer({ onClose, onDone }: { onClose: () => void; onDone:
     send: async (values) => {
       const bytes = (await file?.arrayBuffer()) ?? new ArrayBuffer(0);
       const fields = new URLSearchParams({ projectId: values.project || (only?.id ?? "") });
-      const content = { bytes, type: "application/octet-stream" };
-      return upload<ImportedSnapshot>(`/api/v1/snapshots?${fields}`, content, IMPORT_MS);
+      const content = { bytes, type: "application/octet-stream" } as const;
+      return upload(`/api/v1/snapshots?${fields}`, content, IMPORT_MS);
     },
     done: ({ snapshot, changed }) => {
       client.invalidateQueries({ queryKey: sessionQueries.snapshots.queryKey });

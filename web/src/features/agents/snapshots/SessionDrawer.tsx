@@ -1,6 +1,5 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { list } from "../../../api/list";
-import type { Talk } from "../../../api/types";
 import { onLive } from "../../../realtime/rules";
 import { Link } from "../../../router/Link";
 import { Cli } from "../../../ui/Cli";
@@ -19,7 +18,7 @@ const SESSIONS = ["session-list"] as const;
 
 const sessionsQuery = queryOptions({
   queryKey: SESSIONS,
-  queryFn: () => list<Talk>("/api/v1/sessions", { most: MOST }),
+  queryFn: () => list("/api/v1/sessions", { most: MOST }),
 });
 
 onLive({

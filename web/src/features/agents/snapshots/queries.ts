@@ -9,7 +9,7 @@ import { RESTORE_MS } from "../queries";
 import { sessionQueries } from "../session/queries";
 
 const SNAPSHOTS = sessionQueries.snapshots.queryKey;
-const path = (id: string) => `/api/v1/snapshots/${encodeURIComponent(id)}`;
+const path = (id: string) => `/api/v1/snapshots/${encodeURIComponent(id)}` as const;
 
 onLive({ on: ["agent:forget", "agent:import"], invalidate: () => [SNAPSHOTS] });
 
@@ -18,7 +18,7 @@ export function useRestoreSnapshot() {
   return useChange<AgentSnapshot, Agent>({
     what: (snapshot) => `Restore the snapshot of ${snapshot.agent}`,
     send: async (snapshot) => {
-      const made = await post<Agent>(`${path(snapshot.id)}/restore`, undefined, RESTORE_MS);
+      const made = await post(`${path(snapshot.id)}/restore`, undefined, RESTORE_MS);
       const open = { label: "Open", run: () => navigate(`/agents/${made.label}`) };
       toast({ title: `${made.label} goes on from the snapshot`, action: open });
       return made;

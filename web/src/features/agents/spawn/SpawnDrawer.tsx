@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { post } from "../../../api/client";
 import { list } from "../../../api/list";
-import type { Agent, Bead } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { Guarded } from "../../../roles/Guarded";
 import { navigate } from "../../../router/router";
@@ -114,7 +113,7 @@ function Where({ form, props }: { form: SpawnForm; props: FieldProps }) {
   const homes = projects.filter((project) => project.repository);
   const ready = useQuery({
     queryKey: ["beads", "to-spawn"],
-    queryFn: () => list<Bead>("/api/v1/beads", { filter: { status: "open" }, most: 100 }),
+    queryFn: () => list("/api/v1/beads", { filter: { status: "open" }, most: 100 }),
     staleTime: 30_000,
   });
   return (
@@ -230,7 +229,7 @@ function useForm(bead: string | undefined) {
 function useSpawn(onDone: () => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (form: SpawnForm) => post<Agent>("/api/v1/agents", requestOf(form)),
+    mutationFn: (form: SpawnForm) => post("/api/v1/agents", requestOf(form)),
     onSuccess: (agent) => {
       client.invalidateQueries({ queryKey: ["agents"] });
       toast({

@@ -129,7 +129,7 @@ export class ShellSession {
 
   async #whyRefused(wanted: "look" | "open"): Promise<string | undefined> {
     try {
-      const { lifecycleState } = await get<Agent>(`/api/v1/agents/${this.#agent.id}`);
+      const { lifecycleState } = await get(`/api/v1/agents/${this.#agent.id}`);
       const { label } = this.#agent;
       if (AT_WORK.includes(lifecycleState)) {
         // A browser is not told why; the command is.

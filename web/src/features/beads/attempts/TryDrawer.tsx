@@ -23,7 +23,7 @@ export function TryDrawer({ bead, onClose }: { bead: TriedBead; onClose: () => v
   const form = useForm<Ways, Attempts>({
     draft: `try.${bead.id}`,
     initial: EMPTY_WAYS,
-    send: (values) => post<Attempts>(beadPath(bead, "/attempts"), waysOf(values), START_MS),
+    send: (values) => post(beadPath(bead, "/attempts"), waysOf(values), START_MS),
     done: (begun) => {
       client.setQueryData(attemptQueries.of(bead).queryKey, begun);
       toast({ title: `${plural(begun.attempts.length, "agent")} try ${bead.id}` });

@@ -19,7 +19,7 @@ export const attemptQueries = {
       queryKey: [...ATTEMPTS, bead.id],
       queryFn: async (): Promise<Attempts | null> => {
         try {
-          return await get<Attempts>(beadPath(bead, "/attempts"));
+          return await get(beadPath(bead, "/attempts"));
         } catch (error) {
           if (error instanceof ApiError && error.status === 404) return null;
           throw error;
@@ -31,9 +31,8 @@ export const attemptQueries = {
     queryOptions({
       queryKey: [...ATTEMPTS, bead.id, "diff", number, against ?? "base"],
       queryFn: () => {
-        const path = beadPath(bead, `/attempts/${number}/diff`);
-        const joint = path.includes("?") ? "&" : "?";
-        return get<AttemptDiff>(against === undefined ? path : `${path}${joint}against=${against}`);
+        const fields = against === undefined ? {} : { against: String(against) };
+        return get(beadPath(bead, `/attempts/${number}/diff`, fields));
       },
     }),
 };
@@ -50,7 +49,7 @@ export function usePickAttempt(bead: TriedBead) {
   return useChange<{ attempt: Attempt; force: boolean }, Attempts>({
     what: ({ attempt }) => `Pick attempt ${attempt.number}`,
     send: ({ attempt, force }) =>
-      post<Attempts>(beadPath(bead, `/attempts/${attempt.number}/pick`), { force }, DECIDE_MS),
+      post(beadPath(bead, `/attempts/${attempt.number}/pick`), { force }, DECIDE_MS),
     expect: (cache, { attempt }) =>
       cache.update<Attempts | null | AttemptDiff>([...ATTEMPTS, bead.id], (found) =>
         found && "attempts" in found
@@ -66,7 +65,7 @@ export function usePickAttempt(bead: TriedBead) {
 export function useDropAttempts(bead: TriedBead) {
   return useChange<void, Attempts>({
     what: () => `Drop the attempts at ${bead.id}`,
-    send: () => remove<Attempts>(beadPath(bead, "/attempts")),
+    send: () => remove(beadPath(bead, "/attempts")),
     expect: (cache) =>
       cache.update<Attempts | null | AttemptDiff>([...ATTEMPTS, bead.id], (found) =>
         found && "attempts" in found ? { ...found, state: "dropping" } : found,

@@ -1,4 +1,5 @@
 import { ApiError, download, upload } from "../../../api/client";
+import { queryOf } from "../../../api/query";
 import type { ImportedBeads } from "../../../api/types";
 import { plural, shellWord } from "../../../ui/format";
 
@@ -42,8 +43,7 @@ export function importBeads(
 
 /** All beads of a project, as a file. */
 export function exportBeads(projectId: string | undefined): Promise<Blob> {
-  const fields = projectId ? `?${new URLSearchParams({ projectId })}` : "";
-  return download(`/api/v1/beads/export${fields}`);
+  return download(`/api/v1/beads/export${queryOf(projectId ? { projectId } : {})}`);
 }
 
 /** `2 new, 1 changed, 14 as they are` */

@@ -125,9 +125,9 @@ function useLink(bead: Bead, verb: "link" | "unlink") {
   });
 }
 
-const link_ = (bead: Bead, link: LinkOrder) => post<Bead>(beadPath(bead, "/links"), link);
+const link_ = (bead: Bead, link: LinkOrder) => post(beadPath(bead, "/links"), link);
 const unlink_ = (bead: Bead, { type, target }: LinkOrder) =>
-  remove<Bead>(beadPath(bead, `/links/${type}/${encodeURIComponent(target)}`));
+  remove(beadPath(bead, `/links/${type}/${encodeURIComponent(target)}`));
 
 /** The server knows circles and refuses them, with the way around. */
 function AddLink({ bead }: { bead: Bead }) {

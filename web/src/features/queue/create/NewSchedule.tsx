@@ -1,7 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useId } from "react";
 import { post } from "../../../api/client";
-import type { Schedule } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useRefusal } from "../../../roles/session";
 import { TextField } from "../../../ui/Field";
@@ -23,7 +22,7 @@ export function NewSchedule({ onClose }: { onClose: () => void }) {
     draft: "schedule",
     initial: EMPTY,
     send: (values) =>
-      post<Schedule>("/api/v1/schedules", {
+      post("/api/v1/schedules", {
         name: values.name.trim(),
         cron: values.cron.trim(),
         ...(values.timezone.trim() !== "" && { timezone: values.timezone.trim() }),

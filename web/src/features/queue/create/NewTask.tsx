@@ -1,6 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { post } from "../../../api/client";
-import type { TaskMade } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useRefusal } from "../../../roles/session";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
@@ -18,7 +17,7 @@ export function NewTask({ onClose }: { onClose: () => void }) {
   const form = useForm({
     draft: "task",
     initial: { ...EMPTY_TASK, ...EMPTY_TIMES },
-    send: (values) => post<TaskMade>("/api/v1/tasks", taskOf(values)),
+    send: (values) => post("/api/v1/tasks", taskOf(values)),
     done: ({ id, fresh }) => {
       for (const queryKey of TASK_LISTS) client.invalidateQueries({ queryKey });
       const title = fresh

@@ -24,7 +24,7 @@ export function PoolDrawer({ pool, onClose }: { pool: Pool; onClose: () => void 
     initial: poolValues(pool),
     send: (values) => {
       const change: PoolPatch = poolChange(pool, values);
-      return patch<Pool>(`/api/v1/queue/pools/${encodeURIComponent(pool.name)}`, change);
+      return patch(`/api/v1/queue/pools/${encodeURIComponent(pool.name)}`, change);
     },
     done: () => {
       client.invalidateQueries({ queryKey: queueQueries.pools.queryKey });

@@ -21,7 +21,7 @@ const MOST = 1_000;
 export function deadQuery(filter: DeadFilter) {
   return queryOptions({
     queryKey: [...DEAD, filter],
-    queryFn: () => list<Task>(PATH, { filter: { ...filter }, most: MOST }),
+    queryFn: () => list(PATH, { filter: { ...filter }, most: MOST }),
     // While one types, the list before is better than none.
     placeholderData: keepPreviousData,
   });
@@ -30,14 +30,14 @@ export function deadQuery(filter: DeadFilter) {
 /** Reads all that a filter lets through, however many there are. */
 export async function readAllDead(filter: DeadFilter): Promise<readonly Task[]> {
   const most = Number.POSITIVE_INFINITY;
-  return (await list<Task>(PATH, { filter: { ...filter }, most })).items;
+  return (await list(PATH, { filter: { ...filter }, most })).items;
 }
 
 /** Puts all dead letters back that a filter lets through. */
 export function useReplay() {
   return useChange<DeadFilter, { replayed: number }>({
     what: () => "Replay the dead letters",
-    send: (filter) => post<{ replayed: number }>(`${PATH}/replay`, said(filter)),
+    send: (filter) => post(`${PATH}/replay`, said(filter)),
     settle: () => TASK_LISTS,
     done: (_, { replayed }) => `${replayed} in the queue again`,
   });

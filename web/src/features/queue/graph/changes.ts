@@ -3,7 +3,7 @@ import type { Run, RunStep } from "../../../api/types";
 import { useChange } from "../../../change/useChange";
 import { navigate } from "../../../router/router";
 
-const runPath = (id: string) => `/api/v1/runs/${encodeURIComponent(id)}`;
+const runPath = (id: string) => `/api/v1/runs/${encodeURIComponent(id)}` as const;
 const stepsKey = (id: string) => ["run", id, "steps"] as const;
 const settle = ({ run }: { run: Run }) => [["runs"], ["run", run.id]];
 
@@ -20,7 +20,7 @@ function expectState(step: string, state: string) {
 export function useRetryStep() {
   return useChange<OfStep, Run>({
     what: ({ step }) => `Retry from ${step.id}`,
-    send: ({ run, step }) => post<Run>(`${runPath(run.id)}/retry`, { steps: [step.id] }),
+    send: ({ run, step }) => post(`${runPath(run.id)}/retry`, { steps: [step.id] }),
     expect: (cache, { run, step }) => cache.update(stepsKey(run.id), expectState(step.id, "ready")),
     settle,
     done: ({ step }) => `${step.id} is done anew, and what depends on it`,
@@ -32,7 +32,7 @@ export function useAnswerStep() {
   return useChange<OfStep & { approve: boolean; note?: string }, Run>({
     what: ({ step, approve }) => `${approve ? "Approve" : "Reject"} ${step.id}`,
     send: ({ run, step, approve, note }) =>
-      post<Run>(`${runPath(run.id)}/answer`, { step: step.id, approve, ...(note && { note }) }),
+      post(`${runPath(run.id)}/answer`, { step: step.id, approve, ...(note && { note }) }),
     expect: (cache, { run, step, approve }) =>
       cache.update(stepsKey(run.id), expectState(step.id, approve ? "succeeded" : "failed")),
     settle,
@@ -45,7 +45,7 @@ export function useRerun() {
   return useChange<{ run: Run }, Run>({
     what: ({ run }) => `Run ${run.name} again`,
     send: async ({ run }) => {
-      const made = await post<Run>("/api/v1/runs", {
+      const made = await post("/api/v1/runs", {
         workflow: run.workflowId,
         inputs: run.inputs,
       });

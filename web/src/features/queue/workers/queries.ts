@@ -7,15 +7,14 @@ import { onLive } from "../../../realtime/rules";
 
 const WORKERS = ["workers"] as const;
 const MOST = 1_000;
-const path = (id: string) => `/api/v1/workers/${encodeURIComponent(id)}`;
+const path = (id: string) => `/api/v1/workers/${encodeURIComponent(id)}` as const;
 
 export const workerQueries = {
   all: queryOptions({
     queryKey: WORKERS,
-    queryFn: () => list<Worker>("/api/v1/workers", { most: MOST }),
+    queryFn: () => list("/api/v1/workers", { most: MOST }),
   }),
-  one: (id: string) =>
-    queryOptions({ queryKey: ["worker", id], queryFn: () => get<WorkerDetail>(path(id)) }),
+  one: (id: string) => queryOptions({ queryKey: ["worker", id], queryFn: () => get(path(id)) }),
 };
 
 onLive({ on: ["worker:*", "task:*"], invalidate: () => [WORKERS, ["worker"]] });
@@ -33,7 +32,7 @@ const settle = (worker: Worker) => [WORKERS, ["worker", worker.id]];
 /** Gives a worker no tasks for now, or goes on. */
 export function usePauseWorker() {
   const send = (worker: Worker, isPaused: boolean) =>
-    patch<Worker>(path(worker.id), { state: isPaused ? "paused" : "active" });
+    patch(path(worker.id), { state: isPaused ? "paused" : "active" });
   const isPaused = ({ status }: Worker) => status === "paused";
   return useChange<Worker, Worker>({
     what: (worker) => `${isPaused(worker) ? "Resume" : "Pause"} ${worker.name}`,

@@ -1,37 +1,37 @@
 import { queryOptions } from "@tanstack/react-query";
 import { ApiError, get, patch, post, remove } from "../../../api/client";
 import type { Listing } from "../../../api/list";
-import type { Drawing, Run, Workflow, WorkflowOutline } from "../../../api/types";
+import type { Run, Workflow, WorkflowOutline } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { tellRefusal, useChange } from "../../../change/useChange";
 import { onLive } from "../../../realtime/rules";
 import { saveAs } from "../../../ui/saveAs";
 
 const LIST = ["workflows"] as const;
-const path = (name: string) => `/api/v1/workflows/${encodeURIComponent(name)}`;
+const path = (name: string) => `/api/v1/workflows/${encodeURIComponent(name)}` as const;
 
 /** A stored workflow with its text, by its name or id. */
 export const workflowQuery = (name: string) =>
-  queryOptions({ queryKey: ["workflow", name], queryFn: () => get<Workflow>(path(name)) });
+  queryOptions({ queryKey: ["workflow", name], queryFn: () => get(path(name)) });
 
 /** Its steps, each with the wave in which it runs at the earliest. */
 export const outlineQuery = (name: string) =>
   queryOptions({
     queryKey: ["workflow", name, "steps"],
-    queryFn: () => get<WorkflowOutline>(`${path(name)}/steps`),
+    queryFn: () => get(`${path(name)}/steps`),
   });
 
 onLive({ on: "workflow:*", invalidate: () => [["workflow"]] });
 
 /** Tells how a text is understood; nothing is stored. */
 export function checkSource(source: string): Promise<WorkflowOutline> {
-  return post<WorkflowOutline>("/api/v1/workflows/validate", { source });
+  return post("/api/v1/workflows/validate", { source });
 }
 
 /** Stores a text under the name that it says, or puts it in the place of a workflow. */
 export function saveSource(source: string, known: string | undefined): Promise<Workflow> {
-  if (known === undefined) return post<Workflow>("/api/v1/workflows", { source });
-  return patch<Workflow>(path(known), { source });
+  if (known === undefined) return post("/api/v1/workflows", { source });
+  return patch(path(known), { source });
 }
 
 /** Starts a stored workflow, or one that comes with the request. */
@@ -39,7 +39,7 @@ export function startRun(
   what: { workflow: string } | { source: string },
   inputs: Record<string, unknown>,
 ): Promise<Run> {
-  return post<Run>("/api/v1/runs", { ...what, inputs });
+  return post("/api/v1/runs", { ...what, inputs });
 }
 
 /** Deletes a stored workflow; its runs stay, and its text can be stored again. */
@@ -47,7 +47,7 @@ export function useDeleteWorkflow() {
   return useChange<Workflow, Workflow>({
     what: ({ name }) => `Delete ${name}`,
     send: async ({ name }) => {
-      const whole = await get<Workflow>(path(name));
+      const whole = await get(path(name));
       await remove(path(name));
       return whole;
     },
@@ -72,8 +72,8 @@ export async function exportWorkflow(name: string, format: Export): Promise<void
   try {
     const text =
       format === "yaml"
-        ? ((await get<Workflow>(path(name))).source ?? "")
-        : (await get<Drawing>(`${path(name)}/drawing?format=${format}`)).text;
+        ? ((await get(path(name))).source ?? "")
+        : (await get(`${path(name)}/drawing?format=${format}`)).text;
     saveAs(`${name}.${ENDINGS[format]}`, new Blob([text], { type: "text/plain" }));
     toast({ title: `${name}.${ENDINGS[format]} is saved` });
   } catch (error) {
