@@ -31,6 +31,14 @@ const PLAN = {
 const WISH = `Write a file that says hello [[json ${JSON.stringify(PLAN)}]]`;
 /** The sample has no brackets, so they are added on its way. */
 const SCRIPT = "[[work NOTES.md a project for samples]]";
+/** What a machine without gVisor says. */
+const WITHOUT_RUNSC = {
+  name: "gvisor",
+  ok: false,
+  checks: [
+    { name: "gvisor", status: "fail", message: "it is not on the PATH", hint: "install runsc" },
+  ],
+};
 
 describe("X5 the setup", () => {
   let seeded: SeededServer;
@@ -209,11 +217,18 @@ describe("X5 the setup", () => {
       await own.getByRole("button", { name: "See where agents work" }).click();
       await own.getByRole("list", { name: "Where agents can work" }).waitFor();
       expect(await barriers(own), theme).toEqual([]);
+      await own.route("**/runtimes/gvisor/test", (route) =>
+        route.fulfill({ json: { success: true, data: WITHOUT_RUNSC } }),
+      );
+      await own.getByRole("button", { name: "Check again" }).click();
+      await own.getByText(/It is not on the PATH\. Install runsc\./).waitFor();
+      await own.getByText(/and agents use it unless you say otherwise/).waitFor();
+      expect(await barriers(own), theme).toEqual([]);
       await picture(own, `welcome-runtime-${theme}`);
+      // What a convoy may spend is no budget of all.
+      await own.getByRole("button", { name: "Say what it may cost $50.00 Done" }).waitFor();
       await own.getByRole("button", { name: "Get a first change" }).click();
       await own.getByRole("link", { name: "Review the change" }).waitFor();
-      await own.getByRole("button", { name: "Close the plan" }).click();
-      await own.getByRole("button", { name: "Try it with a sample" }).waitFor();
       expect(await barriers(own), theme).toEqual([]);
       await picture(own, `welcome-${theme}`);
       await own.getByRole("button", { name: "Skip the setup" }).click();

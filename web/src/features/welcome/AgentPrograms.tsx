@@ -32,6 +32,7 @@ function Programs({ tests, hasKey }: ProgramsProps) {
   const { found, besides } = programsIn({ tests });
   return (
     <>
+      <p className={styles.part}>Agents on this machine</p>
       <Lines label="Agents on this machine">
         <Line
           id="agent native"

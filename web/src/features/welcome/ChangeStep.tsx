@@ -55,7 +55,7 @@ export function ChangeStep({ project, reviews }: ChangeStepProps) {
           here for your review.
         </p>
       )}
-      <Resumed project={project} />
+      <Resumed project={project} isFirst={!review} />
     </>
   );
 }
@@ -72,8 +72,14 @@ function useOwnBeads(): ReadonlySet<string> {
   return new Set(followed?.waves.waves.flat().map(({ id }) => id));
 }
 
+interface ResumedProps {
+  project: Project;
+  /** Nothing is there to look at yet, so a sample helps. */
+  isFirst: boolean;
+}
+
 /** Goes on with the wish that is under way, if the address names none. */
-function Resumed({ project }: { project: Project }) {
+function Resumed({ project, isFirst }: ResumedProps) {
   const { data, isPending } = useQuery(latestQuery(project.id));
   const [intent] = useParam("intent");
   const isAsked = useRef(intent !== undefined);
@@ -88,7 +94,7 @@ function Resumed({ project }: { project: Project }) {
   return (
     <>
       <IntentBox />
-      {!isPending && intent === undefined && <Sample project={project} />}
+      {isFirst && !isPending && intent === undefined && <Sample project={project} />}
     </>
   );
 }

@@ -49,6 +49,7 @@ export function KeyStep({ tests, denied, doctor, onDone }: KeyStepProps) {
   return (
     <>
       {doctor && <AgentPrograms doctor={doctor} hasKey={works} />}
+      <p className={styles.part}>Keys of providers</p>
       <Loaded query={tests} what="The keys" skeleton={<SkeletonRows rows={1} height={54} />}>
         {({ items }) => <Verdicts tests={items} />}
       </Loaded>

@@ -25,6 +25,7 @@ import {
   doneSteps,
   factsOf,
   type Known,
+  limitOf,
   projectOf,
   STEPS,
   type StepId,
@@ -105,7 +106,7 @@ function Steps({ projects }: { projects: readonly Project[] }) {
       />
     ),
     runtime: <RuntimeStep doctor={doctor} denied={blind} onDone={goOn} />,
-    budget: <BudgetStep budgets={budgets.data?.items ?? []} onDone={goOn} />,
+    budget: <BudgetStep limit={limitOf(budgets.data?.items, project)} onDone={goOn} />,
     change: <ChangeStep project={project} reviews={reviews.data?.items ?? []} />,
   };
   return <StepList here={here} known={known} done={done} onChoose={choose} view={views[here]} />;

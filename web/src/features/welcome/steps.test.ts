@@ -19,12 +19,14 @@ describe("X5 the steps of the setup", () => {
       projects: [project("/app")],
       tests,
       diagnosis: diagnosis(true),
-      budgets: [{}] as Budget[],
+      budgets: [{ scope: "tenant" }] as Budget[],
       reviews: [{}] as ReviewRow[],
     };
     expect(doneSteps(all).size).toBe(5);
     expect(doneSteps({ tests: tests.slice(0, 1) }).has("key")).toBe(false);
     expect(doneSteps({ diagnosis: diagnosis(false) }).has("runtime")).toBe(false);
+    const passing = [{ scope: "convoy:c" }] as Budget[];
+    expect(doneSteps({ projects: [project("/app")], budgets: passing }).has("budget")).toBe(false);
     const limited = { ...project("/app"), limits: { monthlyBudgetMicros: 5 } } as Project;
     expect(doneSteps({ projects: [limited] }).has("budget")).toBe(true);
   });
@@ -46,7 +48,10 @@ describe("X5 the steps of the setup", () => {
       { provider: "anthropic", works: true },
       { provider: "openai", works: false },
     ] as ProviderTest[];
-    const budgets = [{ capMicros: 50_000_000 }] as Budget[];
+    const budgets = [
+      { scope: "convoy:c", capMicros: 390_000 },
+      { scope: "tenant", capMicros: 50_000_000 },
+    ] as Budget[];
     const known = { projects: [project("/app")], tests, diagnosis: diagnosis(true), budgets };
     expect([...factsOf(known).values()]).toEqual([
       "app",

@@ -20,6 +20,19 @@ export function projectOf(projects: readonly Project[] = []): Project | undefine
   return projects.find((one) => one.repository) ?? projects[0];
 }
 
+/** What holds for all that is done in the project; the budget of a convoy or an agent ends with it. */
+export function limitOf(
+  budgets: readonly Budget[] = [],
+  project?: Project,
+): Pick<Budget, "capMicros" | "period"> | undefined {
+  const cap = project?.limits?.monthlyBudgetMicros;
+  return (
+    budgets.find(({ scope }) => scope === "tenant") ??
+    budgets.find(({ scope }) => project && scope === `project:${project.id}`) ??
+    (cap ? { capMicros: cap, period: "monthly" } : undefined)
+  );
+}
+
 /** Which steps are done; the server is asked, so it does not matter who did them, and where. */
 export function doneSteps(known: Known): ReadonlySet<StepId> {
   const { projects, tests, diagnosis, budgets, reviews } = known;
@@ -28,7 +41,7 @@ export function doneSteps(known: Known): ReadonlySet<StepId> {
   if (project?.repository) done.add("repository");
   if (tests?.some(({ works }) => works)) done.add("key");
   if (diagnosis && recommended(diagnosis)) done.add("runtime");
-  if ((budgets?.length ?? 0) > 0 || project?.limits?.monthlyBudgetMicros) done.add("budget");
+  if (limitOf(budgets, project)) done.add("budget");
   if (reviews && reviews.length > 0) done.add("change");
   return done;
 }
@@ -37,12 +50,12 @@ export function doneSteps(known: Known): ReadonlySet<StepId> {
 export function factsOf({ projects, tests, diagnosis, budgets }: Known): Map<StepId, string> {
   const works = (tests ?? []).filter((test) => test.works).map(({ provider }) => provider);
   const best = diagnosis && recommended(diagnosis);
-  const cap = budgets?.[0]?.capMicros ?? projectOf(projects)?.limits?.monthlyBudgetMicros;
+  const limit = limitOf(budgets, projectOf(projects));
   const facts: [StepId, string | undefined][] = [
     ["repository", projectOf(projects)?.name],
     ["key", works.length > 0 ? [...new Set(works)].join(", ") : undefined],
     ["runtime", best && `${best.name} is recommended`],
-    ["budget", cap ? money(cap) : undefined],
+    ["budget", limit && money(limit.capMicros)],
   ];
   return new Map(facts.filter((fact): fact is [StepId, string] => fact[1] !== undefined));
 }
