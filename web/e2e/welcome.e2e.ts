@@ -101,7 +101,7 @@ describe("X5 the setup", () => {
     await agents.getByText("built in").waitFor();
     const claude = agents.locator('[data-line="agent claude"]');
     await claude.getByText("Version 9.9.9.").waitFor();
-    await claude.getByText("Works").waitFor();
+    await claude.getByText("Found").waitFor();
     await page.getByText(/A login of such a program is not passed on/).waitFor();
   });
 

@@ -2,7 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { Loaded } from "../../ui/Loaded";
 import { asSentences } from "../../ui/Sentence";
 import { SkeletonRows } from "../../ui/Skeleton";
-import { Badge } from "../../ui/Status";
+import { Badge, Status } from "../../ui/Status";
 import { CheckStatus } from "../settings/RuntimesSection";
 import { Line, Lines } from "../settings/Section";
 import { type Diagnosis, programsIn } from "./doctor";
@@ -46,7 +46,11 @@ function Programs({ tests, hasKey }: ProgramsProps) {
             id={`agent ${name}`}
             title={name}
             note={`Version ${version}.`}
-            state={<CheckStatus status="ok" />}
+            state={
+              <Status tone="ok" icon="check">
+                Found
+              </Status>
+            }
           />
         ))}
         {besides && (

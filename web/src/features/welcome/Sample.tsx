@@ -26,8 +26,9 @@ export function Sample({ project }: { project: Project }) {
       <div className={styles.offer}>
         <p>
           <strong>Nothing in mind?</strong> Let an agent describe <strong>{project.name}</strong> in
-          ten lines, in a new file <code>NOTES.md</code>. First you see what it may cost; nothing
-          runs before you press Start, and your branch stays as it is unless you approve.
+          ten lines, in a new file <code>NOTES.md</code>, in a worktree of its own. First you see
+          what it may cost; nothing runs before you press Start. The change waits for your review,
+          unless a <code>godel.toml</code> lets work land without one.
         </p>
         <Guarded
           align="end"
