@@ -54,11 +54,17 @@ export class SeededServer {
     }
   }
 
-  /** The same with nothing in it: a repository and a provider are there, but nobody told the server. */
-  static async bare(): Promise<{ seeded: SeededServer; here: World }> {
+  /**
+   * The same with nothing in it: a repository and a provider are there, but nobody told the server.
+   * Programs that it finds can be given, each with the version that it says.
+   */
+  static async bare(
+    programs: Record<string, string> = {},
+  ): Promise<{ seeded: SeededServer; here: World }> {
     const seeded = new SeededServer(await OwnServer.create());
     try {
       await seeded.#prepare();
+      await seeded.#install(programs);
       return { seeded, here: await seeded.server.start() };
     } catch (error) {
       await seeded.remove();
@@ -116,6 +122,15 @@ export class SeededServer {
     await this.git("config", "user.name", "Ann");
     await this.git("config", "user.email", "ann@example.org");
     await this.commit({ "README.md": "A project.\n", "godel.toml": SETTINGS });
+  }
+
+  async #install(programs: Record<string, string>): Promise<void> {
+    const folder = join(this.server.folder, "programs");
+    await mkdir(folder);
+    for (const [name, version] of Object.entries(programs)) {
+      await writeFile(join(folder, name), `#!/bin/sh\necho ${version}\n`, { mode: 0o755 });
+    }
+    this.server.env.PATH = `${folder}:${process.env.PATH}`;
   }
 
   async #fill(): Promise<Seed> {

@@ -29,6 +29,16 @@ const PLAN = {
   ],
 };
 const WISH = `Write a file that says hello [[json ${JSON.stringify(PLAN)}]]`;
+/** The sample has no brackets, so they are added on its way. */
+const SCRIPT = "[[work NOTES.md a project for samples]]";
+/** What a machine without gVisor says. */
+const WITHOUT_RUNSC = {
+  name: "gvisor",
+  ok: false,
+  checks: [
+    { name: "gvisor", status: "fail", message: "it is not on the PATH", hint: "install runsc" },
+  ],
+};
 
 describe("X5 the setup", () => {
   let seeded: SeededServer;
@@ -38,7 +48,7 @@ describe("X5 the setup", () => {
   let problems: string[];
 
   beforeAll(async () => {
-    ({ seeded, here } = await SeededServer.bare());
+    ({ seeded, here } = await SeededServer.bare({ claude: "9.9.9" }));
     browser = await openBrowser();
     ({ page, problems } = await visitor(browser));
     await signIn(page, here, "/");
@@ -86,6 +96,15 @@ describe("X5 the setup", () => {
     ]);
   });
 
+  it("X5 the agents of this machine are shown, and that a login of theirs is no key", async () => {
+    const agents = page.getByRole("list", { name: "Agents on this machine" });
+    await agents.getByText("built in").waitFor();
+    const claude = agents.locator('[data-line="agent claude"]');
+    await claude.getByText("Version 9.9.9.").waitFor();
+    await claude.getByText("Found").waitFor();
+    await page.getByText(/A login of such a program is not passed on/).waitFor();
+  });
+
   it("X5 a key is tried at once, and a wrong one says why", async () => {
     await page.getByText("There is no key of any provider, so nothing was tried.").waitFor();
     await page.getByLabel("Provider").selectOption("anthropic");
@@ -98,7 +117,34 @@ describe("X5 the setup", () => {
     await page.getByRole("button", { name: "Set and try it" }).click();
     await at("Say what it may cost");
     const done = page.getByRole("list", { name: "Steps of the setup" }).getByText("Done");
-    await expect.poll(() => done.count()).toBe(2);
+    await expect.poll(() => done.count()).toBe(3);
+  });
+
+  it("X5 the runtimes are tried, the strongest that works is recommended, and it is kept", async () => {
+    // It works on this machine, so it is done without a word; whoever wants to know opens it.
+    await page
+      .getByRole("button", { name: /See where agents work .* is recommended Done/ })
+      .click();
+    const places = page.getByRole("list", { name: "Where agents can work" });
+    const { items } = await read<{ items: { name: string; offered: boolean }[] }>(
+      here,
+      "/api/v1/runtimes",
+    );
+    const best = items.filter(({ offered }) => offered).at(-1)?.name ?? "";
+    expect(await places.getByText("Recommended").count()).toBe(1);
+    const line = places.locator(`[data-line="runtime ${best}"]`);
+    await line.getByText("Recommended").waitFor();
+    await picture(page, "welcome-runtime");
+    const tried = page.waitForResponse((one) => one.url().endsWith(`/runtimes/${best}/test`));
+    await page.getByRole("button", { name: "Check again" }).click();
+    expect((await tried).ok()).toBe(true);
+    await line.getByText("Works").waitFor();
+    if (best !== "worktree") {
+      await page.getByRole("button", { name: `Choose ${best} when I spawn` }).click();
+      await page.getByText(/is filled in when you spawn an agent/).waitFor();
+    }
+    await page.getByRole("button", { name: "Go on" }).click();
+    await at("Say what it may cost");
   });
 
   it("X5 a reload goes on where the server says, and a budget is set", async () => {
@@ -117,7 +163,34 @@ describe("X5 the setup", () => {
     expect(items.map(({ capMicros }) => capMicros)).toEqual([50_000_000]);
   });
 
+  it("X5 a sample says what it costs, is done in a worktree and ends at its review", async () => {
+    await page.route("**/api/v1/intents", (route, request) => {
+      if (request.method() !== "POST") return route.fallback();
+      const { text, ...rest } = request.postDataJSON();
+      return route.fallback({ postData: JSON.stringify({ ...rest, text: `${text} ${SCRIPT}` }) });
+    });
+    const offer = page.getByRole("button", { name: "Try it with a sample" });
+    await offer.waitFor();
+    await picture(page, "welcome-sample");
+    await offer.click();
+    const plan = page.getByRole("article", { name: "A plan" });
+    await plan.getByText("planned by rules").waitFor();
+    await plan.getByText(/about \$/).waitFor();
+    expect(await offer.count()).toBe(0);
+    await page.unroute("**/api/v1/intents");
+    await page.goto(`${here.url}/dashboard/welcome`);
+    await plan.getByRole("button", { name: "Start" }).click();
+    await page.getByRole("article", { name: "Started" }).waitFor({ timeout: 30_000 });
+    await page.getByRole("link", { name: "Review the change" }).click({ timeout: 90_000 });
+    await page.waitForURL(/\/dashboard\/review\//);
+    await page.getByText("a project for samples").first().waitFor();
+    await picture(page, "welcome-sample-review");
+    // The branch is as it was: the work is in a worktree until somebody approves.
+    expect(await seeded.git("ls-files")).not.toContain("NOTES.md");
+  }, 180_000);
+
   it("X5 a first wish becomes a change that is reviewed", async () => {
+    await page.goto(`${here.url}/dashboard/welcome`);
     await page.getByRole("textbox", { name: "What do you want?" }).fill(WISH);
     await page.getByRole("button", { name: "Plan it" }).click();
     const plan = page.getByRole("article", { name: "A plan" });
@@ -126,7 +199,8 @@ describe("X5 the setup", () => {
     // The plan was left and is found again.
     await plan.getByRole("button", { name: "Start" }).click();
     await page.getByRole("article", { name: "Started" }).waitFor({ timeout: 30_000 });
-    await page.getByText(/waits for your review\./).waitFor({ timeout: 90_000 });
+    // The review of the sample waits, too; this one is offered.
+    await page.getByText(/^Write hello.txt waits for your review\./).waitFor({ timeout: 90_000 });
     await picture(page, "welcome-ready");
     await page.getByRole("link", { name: "Review the change" }).click();
     await page.waitForURL(/\/dashboard\/review\//);
@@ -136,8 +210,23 @@ describe("X5 the setup", () => {
 
   it("G18 nothing keeps people out of it, in either theme", async () => {
     await eachTheme(browser, here, "/welcome?step=key", async (own, theme) => {
-      await own.getByText("Works", { exact: true }).waitFor();
+      await own.getByRole("list", { name: "What the test found" }).getByText("Works").waitFor();
+      await own.getByRole("list", { name: "Agents on this machine" }).waitFor();
       expect(await barriers(own), theme).toEqual([]);
+      await picture(own, `welcome-key-${theme}`);
+      await own.getByRole("button", { name: "See where agents work" }).click();
+      await own.getByRole("list", { name: "Where agents can work" }).waitFor();
+      expect(await barriers(own), theme).toEqual([]);
+      await own.route("**/runtimes/gvisor/test", (route) =>
+        route.fulfill({ json: { success: true, data: WITHOUT_RUNSC } }),
+      );
+      await own.getByRole("button", { name: "Check again" }).click();
+      await own.getByText(/It is not on the PATH\. Install runsc\./).waitFor();
+      await own.getByText(/and agents use it unless you say otherwise/).waitFor();
+      expect(await barriers(own), theme).toEqual([]);
+      await picture(own, `welcome-runtime-${theme}`);
+      // What a convoy may spend is no budget of all.
+      await own.getByRole("button", { name: "Say what it may cost $50.00 Done" }).waitFor();
       await own.getByRole("button", { name: "Get a first change" }).click();
       await own.getByRole("link", { name: "Review the change" }).waitFor();
       expect(await barriers(own), theme).toEqual([]);

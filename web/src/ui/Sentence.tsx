@@ -6,6 +6,14 @@ export function asSentence(text: string): string {
   return /[.!?]$/.test(start) ? start : `${start}.`;
 }
 
+/** What is wrong and what to do about it, one after the other; what was not said is left out. */
+export function asSentences(...texts: readonly (string | null | undefined)[]): string {
+  return texts
+    .filter((text) => typeof text === "string")
+    .map(asSentence)
+    .join(" ");
+}
+
 /** A message as a sentence; words in backticks are set as code. */
 export function Sentence({ text }: { text: string }) {
   const parts = asSentence(text).split("`");

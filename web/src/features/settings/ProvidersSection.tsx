@@ -10,7 +10,7 @@ import { latency, plural } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
 import { ErrorNotice } from "../../ui/Notice";
-import { asSentence } from "../../ui/Sentence";
+import { asSentences } from "../../ui/Sentence";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
@@ -203,10 +203,7 @@ export function Verdicts({ tests }: { tests: readonly ProviderTest[] }) {
                 ]
                   .filter(Boolean)
                   .join(" ")
-              : [test.problem, test.remedy]
-                  .filter((text) => typeof text === "string")
-                  .map(asSentence)
-                  .join(" ")
+              : asSentences(test.problem, test.remedy)
           }
           state={
             <Status tone={test.works ? "ok" : "bad"} icon={test.works ? "check" : "cross"}>

@@ -1,13 +1,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { post } from "../../api/client";
 import type { DoctorCheck, RuntimeInfo, RuntimeTest } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Loaded } from "../../ui/Loaded";
 import { ErrorNotice } from "../../ui/Notice";
-import { asSentence } from "../../ui/Sentence";
+import { asSentence, asSentences } from "../../ui/Sentence";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge, Status, type Tone } from "../../ui/Status";
-import { settingsQueries } from "./queries";
+import { settingsQueries, testRuntime } from "./queries";
 import { Group, Line, Lines, Section } from "./Section";
 
 /** Places where agents work, and whether they work right now. */
@@ -28,7 +27,7 @@ export function RuntimesSection() {
 function OneRuntime({ runtime }: { runtime: RuntimeInfo }) {
   const { name } = runtime;
   const test = useMutation({
-    mutationFn: () => post(`/api/v1/runtimes/${encodeURIComponent(name)}/test`),
+    mutationFn: () => testRuntime(name),
   });
   return (
     <Group title={name}>
@@ -36,7 +35,7 @@ function OneRuntime({ runtime }: { runtime: RuntimeInfo }) {
         <Line
           id={`runtime ${name}`}
           title={asSentence(runtime.about)}
-          note={noteOf(runtime)}
+          note={runtimeNote(runtime)}
           state={
             runtime.offered ? (
               <Badge tone="ok" icon="check">
@@ -74,10 +73,7 @@ export function Checks({ test }: { test: RuntimeTest }) {
           key={check.name}
           id={`check ${check.name}`}
           title={check.name}
-          note={[check.message, check.hint]
-            .filter((text) => typeof text === "string")
-            .map(asSentence)
-            .join(" ")}
+          note={asSentences(check.message, check.hint)}
           state={<CheckStatus status={check.status} />}
         />
       ))}
@@ -92,7 +88,8 @@ const LOOKS: Record<string, { tone: Tone; icon: "check" | "alert" | "cross"; wor
   fail: { tone: "bad", icon: "cross", word: "Does not work" },
 };
 
-function CheckStatus({ status }: Pick<DoctorCheck, "status">) {
+/** How a check ended, in a word. */
+export function CheckStatus({ status }: Pick<DoctorCheck, "status">) {
   const look = LOOKS[status] ?? LOOKS.warn;
   return look ? (
     <Status tone={look.tone} icon={look.icon}>
@@ -109,7 +106,8 @@ const ISOLATION: Record<string, string> = {
   microvm: "a machine of its own",
 };
 
-function noteOf({ offered, isolation, snapshot, network }: RuntimeInfo): string {
+/** What the walls of a runtime are made of, and what it can do. */
+export function runtimeNote({ offered, isolation, snapshot, network }: RuntimeInfo): string {
   if (!offered) return "This server did not find what it needs; a test says what that is.";
   const parts = [
     ISOLATION[isolation ?? ""] ?? isolation,

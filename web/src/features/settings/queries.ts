@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, patch, remove } from "../../api/client";
+import { get, patch, post, remove } from "../../api/client";
 import { serverTimestamp } from "../../api/clock";
 import { type Listing, list } from "../../api/list";
 import type { Key, Secret, User } from "../../api/types";
@@ -39,6 +39,14 @@ export const settingsQueries = {
     enabled: false,
   }),
 };
+
+/** The server says that it takes half a minute at most. */
+const CHECKING_MS = 40_000;
+
+/** Does on the server what `godel doctor` does: tries whether agents can work in a runtime right now. */
+export function testRuntime(name: string) {
+  return post(`/api/v1/runtimes/${encodeURIComponent(name)}/test`, undefined, CHECKING_MS);
+}
 
 onLive({ on: "key:*", invalidate: () => [settingsQueries.keys.queryKey] });
 onLive({ on: "secret:*", invalidate: () => [settingsQueries.secrets.queryKey] });

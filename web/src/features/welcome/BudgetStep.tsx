@@ -15,18 +15,18 @@ import styles from "./WelcomePage.module.css";
 const WARN_PERCENT = 80;
 
 interface BudgetStepProps {
-  budgets: readonly Budget[];
+  /** What holds already. */
+  limit: Pick<Budget, "capMicros" | "period"> | undefined;
   onDone: () => void;
 }
 
 /** One limit for everything, each month; finer ones have a page. */
-export function BudgetStep({ budgets, onDone }: BudgetStepProps) {
-  const [first] = budgets;
-  if (!first) return <BudgetForm onDone={onDone} />;
+export function BudgetStep({ limit, onDone }: BudgetStepProps) {
+  if (!limit) return <BudgetForm onDone={onDone} />;
   return (
     <>
       <p>
-        Spending stops at <strong>{money(first.capMicros)}</strong> ({first.period}).
+        Spending stops at <strong>{money(limit.capMicros)}</strong> ({limit.period}).
       </p>
       <div className={styles.acts}>
         <Button onClick={onDone}>Go on</Button>

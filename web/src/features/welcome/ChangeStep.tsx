@@ -7,6 +7,8 @@ import { setParams, useParam } from "../../router/router";
 import { Icon } from "../../ui/Icon";
 import { Notice } from "../../ui/Notice";
 import { IntentBox } from "../intents/IntentBox";
+import { intentQueries } from "../intents/queries";
+import { Sample } from "./Sample";
 import styles from "./WelcomePage.module.css";
 
 const GOES_ON = ["asking", "planned", "starting", "started"];
@@ -20,11 +22,13 @@ const latestQuery = (projectId: string) =>
 interface ChangeStepProps {
   project: Project | undefined;
   /** What waits for a person already. */
-  review: ReviewRow | undefined;
+  reviews: readonly ReviewRow[];
 }
 
-/** A first wish, by the same box as everywhere; it ends at its review. */
-export function ChangeStep({ project, review }: ChangeStepProps) {
+/** A first wish, by the same box as everywhere, or a sample; both end at their review. */
+export function ChangeStep({ project, reviews }: ChangeStepProps) {
+  const own = useOwnBeads();
+  const review = reviews.find(({ bead }) => own.has(bead)) ?? reviews[0];
   if (!project)
     return <Notice tone="plain">Add a repository first; a change needs a place.</Notice>;
   return (
@@ -51,14 +55,32 @@ export function ChangeStep({ project, review }: ChangeStepProps) {
           here for your review.
         </p>
       )}
-      <Resumed project={project} />
+      <Resumed project={project} isFirst={!review} />
     </>
   );
 }
 
+/** The beads of the wish on this page, so that its review is the one that is offered. */
+function useOwnBeads(): ReadonlySet<string> {
+  const [intentId] = useParam("intent");
+  const intent = useQuery({ ...intentQueries.one(intentId ?? ""), enabled: !!intentId }).data;
+  const { convoy, projectId } = intent ?? {};
+  const followed = useQuery({
+    ...intentQueries.followed(convoy ?? "", projectId ?? ""),
+    enabled: !!convoy,
+  }).data;
+  return new Set(followed?.waves.waves.flat().map(({ id }) => id));
+}
+
+interface ResumedProps {
+  project: Project;
+  /** Nothing is there to look at yet, so a sample helps. */
+  isFirst: boolean;
+}
+
 /** Goes on with the wish that is under way, if the address names none. */
-function Resumed({ project }: { project: Project }) {
-  const { data } = useQuery(latestQuery(project.id));
+function Resumed({ project, isFirst }: ResumedProps) {
+  const { data, isPending } = useQuery(latestQuery(project.id));
   const [intent] = useParam("intent");
   const isAsked = useRef(intent !== undefined);
   useEffect(() => {
@@ -69,5 +91,10 @@ function Resumed({ project }: { project: Project }) {
     );
     setParams({ project: project.id, ...(latest && { intent: latest.id }) });
   }, [data, project.id]);
-  return <IntentBox />;
+  return (
+    <>
+      <IntentBox />
+      {isFirst && !isPending && intent === undefined && <Sample project={project} />}
+    </>
+  );
 }

@@ -14,7 +14,7 @@ export function Invitation() {
   return (
     <section className={styles.card} aria-label="Set up Godel">
       <p className={styles.words}>
-        <strong>There is no project yet.</strong> In four short steps an agent makes its first
+        <strong>There is no project yet.</strong> In five short steps an agent makes its first
         change for you.
       </p>
       <div className={styles.acts}>

@@ -13,17 +13,21 @@ import { ErrorNotice, Notice } from "../../ui/Notice";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Verdicts } from "../settings/ProvidersSection";
 import { settingsQueries } from "../settings/queries";
+import { AgentPrograms } from "./AgentPrograms";
+import type { Diagnosis } from "./doctor";
 import styles from "./WelcomePage.module.css";
 
 interface KeyStepProps {
   tests: UseQueryResult<{ items: ProviderTest[] }>;
   /** Why this person may not try keys. */
   denied: string | undefined;
+  /** What is on this machine; nothing for who may not look. */
+  doctor: UseQueryResult<Diagnosis> | undefined;
   onDone: () => void;
 }
 
-/** Which keys there are, whether they work right now, and a place for another one. */
-export function KeyStep({ tests, denied, onDone }: KeyStepProps) {
+/** Which agents and keys there are, whether they work right now, and a place for another key. */
+export function KeyStep({ tests, denied, doctor, onDone }: KeyStepProps) {
   if (denied !== undefined) return <Notice tone="plain">{denied}</Notice>;
   const works = tests.data?.items.some((one) => one.works) ?? false;
   const tryAgain = () => tests.refetch();
@@ -44,6 +48,8 @@ export function KeyStep({ tests, denied, onDone }: KeyStepProps) {
   );
   return (
     <>
+      {doctor && <AgentPrograms doctor={doctor} hasKey={works} />}
+      <p className={styles.part}>Keys of providers</p>
       <Loaded query={tests} what="The keys" skeleton={<SkeletonRows rows={1} height={54} />}>
         {({ items }) => <Verdicts tests={items} />}
       </Loaded>

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { post } from "../../api/client";
 import type { Project } from "../../api/types";
 import { useRefusal } from "../../roles/session";
@@ -15,15 +16,28 @@ import { projectsQuery } from "../projects/queries";
 import { reviewQueries } from "../review/queries";
 import { BudgetStep } from "./BudgetStep";
 import { ChangeStep } from "./ChangeStep";
+import { doctorQuery } from "./doctor";
 import { KeyStep } from "./KeyStep";
 import { RepositoryStep } from "./RepositoryStep";
+import { RuntimeStep } from "./RuntimeStep";
 import { useSkipped } from "./skipped";
-import { doneSteps, projectOf, STEPS, type StepId, stepAfter, stepAt } from "./steps";
+import {
+  doneSteps,
+  factsOf,
+  type Known,
+  limitOf,
+  projectOf,
+  STEPS,
+  type StepId,
+  stepAfter,
+  stepAt,
+} from "./steps";
 import styles from "./WelcomePage.module.css";
 
 const TITLES: Record<StepId, string> = {
   repository: "Add a repository",
   key: "Give Godel a key",
+  runtime: "See where agents work",
   budget: "Say what it may cost",
   change: "Get a first change",
 };
@@ -47,7 +61,7 @@ export function Page() {
         }
       />
       <p className={styles.lead}>
-        Four steps, about three minutes. Leave and come back whenever you like.
+        Five steps, about three minutes. Leave and come back whenever you like.
       </p>
       <Loaded query={projects} what="The projects" skeleton={<SkeletonRows />}>
         {({ items }) => <Steps projects={items} />}
@@ -64,41 +78,70 @@ function Steps({ projects }: { projects: readonly Project[] }) {
   const [chosen, choose] = useParam("step");
   const denied = useRefusal("secret:execute:team");
   const tests = useQuery({ ...testQuery, enabled: denied === undefined });
+  const blind = useRefusal("config:read:team");
+  const doctor = useQuery({ ...doctorQuery, enabled: blind === undefined });
   const budgets = useQuery(budgetsQuery);
   const reviews = useQuery({
     ...reviewQueries.queue(project?.id),
     enabled: project !== undefined,
   });
-  const done = doneSteps({
+  const known: Known = {
     projects,
     tests: tests.data?.items,
+    diagnosis: doctor.data,
     budgets: budgets.data?.items,
     reviews: reviews.data?.items,
-  });
+  };
+  const done = doneSteps(known);
   const here = stepAt(done, chosen);
   const goOn = () => choose(stepAfter(done, here));
-  const views: Record<StepId, React.ReactNode> = {
+  const views: Record<StepId, ReactNode> = {
     repository: <RepositoryStep project={project} onDone={goOn} />,
-    key: <KeyStep tests={tests} denied={denied} onDone={goOn} />,
-    budget: <BudgetStep budgets={budgets.data?.items ?? []} onDone={goOn} />,
-    change: <ChangeStep project={project} review={reviews.data?.items[0]} />,
+    key: (
+      <KeyStep
+        tests={tests}
+        denied={denied}
+        doctor={blind === undefined ? doctor : undefined}
+        onDone={goOn}
+      />
+    ),
+    runtime: <RuntimeStep doctor={doctor} denied={blind} onDone={goOn} />,
+    budget: <BudgetStep limit={limitOf(budgets.data?.items, project)} onDone={goOn} />,
+    change: <ChangeStep project={project} reviews={reviews.data?.items ?? []} />,
   };
+  return <StepList here={here} known={known} done={done} onChoose={choose} view={views[here]} />;
+}
+
+interface StepListProps {
+  here: StepId;
+  known: Known;
+  done: ReadonlySet<StepId>;
+  onChoose: (step: StepId) => void;
+  /** What is in the step that is open. */
+  view: ReactNode;
+}
+
+function StepList({ here, known, done, onChoose, view }: StepListProps) {
+  const facts = factsOf(known);
   return (
     <ol className={styles.steps} aria-label="Steps of the setup">
       {STEPS.map((step, index) => (
         <li key={step} className={styles.step} aria-current={step === here ? "step" : undefined}>
-          <button type="button" className={styles.head} onClick={() => choose(step)}>
+          <button type="button" className={styles.head} onClick={() => onChoose(step)}>
             <span className={styles.number}>{index + 1}</span>
             <span className={styles.title}>{TITLES[step]}</span>
             {done.has(step) && (
-              <Status tone="ok" icon="check">
-                Done
-              </Status>
+              <>
+                <span className={styles.fact}>{facts.get(step)}</span>
+                <Status tone="ok" icon="check">
+                  Done
+                </Status>
+              </>
             )}
           </button>
           {step === here && (
             <div className={styles.body}>
-              <Boundary what="This step">{views[step]}</Boundary>
+              <Boundary what="This step">{view}</Boundary>
             </div>
           )}
         </li>

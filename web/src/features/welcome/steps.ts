@@ -1,13 +1,16 @@
 import type { Budget, Project, ProviderTest, ReviewRow } from "../../api/types";
+import { money } from "../../ui/format";
+import { type Diagnosis, recommended } from "./doctor";
 
 /** The way from nothing to the first reviewed change. */
-export const STEPS = ["repository", "key", "budget", "change"] as const;
+export const STEPS = ["repository", "key", "runtime", "budget", "change"] as const;
 export type StepId = (typeof STEPS)[number];
 
 /** What the server says; what was not read yet is missing. */
 export interface Known {
   projects?: readonly Project[] | undefined;
   tests?: readonly ProviderTest[] | undefined;
+  diagnosis?: Diagnosis | undefined;
   budgets?: readonly Budget[] | undefined;
   reviews?: readonly ReviewRow[] | undefined;
 }
@@ -17,15 +20,44 @@ export function projectOf(projects: readonly Project[] = []): Project | undefine
   return projects.find((one) => one.repository) ?? projects[0];
 }
 
+/** What holds for all that is done in the project; the budget of a convoy or an agent ends with it. */
+export function limitOf(
+  budgets: readonly Budget[] = [],
+  project?: Project,
+): Pick<Budget, "capMicros" | "period"> | undefined {
+  const cap = project?.limits?.monthlyBudgetMicros;
+  return (
+    budgets.find(({ scope }) => scope === "tenant") ??
+    budgets.find(({ scope }) => project && scope === `project:${project.id}`) ??
+    (cap ? { capMicros: cap, period: "monthly" } : undefined)
+  );
+}
+
 /** Which steps are done; the server is asked, so it does not matter who did them, and where. */
-export function doneSteps({ projects, tests, budgets, reviews }: Known): ReadonlySet<StepId> {
+export function doneSteps(known: Known): ReadonlySet<StepId> {
+  const { projects, tests, diagnosis, budgets, reviews } = known;
   const done = new Set<StepId>();
   const project = projectOf(projects);
   if (project?.repository) done.add("repository");
   if (tests?.some(({ works }) => works)) done.add("key");
-  if ((budgets?.length ?? 0) > 0 || project?.limits?.monthlyBudgetMicros) done.add("budget");
+  if (diagnosis && recommended(diagnosis)) done.add("runtime");
+  if (limitOf(budgets, project)) done.add("budget");
   if (reviews && reviews.length > 0) done.add("change");
   return done;
+}
+
+/** What came of the steps, in a word or two each, so that nobody has to open them. */
+export function factsOf({ projects, tests, diagnosis, budgets }: Known): Map<StepId, string> {
+  const works = (tests ?? []).filter((test) => test.works).map(({ provider }) => provider);
+  const best = diagnosis && recommended(diagnosis);
+  const limit = limitOf(budgets, projectOf(projects));
+  const facts: [StepId, string | undefined][] = [
+    ["repository", projectOf(projects)?.name],
+    ["key", works.length > 0 ? [...new Set(works)].join(", ") : undefined],
+    ["runtime", best && `${best.name} is recommended`],
+    ["budget", limit && money(limit.capMicros)],
+  ];
+  return new Map(facts.filter((fact): fact is [StepId, string] => fact[1] !== undefined));
 }
 
 /** The step to be at: the one that was chosen, else the first that is not done. */

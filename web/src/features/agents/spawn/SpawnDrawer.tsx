@@ -12,7 +12,6 @@ import { money, plural } from "../../../ui/format";
 import { ErrorNotice } from "../../../ui/Notice";
 import { asSentence } from "../../../ui/Sentence";
 import { useDraft } from "../../../ui/useDraft";
-import { useStored } from "../../../ui/useStored";
 import { useProject } from "../../projects/queries";
 import { settingsQueries } from "../../settings/queries";
 import { agentQueries, useKnownModels } from "../queries";
@@ -32,10 +31,8 @@ import {
   spawnCli,
   warningOf,
 } from "./form";
+import { KEPT, useKept } from "./kept";
 import styles from "./SpawnDrawer.module.css";
-
-/** What stays the same from one agent to the next. */
-const KEPT = ["role", "harness", "model", "runtime", "sandbox", "budget"] as const;
 
 /** Starts an agent; whoever has done it before needs a task and one click. */
 export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onClose: () => void }) {
@@ -206,7 +203,7 @@ function CostSoFar({ form }: { form: SpawnForm }) {
 
 function useForm(bead: string | undefined) {
   const { projectId } = useProject();
-  const [kept, keep] = useStored<Partial<SpawnForm>>("spawn", {});
+  const [kept, keep] = useKept();
   const [task, setTask, clearTask] = useDraft("spawn.task");
   const [rest, setRest] = useState<SpawnForm>({
     ...EMPTY_FORM,

@@ -162,7 +162,8 @@ export interface RuntimeOption {
 
 /** While the server has not said what it offers, and for those who may not ask. */
 const USUAL_RUNTIMES = ["worktree", "gvisor"];
-const USUAL = "worktree";
+/** Where agents work unless somebody says otherwise; the server has no setting for it. */
+export const USUAL_RUNTIME = "worktree";
 
 const SNAPSHOTS: Record<string, string> = {
   none: "no snapshots",
@@ -187,7 +188,7 @@ export function capabilityWords(
   chosen: string,
   runtimes: readonly RuntimeInfo[] | undefined,
 ): string | undefined {
-  const name = chosen || USUAL;
+  const name = chosen || USUAL_RUNTIME;
   const runtime = runtimes?.find((one) => one.name === name);
   if (!runtime) return undefined;
   if (!runtime.offered) {
