@@ -16,7 +16,7 @@ pub use change::{
 pub use convoys::{convoy, convoys, create_convoy, delete_convoy, fill_convoy, update_convoy};
 pub use exchange::{export, import};
 pub use look::{Listing, Queue, beads, get, log, ready};
-pub use memories::{forget, memories, remember};
+pub use memories::{forget, recall, remember};
 pub(crate) use publish::all_with_repository;
 pub use publish::start;
 pub(crate) use shelves::Shelves;

@@ -287,7 +287,7 @@ async fn a_bead_that_is_put_off_is_not_ready_until_that_is_taken_back() {
         assert_eq!(ready().await, 1);
         for wrong in ["tomorrow", "2001-01-01T00:00:00Z"] {
             let refused = failure(patch(wrong).await, 400, "invalid_field").await;
-            assert_eq!(refused["field"], "defer", "{wrong}");
+            assert_eq!(refused["error"]["field"], "defer", "{wrong}");
         }
         let off = data(patch("2999-01-01T00:00:00Z").await, StatusCode::OK).await;
         assert_eq!(off["defer"], "2999-01-01T00:00:00Z");

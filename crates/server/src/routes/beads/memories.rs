@@ -27,7 +27,7 @@ pub(crate) async fn list(
     caller: Caller,
     Query(project): Query<InProject>,
 ) -> ApiResult<impl IntoResponse> {
-    let known = beads::memories(&shared.app, &caller.call, project.id()).await?;
+    let known = beads::recall(&shared.app, &caller.call, project.id()).await?;
     Ok(Json(Success::new(Memories { items: known.into_iter().map(memory).collect() })))
 }
 
