@@ -25,6 +25,20 @@ export const BEAD = {
     icon: "hand",
     can: "bead:execute:own",
   }),
+  defer: defineAction({
+    id: "beads.defer",
+    scope: "beads",
+    title: "Put off",
+    icon: "clock",
+    can: "bead:update:own",
+  }),
+  undefer: defineAction({
+    id: "beads.undefer",
+    scope: "beads",
+    title: "No longer put off",
+    icon: "clock",
+    can: "bead:update:own",
+  }),
   remove: defineAction({
     id: "beads.delete",
     scope: "beads",
