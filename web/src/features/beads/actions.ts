@@ -47,6 +47,13 @@ export const BEAD = {
     can: "bead:delete:own",
     destructive: true,
   }),
+  memories: defineAction({
+    id: "beads.memories",
+    scope: "beads",
+    title: "What is remembered",
+    icon: "archive",
+    can: "bead:read:team",
+  }),
   look: defineAction({
     id: "beads.look",
     scope: "beads",
