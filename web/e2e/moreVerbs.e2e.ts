@@ -56,6 +56,9 @@ describe("verbs that were on the command line alone", () => {
   const token = async (name: string) =>
     (await items<AgentToken>("/api/v1/agent-tokens")).find((one) => one.name === name);
 
+  const undoOf = (title: RegExp) =>
+    page.getByRole("status").filter({ hasText: title }).getByRole("button", { name: "Undo" });
+
   async function act(on: string, item: RegExp): Promise<void> {
     await page.getByRole("button", { name: on, exact: true }).click();
     await page.getByRole("menuitem", { name: item }).click();
@@ -252,11 +255,10 @@ describe("verbs that were on the command line alone", () => {
     await form.getByRole("button", { name: "Put off", exact: true }).click();
     await form.waitFor({ state: "detached" });
     await panel.getByText(/^Blocked: It is put off until/).waitFor();
+    const undo = undoOf(/put off until/);
+    // Under the pointer the message stays, however long the server takes.
+    await undo.hover();
     await expect.poll(deferred).toBe(until);
-    const undo = page
-      .getByRole("status")
-      .filter({ hasText: /put off until/ })
-      .getByRole("button", { name: "Undo" });
     await undo.click();
     await expect.poll(deferred).toBeUndefined();
 
@@ -296,11 +298,9 @@ describe("verbs that were on the command line alone", () => {
     await box.getByText("godel memories REDIS port").waitFor();
     await one("redis").getByRole("button", { name: "Forget redis" }).click();
     await one("redis").waitFor({ state: "detached" });
+    const undo = undoOf(/redis is forgotten/);
+    await undo.hover();
     await expect.poll(known).toEqual(["build-command: make -j4 all"]);
-    const undo = page
-      .getByRole("status")
-      .filter({ hasText: "redis is forgotten" })
-      .getByRole("button", { name: "Undo" });
     await undo.click();
     await one("redis").waitFor();
     await expect.poll(async () => (await known()).length).toBe(2);

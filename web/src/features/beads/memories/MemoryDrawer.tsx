@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Memory } from "../../../api/types";
+import { ToastsHere } from "../../../change/Toaster";
 import { Guarded } from "../../../roles/Guarded";
 import { useParam } from "../../../router/router";
 import { Cli } from "../../../ui/Cli";
@@ -64,6 +65,7 @@ export function MemoryDrawer({ onClose }: { onClose: () => void }) {
             );
           }}
         </Loaded>
+        <ToastsHere />
       </div>
     </Drawer>
   );

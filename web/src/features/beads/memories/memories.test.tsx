@@ -41,6 +41,8 @@ const button = (name: string) => screen.getByRole("button", { name });
 async function undo(title: string): Promise<void> {
   const message = (await screen.findByText(title)).closest<HTMLElement>("[role=status]");
   if (!message) throw new Error(`${title} is no message`);
+  // Outside of the drawer nothing can be pressed while it is open.
+  expect(message.closest("dialog")).not.toBeNull();
   fireEvent.click(within(message).getByRole("button", { name: "Undo" }));
 }
 const isOff = (name: string) => button(name).getAttribute("aria-disabled") === "true";
