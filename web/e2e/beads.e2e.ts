@@ -23,7 +23,7 @@ The form is **slow** on \`Safari\`, see https://example.org/report
 <img src=x onerror="window.broken = true"> [bad](javascript:alert)`;
 
 async function openExchange(page: Page, line: RegExp): Promise<void> {
-  await page.getByRole("button", { name: "Import and export" }).click();
+  await page.getByRole("button", { name: "Import, export and more" }).click();
   await page.getByRole("menuitem", { name: line }).first().click();
 }
 

@@ -4,12 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type {
   AgentToken,
   AuditEntry,
+  Bead,
   Letter,
+  Memory,
   Task,
   TaskDetail,
   UserExport,
   Worktree,
 } from "../src/api/types";
+import { makeBead } from "./beadSeed";
 import {
   badge,
   barriers,
@@ -52,6 +55,9 @@ describe("verbs that were on the command line alone", () => {
     (await items<Task>("/api/v1/tasks")).find((one) => one.title === title);
   const token = async (name: string) =>
     (await items<AgentToken>("/api/v1/agent-tokens")).find((one) => one.name === name);
+
+  const undoOf = (title: RegExp) =>
+    page.getByRole("status").filter({ hasText: title }).getByRole("button", { name: "Undo" });
 
   async function act(on: string, item: RegExp): Promise<void> {
     await page.getByRole("button", { name: on, exact: true }).click();
@@ -230,6 +236,76 @@ describe("verbs that were on the command line alone", () => {
     expect(await barriers(page)).toEqual([]);
   });
 
+  it("G12 bead defer: a bead is put off by days or a date, and no longer so", async () => {
+    const id = await makeBead(seeded, "Renew the certificate");
+    const deferred = async () =>
+      (await read<Bead>(here, `/api/v1/beads/${id}`)).defer?.replace(/\.\d+Z$/, "Z") ?? undefined;
+    await go(`/beads/${id}`);
+    const panel = page.getByRole("complementary", { name: `Bead ${id}` });
+    await panel.getByRole("button", { name: `Do something with ${id}` }).waitFor();
+    await act(`Do something with ${id}`, /^Put off/);
+    const form = drawer(`Put off ${id}`);
+    await form.getByLabel("Until").selectOption({ label: "A date and time" });
+    await form.getByLabel("Date and time").fill("2099-01-31T08:00");
+    const at = await page.evaluate(() => new Date("2099-01-31T08:00").toISOString());
+    const until = at.replace(".000Z", "Z");
+    await form.getByText(`godel bead defer ${id} --until ${until}`).waitFor();
+    await picture(page, "verbs-defer");
+    expect(await barriers(page)).toEqual([]);
+    await form.getByRole("button", { name: "Put off", exact: true }).click();
+    await form.waitFor({ state: "detached" });
+    await panel.getByText(/^Blocked: It is put off until/).waitFor();
+    const undo = undoOf(/put off until/);
+    // Under the pointer the message stays, however long the server takes.
+    await undo.hover();
+    await expect.poll(deferred).toBe(until);
+    await undo.click();
+    await expect.poll(deferred).toBeUndefined();
+
+    await act(`Do something with ${id}`, /^Put off/);
+    await form.getByRole("button", { name: "Put off", exact: true }).click();
+    await expect.poll(async () => Date.parse((await deferred()) ?? "") > Date.now()).toBe(true);
+    await act(`Do something with ${id}`, /^No longer put off/);
+    await expect.poll(deferred).toBeUndefined();
+    await panel.getByText(/^Blocked: It is put off until/).waitFor({ state: "detached" });
+  });
+
+  it("G12 remember, memories, forget: what the next one should know, and back by Undo", async () => {
+    const known = async () =>
+      (await items<Memory>("/api/v1/memories")).map(({ id, text }) => `${id}: ${text}`);
+    await go("/beads");
+    await act("Import, export and more", /^What is remembered/);
+    const box = drawer("What is remembered");
+    await box.getByText(/^Nothing is remembered yet/).waitFor();
+    const remember = async (text: string, name: string) => {
+      await box.getByLabel("What to know").fill(text);
+      await box.getByLabel("Name, if you like").fill(name);
+      await box.getByRole("button", { name: "Remember", exact: true }).click();
+    };
+    await remember("Tests need Redis on port 6380", "redis");
+    await expect.poll(known).toEqual(["redis: Tests need Redis on port 6380"]);
+    await expect.poll(() => box.getByLabel("What to know").inputValue()).toBe("");
+    await remember("make -j4 all", "build-command");
+    await expect.poll(async () => (await known()).length).toBe(2);
+    const list = box.getByRole("list", { name: "What is remembered" });
+    const one = (name: string) => list.locator(`[data-memory="${name}"]`);
+    await one("build-command").getByText("make -j4 all").waitFor();
+    await picture(page, "verbs-memories");
+    expect(await barriers(page)).toEqual([]);
+
+    await box.getByLabel("Look for words").fill("REDIS port");
+    await one("build-command").waitFor({ state: "detached" });
+    await box.getByText("godel memories REDIS port").waitFor();
+    await one("redis").getByRole("button", { name: "Forget redis" }).click();
+    await one("redis").waitFor({ state: "detached" });
+    const undo = undoOf(/redis is forgotten/);
+    await undo.hover();
+    await expect.poll(known).toEqual(["build-command: make -j4 all"]);
+    await undo.click();
+    await one("redis").waitFor();
+    await expect.poll(async () => (await known()).length).toBe(2);
+  });
+
   it("G17 G18 nothing keeps people out in the dark, and nothing is cut off on a phone", async () => {
     const { page: phone } = await visitor(browser, { viewport: { width: 390, height: 844 } });
     await chooseTheme(phone, "dark");
@@ -243,6 +319,7 @@ describe("verbs that were on the command line alone", () => {
       ["batch", "/queue?new=batch"],
       ["letters", "/agents?kept=letters"],
       ["worktrees", "/agents?kept=worktrees"],
+      ["memories", "/beads?kept=memories"],
     ]) {
       await phone.goto(`${here.url}/dashboard${place}`);
       await phone.getByRole("dialog").waitFor();

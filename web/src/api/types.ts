@@ -75,6 +75,7 @@ export type AgentTokenMade = Schemas["AgentTokenMade"];
 export type NewAgentToken = Schemas["NewAgentToken"];
 export type Worktree = Schemas["Worktree"];
 export type Letter = Schemas["Letter"];
+export type Memory = Schemas["Memory"];
 export type ModelCall = Schemas["ModelCall"];
 export type ModelCalls = Schemas["ModelCalls"];
 export type Estop = Schemas["Estop"];

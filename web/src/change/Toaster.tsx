@@ -1,20 +1,28 @@
 import { useEffect, useState } from "react";
+import { createPortal } from "react-dom";
 import { Button } from "../ui/Button";
 import { classes } from "../ui/classes";
 import { Icon } from "../ui/Icon";
 import styles from "./Toaster.module.css";
-import { dismiss, type Toast, useToasts } from "./toasts";
+import { dismiss, showToastsIn, type Toast, useToastHome, useToasts } from "./toasts";
 
 /** Shows the messages in a corner; those under the pointer or the focus stay. */
 export function Toaster() {
   const toasts = useToasts();
-  return (
+  const home = useToastHome();
+  const messages = (
     <section className={styles.toaster} aria-label="Messages">
       {toasts.map((toast) => (
         <ToastCard key={toast.id} toast={toast} />
       ))}
     </section>
   );
+  return home ? createPortal(messages, home) : messages;
+}
+
+/** In a drawer that stays open: behind it nothing can be pressed, so the messages come into it. */
+export function ToastsHere() {
+  return <div ref={showToastsIn} />;
 }
 
 function ToastCard({ toast }: { toast: Toast }) {

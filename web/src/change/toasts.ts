@@ -43,16 +43,32 @@ export function dismiss(id: number): void {
 
 /** The messages, the newest last. */
 export function useToasts(): readonly Toast[] {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => toasts,
-  );
+  return useSyncExternalStore(listen, () => toasts);
+}
+
+let home: HTMLElement | null = null;
+
+/** Where the messages are shown while it is there; in the corner of the page again after that. */
+export function showToastsIn(element: HTMLElement | null): void {
+  home = element;
+  tellAll();
+}
+
+/** The place that was named for the messages, if there is one. */
+export function useToastHome(): HTMLElement | null {
+  return useSyncExternalStore(listen, () => home);
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 function set(next: readonly Toast[]): void {
   toasts = next;
+  tellAll();
+}
+
+function tellAll(): void {
   for (const tell of listeners) tell();
 }

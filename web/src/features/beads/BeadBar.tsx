@@ -7,6 +7,7 @@ import { NewConvoy } from "../convoys/NewConvoy";
 import { useConvoyItems } from "../convoys/useConvoyItems";
 import { MAY_CHANGE, MAY_DELETE } from "./actions";
 import { CloseDialog } from "./CloseDialog";
+import { DeferDialog } from "./DeferDialog";
 import { useAskAndDelete } from "./holding";
 import { LabelDialog } from "./LabelDialog";
 import { useBeadActs } from "./useBeadActs";
@@ -20,7 +21,7 @@ interface BeadBarProps {
 /** What can be done with several beads at once; the table has the same bar. */
 export function BeadBar({ beads, onClear }: BeadBarProps) {
   const { statusItems, priorityItems, agentItems } = useBeadActs();
-  const [asking, setAsking] = useState<"convoy" | "labels" | "close">();
+  const [asking, setAsking] = useState<"convoy" | "labels" | "later" | "close">();
   const { itemsFor } = useConvoyItems(() => setAsking("convoy"));
   const shared = { look: "line", size: "small", align: "left" } as const;
   const finish = () => {
@@ -48,11 +49,13 @@ export function BeadBar({ beads, onClear }: BeadBarProps) {
           beads={beads}
           onClear={onClear}
           onLabels={() => setAsking("labels")}
+          onLater={() => setAsking("later")}
           onClosing={() => setAsking("close")}
         />
       </BulkBar>
       {asking === "convoy" && <NewConvoy beads={beads} onClose={finish} />}
       {asking === "labels" && <LabelDialog beads={beads} onClose={() => setAsking(undefined)} />}
+      {asking === "later" && <DeferDialog beads={beads} onClose={() => setAsking(undefined)} />}
       {asking === "close" && (
         <CloseDialog beads={beads} onClose={() => setAsking(undefined)} onClosed={finish} />
       )}
@@ -62,15 +65,17 @@ export function BeadBar({ beads, onClear }: BeadBarProps) {
 
 interface BarButtonsProps extends BeadBarProps {
   onLabels: () => void;
+  onLater: () => void;
   onClosing: () => void;
 }
 
-function BarButtons({ beads, onClear, onLabels, onClosing }: BarButtonsProps) {
+function BarButtons({ beads, onClear, onLabels, onLater, onClosing }: BarButtonsProps) {
   const foreign = useForeign()(beads);
   const foreignToDelete = useForeign("delete")(beads);
   const askAndDelete = useAskAndDelete();
   const shared = { size: "small", side: "above" } as const;
-  const allDone = beads.every(({ status }) => status === "done");
+  const isAllOver = beads.every(({ status }) => status === "done");
+  const whyAllOver = isAllOver ? "All of them are done." : undefined;
   const cliFor = (tail: (id: string) => string) =>
     beads.map(({ id }) => `godel bead ${tail(id)}`).join(" && ");
   return (
@@ -87,7 +92,16 @@ function BarButtons({ beads, onClear, onLabels, onClosing }: BarButtonsProps) {
       <Guarded
         {...shared}
         can={MAY_CHANGE}
-        refused={foreign ?? (allDone ? "All of them are done." : undefined)}
+        refused={foreign ?? whyAllOver}
+        cli={cliFor((id) => `defer ${id} --until 3d`)}
+        onClick={onLater}
+      >
+        Put off
+      </Guarded>
+      <Guarded
+        {...shared}
+        can={MAY_CHANGE}
+        refused={foreign ?? whyAllOver}
         cli={cliFor((id) => `close ${id} --reason "..."`)}
         onClick={onClosing}
       >

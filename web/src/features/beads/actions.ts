@@ -25,6 +25,20 @@ export const BEAD = {
     icon: "hand",
     can: "bead:execute:own",
   }),
+  defer: defineAction({
+    id: "beads.defer",
+    scope: "beads",
+    title: "Put off",
+    icon: "clock",
+    can: "bead:update:own",
+  }),
+  undefer: defineAction({
+    id: "beads.undefer",
+    scope: "beads",
+    title: "No longer put off",
+    icon: "clock",
+    can: "bead:update:own",
+  }),
   remove: defineAction({
     id: "beads.delete",
     scope: "beads",
@@ -32,6 +46,13 @@ export const BEAD = {
     icon: "trash",
     can: "bead:delete:own",
     destructive: true,
+  }),
+  memories: defineAction({
+    id: "beads.memories",
+    scope: "beads",
+    title: "What is remembered",
+    icon: "archive",
+    can: "bead:read:team",
   }),
   look: defineAction({
     id: "beads.look",

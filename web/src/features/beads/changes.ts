@@ -97,6 +97,8 @@ export interface Edit {
   change: BeadPatch | ((bead: Bead) => BeadPatch);
   /** What it is for messages: `the priority`. */
   what: string;
+  /** What is told when it was done; that it was changed unless given. */
+  done?: string;
 }
 
 /** Changes what beads say. */
@@ -108,6 +110,7 @@ export function useEditBeads() {
     expect: (cache, { beads, change }) =>
       expectBeads(cache, beads, (bead) => shownAfter(bead, changeOf(change, bead))),
     settle: ({ beads }) => settleOf(beads),
+    done: ({ done }) => done,
     undo: ({ beads, change }) =>
       each(beads, (bead) => patch(beadPath(bead), saidBefore(bead, changeOf(change, bead)))),
   });

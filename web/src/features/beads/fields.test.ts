@@ -51,6 +51,7 @@ describe("a change", () => {
     const one = bead("a", {
       estimate: 60,
       parentBead: "b",
+      defer: "2099-01-01T00:00:00Z",
       labels: ["x"],
       metadata: { ticket: "1", keep: 2 },
     });
@@ -58,6 +59,7 @@ describe("a change", () => {
       estimate: 0,
       budget: 5_000_000,
       parentBead: "",
+      defer: "",
       labels: ["y"],
       metadata: { ticket: null, fresh: "3" },
     };
@@ -65,6 +67,7 @@ describe("a change", () => {
       estimate: null,
       budget: 5_000_000,
       parentBead: null,
+      defer: null,
       labels: ["y"],
       metadata: { keep: 2, fresh: "3" },
     });
@@ -72,11 +75,18 @@ describe("a change", () => {
       estimate: 60,
       budget: 0,
       parentBead: "b",
+      defer: "2099-01-01T00:00:00Z",
       labels: ["x"],
       metadata: { ticket: "1", fresh: null },
     });
     expect(shownAfter(one, { title: "New" })).toEqual({ title: "New" });
     expect(saidBefore(one, { title: "New" })).toEqual({ title: "a" });
+  });
+
+  it("is not taken back to a time that has passed: the server would not take it", () => {
+    const change = { defer: "2099-01-01T00:00:00Z" };
+    expect(saidBefore(bead("a"), change)).toEqual({ defer: "" });
+    expect(saidBefore(bead("a", { defer: "2020-01-01T00:00:00Z" }), change)).toEqual({ defer: "" });
   });
 });
 

@@ -1,3 +1,4 @@
+import { serverNow } from "../../api/clock";
 import type { Bead, BeadPatch } from "../../api/types";
 import { shellWord } from "../../ui/format";
 import { wordsIn } from "../../ui/typed";
@@ -37,12 +38,13 @@ export function estimateFault(text: string): string | undefined {
 
 /** What a bead shows at once after a change; an empty text, a zero and a `null` remove. */
 export function shownAfter(bead: Bead, change: BeadPatch): Partial<Bead> {
-  const { metadata, parentBead, estimate, budget, ...rest } = change;
+  const { metadata, parentBead, estimate, budget, defer, ...rest } = change;
   return {
     ...(rest as Partial<Bead>),
     ...(estimate !== undefined && { estimate: estimate || null }),
     ...(budget !== undefined && { budget: budget || null }),
     ...(parentBead !== undefined && { parentBead: parentBead || null }),
+    ...(defer !== undefined && { defer: defer || null }),
     ...(metadata && { metadata: mergedMetadata(bead.metadata, metadata) }),
   };
 }
@@ -59,8 +61,11 @@ export function saidBefore(bead: Bead, change: BeadPatch): BeadPatch {
   const isNumber = (field: string) => field === "estimate" || field === "budget";
   const old = fields.map((field) => [field, bead[field] ?? (isNumber(field) ? 0 : "")]);
   const members = Object.keys(metadata ?? {}).map((key) => [key, bead.metadata[key] ?? null]);
+  // A time that has passed meanwhile holds nothing up any more, and the server takes none.
+  const isOver = bead.defer && Date.parse(bead.defer) <= serverNow();
   return {
     ...Object.fromEntries(old),
+    ...(change.defer !== undefined && isOver && { defer: "" }),
     ...(metadata && { metadata: Object.fromEntries(members) }),
   };
 }

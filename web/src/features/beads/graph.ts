@@ -1,4 +1,5 @@
 import type { Bead } from "../../api/types";
+import { shortTime } from "../../ui/format";
 import { isDropped } from "./looks";
 
 /** What keeps a bead from being begun. */
@@ -145,7 +146,7 @@ export function minutesOf(chain: readonly Bead[]): number {
 
 /** A reason as a sentence. */
 export function sayReason(reason: Reason): string {
-  if (reason.why === "deferred") return `It is put off until ${reason.until.slice(0, 16)}.`;
+  if (reason.why === "deferred") return `It is put off until ${shortTime(reason.until)}.`;
   if (reason.why === "part") return `${reason.of.title}, which it is a part of, is held up.`;
   if (reason.link === "conditional-blocks") return `It is only wanted if ${reason.on.title} fails.`;
   return `It waits on ${reason.on.title}.`;

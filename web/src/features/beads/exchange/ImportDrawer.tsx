@@ -4,11 +4,10 @@ import type { ImportedBeads } from "../../../api/types";
 import { toast } from "../../../change/toasts";
 import { useRefusal } from "../../../roles/session";
 import { FileDrop } from "../../../ui/FileDrop";
-import { Choice } from "../../../ui/form/Choice";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { count, bytes as sizeText } from "../../../ui/format";
 import { PartialBadge } from "../../../ui/Status";
-import { useProject } from "../../projects/queries";
+import { useTarget } from "../../projects/useTarget";
 import { BEAD_LISTS } from "../queries";
 import {
   actOf,
@@ -89,24 +88,6 @@ function whyNot(
   if (!file) return "Choose a file first.";
   if (!plan) return "It is not known yet what would change.";
   return plan.created + plan.updated === 0 ? "Nothing would change." : undefined;
-}
-
-/** The project that the beads go to; with several, it must be said. */
-function useTarget() {
-  const { projects, projectId } = useProject();
-  const [chosen, setChosen] = useState<string>();
-  const picked = chosen ?? projectId ?? "";
-  const isOne = projects.length <= 1;
-  const choice = !isOne && (
-    <Choice
-      label="Project"
-      value={picked}
-      options={[["", "Choose"], ...projects.map(({ id, name }) => [id, name] as const)]}
-      onChange={setChosen}
-    />
-  );
-  const project = isOne ? projects[0]?.id : picked || undefined;
-  return { project, choice, needsProject: !isOne && picked === "" };
 }
 
 /** What would come and what would change, in the order of the file. */

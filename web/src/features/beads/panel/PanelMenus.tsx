@@ -7,6 +7,8 @@ import { NewConvoy } from "../../convoys/NewConvoy";
 import { useConvoyItems } from "../../convoys/useConvoyItems";
 import { BEAD, MAY_DELETE } from "../actions";
 import { AgentMark, PriorityMark, StatusMark, TypeMark } from "../BeadMarks";
+import { DeferDialog } from "../DeferDialog";
+import { useDeferItems } from "../defer";
 import { useAskAndDelete } from "../holding";
 import { useBeadActs } from "../useBeadActs";
 import { useForeign } from "../useForeign";
@@ -82,6 +84,8 @@ function ConvoyMenu({ bead }: { bead: BeadDetail }) {
 
 function MoreMenu({ bead, onGone }: PanelMenusProps) {
   const holdItems = useHoldItems()(bead);
+  const [isPuttingOff, setPuttingOff] = useState(false);
+  const deferItems = useDeferItems(() => setPuttingOff(true))(bead);
   const foreign = useForeign("delete")([bead]);
   const askAndDelete = useAskAndDelete();
   const erase: MenuItem = {
@@ -97,9 +101,18 @@ function MoreMenu({ bead, onGone }: PanelMenusProps) {
     },
   };
   useMenuAction(BEAD.claim, `Claim ${bead.id}`, holdItems[0]);
+  useMenuAction(BEAD.defer, `Put off ${bead.id}`, deferItems[0]);
+  useMenuAction(BEAD.undefer, `No longer put off ${bead.id}`, deferItems[1]);
   useMenuAction(BEAD.remove, `Delete ${bead.id}`, erase);
   return (
-    <Menu size="small" label={`Do something with ${bead.id}`} items={() => [...holdItems, erase]} />
+    <>
+      <Menu
+        size="small"
+        label={`Do something with ${bead.id}`}
+        items={() => [...holdItems, ...deferItems, erase]}
+      />
+      {isPuttingOff && <DeferDialog beads={[bead]} onClose={() => setPuttingOff(false)} />}
+    </>
   );
 }
 
