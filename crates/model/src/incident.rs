@@ -70,7 +70,7 @@ impl Trouble {
         let &Budget { id: budget, ref scope, period, starts, cap, .. } = budget;
         let own = matches!(scope, BudgetScope::Agent(_));
         let scope = scope.to_string();
-        (!own).then(|| Self::Budget { budget, scope, period, starts, cap, used_up })
+        (!own).then_some(Self::Budget { budget, scope, period, starts, cap, used_up })
     }
 
     /// Returns what the trouble is with: of its incidents only the latest can be open.
