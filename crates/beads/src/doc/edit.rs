@@ -65,6 +65,13 @@ impl Edit<'_> {
         self.put(field, Some(value));
     }
 
+    /// Sets a plain field, though it may be the same as before: that counts as an edit, too, and brings back
+    /// what was deleted.
+    pub fn set_anew(&mut self, field: &str, value: Value) {
+        let register = Register { stamp: self.stamp, value: Some(value) };
+        self.document.fields.insert(field.to_owned(), register);
+    }
+
     /// Removes a plain field.
     pub fn clear(&mut self, field: &str) {
         if self.document.get(field).is_some() {

@@ -27,8 +27,13 @@ pub fn remember(draft: &mut Draft<'_>, name: Option<&str>, what: &str) -> Result
         // The same name in two clones means the same memory.
         None => draft.fresh(Class::Memory, &id, &id),
     };
+    let forgotten = document.deleted().is_some();
     let mut edit = draft.edit(&mut document);
-    edit.set("text", what.as_str().into());
+    if forgotten {
+        edit.set_anew("text", what.as_str().into());
+    } else {
+        edit.set("text", what.as_str().into());
+    }
     edit.set("createdBy", by.into());
     let first: String = what.lines().next().unwrap_or_default().chars().take(60).collect();
     draft.put(document.clone(), "memory:remembered", format!("remembered {id}: {first}"))?;

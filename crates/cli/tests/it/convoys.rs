@@ -69,6 +69,9 @@ fn memories_are_kept_found_and_forgotten() {
     assert_eq!(ids(&found["items"]), ["build-command"]);
     assert_eq!(repo.say(&["forget", "build-command"]), "Forgot build-command\n");
     repo.godel(&["forget", "build-command"]).refused(3, &["memory_not_found"]);
+    // To change one's mind is to say the same again.
+    repo.say(&["remember", "make -j4 all", "--name", "build-command"]);
+    assert_eq!(ids(&repo.json(&["memories", "MAKE"])["items"]), ["build-command"]);
     repo.godel(&["forget", "../x"]).refused(2, &["a-z, 0-9"]);
     repo.godel(&["remember", ""]).refused(2, &["must not be empty"]);
 }
