@@ -58,6 +58,13 @@ pub struct PortableBudget {
     /// From how many percent on it warns; 80 unless given.
     #[serde(default = "warn_percent")]
     pub warn_percent: u32,
+    /// Whether requests are refused when it is used up; as it is, or yes, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hard_stop: Option<bool>,
+    /// By how many percent it may be passed before; as it is, or 0, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 100)]
+    pub grace_percent: Option<u32>,
 }
 
 const fn warn_percent() -> u32 {

@@ -97,6 +97,15 @@ pub struct Budget {
     pub cap_micros: i64,
     /// From how many percent on its owner is warned.
     pub warn_percent: u32,
+    /// Whether requests are refused when it is used up; else somebody is told, and that is all.
+    #[serde(default = "yes")]
+    pub hard_stop: bool,
+    /// By how many percent it may be passed before requests are refused.
+    #[serde(default)]
+    pub grace_percent: u32,
+    /// Who is told of it, by ids of users; nobody stands for everybody who may know of it.
+    #[serde(default)]
+    pub tell: Vec<Uuid>,
     /// What is spent in the present period.
     pub spent_micros: i64,
     /// What is held back for requests under way.
@@ -131,10 +140,25 @@ pub struct SetBudget {
     /// What may be spent in a period, in millionths of a dollar.
     #[schema(minimum = 1)]
     pub cap_micros: i64,
-    /// From how many percent on its owner is warned; 80 unless given.
+    /// From how many percent on its owner is warned; as it was, or 80, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 100)]
     pub warn_percent: Option<u32>,
+    /// Whether requests are refused when it is used up; as it was, or yes, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hard_stop: Option<bool>,
+    /// By how many percent it may be passed before; as it was, or 0, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 100)]
+    pub grace_percent: Option<u32>,
+    /// Who is told of it, by ids of users: as it was, or everybody who may know of it, unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 20)]
+    pub tell: Option<Vec<Uuid>>,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// A limit that is tried out on what was spent in the past.
@@ -222,6 +246,12 @@ pub struct UsageTotals {
     pub reasoning_tokens: u64,
     /// What they cost, in millionths of a dollar.
     pub cost_micros: i64,
+    /// What they would have cost more without caches; less than 0 if what was written to them was not read.
+    #[serde(default)]
+    pub saved_by_cache_micros: i64,
+    /// What they would have cost more, had nobody chosen by cost.
+    #[serde(default)]
+    pub saved_by_routing_micros: i64,
 }
 
 /// One row of a report.
@@ -318,6 +348,16 @@ pub struct ModelCall {
     pub cost: Option<f64>,
     /// What it cost, in millionths of a dollar.
     pub cost_micros: Option<i64>,
+    /// By which price of the list of models: from which day on it counts, and dollars for a million tokens of input
+    /// and output.
+    #[serde(default)]
+    pub price: Option<String>,
+    /// What it would have cost more without a cache.
+    #[serde(default)]
+    pub saved_by_cache_micros: i64,
+    /// What it would have cost more, had nobody chosen by cost.
+    #[serde(default)]
+    pub saved_by_routing_micros: i64,
     /// Whether tokens and cost are an estimate.
     pub estimated: bool,
     /// How long the first byte took, in milliseconds.

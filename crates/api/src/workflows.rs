@@ -243,7 +243,7 @@ pub struct RunSteps {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetryRun {
-    /// Their ids; none stands for all that failed.
+    /// Their ids, of steps that failed or succeeded; none stands for all that failed.
     #[serde(default)]
     pub steps: Vec<String>,
 }

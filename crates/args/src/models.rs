@@ -164,6 +164,34 @@ pub struct NewToken {
     pub expires: Option<SignedDuration>,
 }
 
+/// What may be spent, and what happens then.
+#[derive(Debug, Args)]
+pub struct SetBudget {
+    /// Whose spending: tenant, or project:, user:, agent:, bead:, convoy: or token: and a name
+    pub scope: String,
+    /// Dollars: 200/month, 5/day, or 0.50 in all
+    #[arg(value_name = "AMOUNT", value_parser = units::allowance)]
+    pub amount: Allowance,
+    /// Warn from this percentage on [default: 80, or what it was]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub warn: Option<u32>,
+    /// Let it be passed by this percentage before requests are refused [default: 0, or what it was]
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub grace: Option<u32>,
+    /// Refuse nothing when it is used up, only tell
+    #[arg(long, conflicts_with_all = ["grace", "hard_stop"])]
+    pub alert_only: bool,
+    /// Refuse requests when it is used up, which is usual
+    #[arg(long)]
+    pub hard_stop: bool,
+    /// Tell this person, by name or id, and nobody else; can be repeated
+    #[arg(long, value_name = "USER", conflicts_with = "tell_all")]
+    pub tell: Vec<String>,
+    /// Tell everybody who may know of it, which is usual
+    #[arg(long)]
+    pub tell_all: bool,
+}
+
 /// What to do with budgets.
 #[derive(Debug, Subcommand)]
 pub enum Budget {
@@ -176,20 +204,13 @@ pub enum Budget {
   godel budget set bead:godel-a1b2c 3
   godel budget set convoy:launch '$100'
   godel budget set token:ci 10
+  godel budget set tenant 300/month --grace 10 --tell ada --tell grace
+  godel budget set project:lab 40/month --alert-only
 
 A scope is one word: what it is, a colon, and its name or id. It can have a budget for each day, one
 for each month (in UTC), and one in all; setting one again changes its limit. What was spent before
 counts, but for a token. All budgets that concern a request must allow it.")]
-    Set {
-        /// Whose spending: tenant, or project:, user:, agent:, bead:, convoy: or token: and a name
-        scope: String,
-        /// Dollars: 200/month, 5/day, or 0.50 in all
-        #[arg(value_name = "AMOUNT", value_parser = units::allowance)]
-        amount: Allowance,
-        /// Warn from this percentage on [default: 80, or what it was]
-        #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u32).range(1..=100))]
-        warn: Option<u32>,
-    },
+    Set(SetBudget),
     /// Try a budget on what was spent in the past days: what it would have stopped; nothing is set
     #[command(after_help = "Examples:
   godel budget try tenant 20/day

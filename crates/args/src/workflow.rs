@@ -110,10 +110,12 @@ With --json also what its tasks got and gave back.")]
         #[arg(long)]
         all: bool,
     },
-    /// Do again what failed or was cancelled, and nothing else
+    /// Do again what failed or was cancelled, or a step that is named and all after it
     #[command(after_help = "Examples:
   godel workflow retry 5a1b2c3d
-  godel workflow retry 5a1b2c3d --step test")]
+  godel workflow retry 5a1b2c3d --step test
+
+A step that is named may have succeeded, too; what it depends on stays as it is.")]
     Retry {
         /// The run
         run: String,

@@ -7,7 +7,10 @@ use godel_app::workflows::{WorkflowError, runs};
 use godel_app::{App, Call, Error as AppError};
 use godel_decide::workflow::Illegal;
 use godel_fleet::{Fleet, Notice, inbox, paper};
-use godel_model::{Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble, code};
+use godel_model::{
+    Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble,
+    UserId, code,
+};
 use godel_store::{Error as StoreError, INCIDENT, Paper, Tx};
 use jiff::Timestamp;
 use serde_json::json;
@@ -132,8 +135,12 @@ pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>
         if let Err(AppError::Workflow(error)) = &answered
             && asks_nobody(error)
         {
-            // A server that knows of no incidents let it go: nobody else would take it away.
-            close(fleet.app(), call, id).await?;
+            // A server that knows of no incidents let it go: nobody else would take it away. Who answered it a
+            // moment before us may have closed it, and then what the step said is the news.
+            match close(fleet.app(), call, id).await {
+                Ok(()) | Err(Error::NoNotice(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
         answered?;
     } else {
@@ -144,13 +151,13 @@ pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>
     Ok(by_id(fleet.app(), call, id).await?.unwrap_or(entry))
 }
 
-/// Reads yes or no, and what is said with it, such as `Reject: not today`.
 /// Tells whether somebody answered a gate that is gone or answered.
 fn asks_nobody(error: &WorkflowError) -> bool {
     use WorkflowError::{Illegal as Refused, NoRun, NoStep};
     matches!(error, NoRun(_) | NoStep(_) | Refused(Illegal::NotWaiting { .. }))
 }
 
+/// Reads yes or no, and what is said with it, such as `Reject: not today`.
 fn verdict(answer: Option<&str>) -> Result<(bool, Option<String>)> {
     let (word, note) = answer.map_or(("", None), |text| {
         text.split_once(':').map_or((text, None), |(word, note)| (word, Some(note.trim())))
@@ -242,8 +249,14 @@ fn entry(tx: &mut Tx<'_>, call: &Call, paper: &Paper, now: Timestamp) -> Result<
             let Some(scope_) = scope.parse().ok().filter(|scope| sees(call, scope)) else {
                 return Ok(None);
             };
+            let found = tx.budgets().by_scope(&scope_, period)?;
+            if let Some(found) = &found
+                && !is_told(tx, call, &found.allows.tell)?
+            {
+                return Ok(None);
+            }
             let of = named(tx, call, &scope_)?;
-            let stands = if open { stands(tx, (&scope_, period), &trouble, now)? } else { None };
+            let stands = found.filter(|_| open).and_then(|found| stands(found, &trouble, now));
             let open = stands.is_some();
             let text = in_words(&of, (period, cap, used_up), stands.as_ref());
             let about = About::Budget(budget, scope.clone());
@@ -266,18 +279,26 @@ fn sees(call: &Call, scope: &BudgetScope) -> bool {
     }
 }
 
+/// Tells whether somebody is among those who are told of a budget. If none of them is here any more,
+/// everybody is: better than nobody.
+fn is_told(tx: &mut Tx<'_>, call: &Call, tell: &[UserId]) -> Result<bool> {
+    if tell.is_empty() || tell.contains(&call.actor.user) {
+        return Ok(true);
+    }
+    for user in tell {
+        if tx.users().by_id(call.actor.tenant, *user)?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Returns where a budget stands, if the trouble with it is still the same.
-fn stands(
-    tx: &mut Tx<'_>,
-    (scope, period): (&BudgetScope, Period),
-    trouble: &Trouble,
-    now: Timestamp,
-) -> Result<Option<Budget>> {
-    let Some(mut budget) = tx.budgets().by_scope(scope, period)? else { return Ok(None) };
+fn stands(mut budget: Budget, trouble: &Trouble, now: Timestamp) -> Option<Budget> {
     budget.roll(now);
     let used_up = matches!(trouble, Trouble::Budget { used_up: true, .. });
     let same = Trouble::of_budget(&budget, used_up).as_ref() == Some(trouble);
-    Ok((same && budget.is_low()).then_some(budget))
+    (same && budget.is_low()).then_some(budget)
 }
 
 /// Says whose spending a budget limits.
@@ -310,8 +331,9 @@ fn in_words(
     match stands.map(|budget| budget.spent) {
         None => format!("The {which} of {cap_} for {of} was used up, or nearly."),
         Some(spent) if spent >= cap => {
+            let then = stands.map_or_else(String::new, beyond);
             let spent = dollars(spent);
-            format!("The {which} for {of} is used up: {spent} of {cap_} is spent.")
+            format!("The {which} for {of} is used up: {spent} of {cap_} is spent.{then}")
         }
         Some(spent) if used_up => {
             let spent = dollars(spent);
@@ -322,6 +344,17 @@ fn in_words(
                 (i128::from(spent) * 100 / i128::from(cap.max(1)), dollars(spent));
             format!("The {which} for {of} is {percent}% used: {spent} of {cap_} is spent.")
         }
+    }
+}
+
+/// Says what happens to requests after a budget is used up, if they are not refused at once.
+fn beyond(budget: &Budget) -> String {
+    match budget.allows.limit() {
+        None => " It stops nothing.".to_owned(),
+        Some(limit) if limit > budget.allows.cap && budget.spent < limit => {
+            format!(" Requests are refused from {} on.", dollars(limit))
+        }
+        Some(_) => String::new(),
     }
 }
 

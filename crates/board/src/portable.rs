@@ -9,7 +9,7 @@ use godel_app::projects::{self, NewProject};
 use godel_app::spend::budgets;
 use godel_app::{App, Call, users};
 use godel_model::{
-    Budget, BudgetScope, Invalid, Limits, Period, Project, ProjectChange, ProjectId, ProjectName,
+    Allowance, AllowanceChange, Budget, BudgetScope, Invalid, Limits, Period, Project, ProjectChange, ProjectId, ProjectName,
     Reach, UserId, code,
 };
 use tracing::instrument;
@@ -51,6 +51,10 @@ pub struct BudgetSettings {
     pub cap: i64,
     /// From how many percent on it warns.
     pub warn_percent: u32,
+    /// Whether it stops what it limits; as it is unless given.
+    pub stops: Option<bool>,
+    /// By how many percent it may be passed before; as it is unless given.
+    pub grace_percent: Option<u32>,
 }
 
 /// One thing that a document changes.
@@ -75,7 +79,7 @@ struct Step {
 enum Act {
     Create(NewProject),
     Update(ProjectId, ProjectChange),
-    Budget { scope: String, period: Period, cap: i64, warn_percent: u32 },
+    Budget { scope: String, period: Period, change: AllowanceChange },
 }
 
 /// What there is now.
@@ -98,8 +102,10 @@ pub async fn export(app: &App, call: &Call) -> Result<Document> {
         Some(BudgetSettings {
             scope: scope_of(budget)?,
             period: budget.period.as_str().to_owned(),
-            cap: budget.cap,
-            warn_percent: budget.warn_percent,
+            cap: budget.allows.cap,
+            warn_percent: budget.allows.warn_percent,
+            stops: Some(budget.allows.stops),
+            grace_percent: Some(budget.allows.grace_percent),
         })
     });
     let budgets = budgets.collect();
@@ -259,24 +265,32 @@ fn plan_project(now: &Present, wanted: ProjectSettings) -> Result<Option<Step>> 
 
 fn plan_budget(now: &Present, wanted: BudgetSettings) -> Result<Option<Step>> {
     let about = |invalid: Invalid| invalid.with_field("settings.budgets");
-    let BudgetSettings { scope, period, cap, warn_percent } = wanted;
+    let BudgetSettings { scope, period, cap, warn_percent, stops, grace_percent } = wanted;
     let period: Period = period.parse().map_err(about)?;
-    Budget::check(cap, warn_percent).map_err(about)?;
     let found = now.budgets.iter().find(|budget| {
         budget.period == period && now.scope_name(&budget.scope).as_ref() == Some(&scope)
     });
-    let told = |cap: i64, warn: u32| {
-        let fields = [("capMicros", cap.to_string()), ("warnPercent", warn.to_string())];
+    // Who is told is not in the document: people are others on another server.
+    let warn_percent = Some(warn_percent);
+    let change = AllowanceChange { cap, warn_percent, stops, grace_percent, tell: None };
+    let after = change.clone().applied(found.map(|found| found.allows.clone())).map_err(about)?;
+    let told = |allows: &Allowance| {
+        let fields = [
+            ("capMicros", allows.cap.to_string()),
+            ("gracePercent", allows.grace_percent.to_string()),
+            ("hardStop", allows.stops.to_string()),
+            ("warnPercent", allows.warn_percent.to_string()),
+        ];
         fields.map(|(name, value)| (name.to_owned(), value)).into()
     };
-    let before = found.map(|found| told(found.cap, found.warn_percent)).unwrap_or_default();
-    let fields = differences(&before, &told(cap, warn_percent));
+    let before = found.map(|found| told(&found.allows)).unwrap_or_default();
+    let fields = differences(&before, &told(&after));
     if fields.is_empty() {
         return Ok(None);
     }
     let name = format!("{scope}, {}", period.as_str());
-    let change = Change { kind: "budget", name, is_new: found.is_none(), fields };
-    Ok(Some(Step { change, act: Act::Budget { scope, period, cap, warn_percent } }))
+    let told = Change { kind: "budget", name, is_new: found.is_none(), fields };
+    Ok(Some(Step { change: told, act: Act::Budget { scope, period, change } }))
 }
 
 type Facts = BTreeMap<String, String>;
@@ -308,7 +322,7 @@ async fn carry_out(app: &App, call: &Call, now: &Present, act: Act) -> Result<()
         Act::Update(id, change) => {
             projects::update(app, call, id, None, change).await.map(drop)?;
         }
-        Act::Budget { scope, period, cap, warn_percent } => {
+        Act::Budget { scope, period, change } => {
             let scope = match scope.split_once(':') {
                 Some(("project", name)) => {
                     // It may have been made a moment ago.
@@ -323,7 +337,7 @@ async fn carry_out(app: &App, call: &Call, now: &Present, act: Act) -> Result<()
                 }
                 None => BudgetScope::Tenant,
             };
-            budgets::set(app, call, scope, (period, cap, warn_percent)).await.map(drop)?;
+            budgets::set(app, call, scope, (period, change)).await.map(drop)?;
         }
     }
     Ok(())

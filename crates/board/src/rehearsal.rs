@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use godel_app::spend::reports::{self, Narrow};
 use godel_app::{App, Call};
-use godel_model::{Budget, BudgetScope, CallId, Invalid, Period, Reach, code};
+use godel_model::{Allowance, BudgetScope, CallId, Invalid, Period, Reach, code};
 use godel_store::CallRecord;
 use jiff::{SignedDuration, Timestamp};
 use tracing::instrument;
@@ -22,7 +22,6 @@ const LOOKS_MAX: usize = 200;
 const SLACK_SECS: i64 = 60;
 /// How many agents are named for each stop.
 const AGENTS_MAX: usize = 50;
-const WARN_PERCENT: u32 = 80;
 
 /// What is tried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +83,7 @@ struct Spent {
 #[instrument(level = "debug", name = "board.rehearsal.rehearse", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn rehearse(app: &App, call: &Call, trial: Trial) -> Result<Rehearsal> {
     call.may("cost", "read", Reach::Team)?;
-    Budget::check(trial.cap, WARN_PERCENT).map_err(godel_app::Error::from)?;
+    Allowance::of(trial.cap).check().map_err(godel_app::Error::from)?;
     if !(1..=DAYS_MAX).contains(&trial.past_days) {
         let why = format!("pastDays must be 1 to {DAYS_MAX}");
         return Err(Invalid::new(code::INVALID_FIELD, why).into());

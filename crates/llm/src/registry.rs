@@ -53,7 +53,7 @@ pub struct Model {
 }
 
 /// What tokens cost from some day on: dollars for a million of them.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
     /// The first day on which it counts.
@@ -74,6 +74,9 @@ pub struct Price {
     /// For each call of a tool of the provider, in dollars.
     #[serde(default)]
     pub server_tool: f64,
+    /// What it is called where it is told by which price something was paid.
+    #[serde(skip)]
+    pub label: Arc<str>,
 }
 
 /// A price of a million tokens in dollars, as micro-dollars.
@@ -82,6 +85,24 @@ fn micros(dollars: f64) -> u128 {
 }
 
 impl Price {
+    /// Says from when on it counts, what input and output cost, and above how much input.
+    fn labelled(&self) -> Arc<str> {
+        let from = self.from.map(|from| format!("{from} ")).unwrap_or_default();
+        let above = Some(self.above).filter(|above| *above > 0);
+        let above = above.map(|above| format!(" above {above}")).unwrap_or_default();
+        format!("{from}${}/${}{above}", self.input, self.output).into()
+    }
+
+    /// Returns what a request would have cost more, had no cache known or kept any of its input.
+    pub fn saved_by_cache(&self, usage: &Usage) -> i64 {
+        let input = usage.input_all();
+        if input == usage.input {
+            return 0;
+        }
+        let plain = Usage { input, output: usage.output, server_tools: usage.server_tools, ..Usage::default() };
+        self.cost(&plain) - self.cost(usage)
+    }
+
     /// Returns what a request costs in micro-dollars, rounded to the nearest.
     pub fn cost(&self, usage: &Usage) -> i64 {
         let write_5m = self.cache_write_5m.unwrap_or(self.input);
@@ -179,7 +200,10 @@ impl Registry {
 }
 
 fn read(text: &str) -> Result<Vec<Model>, BadList> {
-    let listed: Listed = toml::from_str(text).map_err(|error| BadList(error.to_string()))?;
+    let mut listed: Listed = toml::from_str(text).map_err(|error| BadList(error.to_string()))?;
+    for price in listed.model.iter_mut().flat_map(|model| &mut model.prices) {
+        price.label = price.labelled();
+    }
     let sane = |price: &Price| {
         let all = [
             Some(price.input),
@@ -239,7 +263,12 @@ mod tests {
         // 3,000 + 3,000 + 7,500 + 600 + 4,995 millionths.
         assert_eq!(price.cost(&usage), 19_095);
         assert_eq!(price.cost(&Usage { input: 1, ..Usage::default() }), 3);
-        let free = Price { input: 0.1, ..*price };
+        // Without a cache all 13,100 tokens of input had cost 39,300.
+        assert_eq!(price.saved_by_cache(&usage), 39_300 - 14_100);
+        let written = Usage { cache_write_5m: 1_000, ..Usage::default() };
+        assert_eq!(price.saved_by_cache(&written), -750, "what is written and never read");
+        assert_eq!(price.saved_by_cache(&Usage { input: 9, output: 9, ..Usage::default() }), 0);
+        let free = Price { input: 0.1, ..price.clone() };
         assert_eq!(free.cost(&Usage { input: 4, ..Usage::default() }), 0, "0.4 is nearer to 0");
         assert_eq!(free.cost(&Usage { input: 5, ..Usage::default() }), 1, "0.5 is rounded up");
     }
@@ -265,6 +294,10 @@ mod tests {
         assert_eq!(input(date(2026, 11, 30), 10), 1.0);
         assert_eq!(input(date(2026, 12, 1), 10), 5.0);
         assert_eq!(input(date(2026, 12, 1), 1_001), 9.0);
+        let label = |day, tokens| gpt.price(day, tokens).unwrap().label.to_string();
+        assert_eq!(label(date(2026, 11, 30), 10), "$1/$2");
+        assert_eq!(label(date(2026, 12, 1), 10), "2026-12-01 $5/$6");
+        assert_eq!(label(date(2026, 12, 1), 1_001), "$9/$9 above 1000");
         let llama = registry.of("local", "llama").unwrap();
         assert_eq!(llama.price(date(2026, 1, 1), 1), None, "unknown, not free");
         assert_eq!(

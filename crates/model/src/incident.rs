@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Budget, BudgetId, BudgetScope, Period, PoolName, RunId, micros};
+use crate::{Allowance, Budget, BudgetId, BudgetScope, Period, PoolName, RunId, micros};
 
 /// One thing that a person is told of, once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ impl Trouble {
     /// Makes the trouble of a budget that is used up, or nearly so. An agent asks by itself when it has
     /// spent what it may.
     pub fn of_budget(budget: &Budget, used_up: bool) -> Option<Self> {
-        let &Budget { id: budget, ref scope, period, starts, cap, .. } = budget;
+        let &Budget { id: budget, ref scope, period, starts, allows: Allowance { cap, .. }, .. } = budget;
         let own = matches!(scope, BudgetScope::Agent(_));
         let scope = scope.to_string();
         (!own).then_some(Self::Budget { budget, scope, period, starts, cap, used_up })
@@ -109,8 +109,7 @@ mod tests {
             id: Mint::system().id(),
             scope,
             period: Period::Daily,
-            cap: 10,
-            warn_percent: 80,
+            allows: Allowance::of(10),
             starts: epoch,
             spent: 9,
             held: 0,
@@ -123,7 +122,7 @@ mod tests {
         let first = budget(BudgetScope::Tenant);
         let name = |budget: &Budget| Trouble::of_budget(budget, false).unwrap().name();
         let later = Budget { starts: "2026-01-02T00:00:00Z".parse().unwrap(), ..first.clone() };
-        let raised = Budget { cap: 20, ..first.clone() };
+        let raised = Budget { allows: Allowance::of(20), ..first.clone() };
         let spent = Budget { spent: 10, held: 3, ..first.clone() };
         assert_eq!(name(&first), name(&spent));
         assert_ne!(name(&first), name(&later));

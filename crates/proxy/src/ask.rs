@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use godel_decide::Prefer;
-use godel_llm::{Ability, Dialect, Peek, Trouble, Usage, translate};
+use godel_llm::{Ability, Dialect, Model, Peek, ReplyMeter, Trouble, Usage, translate};
 use godel_model::{Budget, CallId, PaidBy};
 use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
@@ -22,7 +22,7 @@ use crate::ledger;
 use crate::limits::Place;
 use crate::policy::rule;
 use crate::relay::{ProxyBody, json};
-use crate::route::{NoRoute, Question, Route, find};
+use crate::route::{Choice, NoRoute, Question, Route, find};
 use crate::running::BYTES_PER_TOKEN;
 use crate::target::{Target, Wish};
 use crate::who::Who;
@@ -58,6 +58,8 @@ pub(crate) struct Asked<'p> {
     /// The login of the provider that the client brings.
     pub(crate) own_login: Option<Arc<Key>>,
     pub(crate) cache: Option<CacheKey>,
+    /// The model that would have been asked, had nobody looked at what it costs.
+    pub(crate) instead_of: Option<Arc<Model>>,
 }
 
 impl<'p> Asked<'p> {
@@ -95,6 +97,7 @@ impl<'p> Asked<'p> {
             stream,
             own_login,
             cache: None,
+            instead_of: None,
         };
         asked.admit().await
     }
@@ -124,8 +127,7 @@ impl<'p> Asked<'p> {
         if counts {
             return self.count(&routes[0]).await;
         }
-        if let Some(answer) = self.remembered() {
-            self.board.ledger.given_again(self.start(&routes[0], 1, PaidBy::Cache));
+        if let Some(answer) = self.remembered(&routes[0]) {
             return Ok(answer);
         }
         self.board.health.asked();
@@ -214,7 +216,7 @@ impl<'p> Asked<'p> {
         Err(Refusal::new(Trouble::Budget, why))
     }
 
-    fn routes(&self) -> Result<Vec<Arc<Route>>, Refusal> {
+    fn routes(&mut self) -> Result<Vec<Arc<Route>>, Refusal> {
         let headers = &self.parts.headers;
         let routing = self.peek.routing.as_ref();
         let fallback = match header(headers, &FALLBACK) {
@@ -252,12 +254,13 @@ impl<'p> Asked<'p> {
         };
         let now = self.board.clock.now();
         let found = find(&self.config, &self.who.keys, &self.board.health, &question, now);
-        let mut routes = found.map_err(|why| self.no_route(&why))?;
+        let Choice { mut routes, instead_of } = found.map_err(|why| self.no_route(&why))?;
         if !fallback {
             let first = Arc::clone(&routes[0]);
             routes
                 .retain(|route| (&route.provider, &route.model) == (&first.provider, &first.model));
         }
+        self.instead_of = instead_of;
         self.pin(&mut routes);
         if routes.is_empty() { Err(self.no_route(&NoRoute::Unknown)) } else { Ok(routes) }
     }
@@ -286,8 +289,8 @@ impl<'p> Asked<'p> {
         }
     }
 
-    /// Looks for an answer that was given before.
-    fn remembered(&mut self) -> Option<Response<ProxyBody>> {
+    /// Looks for an answer that was given before; it costs nothing of what it would have cost.
+    fn remembered(&mut self, route: &Route) -> Option<Response<ProxyBody>> {
         let enabled = self.config.cache.enabled && !self.stream;
         if !enabled || header(&self.parts.headers, &CACHE) != Some("true") {
             return None;
@@ -303,6 +306,14 @@ impl<'p> Asked<'p> {
         let key = key_of(whose, self.target.dialect, &way, &self.body);
         self.cache = Some(key);
         let body = self.board.cache.get(&key, self.board.clock.now())?;
+        let mut meter = ReplyMeter::new(self.target.dialect);
+        meter.take(&body);
+        let today = self.board.clock.now().to_zoned(TimeZone::UTC).date();
+        let saved = meter.usage().zip(route.known.as_ref()).and_then(|(usage, known)| {
+            known.price(today, usage.input_all()).map(|price| price.cost(&usage))
+        });
+        let start = self.start(route, 1, PaidBy::Cache);
+        self.board.ledger.given_again(start, saved.unwrap_or(0));
         let mut response = json(body);
         let hit = http::HeaderValue::from_static("hit");
         response.headers_mut().insert(CACHE, hit);
@@ -344,7 +355,7 @@ pub(crate) fn refused(refusal: ledger::Refusal, now: jiff::Timestamp) -> Refusal
                 budget_name(&budget),
                 budget.scope,
                 dollars(budget.spent),
-                dollars(budget.cap)
+                dollars(budget.allows.limit().unwrap_or(budget.allows.cap))
             );
             Refusal::new(Trouble::Budget, why)
         }

@@ -167,7 +167,9 @@ impl Asked<'_> {
         });
         let input_estimate = self.input_estimate();
         let route = Arc::clone(route);
-        let begin = Begin { begun, route, input_estimate, capture, beaten, span: span.clone() };
+        let (span_, instead_of) = (span.clone(), self.instead_of.clone());
+        let begin =
+            Begin { begun, route, instead_of, input_estimate, capture, beaten, span: span_ };
         let running = Running::new(Arc::clone(&self.board), begin, place.take());
         Ok(self.ask(running, body, back).instrument(span).await)
     }

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_model::{
-    Budget, BudgetId, CallEnd, CallId, CallStart, Clock, Mint, NewEvent, Outcome, Quota, TenantId,
+    Budget, BudgetId, CallEnd, CallId, CallStart, Clock, Mint, NewEvent, Outcome, Quota, Saved,
+    TenantId,
 };
 use godel_store::{CallBody, Scope, Store, Tx};
 use jiff::{SignedDuration, Timestamp};
@@ -231,9 +232,10 @@ impl Ledger {
         }
     }
 
-    /// Writes that an answer was given again, which asked nobody and cost nothing.
-    pub(crate) fn given_again(&self, start: CallStart) {
-        let end = CallEnd { outcome: Outcome::Ok, ..unasked(start.at) };
+    /// Writes that an answer was given again, which asked nobody and cost nothing of what it would have.
+    pub(crate) fn given_again(&self, start: CallStart, saved_by_cache_micros: i64) {
+        let saved = Saved { saved_by_cache_micros, ..Saved::default() };
+        let end = CallEnd { outcome: Outcome::Ok, saved, ..unasked(start.at) };
         self.settle(Begun { start, batch: None }, end, None);
     }
 
@@ -459,6 +461,8 @@ fn unasked(now: Timestamp) -> CallEnd {
         status: None,
         usage: godel_model::Usage::default(),
         cost: Some(0),
+        price: None,
+        saved: Saved::default(),
         estimated: false,
         first_byte_micros: None,
         error: None,
@@ -473,6 +477,8 @@ fn lost(worst: Option<i64>, now: Timestamp) -> CallEnd {
         status: None,
         usage: godel_model::Usage::default(),
         cost: worst,
+        price: None,
+        saved: Saved::default(),
         estimated: true,
         first_byte_micros: None,
         error: Some("the server ended before the answer did".to_owned()),

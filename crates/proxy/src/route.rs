@@ -166,6 +166,15 @@ pub(crate) enum NoRoute {
     NoKey(String),
 }
 
+/// Who could answer.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    /// In the order in which they are asked.
+    pub(crate) routes: Vec<Arc<Route>>,
+    /// The model that would have been asked first, had nobody looked at what it costs.
+    pub(crate) instead_of: Option<Arc<Model>>,
+}
+
 /// Finds who could answer, in the order in which they are asked.
 pub(crate) fn find(
     config: &Arc<Config>,
@@ -173,7 +182,7 @@ pub(crate) fn find(
     health: &Health,
     question: &Question<'_>,
     now: Timestamp,
-) -> Result<Vec<Arc<Route>>, NoRoute> {
+) -> Result<Choice, NoRoute> {
     if question.provider.is_some_and(|name| !config.order.iter().any(|known| known == name)) {
         return Err(NoRoute::NoProvider);
     }
@@ -186,7 +195,7 @@ pub(crate) fn find(
         }
     };
     if routes.len() == 1 {
-        return Ok(routes);
+        return Ok(Choice { routes, instead_of: None });
     }
     let today = now.to_zoned(TimeZone::UTC).date();
     let (input, output) = question.tokens;
@@ -207,7 +216,12 @@ pub(crate) fn find(
         })
         .collect();
     let places = order(&candidates, question.prefer);
-    Ok(places.into_iter().map(|place| Arc::clone(&routes[place])).collect())
+    let by_cost = question.prefer == Prefer::Cost;
+    let usual = by_cost.then(|| order(&candidates, Prefer::Order)).unwrap_or_default();
+    let usual = usual.first().filter(|first| places.first() != Some(*first));
+    let instead_of = usual.and_then(|usual| routes[*usual].known.clone());
+    let routes = places.into_iter().map(|place| Arc::clone(&routes[place])).collect();
+    Ok(Choice { routes, instead_of })
 }
 
 /// Looks who could answer, in the order of the settings.
@@ -328,6 +342,7 @@ mod tests {
             prefixes = ["llama"]
             [aliases]
             fast = ["gpt-5-nano", "claude-haiku-5-5"]
+            slow = ["claude-haiku-5-5", "gpt-5-nano"]
             "#,
         )
         .unwrap()
@@ -356,8 +371,8 @@ mod tests {
 
     fn found(keys: &Keys, question: &Question<'_>) -> Result<Vec<(String, String)>, NoRoute> {
         let now = Timestamp::from_second(1_800_000_000).unwrap();
-        let routes = find(&Arc::new(config()), keys, &Health::default(), question, now)?;
-        Ok(routes.into_iter().map(|route| (route.provider.clone(), route.model.clone())).collect())
+        let found = find(&Arc::new(config()), keys, &Health::default(), question, now)?;
+        Ok(found.routes.into_iter().map(|route| (route.provider.clone(), route.model.clone())).collect())
     }
 
     fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
@@ -380,6 +395,15 @@ mod tests {
         assert_eq!(found(&all, &question("fast")).unwrap(), fast);
         let cheap = Question { prefer: Prefer::Cost, ..question("fast") };
         assert_eq!(found(&all, &cheap).unwrap()[0].0, "openai");
+        let instead_of = |prefer, model: &str| {
+            let question = Question { prefer, ..question(model) };
+            let now = Timestamp::from_second(1_800_000_000).unwrap();
+            let choice = find(&Arc::new(config()), &all, &Health::default(), &question, now);
+            choice.unwrap().instead_of.map(|model| model.name.clone())
+        };
+        assert_eq!(instead_of(Prefer::Cost, "fast"), None, "the first is the cheapest");
+        assert_eq!(instead_of(Prefer::Cost, "slow").as_deref(), Some("claude-haiku-5-5"));
+        assert_eq!(instead_of(Prefer::Order, "slow"), None);
         let unknown = pairs([("anthropic", "claude-next-99")]);
         assert_eq!(found(&all, &question("claude-next-99")).unwrap(), unknown);
         assert_eq!(found(&all, &question("llama-9")).unwrap(), pairs([("local", "llama-9")]));

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use godel_llm::Usage;
-use godel_model::{CallEnd, CallStart, Outcome};
+use godel_llm::{Model, Usage};
+use godel_model::{CallEnd, CallStart, Outcome, Saved};
 use godel_store::CallBody;
 use jiff::tz::TimeZone;
 
@@ -45,6 +45,8 @@ pub(crate) struct Running {
     board: Arc<Board>,
     begun: Option<Begun>,
     pub(crate) route: Arc<Route>,
+    /// The model that would have been asked, had nobody looked at what it costs.
+    instead_of: Option<Arc<Model>>,
     place: Option<Place>,
     began: Instant,
     first_byte: Option<Duration>,
@@ -60,10 +62,22 @@ pub(crate) struct Running {
     span: tracing::Span,
 }
 
+/// What an attempt cost.
+#[derive(Debug, Default)]
+struct Paid {
+    /// In millionths of a dollar, if that is known.
+    cost: Option<i64>,
+    /// By which price.
+    price: Option<Arc<str>>,
+    /// What it would have cost more.
+    saved: Saved,
+}
+
 /// What is known of an attempt when it begins.
 pub(crate) struct Begin {
     pub(crate) begun: Begun,
     pub(crate) route: Arc<Route>,
+    pub(crate) instead_of: Option<Arc<Model>>,
     pub(crate) input_estimate: u64,
     pub(crate) capture: Option<Box<Capture>>,
     pub(crate) beaten: Option<Beaten>,
@@ -76,6 +90,7 @@ impl Running {
             board,
             begun: Some(begin.begun),
             route: begin.route,
+            instead_of: begin.instead_of,
             place,
             began: Instant::now(),
             first_byte: None,
@@ -114,7 +129,8 @@ impl Running {
     /// Ends an attempt that failed before anything went to the client.
     pub(crate) fn failed(mut self, why: &str) -> Option<Ended> {
         let begun = self.begun.take()?;
-        let end = self.end(Outcome::Failed, Some((Usage::default(), false)), Some(0), Some(why));
+        let nothing = Paid { cost: Some(0), ..Paid::default() };
+        let end = self.end(Outcome::Failed, (Usage::default(), false), nothing, Some(why));
         self.count(&end);
         let body = self.captured();
         Some(self.board.ledger.ended(begun, end, body))
@@ -135,11 +151,11 @@ impl Running {
                 (Usage { input, output, ..Usage::default() }, true)
             }
         };
-        let cost = self.cost(start, &usage);
-        if cost.is_none() && !self.route.own_login {
+        let paid = self.paid(start, &usage);
+        if paid.cost.is_none() && !self.route.own_login {
             self.board.tell_unpriced(&start.provider, &start.model);
         }
-        let end = self.end(outcome, Some((usage, estimated)), cost, error);
+        let end = self.end(outcome, (usage, estimated), paid, error);
         if let Some(place) = &mut self.place {
             place.used(usage.input_all() + usage.output);
         }
@@ -154,29 +170,35 @@ impl Running {
         self.relayed.div_ceil(BYTES_PER_TOKEN)
     }
 
-    fn cost(&self, start: &CallStart, usage: &Usage) -> Option<i64> {
-        if self.route.own_login {
-            return None;
-        }
+    fn paid(&self, start: &CallStart, usage: &Usage) -> Paid {
         let day = start.at.to_zoned(TimeZone::UTC).date();
-        let price = self.route.known.as_ref()?.price(day, usage.input_all());
-        price.map(|price| price.cost(usage))
+        let priced = |model: &Arc<Model>| model.price(day, usage.input_all()).cloned();
+        let known = self.route.known.as_ref().filter(|_| !self.route.own_login);
+        let Some(price) = known.and_then(priced) else { return Paid::default() };
+        let cost = price.cost(usage);
+        let dearer = self.instead_of.as_ref().and_then(priced).map(|price| price.cost(usage));
+        let saved = Saved {
+            saved_by_cache_micros: price.saved_by_cache(usage),
+            saved_by_routing_micros: dearer.map_or(0, |dearer| dearer - cost),
+        };
+        Paid { cost: Some(cost), price: Some(price.label), saved }
     }
 
     fn end(
         &self,
         outcome: Outcome,
-        used: Option<(Usage, bool)>,
-        cost: Option<i64>,
+        (usage, estimated): (Usage, bool),
+        paid: Paid,
         error: Option<&str>,
     ) -> CallEnd {
-        let (usage, estimated) = used.unwrap_or_default();
         CallEnd {
             at: self.board.clock.now(),
             outcome,
             status: self.status,
             usage,
-            cost,
+            cost: paid.cost,
+            price: paid.price,
+            saved: paid.saved,
             estimated,
             first_byte_micros: self.first_byte.map(|took| took.as_micros() as i64),
             error: error.map(|error| plain(error, ERROR_MAX_CHARS)),

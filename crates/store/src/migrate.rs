@@ -39,6 +39,7 @@ static KNOWN: &[Migration] = migrations! {
     12 "0012" "usage_of_agents";
     13 "0013" "usage_by_quarter";
     14 "0014" "moments";
+    15 "0015" "allowances";
 };
 
 /// Returns all migrations that this binary knows, in order.

@@ -4,7 +4,7 @@ use godel_api::{
     Budget, BudgetList, BudgetTrial, Client, Project, ProjectLimits, ProjectPatch, SetBudget,
     TryBudget,
 };
-use godel_args::models::Budget as Asked;
+use godel_args::models::{Budget as Asked, SetBudget as Wanted};
 use godel_args::units::Allowance;
 use godel_console::lookup::{self, NOTHING};
 use godel_console::measure::{money, percent};
@@ -22,7 +22,7 @@ const SCOPES: &str = "write tenant, or project:, user:, agent:, bead:, convoy: o
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
     match asked {
-        Asked::Set { scope, amount, warn } => set(context, &scope, amount, warn).await,
+        Asked::Set(asked) => set(context, asked).await,
         Asked::Try { scope, amount, days } => rehearse(context, &scope, amount, days).await,
         Asked::List => list(context).await,
         Asked::Delete { budget } => delete(context, &budget).await,
@@ -68,19 +68,35 @@ async fn agent_scope(client: &Client, name: &str) -> Result<Scope> {
     Ok(Scope { text: format!("agent:{id}"), project: None })
 }
 
-async fn set(context: &Context, given: &str, amount: Allowance, warn: Option<u32>) -> Result<Exit> {
+async fn set(context: &Context, asked: Wanted) -> Result<Exit> {
     let found = locate::server(context).await?;
     let client = &found.client;
+    let given = &asked.scope;
     let Scope { text, project } = scope(context, client, given).await?;
-    let Allowance { micros, period } = amount;
+    let Allowance { micros, period } = asked.amount;
     let before = budgets(client).await?;
     let before = before.into_iter().find(|one| one.scope == text && one.period == period);
     if let Some(project) = project.filter(|_| period == "monthly") {
         limit_project(client, &project, u64::try_from(micros).ok()).await?;
     }
-    let warn_percent = warn.or(before.as_ref().map(|before| before.warn_percent));
-    let new =
-        SetBudget { scope: text, period: period.to_owned(), cap_micros: micros, warn_percent };
+    let mut tell = asked.tell_all.then(Vec::new);
+    for name in &asked.tell {
+        tell.get_or_insert_default().push(lookup::user(client, name).await?.id);
+    }
+    let hard_stop = match (asked.alert_only, asked.hard_stop || asked.grace.is_some()) {
+        (true, _) => Some(false),
+        (false, true) => Some(true),
+        (false, false) => None,
+    };
+    let new = SetBudget {
+        scope: text,
+        period: period.to_owned(),
+        cap_micros: micros,
+        warn_percent: asked.warn,
+        hard_stop,
+        grace_percent: asked.grace,
+        tell,
+    };
     let budget: Budget = client.call(Method::PUT, PATH, Some(&new)).await?;
     if context.output.is_json() {
         context.output.value(&budget)?;
@@ -89,12 +105,27 @@ async fn set(context: &Context, given: &str, amount: Allowance, warn: Option<u32
     let was = before.filter(|before| before.cap_micros != micros);
     let was = was.map_or_else(String::new, |was| format!(", it was {}", cap(&was)));
     context.output.line(format_args!(
-        "{given} may spend {}{was}; {} spent so far, a warning comes at {}%",
+        "{given} may spend {}{was}; {} spent so far, a warning comes at {}%{}",
         cap(&budget),
         money(budget.spent_micros),
-        budget.warn_percent
+        budget.warn_percent,
+        beyond(&budget)
     ))?;
     Ok(Exit::Done)
+}
+
+/// Says what happens when a budget is used up, if that is not the usual, and who hears of it.
+fn beyond(budget: &Budget) -> String {
+    let then = match (budget.hard_stop, budget.grace_percent) {
+        (false, _) => "; nothing is refused when it is used up".to_owned(),
+        (true, 0) => String::new(),
+        (true, grace) => format!("; requests are refused {grace}% beyond it"),
+    };
+    match budget.tell.len() {
+        0 => then,
+        1 => format!("{then}; 1 person is told"),
+        told => format!("{then}; {told} people are told"),
+    }
 }
 
 /// Tells what a budget would have stopped.
@@ -161,6 +192,7 @@ fn cap(budget: &Budget) -> String {
 fn state(budget: &Budget) -> &'static str {
     let (spent, cap) = (i128::from(budget.spent_micros), i128::from(budget.cap_micros));
     match () {
+        () if spent >= cap && !budget.hard_stop => "passed",
         () if spent >= cap => "used up",
         () if spent * 100 >= cap * i128::from(budget.warn_percent) => "warned",
         () => "ok",

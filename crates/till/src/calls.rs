@@ -14,7 +14,7 @@ use crate::names::{self, Names};
 /// The largest page that a server gives.
 const PAGE_MAX: u32 = 1_000;
 /// The columns of comma-separated values; those of users and projects are names.
-const COLUMNS: [&str; 26] = [
+const COLUMNS: [&str; 29] = [
     "timestamp",
     "id",
     "requestId",
@@ -41,6 +41,9 @@ const COLUMNS: [&str; 26] = [
     "latency",
     "error",
     "paidBy",
+    "price",
+    "savedByCacheMicros",
+    "savedByRoutingMicros",
 ];
 
 /// Prints attempts, the newest first.

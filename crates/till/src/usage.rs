@@ -110,6 +110,8 @@ impl Table<'_> {
             "costMicros",
             "byLogin",
             "fromCache",
+            "savedByCacheMicros",
+            "savedByRoutingMicros",
         ];
         let mut head = self.by.to_vec();
         head.extend(columns.map(ToOwned::to_owned));
@@ -120,6 +122,8 @@ impl Table<'_> {
             line.push(row.totals.cost_micros.to_string());
             line.push(row.totals.by_login.to_string());
             line.push(row.totals.from_cache.to_string());
+            line.push(row.totals.saved_by_cache_micros.to_string());
+            line.push(row.totals.saved_by_routing_micros.to_string());
             lines.push(line);
         }
         lines
@@ -216,6 +220,16 @@ fn counts(totals: &UsageTotals) -> [u64; 9] {
 
 /// Says what a sum does not tell.
 fn notes(context: &Context, total: &UsageTotals) {
+    for (saved, why) in [
+        (total.saved_by_cache_micros, "caches"),
+        (total.saved_by_routing_micros, "the choice of providers by cost"),
+    ] {
+        match saved {
+            0 => {}
+            1.. => context.output.note(format_args!("note: {why} saved {}", money(saved))),
+            _ => context.output.note(format_args!("note: {why} cost {} more", money(-saved))),
+        }
+    }
     let count = |count: u64, (one, more): (&str, &str)| match count {
         1 => format!("1 request {one}"),
         count => format!("{} requests {more}", number(count)),

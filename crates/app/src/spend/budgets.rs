@@ -1,8 +1,8 @@
 //! What may be spent.
 
 use godel_model::{
-    AgentId, Budget, BudgetId, BudgetScope, EventId, Incident, Limits, Period, Project,
-    ProjectChange, Reach, Trouble, micros,
+    AgentId, Allowance, AllowanceChange, Budget, BudgetId, BudgetScope, EventId, Incident, Limits,
+    Period, Project, ProjectChange, Reach, Trouble, micros,
 };
 use godel_store::Tx;
 use jiff::Timestamp;
@@ -11,8 +11,6 @@ use tracing::instrument;
 
 use crate::{App, Call, Error, Result};
 
-/// From how many percent on a budget warns unless told otherwise.
-pub const WARN_PERCENT: u32 = 80;
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 
 #[derive(Serialize)]
@@ -25,7 +23,7 @@ struct Told {
 
 fn told(budget: &Budget) -> Told {
     let period = budget.period.as_str();
-    Told { scope: budget.scope.to_string(), period, cap_micros: budget.cap }
+    Told { scope: budget.scope.to_string(), period, cap_micros: budget.allows.cap }
 }
 
 /// Sets what may be spent; a scope has one budget for each period.
@@ -37,14 +35,17 @@ pub async fn set(
     app: &App,
     call: &Call,
     scope: BudgetScope,
-    (period, cap, warn_percent): (Period, i64, u32),
+    (period, change): (Period, AllowanceChange),
 ) -> Result<Budget> {
     call.may("budget", "update", Reach::Team)?;
-    Budget::check(cap, warn_percent)?;
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
-        let budget = put(&app_, tx, scope.clone(), (period, cap, warn_percent), now)?;
-        lead_project(&app_, &call_, tx, &budget, Some(cap))?;
+        for user in change.tell.iter().flatten() {
+            let found = tx.users().by_id(call_.actor.tenant, *user)?;
+            found.ok_or_else(|| Error::invalid_at("tell", "somebody who is to be told is not here"))?;
+        }
+        let budget = put(&app_, tx, scope.clone(), (period, change.clone()), now)?;
+        lead_project(&app_, &call_, tx, &budget, Some(change.cap))?;
         let event = call_.event(&app_, "budget:set", &told(&budget), ("budgetId", budget.id));
         call_.tell(&app_, tx, event)?;
         Ok::<_, Error>(budget)
@@ -85,7 +86,7 @@ pub fn cap_bead(
     (bead, more): (&str, i64),
 ) -> Result<Option<i64>> {
     call.may("agent", "create", Reach::Own)?;
-    Budget::check(more, WARN_PERCENT)?;
+    Allowance::of(more).check()?;
     let (scope, now) = (BudgetScope::Bead(bead.to_owned()), app.clock.now());
     let before = tx.budgets().by_scope(&scope, Period::Total)?;
     let spent = match &before {
@@ -93,13 +94,12 @@ pub fn cap_bead(
         None => spent_since(tx, &scope, Period::Total.starts(now), now)?,
     };
     let cap = spent.saturating_add(more);
-    let cap = before.as_ref().map_or(cap, |before| cap.min(before.cap));
-    let warn = before.as_ref().map_or(WARN_PERCENT, |before| before.warn_percent);
-    let budget = put(app, tx, scope, (Period::Total, cap, warn), now)?;
+    let cap = before.as_ref().map_or(cap, |before| cap.min(before.allows.cap));
+    let budget = put(app, tx, scope, (Period::Total, AllowanceChange::cap(cap)), now)?;
     let event = call.event(app, "budget:set", &told(&budget), ("budgetId", budget.id));
     call.tell(app, tx, event)?;
     app.askers.forget_all();
-    Ok(before.map(|before| before.cap))
+    Ok(before.map(|before| before.allows.cap))
 }
 
 /// Lets the limit of a bead be what it was before [`cap_bead`].
@@ -116,7 +116,10 @@ pub fn uncap_bead(
     let scope = BudgetScope::Bead(bead.to_owned());
     let Some(found) = tx.budgets().by_scope(&scope, Period::Total)? else { return Ok(()) };
     match before {
-        Some(cap) => tx.budgets().put(&Budget { cap, ..found })?,
+        Some(cap) => {
+            let allows = AllowanceChange::cap(cap).applied(Some(found.allows.clone()))?;
+            tx.budgets().put(&Budget { allows, ..found })?;
+        }
         None => drop(tx.budgets().delete_scope(&scope, Period::Total)?),
     }
     app.askers.forget_all();
@@ -124,10 +127,9 @@ pub fn uncap_bead(
 }
 
 async fn cap_total(app: &App, call: &Call, scope: BudgetScope, cap: i64) -> Result<()> {
-    Budget::check(cap, WARN_PERCENT)?;
     let (app_, call_, now) = (app.clone(), call.clone(), app.clock.now());
     let work = move |tx: &mut Tx<'_>| {
-        let wanted = (Period::Total, cap, WARN_PERCENT);
+        let wanted = (Period::Total, AllowanceChange::cap(cap));
         let budget = put(&app_, tx, scope.clone(), wanted, now)?;
         let event = call_.event(&app_, "budget:set", &told(&budget), ("budgetId", budget.id));
         call_.tell(&app_, tx, event)
@@ -142,12 +144,13 @@ pub(crate) fn put(
     app: &App,
     tx: &mut Tx<'_>,
     scope: BudgetScope,
-    (period, cap, warn_percent): (Period, i64, u32),
+    (period, change): (Period, AllowanceChange),
     now: Timestamp,
 ) -> Result<Budget> {
     let before = tx.budgets().by_scope(&scope, period)?;
+    let allows = change.applied(before.as_ref().map(|before| before.allows.clone()))?;
     let budget = match before {
-        Some(before) => Budget { cap, warn_percent, ..before },
+        Some(before) => Budget { allows, ..before },
         None => {
             let starts = period.starts(now);
             let spent = match (&scope, period) {
@@ -156,14 +159,15 @@ pub(crate) fn put(
                 _ => spent_since(tx, &scope, starts, now)?,
             };
             let (id, held) = (app.mint.id(), 0);
-            Budget { id, scope, period, cap, warn_percent, starts, spent, held, created_at: now }
+            Budget { id, scope, period, allows, starts, spent, held, created_at: now }
         }
     };
     tx.budgets().put(&budget)?;
     let mut today = budget.clone();
     today.roll(now);
     // A limit below what is spent is passed from the start.
-    if let Some(trouble) = Trouble::of_budget(&today, true).filter(|_| today.spent >= today.cap) {
+    let passed = today.spent >= today.allows.cap;
+    if let Some(trouble) = Trouble::of_budget(&today, true).filter(|_| passed) {
         let id = app.mint.id::<EventId>().uuid();
         let incident = Incident { id, raised_at: now, answer: None, trouble };
         let tenant = tx.tenant()?;
@@ -204,9 +208,7 @@ pub(crate) fn follow_project(
     let scope = BudgetScope::Project(project.id);
     match project.limits.monthly_budget_micros.and_then(|cap| i64::try_from(cap).ok()) {
         Some(cap) => {
-            let warn = tx.budgets().by_scope(&scope, Period::Monthly)?;
-            let warn = warn.map_or(WARN_PERCENT, |budget| budget.warn_percent);
-            put(app, tx, scope, (Period::Monthly, cap, warn), now)?;
+            put(app, tx, scope, (Period::Monthly, AllowanceChange::cap(cap)), now)?;
         }
         None => {
             tx.budgets().delete_scope(&scope, Period::Monthly)?;

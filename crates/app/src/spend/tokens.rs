@@ -1,7 +1,7 @@
 //! Tokens by which agents reach models.
 
 use godel_model::{
-    AgentToken, Budget, BudgetScope, KeyHash, Period, ProjectId, Purpose, Reach, TokenId,
+    AgentToken, Allowance, AllowanceChange, BudgetScope, KeyHash, Period, ProjectId, Purpose, Reach, TokenId,
 };
 use godel_store::{AgentTokenRecord, Tx};
 use jiff::Timestamp;
@@ -82,8 +82,7 @@ fn check(new: &NewToken, now: Timestamp) -> Result<()> {
         return Err(Error::invalid_at("expiresAt", "a token must end in the future"));
     }
     if let Some(cap) = new.budget {
-        let checked = Budget::check(cap, budgets::WARN_PERCENT);
-        checked.map_err(|invalid| invalid.with_field("budgetMicros"))?;
+        Allowance::of(cap).check().map_err(|invalid| invalid.with_field("budgetMicros"))?;
     }
     Ok(())
 }
@@ -163,7 +162,7 @@ impl Draft {
         tx.agent_tokens().insert(record, hash)?;
         if let Some(cap) = budget {
             let scope = BudgetScope::Token(record.id);
-            budgets::put(app, tx, scope, (Period::Total, *cap, budgets::WARN_PERCENT), now)?;
+            budgets::put(app, tx, scope, (Period::Total, AllowanceChange::cap(*cap)), now)?;
         }
         let event = call.event(app, "key:agent-create", &told(record), ("tokenId", record.id));
         call.tell(app, tx, event)

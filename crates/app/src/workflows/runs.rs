@@ -226,10 +226,10 @@ pub async fn control(app: &App, call: &Call, id: RunId, input: Input) -> Result<
     look_at(app, tenant, id, |loaded| view(loaded, now)).await
 }
 
-/// Tries steps that failed again, and all that depends on them; none stands for all that failed.
+/// Does steps that are over again, and all that depends on them; none stands for all that failed.
 ///
 /// # Errors
-/// If the caller may not, there is none, or a step did not fail.
+/// If the caller may not, there is none, or a step is not over.
 #[instrument(level = "debug", name = "app.runs.retry", skip_all, fields(tenant = %call.actor.tenant, run = %id))]
 pub async fn retry(app: &App, call: &Call, id: RunId, steps: Vec<String>) -> Result<RunView> {
     call.may("workflow", "execute", Reach::Own)?;

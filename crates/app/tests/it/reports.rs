@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use godel_app::spend::reports::{self, Days, GroupBy, Narrow};
-use godel_model::{CallEnd, CallId, CallStart, Mint, Outcome, PaidBy, Purpose, Usage, UserId};
+use godel_model::{
+    CallEnd, CallId, CallStart, Mint, Outcome, PaidBy, Purpose, Saved, Usage, UserId,
+};
 use godel_store::Scope;
 use godel_testkit::{World, worlds};
 use jiff::civil::{Date, date};
@@ -66,6 +68,8 @@ fn ended(start: &CallStart, cost: i64) -> CallEnd {
         status: Some(200),
         usage: Usage { input: 3, ..Usage::default() },
         cost: Some(cost),
+        price: None,
+        saved: Saved::default(),
         estimated: false,
         first_byte_micros: None,
         error: None,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::convoy::settle_convoys;
 use super::link::put_link;
 use super::text;
-use crate::doc::{Class, Document};
+use crate::doc::{Class, Document, Edit};
 use crate::shelf::Draft;
 use crate::view::{Bead, tag};
 use crate::{Error, Result};
@@ -184,10 +184,7 @@ pub fn update(draft: &mut Draft<'_>, name: &str, changes: &Changes) -> Result<Be
         }
     }
     if let Some(until) = changes.defer {
-        match until {
-            Some(until) => edit.set("defer", until.to_string().into()),
-            None => edit.clear("defer"),
-        }
+        put_off(&mut edit, until);
     }
     check_metadata(&changes.metadata)?;
     if changes.metadata_whole {
@@ -296,19 +293,21 @@ pub fn comment(draft: &mut Draft<'_>, name: &str, said: &str) -> Result<String> 
 pub fn defer(draft: &mut Draft<'_>, name: &str, until: Option<Timestamp>) -> Result<Bead> {
     let mut document = draft.bead(name)?;
     let mut edit = draft.edit(&mut document);
+    put_off(&mut edit, until);
     let line = match until {
-        Some(until) => {
-            edit.set("defer", until.to_string().into());
-            format!("{} deferred until {until:.0}", document.id())
-        }
-        None => {
-            edit.clear("defer");
-            format!("{} no longer deferred", document.id())
-        }
+        Some(until) => format!("{} deferred until {until:.0}", document.id()),
+        None => format!("{} no longer deferred", document.id()),
     };
     let bead = Bead::of(&document);
     draft.put(document, "bead:deferred", line)?;
     Ok(bead)
+}
+
+fn put_off(edit: &mut Edit<'_>, until: Option<Timestamp>) {
+    match until {
+        Some(until) => edit.set("defer", until.to_string().into()),
+        None => edit.clear("defer"),
+    }
 }
 
 /// Deletes a bead; an edit made elsewhere at the same time brings it back.

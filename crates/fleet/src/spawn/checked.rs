@@ -54,7 +54,7 @@ pub(crate) fn check(new: &NewAgent) -> Result<()> {
         return refuse("timeoutSeconds", "an agent ends after 1 second to 30 days", hint);
     }
     if let Some(cap) = new.budget {
-        let checked = godel_model::Budget::check(cap, godel_app::spend::budgets::WARN_PERCENT);
+        let checked = godel_model::Allowance::of(cap).check();
         checked.map_err(|invalid| invalid.with_field("budgetMicros"))?;
     }
     Ok(())

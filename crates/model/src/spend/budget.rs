@@ -9,10 +9,9 @@ use jiff::{Timestamp, ToSpan as _};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::allowance::{Allowance, share};
 use crate::{BudgetId, Invalid, ProjectId, TokenId, UserId, code};
 
-/// The largest budget: what JSON can hold exactly in every language.
-const CAP_MAX_MICROS: i64 = 1 << 53;
 const NAME_MAX_CHARS: usize = 100;
 
 /// Whose or what spending a budget limits.
@@ -151,10 +150,8 @@ pub struct Budget {
     pub scope: BudgetScope,
     /// When it begins anew.
     pub period: Period,
-    /// What may be spent in a period.
-    pub cap: i64,
-    /// From how many percent on its owner is warned.
-    pub warn_percent: u32,
+    /// What it allows.
+    pub allows: Allowance,
     /// When the present period began.
     pub starts: Timestamp,
     /// What is spent in it.
@@ -220,22 +217,6 @@ pub enum Crossing {
 }
 
 impl Budget {
-    /// Checks what a budget is made of.
-    ///
-    /// # Errors
-    /// If the limit is not positive, or the mark makes no sense.
-    pub fn check(cap: i64, warn_percent: u32) -> Result<(), Invalid> {
-        if !(1..CAP_MAX_MICROS).contains(&cap) {
-            let why = "a budget must be more than 0 and less than 9,000,000,000 dollars";
-            return Err(Invalid::new(code::INVALID_FIELD, why).with_field("capMicros"));
-        }
-        if !(1..=100).contains(&warn_percent) {
-            let why = "a warning must be at 1 to 100 percent";
-            return Err(Invalid::new(code::INVALID_FIELD, why).with_field("warnPercent"));
-        }
-        Ok(())
-    }
-
     /// Begins a new period if the present one is over. What is held back stays so.
     pub fn roll(&mut self, now: Timestamp) {
         let starts = self.period.starts(now);
@@ -248,24 +229,25 @@ impl Budget {
     /// not fit leaves less than nothing, so that no other call comes beside it until it ends or fits:
     /// at most one call can go beyond the limit.
     pub fn reserve(&mut self, worst: i64, estimate: i64) -> Reserved {
-        let unspent = self.cap.saturating_sub(self.spent);
-        let left = unspent.saturating_sub(self.held);
-        // A call whose price is not known holds nothing, but needs something to be left.
-        let needed = estimate.max(1);
-        if unspent < needed {
-            return Reserved::Exhausted;
-        }
-        if left < needed {
-            return Reserved::Wait;
+        if let Some(limit) = self.allows.limit() {
+            let unspent = limit.saturating_sub(self.spent);
+            let left = unspent.saturating_sub(self.held);
+            // A call whose price is not known holds nothing, but needs something to be left.
+            let needed = estimate.max(1);
+            if unspent < needed {
+                return Reserved::Exhausted;
+            }
+            if left < needed {
+                return Reserved::Wait;
+            }
         }
         let amount = worst.max(0);
-        self.held += amount;
+        self.held = self.held.saturating_add(amount);
         Reserved::Held(amount)
     }
 
     fn mark(&self) -> i64 {
-        let mark = i128::from(self.cap) * i128::from(self.warn_percent) / 100;
-        i64::try_from(mark).unwrap_or(i64::MAX)
+        share(self.allows.cap, self.allows.warn_percent)
     }
 
     /// Tells whether so much is spent that its owner was warned.
@@ -280,7 +262,7 @@ impl Budget {
         self.spent = self.spent.saturating_add(cost);
         let mark = self.mark();
         let passed = |mark: i64| before < mark && self.spent >= mark;
-        if passed(self.cap) {
+        if passed(self.allows.cap) {
             return Some(Crossing::Exceeded);
         }
         passed(mark).then_some(Crossing::Warning)
@@ -300,8 +282,7 @@ mod tests {
             id: Mint::system().id(),
             scope: BudgetScope::Tenant,
             period,
-            cap,
-            warn_percent: 80,
+            allows: Allowance::of(cap),
             starts: epoch,
             spent: 0,
             held: 0,
@@ -341,6 +322,28 @@ mod tests {
         assert_eq!(budget.settle(60, 60), Some(Crossing::Exceeded));
         assert_eq!((budget.spent, budget.held), (135, 0));
         assert_eq!(budget.reserve(1, 1), Reserved::Exhausted);
+    }
+
+    #[test]
+    fn grace_lets_calls_through_until_it_is_used_up_too() {
+        let mut budget = budget(100, Period::Total);
+        budget.allows.grace_percent = 10;
+        assert_eq!(budget.settle(0, 100), Some(Crossing::Exceeded), "told at the limit itself");
+        assert_eq!(budget.reserve(5, 5), Reserved::Held(5));
+        assert_eq!(budget.settle(5, 10), None);
+        assert_eq!(budget.reserve(1, 1), Reserved::Exhausted);
+    }
+
+    #[test]
+    fn a_budget_that_only_tells_refuses_nothing() {
+        let mut budget = budget(100, Period::Total);
+        budget.allows.stops = false;
+        assert_eq!(budget.settle(0, 79), None);
+        assert_eq!(budget.settle(0, 1), Some(Crossing::Warning));
+        assert_eq!(budget.settle(0, 1_000), Some(Crossing::Exceeded));
+        for _ in 0..2 {
+            assert_eq!(budget.reserve(i64::MAX, 500), Reserved::Held(i64::MAX));
+        }
     }
 
     #[test]

@@ -2,11 +2,12 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetScope, Held, QUARTER_MICROS, Usage, UsageKey, UsageSum};
+use super::{BudgetScope, Held, QUARTER_MICROS, Saved, Usage, UsageKey, UsageSum};
 use crate::{CallId, Invalid, ProjectId, TenantId, TokenId, UserId, code};
 
 /// On whose behalf and for what a model is asked.
@@ -172,6 +173,10 @@ pub struct CallEnd {
     pub usage: Usage,
     /// What it cost in millionths of a dollar, if that is known.
     pub cost: Option<i64>,
+    /// By which price, as the list of models had it then.
+    pub price: Option<Arc<str>>,
+    /// What it would have cost more without a cache, or with another provider.
+    pub saved: Saved,
     /// Whether usage and cost are an estimate, because the provider did not tell.
     pub estimated: bool,
     /// How long the first byte took.
@@ -206,7 +211,7 @@ impl CallEnd {
     /// Returns what the attempt adds to the sums: what was given before is counted apart.
     pub fn sum(&self, paid_by: PaidBy) -> UsageSum {
         if paid_by == PaidBy::Cache {
-            return UsageSum { from_cache: 1, ..UsageSum::default() };
+            return UsageSum { from_cache: 1, saved: self.saved, ..UsageSum::default() };
         }
         let by_login = paid_by == PaidBy::Login;
         UsageSum {
@@ -218,6 +223,7 @@ impl CallEnd {
             estimated: u64::from(self.estimated),
             usage: self.usage,
             cost_micros: self.cost.unwrap_or(0),
+            saved: self.saved,
         }
     }
 }

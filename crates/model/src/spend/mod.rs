@@ -1,11 +1,13 @@
 //! What models are asked for, what that costs, and how much of it is allowed.
 
+mod allowance;
 mod budget;
 mod call;
 mod quota;
 mod usage;
 
+pub use allowance::{Allowance, AllowanceChange};
 pub use budget::{Budget, BudgetScope, Crossing, Held, Period, Reserved};
 pub use call::{CallEnd, CallStart, Outcome, PaidBy, Purpose};
 pub use quota::{Quota, QuotaWindow};
-pub use usage::{QUARTER_MICROS, QUARTERS_PER_DAY, Usage, UsageKey, UsageSum};
+pub use usage::{QUARTER_MICROS, QUARTERS_PER_DAY, Saved, Usage, UsageKey, UsageSum};

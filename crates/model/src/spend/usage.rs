@@ -93,6 +93,27 @@ pub struct UsageSum {
     pub usage: Usage,
     /// What those with a known price cost, in millionths of a dollar.
     pub cost_micros: i64,
+    /// What was not spent on them.
+    #[serde(flatten)]
+    pub saved: Saved,
+}
+
+/// What was not spent, in millionths of a dollar; less than nothing where it cost more.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Saved {
+    /// Because input was read from a provider's cache, less what it cost to write it there; or because an
+    /// answer was given again.
+    pub saved_by_cache_micros: i64,
+    /// Because a cheaper provider or model was chosen than the one that would have been asked first.
+    pub saved_by_routing_micros: i64,
+}
+
+impl Saved {
+    fn add(&mut self, other: Self) {
+        self.saved_by_cache_micros += other.saved_by_cache_micros;
+        self.saved_by_routing_micros += other.saved_by_routing_micros;
+    }
 }
 
 impl UsageSum {
@@ -105,6 +126,7 @@ impl UsageSum {
         self.from_cache += other.from_cache;
         self.estimated += other.estimated;
         self.usage.add(&other.usage);
+        self.saved.add(other.saved);
         self.cost_micros = self.cost_micros.saturating_add(other.cost_micros);
     }
 }

@@ -212,7 +212,7 @@ impl<'a> Book<'a> {
         let mut news = Vec::new();
         for (tenant, id, crossing) in &self.crossings {
             let Some(Some(budget)) = self.budgets.get(&(*tenant, *id)) else { continue };
-            let used_up = (budget.id, budget.starts, budget.cap);
+            let used_up = (budget.id, budget.starts, budget.allows.cap);
             if *crossing == Crossing::Exceeded {
                 if inner.told().contains(&used_up) || news.contains(&used_up) {
                     continue;
@@ -281,7 +281,7 @@ fn told(inner: &Inner, budget: &Budget, crossing: Crossing, now: Timestamp) -> N
         budget: budget.id,
         scope: budget.scope.to_string(),
         period: budget.period.as_str(),
-        cap_micros: budget.cap,
+        cap_micros: budget.allows.cap,
         spent_micros: budget.spent,
     };
     NewEvent {

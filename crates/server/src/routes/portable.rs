@@ -26,6 +26,8 @@ fn written(document: Document, now: jiff::Timestamp) -> SettingsDocument {
         period: budget.period,
         cap_micros: budget.cap,
         warn_percent: budget.warn_percent,
+        hard_stop: budget.stops,
+        grace_percent: budget.grace_percent,
     };
     SettingsDocument {
         format: SETTINGS_FORMAT.to_owned(),
@@ -52,6 +54,8 @@ fn read(document: SettingsDocument) -> ApiResult<Document> {
         period: budget.period,
         cap: budget.cap_micros,
         warn_percent: budget.warn_percent,
+        stops: budget.hard_stop,
+        grace_percent: budget.grace_percent,
     };
     Ok(Document {
         projects: document.projects.into_iter().map(project).collect(),

@@ -9,7 +9,7 @@ use godel_api::{
 };
 use godel_app::spend::{budgets, tokens};
 use godel_board::rehearsal::{self, Stop, Trial};
-use godel_model::{BudgetId, ProjectId, TokenId};
+use godel_model::{AllowanceChange, BudgetId, ProjectId, TokenId, UserId};
 use godel_store::AgentTokenRecord;
 use http::{StatusCode, header};
 use jiff::Timestamp;
@@ -46,8 +46,11 @@ fn budget(budget: &godel_model::Budget, now: Timestamp) -> Budget {
         id: budget.id.uuid(),
         scope: budget.scope.to_string(),
         period: budget.period.to_string(),
-        cap_micros: budget.cap,
-        warn_percent: budget.warn_percent,
+        cap_micros: budget.allows.cap,
+        warn_percent: budget.allows.warn_percent,
+        hard_stop: budget.allows.stops,
+        grace_percent: budget.allows.grace_percent,
+        tell: budget.allows.tell.iter().map(|user| user.uuid()).collect(),
         spent_micros: budget.spent,
         held_micros: budget.held,
         starts_at: budget.starts,
@@ -142,8 +145,8 @@ pub(crate) async fn list_budgets(
 
 /// Set a budget
 ///
-/// A scope has one budget for each period; setting it again changes its limit. What was spent before
-/// it was set counts.
+/// A scope has one budget for each period; setting it again changes its limit and what else is named. What was
+/// spent before it was set counts.
 #[utoipa::path(put, path = "/budgets", tag = "models", operation_id = "setBudget",
     request_body = SetBudget,
     responses((status = 200, description = "The budget", body = Success<Budget>)))]
@@ -152,9 +155,16 @@ pub(crate) async fn set_budget(
     caller: Caller,
     body: JsonBody<SetBudget>,
 ) -> ApiResult<impl IntoResponse> {
-    let SetBudget { scope, period, cap_micros, warn_percent } = body.value;
-    let warn = warn_percent.unwrap_or(budgets::WARN_PERCENT);
-    let limit = (period.parse()?, cap_micros, warn);
+    let SetBudget { scope, period, cap_micros, warn_percent, hard_stop, grace_percent, tell } =
+        body.value;
+    let change = AllowanceChange {
+        cap: cap_micros,
+        warn_percent,
+        stops: hard_stop,
+        grace_percent,
+        tell: tell.map(|users| users.into_iter().map(UserId::from_uuid).collect()),
+    };
+    let limit = (period.parse()?, change);
     let set = budgets::set(&shared.app, &caller.call, scope.parse()?, limit).await?;
     Ok(Json(Success::new(budget(&set, shared.app.clock.now()))))
 }

@@ -159,6 +159,8 @@ fn totals(sum: &UsageSum) -> UsageTotals {
         output_tokens: sum.usage.output,
         reasoning_tokens: sum.usage.reasoning,
         cost_micros: sum.cost_micros,
+        saved_by_cache_micros: sum.saved.saved_by_cache_micros,
+        saved_by_routing_micros: sum.saved.saved_by_routing_micros,
     }
 }
 
@@ -255,6 +257,8 @@ fn usage_csv(report: &UsageReport, by: &[Split]) -> Vec<Vec<String>> {
         "costMicros",
         "byLogin",
         "fromCache",
+        "savedByCacheMicros",
+        "savedByRoutingMicros",
     ];
     head.extend(names.map(ToOwned::to_owned));
     lines.push(head);
@@ -278,6 +282,8 @@ fn usage_csv(report: &UsageReport, by: &[Split]) -> Vec<Vec<String>> {
         line.extend(counts.map(|count| count.to_string()));
         line.push(totals.cost_micros.to_string());
         line.extend([totals.by_login, totals.from_cache].map(|count| count.to_string()));
+        let saved = [totals.saved_by_cache_micros, totals.saved_by_routing_micros];
+        line.extend(saved.map(|saved| saved.to_string()));
         lines.push(line);
     }
     lines
@@ -330,6 +336,7 @@ pub(super) fn model_call(record: CallRecord) -> ModelCall {
     let millis = |micros: i64| micros as f64 / 1e3;
     let took = end.as_ref().map(|end| millis(end.at.duration_since(start.at).as_micros() as i64));
     let usage = end.as_ref().map(|end| end.usage).unwrap_or_default();
+    let saved = end.as_ref().map(|end| end.saved).unwrap_or_default();
     let outcome = end.as_ref().map_or(Outcome::Open, |end| end.outcome);
     let cost = end.as_ref().and_then(|end| end.cost);
     ModelCall {
@@ -360,6 +367,9 @@ pub(super) fn model_call(record: CallRecord) -> ModelCall {
         reasoning_tokens: usage.reasoning,
         cost: cost.map(dollars),
         cost_micros: cost,
+        price: end.as_ref().and_then(|end| end.price.as_deref()).map(ToOwned::to_owned),
+        saved_by_cache_micros: saved.saved_by_cache_micros,
+        saved_by_routing_micros: saved.saved_by_routing_micros,
         estimated: end.as_ref().is_some_and(|end| end.estimated),
         first_byte_ms: end.as_ref().and_then(|end| end.first_byte_micros).map(millis),
         latency: took,
@@ -393,6 +403,9 @@ fn calls_csv(logs: &[ModelCall]) -> Vec<Vec<String>> {
         "latency",
         "error",
         "paidBy",
+        "price",
+        "savedByCacheMicros",
+        "savedByRoutingMicros",
     ];
     let mut lines = vec![head.map(ToOwned::to_owned).to_vec()];
     for log in logs {
@@ -422,6 +435,9 @@ fn calls_csv(logs: &[ModelCall]) -> Vec<Vec<String>> {
             text(log.latency.map(|millis| format!("{millis:.1}"))),
             text(log.error.clone()),
             log.paid_by.clone(),
+            text(log.price.clone()),
+            log.saved_by_cache_micros.to_string(),
+            log.saved_by_routing_micros.to_string(),
         ]);
     }
     lines

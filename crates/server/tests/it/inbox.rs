@@ -187,6 +187,36 @@ async fn a_budget_that_runs_out_waits_once_until_it_is_raised_or_put_aside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_budget_is_told_to_those_who_are_named_and_to_all_when_none_of_them_is_here() {
+    for world in World::all("").await {
+        let server = &world.server;
+        let (ada, key) = server.user("ada", "admin").await;
+        let told = async |tell: Value| {
+            let body =
+                json!({ "scope": "tenant", "period": "total", "capMicros": 100_200, "tell": tell });
+            let set = server.request(Method::PUT, "/api/v1/budgets").json(&body);
+            data(set.send().await.unwrap(), StatusCode::OK).await
+        };
+        assert_eq!(told(json!([ada])).await["tell"], json!([ada]));
+        let dear = Asked::new(Dialect::Chat, "[[usage input=10 output=90]]").of("m-dear");
+        assert_eq!(world.say(&dear).await.0, 200);
+        world.settled().await;
+        assert_eq!(inbox(server, "").await.len(), 0, "{}", server.engine);
+        let url = format!("{}/api/v1/inbox", server.url);
+        let hers = server.http.get(&url).bearer_auth(&key).send().await.unwrap();
+        let hers = data(hers, StatusCode::OK).await;
+        assert_eq!(hers["items"].as_array().unwrap().len(), 1, "{hers}");
+        assert_eq!(told(json!([])).await["tell"], json!([]));
+        assert_eq!(inbox(server, "").await.len(), 1);
+        told(json!([ada])).await;
+        assert_eq!(inbox(server, "").await.len(), 0);
+        let gone = server.request(Method::DELETE, &format!("/api/v1/users/{ada}"));
+        assert!(gone.send().await.unwrap().status().is_success());
+        assert_eq!(inbox(server, "").await.len(), 1, "{}: nobody else would hear", server.engine);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn dead_letters_that_pile_up_wait_once_until_they_are_few() {
     for server in servers().await {
         let post = async |path: &str, body: Value, status: StatusCode| {

@@ -1,22 +1,27 @@
 //! Budgets, and where they stand.
 
-use godel_model::{Budget, BudgetId, BudgetScope, Period, TenantId, from_micros, micros};
+use godel_model::{
+    Allowance, Budget, BudgetId, BudgetScope, Period, TenantId, UserId, from_micros, micros,
+};
+use uuid::Uuid;
 
 use crate::statement::{Param, Row, statements};
 use crate::{Error, Result, Tx};
 
 statements! {
     PUT = "budget_put":
-        "INSERT INTO budget (tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+        "INSERT INTO budget (tenant, id, scope, period, cap, warn_percent, starts, spent, held,
+             created_at, stops, grace_percent, tell)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
          ON CONFLICT (tenant, scope, period) DO UPDATE
-         SET cap = EXCLUDED.cap, warn_percent = EXCLUDED.warn_percent";
+         SET cap = EXCLUDED.cap, warn_percent = EXCLUDED.warn_percent, stops = EXCLUDED.stops,
+             grace_percent = EXCLUDED.grace_percent, tell = EXCLUDED.tell";
     BY_SCOPE = "budget_by_scope":
-        "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at
-         FROM budget WHERE tenant = $1 AND scope = $2 AND period = $3";
+        "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at,
+             stops, grace_percent, tell FROM budget WHERE tenant = $1 AND scope = $2 AND period = $3";
     LIST = "budget_list":
-        "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at
-         FROM budget WHERE tenant = $1 ORDER BY scope, period";
+        "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at,
+             stops, grace_percent, tell FROM budget WHERE tenant = $1 ORDER BY scope, period";
     DELETE = "budget_delete": "DELETE FROM budget WHERE tenant = $1 AND id = $2";
     DELETE_SCOPE = "budget_delete_scope":
         "DELETE FROM budget WHERE tenant = $1 AND scope = $2 AND period = $3";
@@ -28,10 +33,10 @@ statements! {
 // each other. SQLite has one writer and needs no lock.
 static LOCK: crate::statement::Statement = crate::statement::Statement {
     name: "budget_lock",
-    sqlite: "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at
-             FROM budget WHERE tenant = $1 AND id = $2",
-    postgres: "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at
-               FROM budget WHERE tenant = $1 AND id = $2 FOR UPDATE",
+    sqlite: "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at,
+                 stops, grace_percent, tell FROM budget WHERE tenant = $1 AND id = $2",
+    postgres: "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at,
+                   stops, grace_percent, tell FROM budget WHERE tenant = $1 AND id = $2 FOR UPDATE",
 };
 pub(crate) static HOT: &[&crate::statement::Statement] = &[&LOCK];
 
@@ -47,17 +52,22 @@ impl Budgets<'_, '_> {
     /// If the database fails.
     pub fn put(&mut self, budget: &Budget) -> Result<()> {
         let (scope, tenant) = (budget.scope.to_string(), self.tx.tenant()?);
+        let allows = &budget.allows;
+        let tell: Vec<u8> = allows.tell.iter().flat_map(|user| user.uuid().into_bytes()).collect();
         let params = [
             Param::Uuid(tenant.uuid()),
             Param::Uuid(budget.id.uuid()),
             Param::Text(&scope),
             Param::Text(budget.period.as_str()),
-            Param::Int(budget.cap),
-            Param::Int(budget.warn_percent.into()),
+            Param::Int(allows.cap),
+            Param::Int(allows.warn_percent.into()),
             Param::Int(micros(budget.starts)),
             Param::Int(budget.spent),
             Param::Int(budget.held),
             Param::Int(micros(budget.created_at)),
+            Param::Int(allows.stops.into()),
+            Param::Int(allows.grace_percent.into()),
+            Param::Bytes(&tell),
         ];
         self.tx.conn.execute(&PUT, &params).map(drop)
     }
@@ -132,12 +142,21 @@ impl Budgets<'_, '_> {
 fn read(row: &Row<'_>) -> Result<Budget> {
     let unreadable =
         |cause: godel_model::Invalid| Error::Unreadable { what: "budget", cause: cause.into() };
+    let tell = row.bytes(12)?;
+    let tell = tell.as_chunks::<16>().0.iter().map(|id| UserId::from_uuid(Uuid::from_bytes(*id)));
+    let percent = |at, most: u32| row.int(at).map(|found| u32::try_from(found).unwrap_or(most));
+    let allows = Allowance {
+        cap: row.int(4)?,
+        warn_percent: percent(5, 100)?,
+        stops: row.int(10)? != 0,
+        grace_percent: percent(11, 0)?,
+        tell: tell.collect(),
+    };
     Ok(Budget {
         id: BudgetId::from_uuid(row.uuid(1)?),
         scope: row.text(2)?.parse().map_err(unreadable)?,
         period: row.text(3)?.parse().map_err(unreadable)?,
-        cap: row.int(4)?,
-        warn_percent: u32::try_from(row.int(5)?).unwrap_or(100),
+        allows,
         starts: from_micros(row.int(6)?),
         spent: row.int(7)?,
         held: row.int(8)?,

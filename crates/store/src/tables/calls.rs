@@ -21,7 +21,8 @@ macro_rules! ended {
             "SELECT tenant, id, request, attempt, at, person, project, agent, bead, convoy, agent_token,
                  client_session, dialect, asked, provider, model, streamed, worst, held, outcome, status,
                  input, cache_read, cache_write_5m, cache_write_1h, output, reasoning, server_tools,
-                 cost, estimated, first_byte, ended_at, error, paid_by
+                 cost, estimated, first_byte, ended_at, error, paid_by, price, saved_by_cache,
+                 saved_by_routing
              FROM model_call WHERE tenant = $1 AND ", $which
         )
     };
@@ -32,9 +33,10 @@ statements! {
         "INSERT INTO model_call (tenant, id, request, attempt, at, node, person, project, agent, bead,
              convoy, agent_token, client_session, dialect, asked, provider, model, streamed, worst,
              held, paid_by, outcome, status, input, cache_read, cache_write_5m, cache_write_1h,
-             output, reasoning, server_tools, cost, estimated, first_byte, ended_at, error)
+             output, reasoning, server_tools, cost, estimated, first_byte, ended_at, error, price,
+             saved_by_cache, saved_by_routing)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-             $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)
+             $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38)
          ON CONFLICT (tenant, id) DO NOTHING";
     OPEN = "call_open":
         "INSERT INTO model_open (tenant, node, batch, calls) VALUES ($1, $2, $3, $4)";
@@ -169,6 +171,9 @@ impl Calls<'_, '_> {
             opt(end.first_byte_micros),
             Param::Int(micros(end.at)),
             Param::from(end.error.as_deref()),
+            Param::from(end.price.as_deref()),
+            Param::Int(end.saved.saved_by_cache_micros),
+            Param::Int(end.saved.saved_by_routing_micros),
         ];
         Ok(self.tx.conn.execute(&SETTLE, &params)? == 1)
     }
@@ -320,6 +325,8 @@ fn read(row: &Row<'_>) -> Result<CallRecord> {
         status: row.opt_int(20)?.and_then(|status| u16::try_from(status).ok()),
         usage: super::usage::tokens(row, 21)?,
         cost: row.opt_int(28)?,
+        price: row.opt_text(34)?.map(Into::into),
+        saved: super::usage::saved(row, 35)?,
         estimated: row.int(29)? != 0,
         first_byte_micros: row.opt_int(30)?,
         error: row.opt_text(32)?,

@@ -1,6 +1,6 @@
 //! Sums of what models were asked for.
 
-use godel_model::{QUARTERS_PER_DAY, TenantId, Usage, UsageKey, UsageSum};
+use godel_model::{QUARTERS_PER_DAY, Saved, TenantId, Usage, UsageKey, UsageSum};
 
 use crate::statement::{Param, Row, statements};
 use crate::{Result, Tx};
@@ -12,9 +12,9 @@ macro_rules! add {
             "INSERT INTO ", $table, " AS known (tenant, ", $time, ", provider, model, project, person,
                  agent, bead, convoy, requests, failed, unpriced, estimated, input, cache_read,
                  cache_write_5m, cache_write_1h, output, reasoning, server_tools, cost, by_login,
-                 from_cache)
+                 from_cache, saved_by_cache, saved_by_routing)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18,
-                 $19, $20, $21, $22, $23)
+                 $19, $20, $21, $22, $23, $24, $25)
              ON CONFLICT (tenant, ", $time, ", provider, model, project, person, agent, bead, convoy)
              DO UPDATE SET requests = known.requests + EXCLUDED.requests,
                  failed = known.failed + EXCLUDED.failed, unpriced = known.unpriced + EXCLUDED.unpriced,
@@ -26,7 +26,9 @@ macro_rules! add {
                  reasoning = known.reasoning + EXCLUDED.reasoning,
                  server_tools = known.server_tools + EXCLUDED.server_tools,
                  by_login = known.by_login + EXCLUDED.by_login,
-                 from_cache = known.from_cache + EXCLUDED.from_cache"
+                 from_cache = known.from_cache + EXCLUDED.from_cache,
+                 saved_by_cache = known.saved_by_cache + EXCLUDED.saved_by_cache,
+                 saved_by_routing = known.saved_by_routing + EXCLUDED.saved_by_routing"
         )
     };
 }
@@ -37,12 +39,12 @@ statements! {
     BETWEEN = "usage_between":
         "SELECT day, provider, model, project, person, agent, bead, convoy, requests, failed,
              unpriced, estimated, input, cache_read, cache_write_5m, cache_write_1h, output,
-             reasoning, server_tools, cost, by_login, from_cache
+             reasoning, server_tools, cost, by_login, from_cache, saved_by_cache, saved_by_routing
          FROM usage_day WHERE tenant = $1 AND day >= $2 AND day <= $3 ORDER BY day";
     QUARTERS = "usage_quarters":
         "SELECT quarter, provider, model, project, person, agent, bead, convoy, requests, failed,
              unpriced, estimated, input, cache_read, cache_write_5m, cache_write_1h, output,
-             reasoning, server_tools, cost, by_login, from_cache
+             reasoning, server_tools, cost, by_login, from_cache, saved_by_cache, saved_by_routing
          FROM usage_quarter WHERE tenant = $1 AND quarter >= $2 AND quarter <= $3 ORDER BY quarter";
     OF_AGENT = "usage_of_agent":
         "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(unpriced), 0) AS BIGINT)
@@ -86,6 +88,8 @@ impl UsageSums<'_, '_> {
             Param::Int(sum.cost_micros),
             count(sum.by_login),
             count(sum.from_cache),
+            Param::Int(sum.saved.saved_by_cache_micros),
+            Param::Int(sum.saved.saved_by_routing_micros),
         ];
         self.tx.conn.execute(&ADD, &params)?;
         params[1] = Param::Int(key.quarter);
@@ -143,8 +147,17 @@ fn read(row: &Row<'_>, quarters: i64) -> Result<(UsageKey, UsageSum)> {
         cost_micros: row.int(19)?,
         by_login: count(20)?,
         from_cache: count(21)?,
+        saved: saved(row, 22)?,
     };
     Ok((key, sum))
+}
+
+/// Reads what was not spent from a column on.
+pub(super) fn saved(row: &Row<'_>, from: usize) -> Result<Saved> {
+    Ok(Saved {
+        saved_by_cache_micros: row.int(from)?,
+        saved_by_routing_micros: row.int(from + 1)?,
+    })
 }
 
 /// Reads the kinds of tokens from a column on.

@@ -1,8 +1,8 @@
 //! Attempts to ask models, budgets and sums.
 
 use godel_model::{
-    Budget, BudgetId, BudgetScope, CallEnd, CallId, CallStart, Held, Mint, Outcome, PaidBy, Period,
-    Purpose, QUARTERS_PER_DAY, Quota, QuotaWindow, TenantId, Usage, UsageKey, UsageSum, UserId,
+    Allowance, Budget, BudgetId, BudgetScope, CallEnd, CallId, CallStart, Held, Mint, Outcome, PaidBy, Period,
+    Purpose, QUARTERS_PER_DAY, Quota, QuotaWindow, Saved, TenantId, Usage, UsageKey, UsageSum, UserId,
 };
 use godel_store::{CallBody, CallRecord, Scope, Store, Tx};
 use godel_testkit::{World, worlds};
@@ -49,6 +49,8 @@ fn end(cost: i64) -> CallEnd {
         status: Some(200),
         usage: Usage { input: 10, output: 5, ..Usage::default() },
         cost: Some(cost),
+        price: None,
+        saved: Saved::default(),
         estimated: false,
         first_byte_micros: Some(7),
         error: None,
@@ -135,8 +137,7 @@ async fn a_budget_that_is_set_again_keeps_what_was_spent() {
             id: Mint::system().id(),
             scope: BudgetScope::Agent("worker".to_owned()),
             period: Period::Daily,
-            cap: 100,
-            warn_percent: 80,
+            allows: Allowance::of(100),
             starts: at(0),
             spent: 0,
             held: 0,
@@ -156,9 +157,13 @@ async fn a_budget_that_is_set_again_keeps_what_was_spent() {
         })
         .await;
         // Whoever raises it has read it before it moved.
-        put(Budget { cap: 200, id: Mint::system().id(), ..budget.clone() }).await.unwrap();
+        let tell = vec![UserId::from_uuid(Uuid::from_u128(5)), UserId::from_uuid(Uuid::max())];
+        let allows =
+            Allowance { stops: false, grace_percent: 15, tell, ..Allowance::of(200) };
+        let raised = Budget { allows: allows.clone(), id: Mint::system().id(), ..budget.clone() };
+        put(raised).await.unwrap();
         let now = write(&world, move |tx| tx.budgets().list(tenant)).await;
-        let expected = Budget { cap: 200, spent: 40, held: 60, ..budget };
+        let expected = Budget { allows, spent: 40, held: 60, ..budget };
         assert_eq!(now, [expected], "{}", world.engine);
     }
 }
@@ -260,8 +265,7 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
             id: Mint::system().id(),
             scope: BudgetScope::Agent("worker".to_owned()),
             period: Period::Total,
-            cap: 10_000,
-            warn_percent: 80,
+            allows: Allowance::of(10_000),
             starts: at(0),
             spent: 30,
             held: 900,

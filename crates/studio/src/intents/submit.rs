@@ -11,7 +11,7 @@ use godel_intent::complexity::complexity;
 use godel_intent::estimate::estimate;
 use godel_intent::parse::{self, Answer, Kind, Parsed, Scene};
 use godel_intent::shape::{self, Bounds, ModelFact};
-use godel_model::{Budget, ConvoyId, EventId, ProjectId, Reach, Survey, code};
+use godel_model::{Allowance, ConvoyId, EventId, ProjectId, Reach, Survey, code};
 use godel_store::Tx;
 use jiff::tz::TimeZone;
 use tracing::instrument;
@@ -340,7 +340,7 @@ async fn place(
 
 pub(super) fn check(wanted: &Wanted) -> Result<()> {
     if let Some(cap) = wanted.budget {
-        Budget::check(cap, budgets::WARN_PERCENT)?;
+        Allowance::of(cap).check()?;
     }
     if wanted.agents.is_some_and(|agents| !(1..=march::AGENTS_MAX).contains(&agents)) {
         return Err(Error::refused(

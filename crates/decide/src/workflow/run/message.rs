@@ -84,7 +84,7 @@ pub enum Input {
     Resume,
     /// It is to end now.
     Cancel,
-    /// Steps that failed, and all that depends on them, are to be done anew.
+    /// Steps that are over, and all that depends on them, are to be done anew.
     RetryFrom {
         /// Which steps; none stands for all that failed or were cancelled.
         steps: Vec<StepIndex>,
@@ -268,8 +268,8 @@ pub enum Illegal {
         /// Who tried.
         by: String,
     },
-    /// The step did not fail.
-    #[error("step `{id}` is {state}; only what failed or was cancelled can be done anew")]
+    /// The step is not over.
+    #[error("step `{id}` is {state}; only what is over can be done anew")]
     NotRetryable {
         /// The step.
         id: String,

@@ -1,4 +1,4 @@
-//! Doing anew what failed.
+//! Doing anew what failed, or whatever somebody wants once more.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::super::plan::StepIndex;
 use super::{Cell, Illegal, Run, RunState, StepState};
 
 impl Run {
-    /// Sends steps that failed, and all that depends on them, back to the beginning.
+    /// Sends steps that are over, and all that depends on them, back to the beginning.
     pub(super) fn retry_from(
         &mut self,
         wanted: &[StepIndex],
@@ -48,7 +48,7 @@ impl Run {
         Ok(())
     }
 
-    /// The steps to begin with: those that are named, or all that did not succeed.
+    /// The steps to begin with: those that are named, if they are over, or all that did not succeed.
     fn roots(&self, wanted: &[StepIndex]) -> Result<Vec<StepIndex>, Illegal> {
         let failed = |state| matches!(state, StepState::Failed | StepState::Cancelled);
         if wanted.is_empty() {
@@ -58,7 +58,7 @@ impl Run {
         for step in wanted {
             let definition = self.plan.get(*step).ok_or(Illegal::UnknownStep(*step))?;
             let state = self.cell(*step).state;
-            if !failed(state) {
+            if !state.is_final() {
                 return Err(Illegal::NotRetryable { id: definition.id.clone(), state });
             }
         }

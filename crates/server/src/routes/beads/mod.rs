@@ -296,7 +296,11 @@ pub(crate) async fn replace(
     IfTag(if_match): IfTag,
     body: JsonBody<BeadPatch>,
 ) -> ApiResult<Response> {
-    let mut changes = changes(body.value, if_match, shared.app.clock.now())?;
+    let (mut said, now) = (body.value, shared.app.clock.now());
+    // A bead as it was read may have been put off until a time that is over; it is not put off any more.
+    let is_over = |until: &str| until.parse::<Timestamp>().is_ok_and(|until| until <= now);
+    said.defer = said.defer.filter(|until| !is_over(until));
+    let mut changes = changes(said, if_match, now)?;
     for text in
         [&mut changes.description, &mut changes.acceptance, &mut changes.rank, &mut changes.parent]
     {

@@ -288,7 +288,8 @@ pub(crate) async fn cancel(
 
 /// Retry a run
 ///
-/// Steps that failed or were cancelled, and all that depends on them; the rest stays as it is.
+/// All steps that failed or were cancelled, or those that are named, whatever they came to, and all that depends
+/// on them; the rest stays as it is.
 #[utoipa::path(post, path = "/runs/{id}/retry", tag = "workflows", operation_id = "retryRun",
     params(("id" = uuid::Uuid, Path, description = "The id of the run")),
     request_body = RetryRun,

@@ -5,8 +5,8 @@ use std::time::Duration;
 use godel_app::vault::MasterKey;
 use godel_llm::Dialect;
 use godel_testkit::{Database, postgres_url};
-use reqwest::StatusCode;
-use serde_json::json;
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
 
 use super::world::{Asked, World, read_until, told};
 use crate::harness::{Running, data, failure, server_with};
@@ -169,6 +169,40 @@ async fn every_client_hears_in_its_own_words_that_a_budget_is_used_up() {
         assert_eq!(told[0]["payload"]["scope"], "agent:worker");
         world.budget("agent:worker", 1_000_000).await;
         assert_eq!(world.say(&dear()).await.0, 200, "it was raised");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn grace_and_alerts_decide_when_requests_are_refused() {
+    for world in World::all("limits.agent = {}").await {
+        let set = async |what: Value| {
+            let mut body = json!({ "scope": "agent:worker", "period": "total", "capMicros": 100_200 });
+            body.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
+            let sent = world.server.request(Method::PUT, "/api/v1/budgets").json(&body);
+            sent.send().await.unwrap()
+        };
+        let known = data(set(json!({ "gracePercent": 100 })).await, StatusCode::OK).await;
+        assert_eq!((&known["hardStop"], &known["gracePercent"]), (&json!(true), &json!(100)));
+        for _ in 0..2 {
+            assert_eq!(world.say(&dear()).await.0, 200, "{}", world.server.engine);
+        }
+        let (status, text) = world.say(&dear()).await;
+        assert_eq!(status, 402);
+        assert!(text.contains("$0.1800 of $0.2004 are spent"), "{text}");
+        // What is not named stays as it is.
+        let known = data(set(json!({ "hardStop": false })).await, StatusCode::OK).await;
+        assert_eq!((&known["hardStop"], &known["gracePercent"]), (&json!(false), &json!(100)));
+        assert_eq!(world.say(&dear()).await.0, 200, "it only tells");
+        let told = world.events("budget:exceeded").await;
+        assert_eq!(told.len(), 1, "{}: at the limit itself, once: {told:?}", world.server.engine);
+        for (wrong, field) in [
+            (json!({ "gracePercent": 101 }), "gracePercent"),
+            (json!({ "tell": [uuid::Uuid::max()] }), "tell"),
+            (json!({ "tell": vec![uuid::Uuid::max(); 21] }), "tell"),
+        ] {
+            let refused = failure(set(wrong).await, 400, "invalid_field").await;
+            assert_eq!(refused["error"]["field"], field);
+        }
     }
 }
 

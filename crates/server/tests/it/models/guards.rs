@@ -80,6 +80,10 @@ async fn an_answer_is_given_again_only_to_who_asked_for_it() {
     assert_eq!((&again["outcome"], &again["outputTokens"]), (&json!("ok"), &json!(0)), "{again}");
     let usage = world.usage().await;
     assert_eq!((&usage["requests"], &usage["fromCache"]), (&json!(2), &json!(1)), "{usage}");
+    // What was given again would have cost what it cost the first time.
+    let saved = (&again["savedByCacheMicros"], &usage["savedByCacheMicros"]);
+    assert_eq!(saved, (&rows[2]["costMicros"], &rows[2]["costMicros"]), "{usage}");
+    assert!(rows[2]["costMicros"].as_i64().unwrap() > 0, "{rows:?}");
     let costs = rows.iter().map(|row| row["costMicros"].as_i64().unwrap());
     assert_eq!(usage["costMicros"], costs.sum::<i64>(), "{usage}");
     let audit = world.server.get("/proxy/v1/audit").await;

@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use godel_llm::Dialect;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::world::{World, providers};
+use super::world::{Asked, World, providers};
 use crate::harness::data;
 
 async fn told(world: &World) -> Value {
@@ -45,4 +46,27 @@ async fn the_way_of_requests_is_told_and_follows_the_file() {
     let now = told(&world).await;
     assert_eq!((&now["prefer"], &now["cacheSeconds"]), (&json!("order"), &Value::Null));
     assert_eq!(now["hedges"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_request_tells_its_price_and_what_caches_and_routing_saved() {
+    let more = "prefer = \"cost\"\naliases = { pick = [\"m-dear\", \"m-1\"] }";
+    for world in World::all(more).await {
+        let prompt = "[[usage input=10 cache_read=200 output=90]]";
+        for model in ["pick", "m-1"] {
+            assert_eq!(world.say(&Asked::new(Dialect::Anthropic, prompt).of(model)).await.0, 200);
+        }
+        let rows = world.rows().await;
+        let usage = world.usage().await;
+        // m-1 costs 1 for input, 0.5 from the cache and 2 for output; m-dear 1 and 1,000.
+        let cost = 10 + 100 + 180;
+        for (row, routed) in rows.iter().rev().zip([90_210 - cost, 0]) {
+            assert_eq!(row["costMicros"], cost, "{row}");
+            assert_eq!((&row["model"], &row["price"]), (&json!("m-1"), &json!("$1/$2")), "{row}");
+            assert_eq!(row["savedByCacheMicros"], 100, "{row}");
+            assert_eq!(row["savedByRoutingMicros"], routed, "{row}");
+        }
+        assert_eq!(usage["savedByCacheMicros"], 200, "{}: {usage}", world.server.engine);
+        assert_eq!(usage["savedByRoutingMicros"], 90_210 - cost, "{usage}");
+    }
 }

@@ -286,7 +286,7 @@ fn what_cannot_be_is_refused_and_changes_nothing() {
         (Input::RetryFrom { steps: vec![nobody] }, "there is no step 99"),
         (
             Input::RetryFrom { steps: vec![StepIndex(0)] },
-            "step `checkout` is running; only what failed or was cancelled can be done anew",
+            "step `checkout` is running; only what is over can be done anew",
         ),
         (Input::RetryFrom { steps: Vec::new() }, "no step failed"),
         (

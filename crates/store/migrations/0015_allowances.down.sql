@@ -1,0 +1,10 @@
+ALTER TABLE budget DROP COLUMN stops;
+ALTER TABLE budget DROP COLUMN grace_percent;
+ALTER TABLE budget DROP COLUMN tell;
+ALTER TABLE model_call DROP COLUMN price;
+ALTER TABLE model_call DROP COLUMN saved_by_cache;
+ALTER TABLE model_call DROP COLUMN saved_by_routing;
+ALTER TABLE usage_day DROP COLUMN saved_by_cache;
+ALTER TABLE usage_day DROP COLUMN saved_by_routing;
+ALTER TABLE usage_quarter DROP COLUMN saved_by_cache;
+ALTER TABLE usage_quarter DROP COLUMN saved_by_routing;
