@@ -8,8 +8,7 @@ use godel_app::{App, Call, Error as AppError};
 use godel_decide::workflow::Illegal;
 use godel_fleet::{Fleet, Notice, inbox, paper};
 use godel_model::{
-    Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble,
-    UserId, code,
+    Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble, UserId, code,
 };
 use godel_store::{Error as StoreError, INCIDENT, Paper, Tx};
 use jiff::Timestamp;

@@ -9,8 +9,8 @@ use godel_app::projects::{self, NewProject};
 use godel_app::spend::budgets;
 use godel_app::{App, Call, users};
 use godel_model::{
-    Allowance, AllowanceChange, Budget, BudgetScope, Invalid, Limits, Period, Project, ProjectChange, ProjectId, ProjectName,
-    Reach, UserId, code,
+    Allowance, AllowanceChange, Budget, BudgetScope, Invalid, Limits, Period, Project,
+    ProjectChange, ProjectId, ProjectName, Reach, UserId, code,
 };
 use tracing::instrument;
 

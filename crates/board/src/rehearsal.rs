@@ -161,7 +161,7 @@ fn narrow(scope: &BudgetScope) -> Narrow {
 /// Returns what a request cost; none while it is under way.
 fn spent(record: CallRecord) -> Option<Spent> {
     let cost = record.end?.cost.unwrap_or_default();
-    Some(Spent { at: record.start.at, cost, agent: record.start.purpose.agent })
+    Some(Spent { at: record.start.at, cost, agent: record.start.purpose.agent.clone() })
 }
 
 /// Goes through requests in their order and refuses those that begin when the limit is reached.

@@ -99,7 +99,12 @@ impl Price {
         if input == usage.input {
             return 0;
         }
-        let plain = Usage { input, output: usage.output, server_tools: usage.server_tools, ..Usage::default() };
+        let plain = Usage {
+            input,
+            output: usage.output,
+            server_tools: usage.server_tools,
+            ..Usage::default()
+        };
         self.cost(&plain) - self.cost(usage)
     }
 

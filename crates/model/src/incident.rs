@@ -67,7 +67,9 @@ impl Trouble {
     /// Makes the trouble of a budget that is used up, or nearly so. An agent asks by itself when it has
     /// spent what it may.
     pub fn of_budget(budget: &Budget, used_up: bool) -> Option<Self> {
-        let &Budget { id: budget, ref scope, period, starts, allows: Allowance { cap, .. }, .. } = budget;
+        let &Budget {
+            id: budget, ref scope, period, starts, allows: Allowance { cap, .. }, ..
+        } = budget;
         let own = matches!(scope, BudgetScope::Agent(_));
         let scope = scope.to_string();
         (!own).then_some(Self::Budget { budget, scope, period, starts, cap, used_up })

@@ -59,8 +59,9 @@ pub use permission::{Need, Permission, Reach, Role};
 pub use project::{Project, ProjectChange};
 pub use report::{Invalid, Kind, Report};
 pub use spend::{
-    Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome, PaidBy, Period, Purpose,
-    QUARTER_MICROS, QUARTERS_PER_DAY, Quota, QuotaWindow, Reserved, Usage, UsageKey, UsageSum,
+    Allowance, AllowanceChange, Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome,
+    PaidBy, Period, Purpose, QUARTER_MICROS, QUARTERS_PER_DAY, Quota, QuotaWindow, Reserved, Saved,
+    Usage, UsageKey, UsageSum,
 };
 pub use state::{Illegal, TenantState};
 pub use survey::{History, HotFile, Language, Part, PartKind, Survey, Tests};

@@ -94,7 +94,8 @@ impl Asked<'_> {
 
     /// Returns what keeps what only the provider understands until the next turn.
     fn keep(&self, route: &Route) -> crate::relay::Keep {
-        let (board, provider) = (std::sync::Arc::clone(&self.board), route.provider.clone());
+        let board = std::sync::Arc::clone(&self.board);
+        let provider = std::sync::Arc::clone(&route.provider);
         let scope = self.who.purpose.tenant.to_string();
         Box::new(move |keepsakes| {
             let now = board.clock.now().as_second();

@@ -23,7 +23,7 @@ use crate::ledger::Ended;
 use crate::limits::Place;
 use crate::relay::{ProxyBody, json};
 use crate::route::{Route, several};
-use crate::running::{Begin, Running, plain};
+use crate::running::{Begin, Running};
 use crate::upstream::Order;
 
 /// How much of a name is kept.
@@ -181,11 +181,11 @@ impl Asked<'_> {
             request: self.id,
             attempt,
             at: self.board.clock.now(),
-            purpose: self.who.purpose.clone(),
+            purpose: Arc::clone(&self.who.purpose),
             dialect: self.target.dialect.name(),
-            asked: plain(&self.model, NAME_MAX_CHARS),
-            provider: route.provider.clone(),
-            model: plain(&route.model, NAME_MAX_CHARS),
+            asked: route.called(&self.model),
+            provider: Arc::clone(&route.provider),
+            model: route.called(&route.model),
             streamed: self.stream,
             paid_by,
             session: self.session(),
@@ -246,7 +246,7 @@ impl Asked<'_> {
 
     fn order<'a>(&'a self, route: &'a Route) -> Order<'a> {
         Order {
-            provider: &self.config.providers[&route.provider],
+            provider: &self.config.providers[&*route.provider],
             dialect: route.dialect,
             model: &route.model,
             stream: self.stream,

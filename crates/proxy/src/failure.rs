@@ -71,7 +71,7 @@ impl Asked<'_> {
             should_retry: None,
             quota: HeaderMap::new(),
             same: route.dialect == self.target.dialect,
-            provider: route.provider.clone(),
+            provider: route.provider.to_string(),
         }
     }
 
@@ -106,7 +106,7 @@ impl Asked<'_> {
     /// Ends an attempt that failed, and lets the provider's health know.
     pub(crate) fn failed(&self, mut running: Running, failed: Failed) -> Tried {
         let now = self.board.clock.now();
-        let (provider, key) = (running.route.provider.clone(), running.route.key_id());
+        let (provider, key) = (Arc::clone(&running.route.provider), running.route.key_id());
         let rest = match failed.kind {
             FailedKind::Key => Some(BAD_KEY_SECONDS),
             FailedKind::Limited => Some(failed.retry_after.unwrap_or(WAIT_SECONDS)),

@@ -357,7 +357,7 @@ mod tests {
             token: None,
         };
         Who {
-            purpose,
+            purpose: Arc::new(purpose),
             models: vec![],
             project_per_minute: None,
             keys: Arc::default(),

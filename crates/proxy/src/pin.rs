@@ -28,6 +28,7 @@ impl Asked<'_> {
         let tenant = self.who.purpose.tenant;
         let session = self.session();
         let known = session.and_then(|session| self.board.sessions.get(tenant, &session));
+        let known: Option<Arc<str>> = known.map(Into::into);
         let known = known.filter(|known| routes.iter().any(|route| route.provider == *known));
         let first = || routes.iter().min_by_key(|route| route.place).map(|route| &route.provider);
         if let Some(home) = known.or_else(|| first().cloned()) {

@@ -24,7 +24,7 @@ impl Asked<'_> {
         let purpose = &self.who.purpose;
         let quotas = windows.into_iter().map(|window| Quota {
             user: purpose.user,
-            provider: route.provider.clone(),
+            provider: route.provider.to_string(),
             window,
             seen_at,
         });

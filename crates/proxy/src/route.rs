@@ -10,16 +10,18 @@ use http::header::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::attempt::NAME_MAX_CHARS;
 use crate::config::{Auth, Config};
 use crate::health::Health;
 use crate::keys::{Key, Keys};
 use crate::metrics::Counted;
+use crate::running::plain;
 use crate::upstream::Address;
 
 /// One that could answer: a provider, its name for the model, and a key.
 #[derive(Debug)]
 pub(crate) struct Route {
-    pub(crate) provider: String,
+    pub(crate) provider: Arc<str>,
     pub(crate) model: String,
     pub(crate) known: Option<Arc<Model>>,
     pub(crate) dialect: Dialect,
@@ -42,6 +44,8 @@ pub(crate) struct Made {
     counted: OnceLock<Arc<Counted>>,
     /// The address without anything that depends on the request.
     pub(crate) address: OnceLock<Option<Address>>,
+    /// The name of the model, as it is on record.
+    name: OnceLock<Arc<str>>,
     /// The header with the key.
     pub(crate) key: OnceLock<Option<(HeaderName, HeaderValue)>>,
 }
@@ -52,6 +56,14 @@ impl Route {
     pub(crate) fn without_key(&self, said: &Bytes) -> Bytes {
         let shown = self.key.as_ref().or(self.shown.as_ref());
         shown.map_or_else(|| said.clone(), |key| key.removed_from(said))
+    }
+
+    /// Returns what a model is called on record; most are asked for by the name that the provider has for them.
+    pub(crate) fn called(&self, model: &str) -> Arc<str> {
+        if model == self.model {
+            return Arc::clone(self.made.name.get_or_init(|| plain(model, NAME_MAX_CHARS).into()));
+        }
+        plain(model, NAME_MAX_CHARS).into()
     }
 
     /// Returns the metrics of the model.
@@ -306,7 +318,7 @@ fn with_keys(
     let provider = &config.providers[name];
     let Some(dialect) = provider.speaks(question.dialect) else { return Vec::new() };
     let route = |key, own_login| Route {
-        provider: name.to_owned(),
+        provider: name.into(),
         model: model.to_owned(),
         known: config.registry().of(name, model).cloned(),
         dialect,
@@ -372,7 +384,11 @@ mod tests {
     fn found(keys: &Keys, question: &Question<'_>) -> Result<Vec<(String, String)>, NoRoute> {
         let now = Timestamp::from_second(1_800_000_000).unwrap();
         let found = find(&Arc::new(config()), keys, &Health::default(), question, now)?;
-        Ok(found.routes.into_iter().map(|route| (route.provider.clone(), route.model.clone())).collect())
+        Ok(found
+            .routes
+            .into_iter()
+            .map(|route| (route.provider.to_string(), route.model.clone()))
+            .collect())
     }
 
     fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {

@@ -13,7 +13,7 @@ use crate::policy::matches;
 #[derive(Debug, Clone)]
 pub struct Who {
     /// On whose behalf and for what.
-    pub purpose: Purpose,
+    pub purpose: Arc<Purpose>,
     /// Lists of models of which each must allow a model; patterns with `*`, and none allows all.
     pub models: Vec<Vec<String>>,
     /// How many requests the project may make in a minute.
@@ -32,7 +32,7 @@ impl Who {
     /// Returns somebody who may do nothing: for those who only ask whether anybody is here.
     pub fn nobody() -> Self {
         let nil = uuid::Uuid::nil();
-        let purpose = Purpose {
+        let purpose = Arc::new(Purpose {
             tenant: nil.into(),
             user: nil.into(),
             project: None,
@@ -40,7 +40,7 @@ impl Who {
             bead: None,
             convoy: None,
             token: None,
-        };
+        });
         Self {
             purpose,
             models: Vec::new(),

@@ -42,7 +42,9 @@ pub async fn set(
     let work = move |tx: &mut Tx<'_>| {
         for user in change.tell.iter().flatten() {
             let found = tx.users().by_id(call_.actor.tenant, *user)?;
-            found.ok_or_else(|| Error::invalid_at("tell", "somebody who is to be told is not here"))?;
+            found.ok_or_else(|| {
+                Error::invalid_at("tell", "somebody who is to be told is not here")
+            })?;
         }
         let budget = put(&app_, tx, scope.clone(), (period, change.clone()), now)?;
         lead_project(&app_, &call_, tx, &budget, Some(change.cap))?;

@@ -1,7 +1,8 @@
 //! Tokens by which agents reach models.
 
 use godel_model::{
-    AgentToken, Allowance, AllowanceChange, BudgetScope, KeyHash, Period, ProjectId, Purpose, Reach, TokenId,
+    AgentToken, Allowance, AllowanceChange, BudgetScope, KeyHash, Period, ProjectId, Purpose,
+    Reach, TokenId,
 };
 use godel_store::{AgentTokenRecord, Tx};
 use jiff::Timestamp;

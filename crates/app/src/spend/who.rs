@@ -139,7 +139,7 @@ async fn rules(app: &App, known: Known, now: Timestamp) -> Result<Who> {
     let keys = keys_of(app, (tenant, purpose.user), home, versions, now).await?;
     let limits = project.map(|project| project.limits).unwrap_or_default();
     Ok(Who {
-        purpose,
+        purpose: Arc::new(purpose),
         models: vec![models, limits.models],
         project_per_minute: limits.requests_per_minute,
         keys,

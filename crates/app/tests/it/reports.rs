@@ -1,6 +1,7 @@
 //! What reports say is what the attempts say, wherever days begin.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use godel_app::spend::reports::{self, Days, GroupBy, Narrow};
 use godel_model::{
@@ -40,7 +41,7 @@ fn begun(world: &World, second: i64, agent: u8) -> CallStart {
         request: id,
         attempt: 1,
         at: first + SignedDuration::from_secs(second),
-        purpose: Purpose {
+        purpose: Arc::new(Purpose {
             tenant: world.tenant,
             user: UserId::from_uuid(Uuid::nil()),
             project: None,
@@ -48,11 +49,11 @@ fn begun(world: &World, second: i64, agent: u8) -> CallStart {
             bead: None,
             convoy: None,
             token: None,
-        },
+        }),
         dialect: "chat",
-        asked: "m".to_owned(),
-        provider: "p".to_owned(),
-        model: "m".to_owned(),
+        asked: "m".into(),
+        provider: "p".into(),
+        model: "m".into(),
         streamed: false,
         paid_by: PaidBy::Key,
         session: None,

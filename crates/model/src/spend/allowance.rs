@@ -28,8 +28,8 @@ impl Allowance {
 
     /// Allows so much and nothing beyond it, and tells everybody.
     pub const fn of(cap: i64) -> Self {
-        let (warn_percent, tell) = (Self::WARN_PERCENT, Vec::new());
-        Self { cap, warn_percent, stops: true, grace_percent: 0, tell }
+        let warn_percent = Self::WARN_PERCENT;
+        Self { cap, warn_percent, stops: true, grace_percent: 0, tell: Vec::new() }
     }
 
     /// Checks whether it makes sense.

@@ -79,7 +79,8 @@ impl FromStr for PaidBy {
     }
 }
 
-/// What is known of an attempt before the provider is asked.
+/// What is known of an attempt before the provider is asked. It is handed on several times for each request, so
+/// what many requests have in common is shared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallStart {
     /// The id of the attempt.
@@ -91,15 +92,15 @@ pub struct CallStart {
     /// When it began.
     pub at: Timestamp,
     /// On whose behalf and for what.
-    pub purpose: Purpose,
+    pub purpose: Arc<Purpose>,
     /// The dialect of the client.
     pub dialect: &'static str,
     /// The model that the client asked for.
-    pub asked: String,
+    pub asked: Arc<str>,
     /// The provider.
-    pub provider: String,
+    pub provider: Arc<str>,
     /// The model, as the provider calls it.
-    pub model: String,
+    pub model: Arc<str>,
     /// Whether the reply is streamed.
     pub streamed: bool,
     /// By what it is paid.
@@ -196,8 +197,8 @@ impl CallStart {
         let text = |id: Option<String>| id.unwrap_or_default();
         UsageKey {
             quarter: self.quarter(),
-            provider: self.provider.clone(),
-            model: self.model.clone(),
+            provider: self.provider.to_string(),
+            model: self.model.to_string(),
             project: text(self.purpose.project.map(|id| id.to_string())),
             user: self.purpose.user.to_string(),
             agent: text(self.purpose.agent.clone()),

@@ -35,7 +35,8 @@ static LOCK: crate::statement::Statement = crate::statement::Statement {
     name: "budget_lock",
     sqlite: "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at,
                  stops, grace_percent, tell FROM budget WHERE tenant = $1 AND id = $2",
-    postgres: "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at,
+    postgres:
+        "SELECT tenant, id, scope, period, cap, warn_percent, starts, spent, held, created_at,
                    stops, grace_percent, tell FROM budget WHERE tenant = $1 AND id = $2 FOR UPDATE",
 };
 pub(crate) static HOT: &[&crate::statement::Statement] = &[&LOCK];

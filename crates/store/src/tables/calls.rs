@@ -3,6 +3,7 @@
 mod open;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use godel_model::{
     CallEnd, CallId, CallStart, Held, Outcome, ProjectId, Purpose, TenantId, TokenId, UserId,
@@ -293,7 +294,7 @@ fn opt(int: Option<i64>) -> Param<'static> {
 fn read(row: &Row<'_>) -> Result<CallRecord> {
     let unreadable =
         |cause: godel_model::Invalid| Error::Unreadable { what: "call", cause: cause.into() };
-    let purpose = Purpose {
+    let purpose = Arc::new(Purpose {
         tenant: TenantId::from_uuid(row.uuid(0)?),
         user: UserId::from_uuid(row.uuid(5)?),
         project: row.opt_uuid(6)?.map(ProjectId::from_uuid),
@@ -301,7 +302,7 @@ fn read(row: &Row<'_>) -> Result<CallRecord> {
         bead: row.opt_text(8)?,
         convoy: row.opt_text(9)?,
         token: row.opt_uuid(10)?.map(TokenId::from_uuid),
-    };
+    });
     let start = CallStart {
         id: CallId::from_uuid(row.uuid(1)?),
         request: CallId::from_uuid(row.uuid(2)?),
@@ -310,9 +311,9 @@ fn read(row: &Row<'_>) -> Result<CallRecord> {
         purpose,
         session: row.opt_text(11)?,
         dialect: dialect(&row.text(12)?),
-        asked: row.text(13)?,
-        provider: row.text(14)?,
-        model: row.text(15)?,
+        asked: row.text(13)?.into(),
+        provider: row.text(14)?.into(),
+        model: row.text(15)?.into(),
         streamed: row.int(16)? != 0,
         paid_by: row.text(33)?.parse().map_err(unreadable)?,
         worst: row.opt_int(17)?,

@@ -154,10 +154,7 @@ fn read(row: &Row<'_>, quarters: i64) -> Result<(UsageKey, UsageSum)> {
 
 /// Reads what was not spent from a column on.
 pub(super) fn saved(row: &Row<'_>, from: usize) -> Result<Saved> {
-    Ok(Saved {
-        saved_by_cache_micros: row.int(from)?,
-        saved_by_routing_micros: row.int(from + 1)?,
-    })
+    Ok(Saved { saved_by_cache_micros: row.int(from)?, saved_by_routing_micros: row.int(from + 1)? })
 }
 
 /// Reads the kinds of tokens from a column on.

@@ -1,8 +1,11 @@
 //! Attempts to ask models, budgets and sums.
 
+use std::sync::Arc;
+
 use godel_model::{
-    Allowance, Budget, BudgetId, BudgetScope, CallEnd, CallId, CallStart, Held, Mint, Outcome, PaidBy, Period,
-    Purpose, QUARTERS_PER_DAY, Quota, QuotaWindow, Saved, TenantId, Usage, UsageKey, UsageSum, UserId,
+    Allowance, Budget, BudgetId, BudgetScope, CallEnd, CallId, CallStart, Held, Mint, Outcome,
+    PaidBy, Period, Purpose, QUARTERS_PER_DAY, Quota, QuotaWindow, Saved, TenantId, Usage,
+    UsageKey, UsageSum, UserId,
 };
 use godel_store::{CallBody, CallRecord, Scope, Store, Tx};
 use godel_testkit::{World, worlds};
@@ -29,11 +32,11 @@ fn start(tenant: TenantId, held: Vec<Held>) -> CallStart {
         request: id,
         attempt: 1,
         at: at(0),
-        purpose,
+        purpose: Arc::new(purpose),
         dialect: "chat",
-        asked: "m".to_owned(),
-        provider: "p".to_owned(),
-        model: "m".to_owned(),
+        asked: "m".into(),
+        provider: "p".into(),
+        model: "m".into(),
         streamed: true,
         paid_by: PaidBy::Login,
         session: Some("s".to_owned()),
@@ -158,8 +161,7 @@ async fn a_budget_that_is_set_again_keeps_what_was_spent() {
         .await;
         // Whoever raises it has read it before it moved.
         let tell = vec![UserId::from_uuid(Uuid::from_u128(5)), UserId::from_uuid(Uuid::max())];
-        let allows =
-            Allowance { stops: false, grace_percent: 15, tell, ..Allowance::of(200) };
+        let allows = Allowance { stops: false, grace_percent: 15, tell, ..Allowance::of(200) };
         let raised = Budget { allows: allows.clone(), id: Mint::system().id(), ..budget.clone() };
         put(raised).await.unwrap();
         let now = write(&world, move |tx| tx.budgets().list(tenant)).await;
@@ -275,8 +277,9 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
         let held = vec![Held { budget: budget.id, amount: 900 }, Held { budget: other, amount: 1 }];
         let ended = start(tenant, vec![]);
         let mut open = start(tenant, held);
-        open.purpose.project = Some(Mint::system().id());
-        open.purpose.token = Some(Mint::system().id());
+        let purpose = Arc::make_mut(&mut open.purpose);
+        purpose.project = Some(Mint::system().id());
+        purpose.token = Some(Mint::system().id());
         (open.request, open.attempt, open.worst) = (ended.id, 2, Some(900));
         "the model \"it\" was".clone_into(&mut open.model);
         let calls = [ended.clone(), open.clone()];
@@ -321,7 +324,8 @@ async fn sums_by_quarter_are_made_of_what_is_in_the_ledger_and_lose_nothing_of_w
         for number in 0..40_i64 {
             let mut call = start(tenant, vec![]);
             call.at = at(number * 1_234);
-            call.purpose.project = (number % 3 == 0).then(|| Mint::system().id());
+            Arc::make_mut(&mut call.purpose).project =
+                (number % 3 == 0).then(|| Mint::system().id());
             call.paid_by = [PaidBy::Key, PaidBy::Login, PaidBy::Cache][number as usize % 3];
             let cost = (number % 4 != 0).then_some(number);
             let outcome = if number % 5 == 0 { Outcome::Failed } else { Outcome::Ok };

@@ -176,7 +176,8 @@ async fn every_client_hears_in_its_own_words_that_a_budget_is_used_up() {
 async fn grace_and_alerts_decide_when_requests_are_refused() {
     for world in World::all("limits.agent = {}").await {
         let set = async |what: Value| {
-            let mut body = json!({ "scope": "agent:worker", "period": "total", "capMicros": 100_200 });
+            let mut body =
+                json!({ "scope": "agent:worker", "period": "total", "capMicros": 100_200 });
             body.as_object_mut().unwrap().extend(what.as_object().unwrap().clone());
             let sent = world.server.request(Method::PUT, "/api/v1/budgets").json(&body);
             sent.send().await.unwrap()

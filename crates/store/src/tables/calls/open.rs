@@ -1,6 +1,7 @@
 //! Calls under way, as they are kept until they are in the ledger: many of them in one row.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use godel_model::{
     BudgetId, CallId, CallStart, Held, ProjectId, Purpose, TenantId, TokenId, UserId, from_micros,
@@ -62,7 +63,7 @@ impl<'a> Noted<'a> {
 
     fn starts(self, tenant: TenantId) -> impl Iterator<Item = CallStart> {
         let text = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
-        let purpose = Purpose {
+        let purpose = Arc::new(Purpose {
             tenant,
             user: self.user,
             project: self.project,
@@ -70,14 +71,14 @@ impl<'a> Noted<'a> {
             bead: text(self.bead),
             convoy: text(self.convoy),
             token: self.token,
-        };
-        self.calls.into_iter().map(move |call| call.start(purpose.clone()))
+        });
+        self.calls.into_iter().map(move |call| call.start(Arc::clone(&purpose)))
     }
 }
 
 impl<'a> NotedCall<'a> {
     fn of(start: &'a CallStart) -> Self {
-        let model = Some(start.model.as_str()).filter(|model| *model != start.asked);
+        let model = Some(&*start.model).filter(|model| *model != &*start.asked);
         Self {
             id: start.id,
             request: Some(start.request).filter(|request| *request != start.id),
@@ -85,8 +86,8 @@ impl<'a> NotedCall<'a> {
             at: micros(start.at),
             session: start.session.as_deref().map(Cow::Borrowed),
             dialect: start.dialect.into(),
-            asked: start.asked.as_str().into(),
-            provider: start.provider.as_str().into(),
+            asked: (&*start.asked).into(),
+            provider: (&*start.provider).into(),
             model: model.map(Cow::Borrowed),
             streamed: start.streamed,
             paid_by: start.paid_by.as_str().into(),
@@ -95,8 +96,8 @@ impl<'a> NotedCall<'a> {
         }
     }
 
-    fn start(self, purpose: Purpose) -> CallStart {
-        let asked = self.asked.into_owned();
+    fn start(self, purpose: Arc<Purpose>) -> CallStart {
+        let asked: Arc<str> = self.asked.into();
         let held = self.held.into_iter();
         CallStart {
             id: self.id,
@@ -105,8 +106,8 @@ impl<'a> NotedCall<'a> {
             at: from_micros(self.at),
             purpose,
             dialect: dialect(&self.dialect),
-            provider: self.provider.into_owned(),
-            model: self.model.map_or_else(|| asked.clone(), Cow::into_owned),
+            provider: self.provider.into(),
+            model: self.model.map_or_else(|| Arc::clone(&asked), Into::into),
             asked,
             streamed: self.streamed,
             paid_by: self.paid_by.parse().unwrap_or_default(),
@@ -119,7 +120,7 @@ impl<'a> NotedCall<'a> {
 
 /// Writes calls as the text of a row.
 pub(super) fn text_of<'a>(calls: impl IntoIterator<Item = &'a CallStart>) -> Result<String> {
-    let mut all: Vec<(&Purpose, Noted<'_>)> = Vec::new();
+    let mut all: Vec<(&Arc<Purpose>, Noted<'_>)> = Vec::new();
     for start in calls {
         let place = all.iter().position(|(purpose, _)| **purpose == start.purpose);
         let place = place.unwrap_or(all.len());
