@@ -1,5 +1,6 @@
 //! What an agent asks for itself, with its own token.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
@@ -30,7 +31,7 @@ use crate::state::Shared;
 const WAIT_MAX_SECS: u64 = 25;
 
 /// The agent whose token was shown.
-pub(crate) struct Me(Purpose);
+pub(crate) struct Me(Arc<Purpose>);
 
 impl FromRequestParts<Shared> for Me {
     type Rejection = ApiError;
@@ -49,7 +50,7 @@ impl FromRequestParts<Shared> for Me {
                 let origin = guard::origin(parts);
                 Err(auth::refused(&shared.app, &origin, "token").await.into())
             }
-            other => Ok(Self(other?.purpose.clone())),
+            other => Ok(Self(Arc::clone(&other?.purpose))),
         }
     }
 }
