@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Agent, Talk, TalkNode } from "../src/api/types";
@@ -118,6 +120,11 @@ describe("the session of an agent", () => {
     const main = nodes.map(({ number }) => number).filter((one) => one > 1 && one < last());
     await expect.poll(() => own("First end")).toEqual(main);
     await expect.poll(() => own("Second end")).toEqual([last()]);
+    // Nobody took a snapshot of the first one: that is said, and what to do.
+    const files = page.getByRole("region", { name: "Their files" });
+    await files.getByText("No files were kept at this end.").waitFor();
+    await files.getByText(`godel agent snapshot ${name}`).waitFor();
+    await files.getByText("Second end: its worktree as it is now").waitFor();
     await picture(page, "session-compare");
     await page.getByRole("combobox", { name: "Second end" }).selectOption(String(last() - 1));
     await page.getByText(`They share ${last()} nodes, up to #${last() - 1}.`).waitFor();
@@ -154,6 +161,37 @@ describe("the session of an agent", () => {
     await panel().getByLabel("Name of a new branch").fill("other");
     const begin = panel().getByRole("button", { name: "Begin a branch here" });
     await expect.poll(() => begin.getAttribute("aria-disabled")).toBe("true");
+  });
+
+  it("X1 two ends are compared by their files, and what git ignores is not shown", async () => {
+    const agent = seed.waiting;
+    await seeded.godel("agent", "pause", agent);
+    const state = async () => (await read<Agent>(here, `/api/v1/agents/${agent}`)).lifecycleState;
+    await expect.poll(state, { timeout: 30_000 }).toBe("paused");
+    await seeded.godel("session", "branch", agent, "another", "--node", "0");
+    await seeded.godel("session", "switch", agent, "another");
+    await seeded.godel("session", "compact", agent);
+    const { worktree } = await read<Agent>(here, `/api/v1/agents/${agent}`);
+    const write = (path: string, text: string) => writeFile(join(worktree ?? "", path), text);
+    await write(".gitignore", ".env\n");
+    await write(".env", "TOKEN=hidden\n");
+    await write("README.md", "Another project.\n");
+    await page.goto(`${here.url}/dashboard/agents/${agent}?tab=session&compare=ends`);
+    const files = page.getByRole("region", { name: "Their files" });
+    await files.getByText("2 files,").waitFor();
+    const readme = files.getByRole("region", { name: "README.md" });
+    await readme.getByText("Another project.", { exact: true }).waitFor();
+    await readme.getByText("A project.", { exact: true }).waitFor();
+    await files.getByRole("region", { name: ".gitignore" }).waitFor();
+    expect(await files.innerText()).not.toContain("hidden");
+    await picture(page, "session-compare-files");
+    // The other way round, what was new is gone.
+    const end = (side: string) => page.getByRole("combobox", { name: side });
+    const [one, two] = [await end("First end").inputValue(), await end("Second end").inputValue()];
+    await end("First end").selectOption(two);
+    await end("Second end").selectOption(one);
+    await files.getByText(`godel session compare ${agent} ${two} ${one}`).waitFor();
+    await files.getByRole("region", { name: ".gitignore" }).getByText("deleted").waitFor();
   });
 
   it("X1 nothing keeps people out of a node and of two ends, in either theme", async () => {

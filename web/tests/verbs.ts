@@ -33,6 +33,7 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "session archive",
     "session branch",
     "session compact",
+    "session compare",
     "session fork",
     "session list",
     "session resume",

@@ -116,7 +116,7 @@ pub use sse::{SseDecoder, SseMessage};
 pub use system::SystemMetrics;
 pub use talks::{
     AgentRole, AnswerNotice, Letter, NewLetter, Notice, NoticeCount, RoleSource, Talk, TalkChange,
-    TalkNode, TalkNodes,
+    TalkCompared, TalkEnd, TalkNode, TalkNodes,
 };
 pub use tasks::{
     AssignTask, CancelTask, NewSchedule, NewTask, NewTasks, Pool, PoolList, PoolPatch, QueueDepth,

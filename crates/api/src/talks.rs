@@ -64,6 +64,41 @@ pub struct TalkNodes {
     pub next: Option<u32>,
 }
 
+/// One of two ends of a conversation that are compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TalkEnd {
+    /// The node.
+    pub node: u32,
+    /// The node that the files are of: this one, or the nearest before it that has a snapshot. None if no files were
+    /// kept.
+    pub files_of: Option<u32>,
+    /// Whether the files are those of the worktree as it is now.
+    pub live: bool,
+    /// The commit that the branch was at.
+    pub commit: Option<String>,
+}
+
+/// What the files of two ends of a conversation differ in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct TalkCompared {
+    /// The one end.
+    pub left: TalkEnd,
+    /// The other end.
+    pub right: TalkEnd,
+    /// How many files differ.
+    pub files: u64,
+    /// How many lines only the right end has.
+    pub added: u64,
+    /// How many lines only the left end has.
+    pub removed: u64,
+    /// The lines, as git writes them; empty if one end has no files. What git ignores is not in it, and files that
+    /// are too large are named like binary ones.
+    pub patch: String,
+    /// Whether something is left out because it is too much.
+    pub cut: bool,
+}
+
 /// What is to be done with a conversation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

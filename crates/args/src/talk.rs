@@ -36,6 +36,21 @@ pub enum Session {
         #[arg(long)]
         all: bool,
     },
+    /// Compare the files of two ends of a conversation
+    #[command(after_help = "Examples:
+  godel session compare worker-1 12 19
+  godel session compare worker-1 before-refactoring 19 --json
+
+The files of an end are those of the worktree, if the agent stands there now, or else those of the newest
+snapshot at it or before it: godel agent snapshot AGENT. What git ignores is not shown.")]
+    Compare {
+        /// The session, its agent or its bead
+        session: String,
+        /// The number of a node, or the name of a save point
+        left: String,
+        /// The number of another node, or the name of a save point
+        right: String,
+    },
     /// Let another agent go on from a node, with its own bead and worktree
     #[command(after_help = "Examples:
   godel session fork worker-1 --node 12

@@ -24,8 +24,8 @@ use crate::{Fleet, Result};
 pub const FILE_MAX_BYTES: u64 = 8 << 30;
 /// How many files come in at once; the next one waits.
 pub(crate) const INCOMING_MAX: usize = 4;
-/// Where files are that are not whole yet, below the data directory.
-const FOLDER: &str = "carry";
+/// Where files are that are not whole yet, below the data directory; what is left there goes at the next start.
+pub const FOLDER: &str = "carry";
 
 /// What a file says about an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ use godel_runtime::{Helper, RuntimeProvider};
 use godel_store::Tx;
 use secrecy::SecretString;
 use serde::Serialize;
-use tokio::sync::{Notify, RwLock, Semaphore, mpsc};
+use tokio::sync::{Notify, RwLock, RwLockReadGuard, Semaphore, mpsc};
 use uuid::Uuid;
 
 use crate::attach::Attached;
@@ -243,7 +243,7 @@ impl Fleet {
     }
 
     /// Returns a kind of runtime.
-    pub(crate) fn runtime(&self, name: &str) -> Result<Arc<dyn RuntimeProvider>> {
+    pub fn runtime(&self, name: &str) -> Result<Arc<dyn RuntimeProvider>> {
         self.own.runtimes.get(name).cloned().ok_or_else(|| {
             let known: Vec<_> = self.own.runtimes.keys().copied().collect();
             Error::refused(
@@ -255,6 +255,11 @@ impl Fleet {
                 ),
             )
         })
+    }
+
+    /// Keeps the files of snapshots from being collected, as long as what it returns is held.
+    pub async fn keep_snapshots(&self) -> RwLockReadGuard<'_, ()> {
+        self.own.keeping.read().await
     }
 
     /// Acts for the person who asked for an agent: with what that person may do now, not then.

@@ -52,9 +52,9 @@ pub async fn list(
     paper::look(fleet.app(), actor.tenant, move |tx| {
         let page = |from, limit| paper::page::<Talk>(tx, from, limit);
         let talks = paper::gather((before, limit), page, |talk| actor.works_in(talk.project))?;
-        let agent = |talk: Talk| Ok((paper::by_id::<Agent>(tx, talk.agent.uuid())?, talk));
-        let found = talks.into_iter().map(agent).map(|one| one.map(|(agent, talk)| (talk, agent)));
-        found.collect()
+        let agent = |talk: &Talk| paper::by_id::<Agent>(tx, talk.agent.uuid());
+        let agents: Vec<_> = talks.iter().map(agent).collect::<Result<_>>()?;
+        Ok(talks.into_iter().zip(agents).collect())
     })
     .await
 }

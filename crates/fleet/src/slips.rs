@@ -198,10 +198,6 @@ impl Filed for March {
         self.id
     }
 
-    fn label(&self) -> Option<&str> {
-        None
-    }
-
     fn owner(&self) -> String {
         Agent::owner_of(self.project, &self.convoy)
     }

@@ -145,7 +145,7 @@ impl Repo {
 }
 
 /// Reads `<added>\t<removed>\t<path>` records; a rename has an empty path and two more after it.
-fn counted(bytes: &[u8]) -> DiffStat {
+pub(crate) fn counted(bytes: &[u8]) -> DiffStat {
     let mut stat = DiffStat::default();
     let text = String::from_utf8_lossy(bytes);
     let mut records = text.split('\0');

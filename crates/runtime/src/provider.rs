@@ -7,8 +7,8 @@ use bytes::Bytes;
 use godel_model::code;
 
 use crate::{
-    Capabilities, Collected, Command, Error, Fork, Pieces, Process, ProcessId, Result, Sandbox,
-    SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SpawnSpec, Terminal,
+    Capabilities, Collected, Command, Content, Error, Fork, Listing, Pieces, Process, ProcessId,
+    Result, Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SpawnSpec, Terminal,
 };
 
 /// A kind of place where agents work: few and slow calls, so it is used as `dyn`.
@@ -73,6 +73,12 @@ pub trait RuntimeProvider: Send + Sync {
         let _ = snapshot;
         Ok(())
     }
+
+    /// Lists the files of the workspace that a snapshot holds.
+    async fn look(&self, snapshot: &SnapshotId) -> Result<Listing>;
+
+    /// Reads contents that snapshots hold, of at most so many bytes; nothing for one that is larger.
+    async fn contents(&self, wanted: Vec<Content>, most: u64) -> Result<Vec<Option<Vec<u8>>>>;
 
     /// Hands over what a snapshot holds, piece by piece, for another server: its list of files first.
     async fn export(&self, snapshot: &SnapshotId, to: Sink) -> Result<()> {

@@ -137,6 +137,7 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(sessions::list))
         .routes(routes!(sessions::get))
         .routes(routes!(sessions::nodes))
+        .routes(routes!(sessions::compare))
         .routes(routes!(sessions::fork))
         .routes(routes!(sessions::branch))
         .routes(routes!(sessions::switch))

@@ -1,5 +1,5 @@
 //! The studio: a sentence becomes a plan with a price, and a plan becomes a convoy that runs; one bead is tried
-//! several ways.
+//! several ways; two ends of a conversation are compared.
 //!
 //! # Invariants
 //! - Nothing runs before somebody says yes: [`intents::submit`] looks, thinks and writes down, and only
@@ -10,8 +10,10 @@
 //!   What it answers can narrow what the caller allows, and never widen it.
 //! - An attempt moves no bead: only a person's choice does. Its commits are under a reference before its worktree
 //!   and its branch go.
+//! - Nothing is shown of two ends that git would not show: what is ignored is often a secret.
 
 pub mod attempts;
+pub mod ends;
 pub mod intents;
 
 pub use godel_fleet::{Error, Result};

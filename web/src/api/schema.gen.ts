@@ -2646,6 +2646,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sessions/{id}/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare the files of two ends of a session
+         * @description The files of an end are those of the worktree, if the agent stands there now, or else those of the newest snapshot
+         *     at it or at the nearest node before it.
+         */
+        get: operations["compareSession"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sessions/{id}/fork": {
         parameters: {
             query?: never;
@@ -9625,6 +9646,15 @@ export interface components {
             data: components["schemas"]["Talk"];
         };
         /** @description A successful answer. */
+        Success_TalkCompared: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["TalkCompared"];
+        };
+        /** @description A successful answer. */
         Success_TalkNodes: {
             /**
              * @description Always `true`.
@@ -9932,6 +9962,53 @@ export interface components {
             node?: number | null;
             /** @description What stands for what was left out; found by rule unless given. */
             summary?: string | null;
+        };
+        /** @description What the files of two ends of a conversation differ in. */
+        TalkCompared: {
+            /** @description The one end. */
+            left: components["schemas"]["TalkEnd"];
+            /** @description The other end. */
+            right: components["schemas"]["TalkEnd"];
+            /**
+             * Format: int64
+             * @description How many files differ.
+             */
+            files: number;
+            /**
+             * Format: int64
+             * @description How many lines only the right end has.
+             */
+            added: number;
+            /**
+             * Format: int64
+             * @description How many lines only the left end has.
+             */
+            removed: number;
+            /**
+             * @description The lines, as git writes them; empty if one end has no files. What git ignores is not in it, and files that
+             *     are too large are named like binary ones.
+             */
+            patch: string;
+            /** @description Whether something is left out because it is too much. */
+            cut: boolean;
+        };
+        /** @description One of two ends of a conversation that are compared. */
+        TalkEnd: {
+            /**
+             * Format: int32
+             * @description The node.
+             */
+            node: number;
+            /**
+             * Format: int32
+             * @description The node that the files are of: this one, or the nearest before it that has a snapshot. None if no files were
+             *     kept.
+             */
+            filesOf?: number | null;
+            /** @description Whether the files are those of the worktree as it is now. */
+            live: boolean;
+            /** @description The commit that the branch was at. */
+            commit?: string | null;
         };
         /** @description One node of a conversation. */
         TalkNode: {
@@ -16477,6 +16554,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Talk"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compareSession: {
+        parameters: {
+            query: {
+                /** @description The number of the one node. */
+                left: number;
+                /** @description The number of the other node. */
+                right: number;
+            };
+            header?: never;
+            path: {
+                /** @description The id of the session, or the name of its agent */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What differs */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_TalkCompared"];
                 };
             };
             /** @description What went wrong, and what to do next */

@@ -207,7 +207,7 @@ async fn diff(
 }
 
 /// Lets lines of a repository tell a terminal nothing to do.
-fn plain_lines(patch: &str) -> String {
+pub(crate) fn plain_lines(patch: &str) -> String {
     let line = |line: &str| line.split('\t').map(plain).collect::<Vec<_>>().join("\t");
     patch.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,6 @@
 //! `godel session`: the conversations of agents.
 
+mod compare;
 mod draw;
 
 use std::collections::BTreeMap;
@@ -37,6 +38,9 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
         Asked::List { limit } => list(context, limit as usize).await,
         Asked::Tree { session, all } => tree(context, &session, all).await,
         Asked::Show { session, all } => show(context, &session, all).await,
+        Asked::Compare { session, left, right } => {
+            compare::run(context, &session, (&left, &right)).await
+        }
         Asked::Fork(spot) => fork(context, &spot).await,
         Asked::Branch { spot, name } => {
             let change = TalkChange { name: Some(name), ..change };

@@ -15,6 +15,7 @@ mod crash;
 mod crew;
 mod demo;
 mod earned;
+mod ends;
 mod errands;
 mod exchange;
 mod failures;

@@ -4,6 +4,7 @@
 mod attempts;
 mod branches;
 mod bundles;
+mod compare;
 mod crash;
 mod furnish;
 mod kinds;

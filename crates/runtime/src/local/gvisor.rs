@@ -20,9 +20,9 @@ use super::worktree::{Settings, Worktrees, blocking};
 use super::{owner, prepare};
 use crate::error::at;
 use crate::{
-    Capabilities, Collected, Command, Error, Isolation, NetworkPolicy, Pause, Pieces, Process,
-    ProcessId, Result, RuntimeProvider, Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink,
-    SnapshotId, SnapshotLevel, SpawnSpec, Terminal,
+    Capabilities, Collected, Command, Content, Error, Isolation, Listing, NetworkPolicy, Pause,
+    Pieces, Process, ProcessId, Result, RuntimeProvider, Sandbox, SandboxId, SandboxPath,
+    SandboxStatus, Sink, SnapshotId, SnapshotLevel, SpawnSpec, Terminal,
 };
 
 /// How long runsc may take to ask what to start.
@@ -293,6 +293,14 @@ impl RuntimeProvider for Gvisor {
 
     async fn forget(&self, snapshot: &SnapshotId) -> Result<()> {
         self.inner.forget(snapshot).await
+    }
+
+    async fn look(&self, snapshot: &SnapshotId) -> Result<Listing> {
+        self.inner.look(snapshot).await
+    }
+
+    async fn contents(&self, wanted: Vec<Content>, most: u64) -> Result<Vec<Option<Vec<u8>>>> {
+        self.inner.contents(wanted, most).await
     }
 
     async fn export(&self, snapshot: &SnapshotId, to: Sink) -> Result<()> {

@@ -15,7 +15,7 @@ use super::worktree::Shop;
 use super::{oci, owner, start};
 use crate::egress::{Endpoint, Rules};
 use crate::error::at;
-use crate::snapshot::Part;
+use crate::snapshot::{Part, WORKSPACE};
 use crate::{Error, Isolation, Profile, Result, Sandbox, SandboxId, Source, SpawnSpec};
 
 const READABLE_MAX: usize = 64;
@@ -126,7 +126,7 @@ pub(super) fn parts(room: &Room, ignored_max_bytes: u64) -> Result<Vec<Part>> {
         Source::Folder { .. } => Vec::new(),
     };
     let mut parts = vec![
-        Part::new("workspace", workspace, &[".git"]).bounding(ignored, ignored_max_bytes),
+        Part::new(WORKSPACE, workspace, &[".git"]).bounding(ignored, ignored_max_bytes),
         Part::new("home", &room.home(), &[]),
     ];
     let image = room.state.join("image");

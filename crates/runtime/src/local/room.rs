@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use godel_model::Mint;
+use godel_model::{Mint, code};
 use rustix::process::Signal;
 use tokio::net::UnixListener;
 use tokio::task::JoinSet;
@@ -22,8 +22,8 @@ use super::{files, owner};
 use crate::egress::{Denial, Endpoint, Gate, Rules};
 use crate::error::at;
 use crate::{
-    Event, Happening, Limit, Listener, Phase, ProcessId, Profile, Result, SandboxId, SandboxPath,
-    SandboxStatus, Terminal,
+    Error, Event, Happening, Limit, Listener, Phase, ProcessId, Profile, Result, SandboxId,
+    SandboxPath, SandboxStatus, Terminal,
 };
 
 /// How many refused connections are told in a minute; an agent must not fill the log.
@@ -234,6 +234,14 @@ impl Room {
 
     pub(super) fn is_paused(&self) -> bool {
         self.paused.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn refuse_paused(&self) -> Result<()> {
+        if !self.is_paused() {
+            return Ok(());
+        }
+        let message = format!("sandbox {} is paused", self.id);
+        Err(Error::refused(code::SANDBOX_STATE, message, "resume the agent first"))
     }
 
     /// Lets all processes stand still, or go on.

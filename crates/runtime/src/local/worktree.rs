@@ -25,9 +25,10 @@ use super::{files, owner, prepare, take, warden};
 use crate::error::at;
 use crate::snapshot::Vault;
 use crate::{
-    Capabilities, Collected, Command, Error, Exit, Happening, Isolation, Limit, Listener,
-    NetworkPolicy, Pause, Pieces, Process, ProcessId, Profile, Result, RuntimeProvider, Sandbox,
-    SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SnapshotLevel, SpawnSpec, Terminal,
+    Capabilities, Collected, Command, Content, Error, Exit, Happening, Isolation, Limit, Listener,
+    Listing, NetworkPolicy, Pause, Pieces, Process, ProcessId, Profile, Result, RuntimeProvider,
+    Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SnapshotLevel, SpawnSpec,
+    Terminal,
 };
 
 /// The signal of a call that ends the process.
@@ -292,14 +293,6 @@ fn gone(id: SandboxId) -> Error {
     )
 }
 
-fn refuse_paused(room: &Room) -> Result<()> {
-    if !room.is_paused() {
-        return Ok(());
-    }
-    let message = format!("sandbox {} is paused", room.id);
-    Err(Error::refused(code::SANDBOX_STATE, message, "resume the agent first"))
-}
-
 /// Does work that blocks on a thread that may.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
@@ -340,7 +333,7 @@ impl RuntimeProvider for Worktrees {
 
     async fn exec(&self, at: SandboxId, command: &Command) -> Result<Process> {
         let room = self.room(at)?;
-        refuse_paused(&room)?;
+        room.refuse_paused()?;
         if room.is_closed() {
             return Err(gone(at));
         }
@@ -445,6 +438,16 @@ impl RuntimeProvider for Worktrees {
         blocking(move || shop.vault.forget(&id)).await
     }
 
+    async fn look(&self, snapshot: &SnapshotId) -> Result<Listing> {
+        let (shop, id) = (Arc::clone(&self.shop), snapshot.clone());
+        blocking(move || shop.vault.look(&id)).await
+    }
+
+    async fn contents(&self, wanted: Vec<Content>, most: u64) -> Result<Vec<Option<Vec<u8>>>> {
+        let shop = Arc::clone(&self.shop);
+        blocking(move || shop.vault.contents(&wanted, most)).await
+    }
+
     async fn export(&self, snapshot: &SnapshotId, to: Sink) -> Result<()> {
         let (shop, id) = (Arc::clone(&self.shop), snapshot.clone());
         blocking(move || shop.vault.export(&id, to)).await
@@ -473,7 +476,7 @@ impl RuntimeProvider for Worktrees {
         let room = self.room(at)?;
         let door = self.door(at);
         let _open = door.lock().await;
-        refuse_paused(&room)?;
+        room.refuse_paused()?;
         take::collect(self, &room).await
     }
 

@@ -251,6 +251,8 @@ async fn no_route_shows_one_tenant_what_another_one_has() {
                     path.push_str("?path=a.txt");
                 } else if template.ends_with("/file") {
                     path.push_str("?path=a.png&side=head");
+                } else if template.ends_with("/compare") {
+                    path.push_str("?left=0&right=0");
                 }
                 let (status, text) = ask(&server, &method, &path, &other).await;
                 assert!(!text.contains(MARK), "{}: {method} {path} leaks: {text}", server.engine);

@@ -3,8 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use godel_api::{Agent, Page, Success, Talk, TalkChange, TalkNodes};
+use godel_api::{Agent, Page, Success, Talk, TalkChange, TalkCompared, TalkEnd, TalkNodes};
 use godel_fleet::sessions;
+use godel_studio::ends;
 use http::StatusCode;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -81,6 +82,41 @@ pub(crate) async fn nodes(
     let (found, next) = sessions::nodes(&shared.fleet, &caller.call, &name, part).await?;
     let items = found.into_iter().map(shape::node).collect();
     Ok(Json(Success::new(TalkNodes { items, next })))
+}
+
+/// Which ends are compared.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EndsQuery {
+    /// The number of the one node.
+    left: u32,
+    /// The number of the other node.
+    right: u32,
+}
+
+/// Compare the files of two ends of a session
+///
+/// The files of an end are those of the worktree, if the agent stands there now, or else those of the newest snapshot
+/// at it or at the nearest node before it.
+#[utoipa::path(get, path = "/sessions/{id}/compare", tag = "agents", operation_id = "compareSession",
+    params(("id" = String, Path, description = "The id of the session, or the name of its agent"), EndsQuery),
+    responses((status = 200, description = "What differs", body = Success<TalkCompared>)))]
+pub(crate) async fn compare(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Word(name): Word,
+    Query(EndsQuery { left, right }): Query<EndsQuery>,
+) -> ApiResult<impl IntoResponse> {
+    let found = ends::compare(&shared.fleet, &caller.call, &name, (left, right)).await?;
+    let ends::Compared { left, right, stat, patch, cut } = found;
+    let end = |end: ends::End| {
+        let ends::End { node, files_of, live, commit } = end;
+        TalkEnd { node, files_of, live, commit }
+    };
+    let (left, right, files) = (end(left), end(right), stat.files as u64);
+    let (added, removed) = (stat.added, stat.removed);
+    Ok(Json(Success::new(TalkCompared { left, right, files, added, removed, patch, cut })))
 }
 
 async fn talk(

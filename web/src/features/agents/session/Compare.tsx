@@ -1,4 +1,4 @@
-import type { AgentSnapshot } from "../../../api/types";
+import type { Agent, AgentSnapshot } from "../../../api/types";
 import { useParam } from "../../../router/router";
 import { plural } from "../../../ui/format";
 import { Money } from "../../../ui/Money";
@@ -6,6 +6,7 @@ import { Select } from "../../../ui/PageHead";
 import { ShortId } from "../../../ui/ShortId";
 import { PartialBadge } from "../../../ui/Status";
 import styles from "./Compare.module.css";
+import { EndFiles } from "./EndFiles";
 import { KINDS } from "./TreeRow";
 import { compare, costOf, summaryOf, type TalkTree, tally } from "./tree";
 
@@ -13,13 +14,14 @@ import { compare, costOf, summaryOf, type TalkTree, tally } from "./tree";
 const MOST = 300;
 
 interface CompareProps {
+  agent: Agent;
   tree: TalkTree;
   leaves: readonly number[];
   snapshots: readonly AgentSnapshot[];
 }
 
-/** Two ends side by side: what both share, and what each said alone. */
-export function Compare({ tree, leaves, snapshots }: CompareProps) {
+/** Two ends side by side: what both share, what each said alone, and what their files differ in. */
+export function Compare({ agent, tree, leaves, snapshots }: CompareProps) {
   const [one, setOne] = useParam("left");
   const [two, setTwo] = useParam("right");
   const known = (word: string | undefined, other: number) =>
@@ -66,6 +68,7 @@ export function Compare({ tree, leaves, snapshots }: CompareProps) {
           </section>
         ))}
       </div>
+      {left !== right && <EndFiles agent={agent} left={left} right={right} />}
     </div>
   );
 }

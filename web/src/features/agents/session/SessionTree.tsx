@@ -101,7 +101,7 @@ function Shown({ agent, talk, nodes, snapshots }: ShownProps) {
           </span>
         </div>
         {mode !== undefined && leaves.length > 1 ? (
-          <Compare tree={tree} leaves={leaves} snapshots={snapshots} />
+          <Compare agent={agent} tree={tree} leaves={leaves} snapshots={snapshots} />
         ) : (
           <Lines tree={tree} isWhole={isWhole} chosen={chosen?.number} onChoose={choose} />
         )}

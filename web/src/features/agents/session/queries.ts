@@ -14,6 +14,7 @@ const MOST_NODES = 20_000;
 const MOST_SNAPSHOTS = 1_000;
 const KEY = "talk";
 const SNAPSHOTS = ["snapshots"] as const;
+const ENDS = "ends";
 type Whose = Pick<Agent, "id" | "sessionId">;
 const path = ({ sessionId }: Whose) => `/api/v1/sessions/${encodeURIComponent(sessionId)}` as const;
 
@@ -38,6 +39,12 @@ export const sessionQueries = {
         readNodes(path(agent), client.getQueryData<Nodes>(queryKey)?.items ?? []),
     });
   },
+  /** What the files of two ends differ in. */
+  ends: (agent: Whose, left: number, right: number) =>
+    queryOptions({
+      queryKey: [ENDS, agent.id, agent.sessionId, left, right],
+      queryFn: () => get(`${path(agent)}/compare?left=${left}&right=${right}`),
+    }),
   snapshots: queryOptions({
     queryKey: SNAPSHOTS,
     queryFn: () => list("/api/v1/snapshots", { most: MOST_SNAPSHOTS }),
@@ -71,6 +78,12 @@ onLive({
   invalidate: ({ metadata: { agentId } }) => (agentId ? [[KEY, agentId]] : []),
 });
 onLive({ on: "agent:snapshot", invalidate: () => [SNAPSHOTS] });
+// Files are read whole: those of an agent at work are not looked at after every word.
+onLive({
+  on: ["agent:session", "agent:turn", "agent:complete", "agent:snapshot"],
+  everyMs: 10_000,
+  invalidate: ({ metadata: { agentId } }) => (agentId ? [[ENDS, agentId]] : []),
+});
 
 interface AtNode {
   agent: Agent;

@@ -1,21 +1,19 @@
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
-import type { Attempt, AttemptDiff, Attempts } from "../../../api/types";
+import type { Attempt, Attempts } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { Dialog } from "../../../ui/Dialog";
-import { duration, plural } from "../../../ui/format";
+import { duration } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
 import { Money } from "../../../ui/Money";
 import { Select } from "../../../ui/PageHead";
 import { SkeletonRows } from "../../../ui/Skeleton";
-import { Badge, PartialBadge } from "../../../ui/Status";
-import { FileChange } from "../../agents/detail/Changes";
+import { Badge } from "../../../ui/Status";
+import { PatchLines } from "../../agents/detail/PatchLines";
 import { AttemptState } from "./AttemptState";
 import styles from "./AttemptsSection.module.css";
 import { gatesOf, whyNotPick } from "./attempts";
-import { filesOf } from "./patch";
 import { attemptQueries, type TriedBead } from "./queries";
 import { pickCli, useAttemptActs } from "./useAttemptActs";
 
@@ -175,27 +173,7 @@ function Lines({
   const query = useQuery(attemptQueries.diff(bead, number, against));
   return (
     <Loaded query={query} what="The change" skeleton={<SkeletonRows rows={4} />}>
-      {(diff) => <Files diff={diff} />}
+      {(diff) => <PatchLines diff={diff} same="Nothing is different." />}
     </Loaded>
-  );
-}
-
-function Files({ diff }: { diff: AttemptDiff }) {
-  const files = useMemo(() => filesOf(diff.patch), [diff.patch]);
-  return (
-    <div className={styles.files}>
-      <p className={styles.sides}>
-        {diff.files === 0 ? "Nothing is different." : `${plural(diff.files, "file")},`}
-        {diff.files > 0 && (
-          <span>
-            <ins>+{diff.added}</ins> <del>−{diff.removed}</del>
-          </span>
-        )}
-        {diff.cut && <PartialBadge kind="limited" why="The change is larger than what is shown" />}
-      </p>
-      {files.map((file) => (
-        <FileChange key={file.path} file={file} />
-      ))}
-    </div>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Attempt, Attempts } from "../../../api/types";
+import { filesOf } from "../../agents/detail/patch";
 import { gatesOf, needsForce, standing, whyNotPick } from "./attempts";
-import { filesOf } from "./patch";
 
 const PATCH = `diff --git a/hello.txt b/hello.txt
 new file mode 100644

@@ -1,4 +1,4 @@
-import type { ShownFile } from "../../agents/detail/Changes";
+import type { ShownFile } from "./Changes";
 
 type Hunk = ShownFile["hunks"][number];
 
