@@ -4,13 +4,12 @@ import { BACK } from "../../actions/common";
 import type { ModelCall } from "../../api/types";
 import { Cli } from "../../ui/Cli";
 import { SidePanel } from "../../ui/Drawer";
-import { Facts } from "../../ui/Facts";
-import { count, fullTime, latency } from "../../ui/format";
+import { type Fact, Facts, type FactValue } from "../../ui/Facts";
+import { count, latency } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { SkeletonRows } from "../../ui/Skeleton";
 import styles from "./CallPeek.module.css";
 import { CallPrice, Outcome } from "./CallTable";
-import { dollars } from "./csv";
 import { costQueries } from "./queries";
 import { percent } from "./SplitTable";
 import { cacheHit } from "./spend";
@@ -31,10 +30,8 @@ export function CallPeek({ id, onClose }: { id: string; onClose: () => void }) {
 
 function Details({ call }: { call: ModelCall }) {
   const titles = useTitles();
-  const { costMicros } = call;
-  const exact = costMicros === null || costMicros === undefined ? undefined : dollars(costMicros);
-  const known = (facts: readonly (readonly [string, string | null | undefined])[]) =>
-    facts.filter((fact): fact is [string, string] => Boolean(fact[1]));
+  const micros = call.costMicros ?? undefined;
+  const idOf = (id: string | null | undefined) => (id ? { id } : undefined);
   return (
     <div className={styles.stack}>
       <p className={styles.line}>
@@ -52,7 +49,7 @@ function Details({ call }: { call: ModelCall }) {
             ["Cache hit", percent(cacheHit(call))],
             ["Output", `${count(call.outputTokens)} tokens`],
             ["Reasoning", call.reasoningTokens > 0 ? `${count(call.reasoningTokens)} tokens` : ""],
-            ["Price", exact && `$${exact}${call.estimated ? ", an estimate" : ""}`],
+            [call.estimated ? "Estimate" : "Price", micros === undefined ? "" : { micros }],
           ])}
         />
       </section>
@@ -60,9 +57,9 @@ function Details({ call }: { call: ModelCall }) {
         <h3 className={styles.head}>Whose it was</h3>
         <Facts
           facts={known([
-            ["Agent", call.agentId],
-            ["Bead", call.beadId],
-            ["Convoy", call.convoyId],
+            ["Agent", idOf(call.agentId)],
+            ["Bead", idOf(call.beadId)],
+            ["Convoy", idOf(call.convoyId)],
             ["Project", call.projectId && titles("project", call.projectId)],
             ["Person", titles("user", call.userId)],
           ])}
@@ -72,7 +69,7 @@ function Details({ call }: { call: ModelCall }) {
         <h3 className={styles.head}>How it went</h3>
         <Facts
           facts={known([
-            ["When", fullTime(call.timestamp)],
+            ["When", { at: call.timestamp }],
             ["Provider", call.provider],
             ["Asked for", call.asked],
             ["Attempt", String(call.attempt)],
@@ -85,4 +82,9 @@ function Details({ call }: { call: ModelCall }) {
       <Cli command={`godel calls show ${call.id}`} />
     </div>
   );
+}
+
+/** What is not known is left out. */
+function known(facts: readonly (readonly [string, FactValue | null | undefined])[]): Fact[] {
+  return facts.filter((fact): fact is Fact => Boolean(fact[1]));
 }

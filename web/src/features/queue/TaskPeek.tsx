@@ -83,7 +83,7 @@ function Details({ task }: { task: TaskDetail }) {
           ["Priority", task.priority],
           ["Attempts", attemptsOf(task)],
           ["Needs", task.requires.join(", ") || "nothing special"],
-          ["Id", task.id],
+          ["Id", { id: task.id }],
         ]}
       />
       <section aria-label="Attempts">

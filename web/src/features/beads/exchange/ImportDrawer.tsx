@@ -6,6 +6,7 @@ import { useRefusal } from "../../../roles/session";
 import { FileDrop } from "../../../ui/FileDrop";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { count, bytes as sizeText } from "../../../ui/format";
+import { ShortId } from "../../../ui/ShortId";
 import { PartialBadge } from "../../../ui/Status";
 import { useTarget } from "../../projects/useTarget";
 import { BEAD_LISTS } from "../queries";
@@ -113,7 +114,7 @@ function Plan({ plan }: { plan: ImportedBeads }) {
               </span>
               <span className="visually-hidden">{isNew ? "New:" : "Changed:"}</span>
               <span className={styles.title}>{title}</span>
-              <code className={styles.id}>{id}</code>
+              <ShortId id={id} isWhole />
               {!isNew && <span className={styles.fields}>{fields.join(", ")}</span>}
             </li>
           ))}
