@@ -7,6 +7,7 @@ import { useCreateBeads } from "../beads/changes";
 import type { BeadStatus } from "../beads/looks";
 import styles from "./Board.module.css";
 import { type Lane, titlesOf } from "./board";
+import { useForeignConvoy } from "./useConvoyItems";
 
 interface InlineCreateProps {
   lane: Lane;
@@ -19,7 +20,9 @@ export function InlineCreate({ lane, status, project }: InlineCreateProps) {
   const [isOpen, setOpen] = useState(false);
   const [title, setTitle, clear] = useDraft(`board.${lane.id}.${status}`);
   const create = useCreateBeads();
-  const refused = useRefusal(MAY_CREATE);
+  const foreign = useForeignConvoy();
+  // What is made here joins the convoy of the lane.
+  const refused = useRefusal(MAY_CREATE) ?? (lane.convoy && foreign(lane.convoy));
   const input = useRef<HTMLInputElement>(null);
   const add = (titles: readonly string[]) => {
     if (titles.length === 0) return;
@@ -32,7 +35,7 @@ export function InlineCreate({ lane, status, project }: InlineCreateProps) {
     });
     clear();
   };
-  if (!isOpen && title === "") {
+  if (refused !== undefined || (!isOpen && title === "")) {
     return (
       <button
         type="button"

@@ -2,6 +2,7 @@ import { type FormEvent, type Ref, useId } from "react";
 import type { Notice } from "../../api/types";
 import { PAGES } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
+import { useRefusal } from "../../roles/session";
 import { Link } from "../../router/Link";
 import { classes } from "../../ui/classes";
 import { ShortId } from "../../ui/ShortId";
@@ -134,9 +135,11 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
   const [text, setText, clear] = useDraft(`answer.${notice.id}`);
   const id = useId();
   const answer = text.trim();
+  const denied = useRefusal(rightFor(notice));
+  const refused = denied ?? (answer === "" ? "Write an answer first." : undefined);
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
-    if (answer === "") return;
+    if (refused !== undefined) return;
     onSend(answer);
     clear();
   };
@@ -163,7 +166,7 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
         align="end"
         type="submit"
         can={rightFor(notice)}
-        refused={answer === "" ? "Write an answer first." : undefined}
+        refused={refused}
         cli={cliOf(notice, answer)}
       >
         Answer

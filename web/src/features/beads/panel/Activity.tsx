@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Bead } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
+import { useRefusal } from "../../../roles/session";
 import { Loaded } from "../../../ui/Loaded";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Time } from "../../../ui/Time";
@@ -54,8 +55,9 @@ function CommentForm({ bead }: { bead: Bead }) {
   const [text, setText, clear] = useDraft(`bead.${bead.id}.comment`);
   const comment = useComment(bead);
   const isEmpty = text.trim() === "";
+  const refused = useRefusal(MAY_CREATE) ?? (isEmpty ? "Write something first." : undefined);
   const send = () => {
-    if (isEmpty || comment.isPending) return;
+    if (refused !== undefined || comment.isPending) return;
     comment.mutate(text.trim(), { onSuccess: clear });
   };
   return (
@@ -76,7 +78,7 @@ function CommentForm({ bead }: { bead: Bead }) {
         <Guarded
           size="small"
           can={MAY_CREATE}
-          refused={isEmpty ? "Write something first." : undefined}
+          refused={refused}
           cli={`godel bead comment ${bead.id} "..."`}
           onClick={send}
         >
