@@ -4,6 +4,7 @@ import {
   badge,
   barriers,
   cutOff,
+  moving,
   openBrowser,
   picture,
   signIn,
@@ -35,8 +36,9 @@ describe("G18 nothing keeps people out, in either theme, and nothing is cut off 
     await seeded?.remove();
   });
 
-  /** Looks at the page in both themes and at its narrowest. */
+  /** Looks at the page in both themes and at its narrowest; the visitor asked for no motion. */
   async function expectOpen(name: string): Promise<void> {
+    expect(await moving(page), name).toEqual([]);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await barriers(page), `${name}, ${colorScheme}`).toEqual([]);
@@ -78,7 +80,22 @@ describe("G18 nothing keeps people out, in either theme, and nothing is cut off 
     await spoil('<input type="text" size="500">');
     expect(await barriers(page)).toHaveLength(1);
     expect(await cutOff(page)).not.toEqual([]);
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    expect((await moving(page)).length).toBeGreaterThan(10);
+    await page.emulateMedia({ reducedMotion: "reduce" });
     await page.reload();
+  });
+
+  it("the sheet of keys and the palette do not move either", async () => {
+    await badge(page, "Live").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    expect(await moving(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").first().waitFor();
+    expect(await moving(page)).toEqual([]);
+    await page.keyboard.press("Escape");
   });
 
   it.each(PLACES.map((place) => [place.name, place] as const))("%s", async (_, place) => {
