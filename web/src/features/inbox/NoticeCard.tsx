@@ -11,7 +11,7 @@ import { Time } from "../../ui/Time";
 import { useDraft } from "../../ui/useDraft";
 import { canRestart, isAsking, kindOf, needsVerdict, placeOf, rightFor, whose } from "./kinds";
 import styles from "./NoticeCard.module.css";
-import { useAnswer, useRestart } from "./queries";
+import { draftOf, useAnswer, useRestart } from "./queries";
 
 interface NoticeCardProps {
   notice: Notice;
@@ -29,8 +29,10 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
   const isOpen = notice.state === "open";
   const name = whose(notice);
   const place = placeOf(notice);
-  const send = (text?: string) =>
+  const send = (text?: string) => {
+    if (answer.isPending) return;
     answer.mutate(text === undefined ? { notice } : { notice, answer: text });
+  };
   return (
     <article
       className={classes(styles.card, styles[tone])}
@@ -132,7 +134,7 @@ interface AnswerBoxProps {
 }
 
 function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
-  const [text, setText, clear] = useDraft(`answer.${notice.id}`);
+  const [text, setText] = useDraft(draftOf(notice));
   const id = useId();
   const answer = text.trim();
   const denied = useRefusal(rightFor(notice));
@@ -141,7 +143,6 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
     event?.preventDefault();
     if (refused !== undefined) return;
     onSend(answer);
-    clear();
   };
   return (
     <form className={styles.form} onSubmit={submit}>

@@ -21,6 +21,7 @@ const PLACEMENTS = [
 export function PoolDrawer({ pool, onClose }: { pool: Pool; onClose: () => void }) {
   const client = useQueryClient();
   const form = useForm<PoolValues, Pool>({
+    draft: `pool.${pool.name}`,
     initial: poolValues(pool),
     send: (values) => {
       const change: PoolPatch = poolChange(pool, values);
@@ -46,6 +47,7 @@ export function PoolDrawer({ pool, onClose }: { pool: Pool; onClose: () => void 
       title={`The pool ${pool.name}`}
       act="Set it so"
       onClose={onClose}
+      onDiscard={form.discard}
       onSubmit={form.submit}
       isDirty={form.isDirty}
       isSending={form.isSending}
