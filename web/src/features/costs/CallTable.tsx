@@ -4,6 +4,7 @@ import { Button } from "../../ui/Button";
 import { count, plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Money } from "../../ui/Money";
+import { ShortId } from "../../ui/ShortId";
 import { PartialBadge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
 import { type Column, DataTable } from "../../ui/table/DataTable";
@@ -47,7 +48,7 @@ const COLUMNS: readonly Column<ModelCall>[] = [
     title: "Agent",
     width: "minmax(90px, 1fr)",
     sortBy: ({ agentId }) => agentId ?? "",
-    cell: ({ agentId }) => agentId ?? "-",
+    cell: ({ agentId }) => (agentId ? <ShortId id={agentId} /> : "-"),
   },
   {
     id: "outcome",

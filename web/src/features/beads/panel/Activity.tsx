@@ -5,6 +5,7 @@ import { useRefusal } from "../../../roles/session";
 import { Loaded } from "../../../ui/Loaded";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Time } from "../../../ui/Time";
+import { Told } from "../../../ui/Told";
 import { useDraft } from "../../../ui/useDraft";
 import { MAY_CREATE } from "../actions";
 import { useComment } from "../changes";
@@ -40,7 +41,9 @@ export function Activity({ bead }: { bead: Bead }) {
                   <span className={styles.soft}>
                     <Time at={entry.at} />
                   </span>
-                  <span>{entry.line}</span>
+                  <span>
+                    <Told text={entry.line} />
+                  </span>
                 </li>
               ))}
             </ol>
