@@ -206,7 +206,12 @@ export async function moving(page: Page): Promise<string[]> {
       .filter(({ effect }) => Number(effect?.getComputedTiming().endTime) > SEEN_MS)
       .map((one) => `an animation that runs: ${(one as CSSAnimation).animationName ?? one.id}`);
     for (const element of document.querySelectorAll("*")) {
-      const parts = ["", "::before", "::after", ...(element.matches("dialog") ? ["::backdrop"] : [])];
+      const parts = [
+        "",
+        "::before",
+        "::after",
+        ...(element.matches("dialog") ? ["::backdrop"] : []),
+      ];
       for (const part of parts) {
         if (moves(getComputedStyle(element, part || null))) {
           found.push(`${element.outerHTML.slice(0, 120)} ${part}`);

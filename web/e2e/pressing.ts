@@ -1,9 +1,25 @@
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { go, type Place } from "./places";
 
-/** What is not pressed: it ends the journey, starts work that takes long, or only reads. */
-const NOT_PRESSED =
-  "^(Sign out|Close|Cancel|Copy|Dismiss|Refresh|Search|Account|Skip|Export|Download|CSV|Start|Spawn|Plan it|Open the|Menu)";
+/** What is not pressed: it ends the journey, starts work that takes long, or changes only what is seen. */
+const NOT_PRESSED = `^(${[
+  ...["Sign out", "Close", "Cancel", "Dismiss", "Skip", "Start", "Spawn", "Plan it"],
+  ...["Copy", "Refresh", "Search", "Export", "Download", "CSV", "Raw", "Open the", "Show", "Go to"],
+  ...[
+    "Ask",
+    "Retry",
+    "Undo",
+    "Account",
+    "Menu",
+    "Project: ",
+    "Appearance",
+    "Views",
+    "Columns",
+    "Clear",
+    "Limit of",
+  ],
+  ...["Change the key", "Unfold", "\\d+ \\w+$"],
+].join("|")})`;
 
 export interface Pressed {
   /** Answers of the server with 403, each with the click that it followed. */
@@ -16,20 +32,20 @@ export interface Pressed {
 export class Presser {
   readonly pressed: Pressed = { refused: [], count: 0 };
   readonly #page: Page;
+  /** What was pressed already on a page: its tabs and panels have the same buttons around them. */
+  readonly #known = new Set<string>();
   #last = "";
-  #open = 0;
+  readonly #open = new Set<Request>();
 
   constructor(page: Page) {
     this.#page = page;
     const isAsked = (url: string) => /\/(api|proxy)\/v1\//.test(url);
     page.on("request", (request) => {
-      if (isAsked(request.url())) this.#open += 1;
+      if (isAsked(request.url())) this.#open.add(request);
     });
-    for (const end of ["requestfinished", "requestfailed"] as const) {
-      page.on(end, (request) => {
-        if (isAsked(request.url())) this.#open -= 1;
-      });
-    }
+    const onEnd = (request: Request) => this.#open.delete(request);
+    page.on("requestfinished", onEnd);
+    page.on("requestfailed", onEnd);
     page.on("response", (response) => {
       if (response.status() !== 403) return;
       const request = response.request();
@@ -40,40 +56,41 @@ export class Presser {
 
   /** How many questions have no answer yet. */
   get waiting(): number {
-    return this.#open;
+    return this.#open.size;
   }
 
   /** Goes through a place; `writes` also fills what can be written in, and sends it by its keys. */
   async through(place: Place, { writes }: { writes: boolean }): Promise<void> {
-    await this.#arrive(place);
+    await this.#arrive(place, false);
     if (writes) {
       this.#last = `${place.name}: keys`;
       await this.#page.evaluate(writeEverywhere);
     }
     await this.#page.evaluate(chooseEverywhere);
-    const names = await this.#page.evaluate(namesOfEnabled, NOT_PRESSED);
-    for (const name of names) await this.#press(place, name);
-    this.pressed.count += names.length;
+    const page = place.path.split(/[/?]/)[1] ?? "";
+    for (const name of await this.#page.evaluate(namesOfEnabled, NOT_PRESSED)) {
+      // Lines that differ only in a number or an id have the same buttons.
+      const alike = `${page} ${name.replace(/[\w-]*\d[\w-]*/g, "#")}`;
+      if (this.#known.has(alike)) continue;
+      this.#known.add(alike);
+      this.pressed.count += 1;
+      await this.#press(place, name);
+    }
   }
 
   async #press(place: Place, name: string): Promise<void> {
     this.#last = `${place.name}: ${name}`;
-    if (!(await this.#page.evaluate(pressNamed, name))) {
-      // The click before led away from it, or took it away.
-      await this.#arrive(place);
-      if (!(await this.#page.evaluate(pressNamed, name))) return;
-    }
-    for (let line = 0; await this.#page.evaluate(pressLine, { line, name }); line += 1) {
-      this.#last = `${place.name}: ${name}, line ${line + 1}`;
-      await this.#page.evaluate(agreeAndClose, NOT_PRESSED);
-    }
-    await this.#page.evaluate(agreeAndClose, NOT_PRESSED);
+    const what = { name, not: NOT_PRESSED };
+    if (await this.#page.evaluate(pressThrough, what)) return;
+    // The click before led away from it, or took it away.
+    await this.#arrive(place, true);
+    await this.#page.evaluate(pressThrough, what);
   }
 
-  async #arrive(place: Place): Promise<void> {
+  async #arrive(place: Place, isThere: boolean): Promise<void> {
     const page = this.#page;
     // From elsewhere: what was opened on it by a click is closed then.
-    await go(page, { name: "about", path: "/settings/about", sees: "" });
+    if (isThere) await go(page, { name: "about", path: "/settings/about", sees: "" });
     await go(page, place);
     await page.locator("main h1").first().waitFor({ state: "attached" });
     await page.locator('main [data-shows="loading"]').first().waitFor({ state: "detached" });
@@ -82,65 +99,60 @@ export class Presser {
 
 // What follows runs in the page, each by itself: a click through the browser takes as long as fifty here.
 
-/** The names of what can be pressed; of lines that differ only in a number or an id, one. */
+/** The names of what can be pressed; what only changes how something is looked at is left out. */
 function namesOfEnabled(not: string): string[] {
   const skipped = new RegExp(not, "i");
+  const looks =
+    "[role=tab], [aria-pressed], [aria-expanded]:not([aria-haspopup]), [role=columnheader] *, [title^='Copy '], [data-card] > *, nav *";
   const buttons = document.querySelectorAll<HTMLElement>(
-    "button:not([aria-disabled=true], :disabled, [role=tab])",
+    "button:not([aria-disabled=true], :disabled)",
   );
-  const found = new Map<string, string>();
-  for (const button of buttons) {
-    const name = (button.ariaLabel ?? button.textContent ?? "").trim();
-    if (name === "" || button.title.startsWith("Copy ") || skipped.test(name)) continue;
-    if (button.dataset.row !== undefined || !button.checkVisibility()) continue;
-    const alike = name.replace(/[\w-]*\d[\w-]*/g, "#");
-    if (!found.has(alike)) found.set(alike, name);
-  }
-  return [...found.values()];
+  return [...buttons]
+    .filter((button) => !button.matches(looks) && button.checkVisibility())
+    .map((button) => (button.ariaLabel ?? button.textContent ?? "").trim())
+    .filter((name) => name !== "" && !skipped.test(name));
 }
 
-/** Presses the first enabled button of that name, and lets the page answer. */
-async function pressNamed(name: string): Promise<boolean> {
-  const all = document.querySelectorAll<HTMLElement>("button:not([aria-disabled=true], :disabled)");
-  const named = [...all].find((one) => (one.ariaLabel ?? one.textContent ?? "").trim() === name);
-  named?.click();
-  await new Promise((next) => setTimeout(next, 25));
-  return named !== undefined;
-}
-
-/** Presses the next enabled line of the menu that a button opens; false if there is none. */
-async function pressLine({ line, name }: { line: number; name: string }): Promise<boolean> {
-  const settle = () => new Promise((next) => setTimeout(next, 25));
-  if (document.querySelector("[role=menu]") === null) {
-    if (line === 0) return false;
-    const all = document.querySelectorAll<HTMLElement>("button[aria-haspopup=menu]");
-    const named = [...all].find((one) => (one.ariaLabel ?? one.textContent ?? "").trim() === name);
+/**
+ * Presses the first enabled button of that name; if that opens a menu, each enabled line of it; and
+ * says yes to what a click asks. False if there is no such button.
+ */
+async function pressThrough({ name, not }: { name: string; not: string }): Promise<boolean> {
+  const skipped = new RegExp(not, "i");
+  const enabled = ":not([aria-disabled=true], :disabled)";
+  const all = (words: string) => [...document.querySelectorAll<HTMLElement>(words)];
+  const settle = () => new Promise((next) => setTimeout(next, 15));
+  const press = async () => {
+    const named = all(`button${enabled}`).find(
+      (one) => (one.ariaLabel ?? one.textContent ?? "").trim() === name,
+    );
     named?.click();
     await settle();
-  }
-  const lines = document.querySelectorAll<HTMLElement>(
-    "[role=menu] [role^=menuitem]:not([aria-disabled=true], [aria-label^='Copy '])",
-  );
-  lines[line]?.click();
-  await settle();
-  return lines[line] !== undefined;
-}
-
-/** Says yes to what a click asks, and closes what is still open. */
-async function agreeAndClose(not: string): Promise<void> {
-  const skipped = new RegExp(not, "i");
-  const settle = () => new Promise((next) => setTimeout(next, 25));
-  const dialog = [...document.querySelectorAll("dialog")].at(-1);
-  const yes = [...(dialog?.querySelectorAll<HTMLElement>("button") ?? [])].at(-1);
-  if (yes && yes.ariaDisabled !== "true" && !skipped.test(yes.textContent ?? "")) {
-    yes.click();
+    return named !== undefined;
+  };
+  const agree = async () => {
+    const asked = [...document.querySelectorAll("dialog[open]")].at(-1);
+    const yes = [...(asked?.querySelectorAll("button") ?? [])].at(-1);
+    if (yes?.matches(enabled) && !skipped.test(yes.textContent ?? "")) {
+      yes.click();
+      await settle();
+    }
+    for (const menu of all("[role=menu]")) {
+      menu.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+    }
+    for (const dialog of document.querySelectorAll("dialog")) dialog.close();
     await settle();
+  };
+
+  if (!(await press())) return false;
+  for (let at = 0; ; at += 1) {
+    if (at > 0 && all("[role=menu]").length === 0) await press();
+    const lines = all(`[role=menu] [role^=menuitem]${enabled}:not([aria-label^='Copy '])`);
+    lines[at]?.click();
+    await settle();
+    await agree();
+    if (lines[at] === undefined) return true;
   }
-  const escape = () =>
-    new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true });
-  for (const open of document.querySelectorAll("[role=menu]")) open.dispatchEvent(escape());
-  for (const open of document.querySelectorAll("dialog")) open.close();
-  await settle();
 }
 
 /** Writes into every text of the page and sends it as keys do: Enter, and Ctrl+Enter. */
@@ -175,5 +187,5 @@ async function chooseEverywhere(): Promise<void> {
     }
   }
   document.querySelector<HTMLElement>("[role=grid] [role=row] input[type=checkbox]")?.click();
-  await new Promise((next) => setTimeout(next, 25));
+  await new Promise((next) => setTimeout(next, 15));
 }

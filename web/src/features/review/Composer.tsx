@@ -68,14 +68,7 @@ export function Composer(props: ComposerProps) {
         onKeyDown={onKeyDown}
       />
       <div className={styles.acts}>
-        <Guarded
-          size="small"
-          look="solid"
-          can={CAN}
-          cli={cli}
-          refused={refused}
-          onClick={send}
-        >
+        <Guarded size="small" look="solid" can={CAN} cli={cli} refused={refused} onClick={send}>
           {act}
         </Guarded>
         {onCancel && (
