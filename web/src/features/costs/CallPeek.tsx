@@ -7,6 +7,7 @@ import { SidePanel } from "../../ui/Drawer";
 import { type Fact, Facts, type FactValue } from "../../ui/Facts";
 import { count, latency } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
+import panel from "../../ui/Panel.module.css";
 import { SkeletonRows } from "../../ui/Skeleton";
 import styles from "./CallPeek.module.css";
 import { CallPrice, Outcome } from "./CallTable";
@@ -33,14 +34,14 @@ function Details({ call }: { call: ModelCall }) {
   const micros = call.costMicros ?? undefined;
   const idOf = (id: string | null | undefined) => (id ? { id } : undefined);
   return (
-    <div className={styles.stack}>
+    <div className={panel.stack}>
       <p className={styles.line}>
         <Outcome call={call} />
         <CallPrice call={call} />
       </p>
-      {call.error && <p className={styles.bad}>{call.error}</p>}
+      {call.error && <p className={panel.bad}>{call.error}</p>}
       <section aria-label="What it used">
-        <h3 className={styles.head}>What it used</h3>
+        <h3 className={panel.head}>What it used</h3>
         <Facts
           facts={known([
             ["New input", `${count(call.inputTokens)} tokens`],
@@ -54,7 +55,7 @@ function Details({ call }: { call: ModelCall }) {
         />
       </section>
       <section aria-label="Whose it was">
-        <h3 className={styles.head}>Whose it was</h3>
+        <h3 className={panel.head}>Whose it was</h3>
         <Facts
           facts={known([
             ["Agent", idOf(call.agentId)],
@@ -66,7 +67,7 @@ function Details({ call }: { call: ModelCall }) {
         />
       </section>
       <section aria-label="How it went">
-        <h3 className={styles.head}>How it went</h3>
+        <h3 className={panel.head}>How it went</h3>
         <Facts
           facts={known([
             ["When", { at: call.timestamp }],
