@@ -4,29 +4,30 @@ import {
   badge,
   barriers,
   cutOff,
+  moving,
   openBrowser,
   picture,
   signIn,
   visitor,
   type World,
 } from "./browser";
-import { fullServer, PLACES, type Place, visit } from "./places";
-import type { Seed, SeededServer } from "./seed";
+import { INSIDES } from "./insides";
+import { type Full, fullServer, PLACES, type Place, visit } from "./places";
+import type { SeededServer } from "./seed";
 
 const WIDE = { width: 1280, height: 800 };
 const NARROW = { width: 320, height: 700 };
 
 describe("G18 nothing keeps people out, in either theme, and nothing is cut off at 320 px", () => {
   let seeded: SeededServer;
-  let seed: Seed;
   let here: World;
-  let run: string;
+  let full: Full;
   let browser: Browser;
   let page: Page;
   let problems: string[];
 
   beforeAll(async () => {
-    ({ seeded, seed, here, run } = await fullServer());
+    ({ seeded, here, ...full } = await fullServer());
     browser = await openBrowser();
     ({ page, problems } = await visitor(browser, { colorScheme: "light" }));
   }, 180_000);
@@ -35,8 +36,9 @@ describe("G18 nothing keeps people out, in either theme, and nothing is cut off 
     await seeded?.remove();
   });
 
-  /** Looks at the page in both themes and at its narrowest. */
+  /** Looks at the page in both themes and at its narrowest; the visitor asked for no motion. */
   async function expectOpen(name: string): Promise<void> {
+    expect(await moving(page), name).toEqual([]);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       expect(await barriers(page), `${name}, ${colorScheme}`).toEqual([]);
@@ -78,90 +80,30 @@ describe("G18 nothing keeps people out, in either theme, and nothing is cut off 
     await spoil('<input type="text" size="500">');
     expect(await barriers(page)).toHaveLength(1);
     expect(await cutOff(page)).not.toEqual([]);
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    expect((await moving(page)).length).toBeGreaterThan(10);
+    await page.emulateMedia({ reducedMotion: "reduce" });
     await page.reload();
+  });
+
+  it("the sheet of keys and the palette do not move either", async () => {
+    await badge(page, "Live").waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    expect(await moving(page)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").first().waitFor();
+    expect(await moving(page)).toEqual([]);
+    await page.keyboard.press("Escape");
   });
 
   it.each(PLACES.map((place) => [place.name, place] as const))("%s", async (_, place) => {
     await expectAllOpen([place]);
   });
 
-  it("all about an agent, and the drawer for a new one", async () => {
-    const at = (tab: string) => `/agents/${seed.inReview.agent}?tab=${tab}`;
-    const about = (tab: string, sees: string): Place => ({
-      ...{ name: `agent-${tab}`, path: at(tab), sees },
-    });
-    await expectAllOpen([
-      about("timeline", 'ul[aria-label="Timeline"] li, ol[aria-label="Timeline"] li'),
-      about("terminal", "[role=log] >> text=is-committed"),
-      about("changes", "text=hello from an agent"),
-      about("context", '[role=img][aria-label^="Tokens of the last"]'),
-      about("cost", 'table[aria-label="Requests to models"]'),
-      about("session", '[aria-label="Session tree"]'),
-      about("events", "button:has-text('agent:complete')"),
-      { name: "agents-table", path: "/agents?view=table", sees: "main [role=grid] [role=row]" },
-      { name: "agents-spawn", path: "/agents?spawn=1", sees: "dialog textarea" },
-    ]);
-  });
-
-  it("a bead beside its list and its board", async () => {
-    const tabs = ["about", "links", "work", "activity"];
-    await expectAllOpen([
-      ...tabs.map((tab) => ({
-        name: `bead-${tab}`,
-        path: `/beads?peek=${seed.inReview.bead}&tab=${tab}`,
-        sees: `aside [role=tab][aria-selected=true] >> text=/^${tab}/i`,
-      })),
-      {
-        name: "convoys-bead",
-        path: `/convoys?peek=${seed.beads[0]}`,
-        sees: "aside [role=tab][aria-selected=true]",
-      },
-    ]);
-  });
-
-  it("a review with its change", async () => {
-    const path = `/review/${seed.inReview.bead}`;
-    await expectAllOpen([
-      { name: "review-change", path, sees: "[data-line]" },
-      { name: "review-split", path: `${path}?diff=split`, sees: "[data-line]" },
-    ]);
-  });
-
-  it("tasks, and a run as graph, times and list", async () => {
-    const path = `/queue/runs/${run}`;
-    await expectAllOpen([
-      { name: "runs", path: "/queue?tab=workflows", sees: "[role=grid] [data-row]" },
-      { name: "run-graph", path: `${path}?step=build`, sees: 'button[data-step="agree"]' },
-      { name: "run-time", path: `${path}?view=time`, sees: "main h1" },
-      { name: "run-list", path: `${path}?view=list`, sees: '[data-line="agree"]' },
-      { name: "calls", path: "/costs?tab=requests", sees: "main [role=grid] [data-row]" },
-    ]);
-  });
-
-  it("forms for teams and workflows, and a workflow beside its list", async () => {
-    const stored = "/queue?tab=workflows&flows=stored";
-    await expectAllOpen([
-      { name: "teams-new", path: "/teams?new=1", sees: "dialog textarea" },
-      { name: "workflow", path: `${stored}&workflow=release`, sees: "aside pre" },
-      { name: "workflow-save", path: `${stored}&save=1`, sees: "dialog textarea" },
-      { name: "workflow-run", path: `${stored}&start=release`, sees: "dialog select" },
-    ]);
-  });
-
-  it("every section of the settings", async () => {
-    await visit(page, { name: "settings", path: "/settings", sees: "main h1" });
-    const links = page.getByRole("navigation", { name: "Settings" }).getByRole("link");
-    const paths = await links.evaluateAll((all) =>
-      all.map((one) => new URL((one as HTMLAnchorElement).href).pathname),
-    );
-    expect(paths.length).toBeGreaterThan(8);
-    await expectAllOpen(
-      paths.map((path) => ({
-        name: `settings-${path.split("/").at(-1)}`,
-        path: path.replace("/dashboard", ""),
-        sees: `a[href="${path}"][aria-current]`,
-      })),
-    );
+  it.each(INSIDES)("%s", async (_, placesOf) => {
+    await expectAllOpen(placesOf(full));
   });
 
   it("nothing on the way broke a script or the content policy", () => {

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Bead } from "../src/api/types";
+import { undoOf } from "./acts";
 import { makeBead, until } from "./beadSeed";
 import {
   badge,
@@ -49,8 +50,7 @@ describe("what a bead says", () => {
   };
   const panelOf = (id: string) => page.getByRole("complementary", { name: `Bead ${id}` });
   const facts = () => panelOf(first).getByRole("region", { name: "Facts" });
-  const undo = (title: RegExp) =>
-    page.getByRole("status").filter({ hasText: title }).getByRole("button", { name: "Undo" });
+  const undo = (title: RegExp) => undoOf(page, title);
   const setFact = async (name: string, text: string) => {
     await facts()
       .getByRole("button", { name: `Edit: ${name}` })

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileOf, fromMenu } from "./acts";
 import { makeBead, readBead, until } from "./beadSeed";
 import {
   badge,
@@ -22,19 +22,13 @@ The form is **slow** on \`Safari\`, see https://example.org/report
 
 <img src=x onerror="window.broken = true"> [bad](javascript:alert)`;
 
-async function openExchange(page: Page, line: RegExp): Promise<void> {
-  await page.getByRole("button", { name: "Import, export and more" }).click();
-  await page.getByRole("menuitem", { name: line }).first().click();
-}
+const openExchange = (page: Page, line: RegExp) => fromMenu(page, "Import, export and more", line);
 
 /** What the page gives as a file. */
 async function exportOf(page: Page): Promise<string> {
-  const [download] = await Promise.all([
-    page.waitForEvent("download"),
-    openExchange(page, /^Export/),
-  ]);
-  expect(download.suggestedFilename()).toBe("beads.jsonl");
-  return readFile(await download.path(), "utf8");
+  const { name, text } = await fileOf(page, () => openExchange(page, /^Export/));
+  expect(name).toBe("beads.jsonl");
+  return text;
 }
 
 describe("the beads", () => {

@@ -190,6 +190,38 @@ export async function cutOff(page: Page): Promise<string[]> {
   });
 }
 
+/** What moves on the page, or would at the next change; empty is good for who asked for no motion. */
+export async function moving(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    /** Shorter than a frame is no motion. */
+    const SEEN_MS = 1;
+    const isSeen = (times: string) => times.split(", ").some((time) => msOf(time) > SEEN_MS);
+    const msOf = (time: string) => Number.parseFloat(time) * (time.endsWith("ms") ? 1 : 1_000);
+    const moves = (style: CSSStyleDeclaration) =>
+      (style.animationName !== "none" && isSeen(style.animationDuration)) ||
+      isSeen(style.transitionDuration) ||
+      style.scrollBehavior === "smooth";
+    const found = document
+      .getAnimations()
+      .filter(({ effect }) => Number(effect?.getComputedTiming().endTime) > SEEN_MS)
+      .map((one) => `an animation that runs: ${(one as CSSAnimation).animationName ?? one.id}`);
+    for (const element of document.querySelectorAll("*")) {
+      const parts = [
+        "",
+        "::before",
+        "::after",
+        ...(element.matches("dialog") ? ["::backdrop"] : []),
+      ];
+      for (const part of parts) {
+        if (moves(getComputedStyle(element, part || null))) {
+          found.push(`${element.outerHTML.slice(0, 120)} ${part}`);
+        }
+      }
+    }
+    return found;
+  });
+}
+
 async function axeSource(): Promise<string> {
   return readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 }

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Convoy, ConvoyRun } from "../src/api/types";
+import { fromMenu, undoOf } from "./acts";
 import { makeBead, until } from "./beadSeed";
 import {
   badge,
@@ -54,12 +55,9 @@ describe("what is done with a convoy", () => {
   const now = (id = convoy) => read<Convoy>(here, `/api/v1/convoys/${id}`);
   const beadsOf = async (id = convoy) => (await now(id)).beads.toSorted();
   const run = () => read<ConvoyRun>(here, `/api/v1/convoys/${convoy}/run`);
-  const undo = (text: RegExp) =>
-    page.getByRole("status").filter({ hasText: text }).getByRole("button", { name: "Undo" });
-  const convoyMenu = async (name: string, line: RegExp) => {
-    await page.getByRole("button", { name: `Do something with ${name}` }).click();
-    await page.getByRole("menuitem", { name: line }).first().click();
-  };
+  const undo = (text: RegExp) => undoOf(page, text);
+  const convoyMenu = (name: string, line: RegExp) =>
+    fromMenu(page, `Do something with ${name}`, line);
 
   it("C5 beads are added to a convoy from the bar, taken out by the card, and back by Undo", async () => {
     await card(loose).waitFor();

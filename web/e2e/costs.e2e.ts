@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ModelCalls, UsageReport } from "../src/api/types";
+import { fileOf } from "./acts";
 import { barriers, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { ASKED, awayFromMidnight, SpendingServer } from "./spending";
 
@@ -67,7 +67,7 @@ describe("costs", () => {
       const report = await usage(by);
       const shown = () =>
         page
-          .locator("[data-micros]")
+          .locator("[role=gridcell] [data-micros]")
           .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-micros"))));
       const told = report.rows.map(({ costMicros }) => costMicros).toSorted((a, b) => b - a);
       await expect.poll(shown, { message: by }).toEqual(told);
@@ -78,11 +78,8 @@ describe("costs", () => {
   });
 
   it("K4 the CSV equals the table", async () => {
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "CSV" }).click(),
-    ]);
-    const lines = (await readFile(await download.path(), "utf8")).trim().split("\r\n");
+    const { text } = await fileOf(page, () => page.getByRole("button", { name: "CSV" }).click());
+    const lines = text.trim().split("\r\n");
     const cells = lines.slice(1).map((line) => line.split(","));
     const { rows } = await usage();
     expect(new Set(cells.map((line) => `${line[0]} ${line[1]} ${line[7]}`))).toEqual(
@@ -182,7 +179,9 @@ describe("costs", () => {
       .logs;
     await grid.getByRole("row").nth(1).click();
     const panel = page.getByRole("complementary", { name: "One request" });
-    await panel.getByText(`$0.${String(newest?.costMicros).padStart(6, "0")}`).waitFor();
+    // To the millionth on hover.
+    const exact = `$0.${String(newest?.costMicros).padStart(6, "0")}`;
+    await panel.getByTitle(exact).first().waitFor();
     await panel.getByText(`${newest?.outputTokens} tokens`, { exact: true }).first().waitFor();
     await panel.getByText("Cache hit").waitFor();
     await panel.getByText("builder-1").waitFor();

@@ -69,7 +69,7 @@ describe("costs of nobody in particular", () => {
   };
   const costs = () =>
     page
-      .locator("[data-micros]")
+      .locator("[role=gridcell] [data-micros]")
       .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-micros"))));
 
   it("K2 no team: what people and agents without one spent, and not what the team did", async () => {

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fromMenu, undoOf } from "./acts";
 import { badge, openBrowser, picture, signIn, visitor, type World } from "./browser";
 import { ReviewServer } from "./reviewSeed";
 
@@ -49,19 +50,11 @@ describe("the merge queue", () => {
       // Gates run on the server, one after the other.
       .waitFor({ timeout: 60_000 });
   const land = (name: string) => own.godel("land", beads[name] ?? "", "--no-wait");
-  const choose = async (name: string, verb: RegExp) => {
-    await page.getByRole("button", { name: `Do something with ${beads[name]}` }).click();
-    await page.getByRole("menuitem", { name: verb }).click();
-  };
+  const choose = (name: string, verb: RegExp) =>
+    fromMenu(page, `Do something with ${beads[name]}`, verb);
 
   /** Takes back what a message tells of; it comes when the server has answered. */
-  const undo = (message: RegExp) =>
-    page
-      .getByRole("status")
-      .filter({ hasText: message })
-      .getByRole("button", { name: "Undo" })
-      .last()
-      .click();
+  const undo = (message: RegExp) => undoOf(page, message).last().click();
 
   it("G8 an empty queue says why, and how to fill it", async () => {
     await page.getByText("Nothing is to land, and nothing has landed yet.").waitFor();

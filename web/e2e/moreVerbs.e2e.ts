@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type {
@@ -12,6 +11,7 @@ import type {
   UserExport,
   Worktree,
 } from "../src/api/types";
+import { fileOf, fromMenu, itemsOf, undoOf } from "./acts";
 import { makeBead } from "./beadSeed";
 import {
   badge,
@@ -50,25 +50,12 @@ describe("verbs that were on the command line alone", () => {
   const go = (place: string) => page.goto(`${here.url}/dashboard${place}`);
   const drawer = (name: string) => page.getByRole("dialog", { name, exact: true });
   const row = (name: string) => page.getByRole("row", { name: new RegExp(name) });
-  const items = async <T>(path: string) => (await read<{ items: T[] }>(here, path)).items;
   const task = async (title: string) =>
-    (await items<Task>("/api/v1/tasks")).find((one) => one.title === title);
+    (await itemsOf<Task>(here, "/api/v1/tasks")).find((one) => one.title === title);
   const token = async (name: string) =>
-    (await items<AgentToken>("/api/v1/agent-tokens")).find((one) => one.name === name);
+    (await itemsOf<AgentToken>(here, "/api/v1/agent-tokens")).find((one) => one.name === name);
 
-  const undoOf = (title: RegExp) =>
-    page.getByRole("status").filter({ hasText: title }).getByRole("button", { name: "Undo" });
-
-  async function act(on: string, item: RegExp): Promise<void> {
-    await page.getByRole("button", { name: on, exact: true }).click();
-    await page.getByRole("menuitem", { name: item }).click();
-  }
-
-  /** The text of the file that a click gives. */
-  async function fileOf(click: () => Promise<void>): Promise<{ name: string; text: string }> {
-    const [file] = await Promise.all([page.waitForEvent("download"), click()]);
-    return { name: file.suggestedFilename(), text: await readFile(await file.path(), "utf8") };
-  }
+  const act = (on: string, item: RegExp) => fromMenu(page, on, item);
 
   it("G12 token create, list, revoke: a token is shown once, opens the models, and ends", async () => {
     const grid = page.getByRole("grid", { name: "Tokens" });
@@ -115,7 +102,7 @@ describe("verbs that were on the command line alone", () => {
     await go("/settings/audit?action=project:create");
     await page.getByRole("grid", { name: "Acts" }).getByRole("row").nth(1).waitFor();
     await picture(page, "verbs-audit");
-    const { name, text } = await fileOf(() =>
+    const { name, text } = await fileOf(page, () =>
       page.getByRole("button", { name: "Export", exact: true }).click(),
     );
     expect(name).toBe("godel-audit.jsonl");
@@ -128,7 +115,7 @@ describe("verbs that were on the command line alone", () => {
   it("G12 user export: all that is known of a person, also of oneself", async () => {
     await go("/settings/people");
     await page.locator('[data-line="owner"]').waitFor();
-    const { name, text } = await fileOf(() =>
+    const { name, text } = await fileOf(page, () =>
       act("Do something with owner", /^Export what is known/),
     );
     expect(name).toBe("owner.json");
@@ -136,7 +123,7 @@ describe("verbs that were on the command line alone", () => {
     expect(known.user.name).toBe("owner");
     expect(known.acts.length).toBeGreaterThan(0);
     await go("/settings/session");
-    const own = await fileOf(() =>
+    const own = await fileOf(page, () =>
       page.getByRole("button", { name: "Export what is known of you" }).click(),
     );
     expect(JSON.parse(own.text).user).toMatchObject({ id: known.user.id, name: "owner" });
@@ -190,7 +177,10 @@ describe("verbs that were on the command line alone", () => {
 
   it("G12 mail list, send: a letter to an agent, and one to the reader that is answered", async () => {
     const letters = (agent: string) =>
-      items<Letter>(`/api/v1/mail?${new URLSearchParams({ filter: JSON.stringify({ agent }) })}`);
+      itemsOf<Letter>(
+        here,
+        `/api/v1/mail?${new URLSearchParams({ filter: JSON.stringify({ agent }) })}`,
+      );
     await go(`/agents?peek=${seed.busy}`);
     const panel = page.getByRole("complementary", { name: `Agent ${seed.busy}` });
     await panel.getByRole("button", { name: "Letters" }).click();
@@ -217,12 +207,12 @@ describe("verbs that were on the command line alone", () => {
     await own.getByRole("button", { name: "Send" }).click();
     await own.getByRole("list", { name: "Letters" }).getByText("At noon").waitFor();
     await picture(page, "verbs-letters-own");
-    const mine = await items<Letter>("/api/v1/mail");
+    const mine = await itemsOf<Letter>(here, "/api/v1/mail");
     expect(mine.map(({ text }) => text)).toEqual(["At noon", "Lunch?"]);
   });
 
   it("G12 worktree list, info: where each agent works, and what is in it", async () => {
-    const known = await items<Worktree>("/api/v1/worktrees");
+    const known = await itemsOf<Worktree>(here, "/api/v1/worktrees");
     expect(known.length).toBeGreaterThan(1);
     await go("/agents");
     await act("Snapshots, sessions and more", /^All worktrees/);
@@ -255,7 +245,7 @@ describe("verbs that were on the command line alone", () => {
     await form.getByRole("button", { name: "Put off", exact: true }).click();
     await form.waitFor({ state: "detached" });
     await panel.getByText(/^Blocked: It is put off until/).waitFor();
-    const undo = undoOf(/put off until/);
+    const undo = undoOf(page, /put off until/);
     // Under the pointer the message stays, however long the server takes.
     await undo.hover();
     await expect.poll(deferred).toBe(until);
@@ -272,7 +262,7 @@ describe("verbs that were on the command line alone", () => {
 
   it("G12 remember, memories, forget: what the next one should know, and back by Undo", async () => {
     const known = async () =>
-      (await items<Memory>("/api/v1/memories")).map(({ id, text }) => `${id}: ${text}`);
+      (await itemsOf<Memory>(here, "/api/v1/memories")).map(({ id, text }) => `${id}: ${text}`);
     await go("/beads");
     await act("Import, export and more", /^What is remembered/);
     const box = drawer("What is remembered");
@@ -298,7 +288,7 @@ describe("verbs that were on the command line alone", () => {
     await box.getByText("godel memories REDIS port").waitFor();
     await one("redis").getByRole("button", { name: "Forget redis" }).click();
     await one("redis").waitFor({ state: "detached" });
-    const undo = undoOf(/redis is forgotten/);
+    const undo = undoOf(page, /redis is forgotten/);
     await undo.hover();
     await expect.poll(known).toEqual(["build-command: make -j4 all"]);
     await undo.click();

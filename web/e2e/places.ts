@@ -1,7 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import type { Run } from "../src/api/types";
 import { PAGES } from "../src/pages";
 import { read, type World } from "./browser";
 import { type Seed, SeededServer } from "./seed";
@@ -65,21 +64,28 @@ const TEAM = JSON.stringify({
   budgetMicros: 5_000_000,
 });
 
-/** A server on which no page is empty. */
-export async function fullServer(): Promise<{
-  seeded: SeededServer;
-  here: World;
+/** What is on a server on which no page is empty. */
+export interface Full {
   seed: Seed;
+  /** A run of a workflow. */
   run: string;
-}> {
+  /** The task of its first step. */
+  task: string;
+  team: string;
+}
+
+/** A server on which no page is empty. */
+export async function fullServer(): Promise<Full & { seeded: SeededServer; here: World }> {
   const { seeded, here, seed } = await SeededServer.start();
   const file = join(seeded.server.folder, "release.yaml");
   await writeFile(file, WORKFLOW);
   await seeded.godel("workflow", "save", file);
   await seeded.godel("workflow", "run", "release");
   await seeded.server.cliWith(TEAM, "team", "create", "-");
-  const [run] = (await read<{ items: Run[] }>(here, "/api/v1/runs")).items;
-  return { seeded, here, seed, run: run?.id ?? "" };
+  const first = async (path: string) =>
+    (await read<{ items: { id: string }[] }>(here, `/api/v1/${path}`)).items[0]?.id ?? "";
+  const [run, task, team] = [await first("runs"), await first("tasks"), await first("teams")];
+  return { seeded, here, seed, run, task, team };
 }
 
 /** Goes to a place as a link does, without loading everything again. */

@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Pool, Schedule, Task, TaskDetail, Worker } from "../src/api/types";
+import { fileOf, fromMenu, itemsOf } from "./acts";
 import {
   badge,
   barriers,
@@ -41,17 +41,13 @@ describe("what can be done in the queue", () => {
   const drawer = (name: string) => page.getByRole("dialog", { name, exact: true });
   const row = (name: string) => page.getByRole("row", { name: new RegExp(name) });
   const tab = (name: RegExp) => page.getByRole("tab", { name }).click();
-  const items = async <T>(path: string) => (await read<{ items: T[] }>(here, path)).items;
   const task = async (title: string) =>
-    (await items<Task>("/api/v1/tasks")).find((one) => one.title === title);
+    (await itemsOf<Task>(here, "/api/v1/tasks")).find((one) => one.title === title);
   const worker = async (id: string) => read<Worker>(here, `/api/v1/workers/${id}`);
   const pool = async (name: string) =>
-    (await items<Pool>("/api/v1/queue/pools")).find((one) => one.name === name);
+    (await itemsOf<Pool>(here, "/api/v1/queue/pools")).find((one) => one.name === name);
 
-  async function act(on: string, item: RegExp): Promise<void> {
-    await page.getByRole("button", { name: `Do something with ${on}`, exact: true }).click();
-    await page.getByRole("menuitem", { name: item }).click();
-  }
+  const act = (on: string, item: RegExp) => fromMenu(page, `Do something with ${on}`, item);
 
   it("G12 a task is made with all that the command line can say", async () => {
     await page.getByText(/^The queue is empty/).waitFor();
@@ -107,7 +103,9 @@ describe("what can be done in the queue", () => {
       await page.getByText(told, { exact: true }).last().waitFor();
       await form.waitFor({ state: "detached" });
     }
-    const reports = (await items<Task>("/api/v1/tasks")).filter(({ key }) => key === "report-1");
+    const reports = (await itemsOf<Task>(here, "/api/v1/tasks")).filter(
+      ({ key }) => key === "report-1",
+    );
     expect(reports).toHaveLength(1);
     const panel = page.getByRole("complementary", { name: "One task" });
     await panel.getByText("send the report").waitFor();
@@ -161,7 +159,7 @@ describe("what can be done in the queue", () => {
     await picture(page, "queue-new-schedule");
     await form.getByRole("button", { name: "Make the schedule" }).click();
     await page.locator('[data-line="nightly"]').getByText(/^next/).waitFor();
-    const [made] = await items<Schedule>("/api/v1/schedules");
+    const [made] = await itemsOf<Schedule>(here, "/api/v1/schedules");
     expect(made).toMatchObject({
       name: "nightly",
       cron: "0 3 * * *",
@@ -241,10 +239,7 @@ describe("what can be done in the queue", () => {
       ["csv", /^As CSV/],
       ["jsonl", /^As lines of JSON/],
     ] as const) {
-      await page.getByRole("button", { name: "Export the dead letters" }).click();
-      const download = page.waitForEvent("download");
-      await page.getByRole("menuitem", { name: item }).click();
-      const text = await readFile(await (await download).path(), "utf8");
+      const { text } = await fileOf(page, () => fromMenu(page, "Export the dead letters", item));
       const told = await server.cli("dead", "export", "--error", "137", "--format", format);
       if (format === "csv") expect(text).toBe(told);
       else expect(linesOf(text)).toEqual(linesOf(told));

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type {
@@ -14,6 +13,7 @@ import type {
   SettingsDocument,
   User,
 } from "../src/api/types";
+import { fileOf, fromMenu } from "./acts";
 import { account, badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { SpendingServer } from "./spending";
 
@@ -49,10 +49,7 @@ describe("settings", () => {
     await page.getByRole("region", { name: section }).waitFor();
   };
   const line = (id: string) => page.locator(`[data-line="${id}"]`);
-  const menu = async (button: RegExp, item: RegExp) => {
-    await page.getByRole("button", { name: button }).click();
-    await page.getByRole("menuitem", { name: item }).click();
-  };
+  const menu = (button: RegExp, item: RegExp) => fromMenu(page, button, item);
 
   it("S1 each section has an address, and a reload comes back to it", async () => {
     const nav = page.getByRole("navigation", { name: "Settings" });
@@ -293,11 +290,7 @@ describe("settings", () => {
 
   it("S2 settings are written to a file without secrets, and taken in after a look", async () => {
     await open("Export and import");
-    const [download] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "Export" }).click(),
-    ]);
-    const text = await readFile(await download.path(), "utf8");
+    const { text } = await fileOf(page, () => page.getByRole("button", { name: "Export" }).click());
     const settings: SettingsDocument = JSON.parse(text);
     expect(settings.format).toBe("godel-settings/1");
     expect(text).not.toContain("sk-");

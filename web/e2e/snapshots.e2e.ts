@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Agent, AgentSnapshot, Talk } from "../src/api/types";
+import { fromMenu, itemsOf } from "./acts";
 import {
   badge,
   barriers,
@@ -38,20 +39,15 @@ describe("what is kept of agents", () => {
     await seeded?.remove();
   });
 
-  const items = async <T>(path: string) =>
-    (await read<{ items: T[] }>(here, `${path}?limit=100`)).items;
-  const agents = () => items<Agent>("/api/v1/agents");
+  const agents = () => itemsOf<Agent>(here, "/api/v1/agents?limit=100");
   const agent = (name: string) => read<Agent>(here, `/api/v1/agents/${name}`);
-  const snapshots = () => items<AgentSnapshot>("/api/v1/snapshots");
+  const snapshots = () => itemsOf<AgentSnapshot>(here, "/api/v1/snapshots?limit=100");
   const talk = (name: string) => read<Talk>(here, `/api/v1/sessions/${name}`);
   const dialog = (name: string) => page.getByRole("dialog", { name, exact: true });
   const button = (name: string) => page.getByRole("button", { name, exact: true });
   const kept = (id: string) => page.locator(`[data-snapshot="${id}"]`);
 
-  async function choose(menu: string, item: RegExp): Promise<void> {
-    await button(menu).click();
-    await page.getByRole("menuitem", { name: item }).click();
-  }
+  const choose = (menu: string, item: RegExp) => fromMenu(page, menu, item);
 
   it("X1 a snapshot is taken, and another agent goes on from it", async () => {
     const before = await agents();
@@ -207,7 +203,7 @@ describe("what is kept of agents", () => {
     await page.goto(`${here.url}/dashboard/agents`);
     await choose("Snapshots, sessions and more", /^All sessions/);
     const drawer = dialog("Sessions");
-    const all = await items<Talk>("/api/v1/sessions");
+    const all = await itemsOf<Talk>(here, "/api/v1/sessions?limit=100");
     await expect.poll(() => drawer.locator("[data-session]").count()).toBe(all.length);
     await picture(page, "sessions-all");
     expect(await barriers(page)).toEqual([]);

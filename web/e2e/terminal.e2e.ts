@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import type { Browser, Page, WebSocketRoute } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileOf } from "./acts";
 import {
   badge,
   barriers,
@@ -341,8 +341,6 @@ describe("X4 the terminal of an agent", () => {
   }
 
   async function rawOf(on: Page): Promise<Buffer> {
-    const coming = on.waitForEvent("download");
-    await on.getByRole("button", { name: "Raw" }).click();
-    return readFile(await (await coming).path());
+    return (await fileOf(on, () => on.getByRole("button", { name: "Raw" }).click())).bytes;
   }
 });

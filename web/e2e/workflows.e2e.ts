@@ -1,7 +1,7 @@
-import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Run, Workflow } from "../src/api/types";
+import { fileOf, fromMenu } from "./acts";
 import {
   badge,
   barriers,
@@ -109,13 +109,11 @@ describe("stored workflows", () => {
       ["Export as Mermaid", "mmd", /^(flowchart|graph)/],
       ["Export as DOT", "dot", /^digraph/],
     ] as const) {
-      await page.getByRole("button", { name: "Do something with the workflow release" }).click();
-      const [file] = await Promise.all([
-        page.waitForEvent("download"),
-        page.getByRole("menuitem", { name: new RegExp(`^${title}`) }).click(),
-      ]);
-      expect(file.suggestedFilename()).toBe(`release.${ending}`);
-      expect(await readFile(await file.path(), "utf8")).toMatch(begins);
+      const { name, text } = await fileOf(page, () =>
+        fromMenu(page, "Do something with the workflow release", new RegExp(`^${title}`)),
+      );
+      expect(name).toBe(`release.${ending}`);
+      expect(text).toMatch(begins);
     }
   });
 

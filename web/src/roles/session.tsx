@@ -27,6 +27,25 @@ export function useRefusal(need?: Need, { destructive = false } = {}): string | 
   return undefined;
 }
 
+/** Something that belongs to somebody. */
+export interface Owned {
+  /** What it is called in the sentence. */
+  name: string;
+  isOwn: boolean;
+}
+
+/**
+ * Tells why a thing of somebody else cannot be touched: some may do that only to what is theirs.
+ * `need` is what one must be allowed for those of the others, so it ends with `:team`.
+ */
+export function useForeignRefusal(
+  need: `${string}:${string}:team`,
+): (thing: Owned) => string | undefined {
+  const refused = useRefusal(need);
+  return ({ name, isOwn }) =>
+    refused === undefined || isOwn ? undefined : `${name} is not yours: ${refused}`;
+}
+
 /** Whether the person may do something. */
 export function useCan(need: Need): boolean {
   return useRefusal(need) === undefined;

@@ -12,10 +12,12 @@ interface ShortIdProps {
   id: string;
   /** Shown as long as there is room, not as long as people like to read. */
   isWhole?: boolean;
+  /** Whether Tab stops here. Not where there are many and each is found beside its thing as well. */
+  isStop?: boolean;
 }
 
 /** An id, shortened; a click copies the whole of it. */
-export function ShortId({ id, isWhole = false }: ShortIdProps) {
+export function ShortId({ id, isWhole = false, isStop = true }: ShortIdProps) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (event: React.MouseEvent) => {
     event.preventDefault();
@@ -29,6 +31,7 @@ export function ShortId({ id, isWhole = false }: ShortIdProps) {
     <button
       type="button"
       className={styles.id}
+      tabIndex={isStop ? undefined : -1}
       title={`Copy ${id}`}
       // Its two parts are one word, for who hears it as well.
       aria-label={isCopied ? undefined : text}

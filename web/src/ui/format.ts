@@ -102,6 +102,12 @@ export function money(micros: number): string {
   return `${dollars < 0 ? "-" : ""}$${AMOUNTS[digits].format(Math.abs(dollars))}`;
 }
 
+/** Millionths of a dollar as dollars, to the last digit: `0.000185`. */
+export function dollars(micros: number): string {
+  const digits = String(Math.abs(micros)).padStart(7, "0");
+  return `${micros < 0 ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`;
+}
+
 /** The part of an id that people tell apart: `4k2hm` of `godel-4k2hm`, the end of a uuid. */
 export function shortId(id: string): string {
   if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(id)) return id.slice(-8);

@@ -1,33 +1,37 @@
-import { useCallback, useState } from "react";
+import { useCallback, useState, useSyncExternalStore } from "react";
 
 const PREFIX = "godel.draft.";
 
+/** Drafts of a browser that keeps nothing; they last as long as the page. */
+const unkept = new Map<string, string>();
+const listeners = new Set<() => void>();
+
 /**
  * A text that somebody is writing. It survives a reload, a step back, a lost connection and a
- * crash of the page; `clear` it when it was sent.
+ * crash of the page; `clear` it when it was sent. What is taken away or brought back elsewhere
+ * shows at once.
  */
 export function useDraft(name: string, initial = ""): [string, (text: string) => void, () => void] {
-  const [text, setText] = useState(() => readDraft(name) ?? initial);
+  const kept = useSyncExternalStore(listen, () => readDraft(name));
+  // An empty draft is not kept; who takes away all that was there wants to see nothing.
+  const [isEmptied, setEmptied] = useState(false);
   const change = useCallback(
     (next: string) => {
-      setText(next);
+      setEmptied(next === "");
       writeDraft(name, next);
     },
     [name],
   );
-  const clear = useCallback(() => {
-    setText("");
-    writeDraft(name, "");
-  }, [name]);
-  return [text, change, clear];
+  const clear = useCallback(() => change(""), [change]);
+  return [kept ?? (isEmptied ? "" : initial), change, clear];
 }
 
 /** A draft that was kept. */
 export function readDraft(name: string): string | undefined {
   try {
-    return sessionStorage.getItem(PREFIX + name) ?? undefined;
+    return sessionStorage.getItem(PREFIX + name) ?? unkept.get(name);
   } catch {
-    return undefined;
+    return unkept.get(name);
   }
 }
 
@@ -36,12 +40,25 @@ export function forgetDraft({ name, text }: { name: string; text: string }): voi
   if (readDraft(name) === text) writeDraft(name, "");
 }
 
+/** Brings back what was sent and refused; what was written since comes after it. */
+export function returnDraft({ name, text }: { name: string; text: string }): void {
+  const since = readDraft(name);
+  writeDraft(name, since === undefined ? text : `${text}\n${since}`);
+}
+
 /** Keeps a draft; nothing takes it away. */
 export function writeDraft(name: string, text: string): void {
+  unkept.delete(name);
   try {
     if (text === "") sessionStorage.removeItem(PREFIX + name);
     else sessionStorage.setItem(PREFIX + name, text);
   } catch {
-    // Without storage the draft lasts as long as the page.
+    if (text !== "") unkept.set(name, text);
   }
+  for (const tell of listeners) tell();
+}
+
+function listen(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }

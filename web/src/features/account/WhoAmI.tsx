@@ -1,6 +1,5 @@
 import type { Session } from "../../api/types";
 import { Facts } from "../../ui/Facts";
-import { shortTime } from "../../ui/format";
 import { actorName } from "../session/queries";
 
 /** In whose name this page acts. */
@@ -12,7 +11,7 @@ export function WhoAmI({ session }: { session: Session }) {
         ["Signed in as", actorName(session)],
         ["Role", role],
         ["Tenant", tenant.name],
-        ...(expiresAt ? [["Until", shortTime(expiresAt)] as const] : []),
+        ...(expiresAt ? [["Until", { at: expiresAt }] as const] : []),
       ]}
     />
   );

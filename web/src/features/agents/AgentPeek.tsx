@@ -4,7 +4,6 @@ import type { Agent } from "../../api/types";
 import { Link } from "../../router/Link";
 import { SidePanel } from "../../ui/Drawer";
 import { Facts } from "../../ui/Facts";
-import { shortTime } from "../../ui/format";
 import { NoticeCard } from "../inbox/NoticeCard";
 import { useNoticesOf } from "../inbox/queries";
 import styles from "./AgentPeek.module.css";
@@ -42,11 +41,11 @@ export function AgentPeek({ agent, onClose }: { agent: Agent; onClose: () => voi
         </div>
         <Facts
           facts={[
-            ["Bead", agent.bead],
+            ["Bead", { id: agent.bead }],
             ["Role", agent.role],
             ["Agent", agent.harness],
             ["Model", agent.model],
-            ["Started", shortTime(agent.spawnedAt)],
+            ["Started", { at: agent.spawnedAt }],
           ]}
         />
         <AgentSpend agent={agent} word="in all" />

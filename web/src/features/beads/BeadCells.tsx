@@ -1,7 +1,7 @@
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef } from "react";
 import type { Bead } from "../../api/types";
-import { money } from "../../ui/format";
 import { Menu } from "../../ui/Menu";
+import { Money } from "../../ui/Money";
 import { ShortId } from "../../ui/ShortId";
 import { Badge } from "../../ui/Status";
 import { Time } from "../../ui/Time";
@@ -105,7 +105,7 @@ function Waits({ bead }: CellProps) {
 
 function Cost({ bead }: CellProps) {
   const { costs } = useInside(FactsAround);
-  return costs && money(costs.get(bead.id) ?? 0);
+  return costs && <Money micros={costs.get(bead.id) ?? 0} />;
 }
 
 interface MenuCellProps extends CellProps {

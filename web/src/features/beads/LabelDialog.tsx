@@ -1,4 +1,5 @@
 import type { Bead } from "../../api/types";
+import { ToastsHere } from "../../change/Toaster";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
@@ -62,6 +63,7 @@ export function LabelDialog({ beads, onClose }: { beads: readonly Bead[]; onClos
             Done
           </Button>
         </div>
+        <ToastsHere />
       </div>
     </Dialog>
   );

@@ -54,10 +54,8 @@ export function BudgetDrawer({
       title={budget ? "Change the budget" : "Set a budget"}
       act={budget ? "Change the budget" : "Set the budget"}
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
+      form={form}
+      can="budget:update:team"
       refused={whyNot(values, micros)}
       error={rest}
       cli={micros ? setCli(scopeOf(values), values.period as Period, micros, warn) : undefined}

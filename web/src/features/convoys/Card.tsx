@@ -1,9 +1,9 @@
 import { memo, type PointerEvent } from "react";
 import type { Bead, ReviewRow } from "../../api/types";
 import { classes } from "../../ui/classes";
-import { shortId } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Menu, type MenuItem } from "../../ui/Menu";
+import { ShortId } from "../../ui/ShortId";
 import { Time } from "../../ui/Time";
 import { AgentMark, LockMark, PriorityMark, TypeMark } from "../beads/BeadMarks";
 import { isNotYet } from "../beads/changes";
@@ -43,7 +43,9 @@ export const Card = memo(function Card(props: CardProps) {
     >
       <div className={styles.top}>
         <TypeMark type={bead.type} isShort />
-        <span className={styles.id}>{shortId(bead.id)}</span>
+        <span className={styles.id}>
+          <ShortId id={bead.id} isStop={false} />
+        </span>
         <PriorityMark bead={bead} isShort />
         <span className={styles.gap} />
         <span className={styles.menu} data-no-drag>

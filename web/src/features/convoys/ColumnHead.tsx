@@ -32,7 +32,9 @@ export function ColumnHead({ status, sum, limit, onLimit }: ColumnHeadProps) {
       </span>
       <span className={styles.sums}>
         {sum.costMicros !== undefined && (
-          <span title="What its beads cost">{money(sum.costMicros)}</span>
+          <span className="tabular" title="What its beads cost">
+            {money(sum.costMicros)}
+          </span>
         )}
         {sum.oldest && (
           <span title="The oldest card">

@@ -4,13 +4,14 @@ import { confirm } from "../../change/confirm";
 import { Menu } from "../../ui/Menu";
 import { EditConvoy } from "./EditConvoy";
 import { useArchiveConvoy, useDeleteConvoy } from "./queries";
-import { MAY_CHANGE_CONVOY } from "./useConvoyItems";
+import { MAY_CHANGE_CONVOY, useForeignConvoy } from "./useConvoyItems";
 
 /** What is rarely done with a convoy: another name, away with it for now, or for good. */
 export function ConvoyMenu({ convoy }: { convoy: Convoy }) {
   const archive = useArchiveConvoy(convoy);
   const erase = useDeleteConvoy(convoy);
   const [isEditing, setEditing] = useState(false);
+  const foreign = useForeignConvoy()(convoy);
   const isArchived = convoy.status === "archived";
   const askAndDelete = async () => {
     const isSure = await confirm({
@@ -33,6 +34,7 @@ export function ConvoyMenu({ convoy }: { convoy: Convoy }) {
             title: "Rename or describe…",
             icon: "edit",
             can: MAY_CHANGE_CONVOY,
+            refused: foreign,
             cli: `godel convoy update ${convoy.id} --name "..."`,
             run: () => setEditing(true),
           },
@@ -41,6 +43,7 @@ export function ConvoyMenu({ convoy }: { convoy: Convoy }) {
             title: isArchived ? "Bring back" : "Archive",
             icon: "archive",
             can: MAY_CHANGE_CONVOY,
+            refused: foreign,
             cli: `godel convoy archive ${convoy.id}${isArchived ? " --undo" : ""}`,
             run: () => archive.mutate(!isArchived),
           },

@@ -1,12 +1,13 @@
-import { useRef, useState } from "react";
+import { useState } from "react";
 import { useRefusal } from "../../roles/session";
 import { Icon } from "../../ui/Icon";
-import { useDraft } from "../../ui/useDraft";
+import { returnDraft, useDraft } from "../../ui/useDraft";
 import { MAY_CREATE } from "../beads/actions";
 import { useCreateBeads } from "../beads/changes";
 import type { BeadStatus } from "../beads/looks";
 import styles from "./Board.module.css";
 import { type Lane, titlesOf } from "./board";
+import { useForeignConvoy } from "./useConvoyItems";
 
 interface InlineCreateProps {
   lane: Lane;
@@ -17,22 +18,29 @@ interface InlineCreateProps {
 /** A line at the foot of a cell: Enter makes a bead, a list that is pasted makes one per line. */
 export function InlineCreate({ lane, status, project }: InlineCreateProps) {
   const [isOpen, setOpen] = useState(false);
-  const [title, setTitle, clear] = useDraft(`board.${lane.id}.${status}`);
+  const name = `board.${lane.id}.${status}`;
+  const [title, setTitle, clear] = useDraft(name);
   const create = useCreateBeads();
-  const refused = useRefusal(MAY_CREATE);
-  const input = useRef<HTMLInputElement>(null);
+  const foreign = useForeignConvoy();
+  // What is made here joins the convoy of the lane.
+  const refused = useRefusal(MAY_CREATE) ?? (lane.convoy && foreign(lane.convoy));
   const add = (titles: readonly string[]) => {
     if (titles.length === 0) return;
-    create.mutate({
-      titles,
-      project,
-      status,
-      agent: lane.agent,
-      convoy: lane.convoy && { id: lane.convoy.id, projectId: lane.convoy.projectId },
-    });
+    const draft = { name, text: titles.join("\n") };
     clear();
+    create
+      .mutateAsync({
+        titles,
+        project,
+        status,
+        agent: lane.agent,
+        convoy: lane.convoy && { id: lane.convoy.id, projectId: lane.convoy.projectId },
+        draft,
+      })
+      // Why it was refused is told by the change itself.
+      .catch(() => returnDraft(draft));
   };
-  if (!isOpen && title === "") {
+  if (refused !== undefined || (!isOpen && title === "")) {
     return (
       <button
         type="button"
@@ -47,11 +55,12 @@ export function InlineCreate({ lane, status, project }: InlineCreateProps) {
     );
   }
   return (
-    <input
-      ref={input}
+    <textarea
       className={styles.createInput}
       aria-label={`New bead: ${lane.title}, ${status}`}
       placeholder="Title, or paste a list"
+      // A list that was refused comes back with all its lines.
+      rows={title.split("\n").length}
       value={title}
       // biome-ignore lint/a11y/noAutofocus: a person just asked to write here
       autoFocus={isOpen}
@@ -64,7 +73,10 @@ export function InlineCreate({ lane, status, project }: InlineCreateProps) {
         add(titles);
       }}
       onKeyDown={(event) => {
-        if (event.key === "Enter") add(titlesOf(title));
+        if (event.key === "Enter") {
+          event.preventDefault();
+          add(titlesOf(title));
+        }
         if (event.key === "Escape") {
           clear();
           setOpen(false);

@@ -20,7 +20,7 @@ import type { Past } from "./past";
 import { useConvoyBeads } from "./queries";
 import type { Place } from "./steps";
 import type { Drag } from "./useBoardDrag";
-import { MAY_CHANGE_CONVOY } from "./useConvoyItems";
+import { MAY_CHANGE_CONVOY, useForeignConvoy } from "./useConvoyItems";
 
 interface LaneRowProps {
   lane: Lane;
@@ -85,6 +85,7 @@ const CREATED_IN: readonly BeadStatus[] = ["open", "in-progress"];
 /** What the menu of a card offers: other columns, and in the lane of a convoy the way out of it. */
 function useCardMenu(lane: Lane, movesOf: LaneRowProps["menuOf"]): LaneRowProps["menuOf"] {
   const change = useConvoyBeads();
+  const foreign = useForeignConvoy();
   const { convoy } = lane;
   return useLatest((one: Bead): readonly MenuItem[] => {
     const moves = movesOf(one);
@@ -95,6 +96,7 @@ function useCardMenu(lane: Lane, movesOf: LaneRowProps["menuOf"]): LaneRowProps[
       icon: "cross",
       group: "",
       can: MAY_CHANGE_CONVOY,
+      refused: foreign(convoy),
       cli: `godel convoy remove ${convoy.id} ${one.id}`,
       run: () => change.mutate({ convoy, beads: [one], isIn: false }),
     };

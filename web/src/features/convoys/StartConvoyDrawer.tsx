@@ -7,9 +7,10 @@ import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Drawer } from "../../ui/Drawer";
 import { TextField } from "../../ui/Field";
-import { money, plural, shellWord, shortId } from "../../ui/format";
+import { money, plural, shellWord } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { Select } from "../../ui/PageHead";
+import { ShortId } from "../../ui/ShortId";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { agentQueries, useKnownModels } from "../agents/queries";
@@ -230,7 +231,7 @@ function Waves({ plan, agents }: { plan: ConvoyWaves; agents: number }) {
             <ul>
               {wave.map((row) => (
                 <li key={row.id}>
-                  <span className={styles.waveId}>{shortId(row.id)}</span> {row.title}
+                  <ShortId id={row.id} /> {row.title}
                 </li>
               ))}
             </ul>

@@ -4,13 +4,13 @@ import { BACK } from "../../actions/common";
 import type { ModelCall } from "../../api/types";
 import { Cli } from "../../ui/Cli";
 import { SidePanel } from "../../ui/Drawer";
-import { Facts } from "../../ui/Facts";
-import { count, fullTime, latency } from "../../ui/format";
+import { type Fact, Facts, type FactValue } from "../../ui/Facts";
+import { count, latency } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
+import panel from "../../ui/Panel.module.css";
 import { SkeletonRows } from "../../ui/Skeleton";
 import styles from "./CallPeek.module.css";
 import { CallPrice, Outcome } from "./CallTable";
-import { dollars } from "./csv";
 import { costQueries } from "./queries";
 import { percent } from "./SplitTable";
 import { cacheHit } from "./spend";
@@ -31,19 +31,17 @@ export function CallPeek({ id, onClose }: { id: string; onClose: () => void }) {
 
 function Details({ call }: { call: ModelCall }) {
   const titles = useTitles();
-  const { costMicros } = call;
-  const exact = costMicros === null || costMicros === undefined ? undefined : dollars(costMicros);
-  const known = (facts: readonly (readonly [string, string | null | undefined])[]) =>
-    facts.filter((fact): fact is [string, string] => Boolean(fact[1]));
+  const micros = call.costMicros ?? undefined;
+  const idOf = (id: string | null | undefined) => (id ? { id } : undefined);
   return (
-    <div className={styles.stack}>
+    <div className={panel.stack}>
       <p className={styles.line}>
         <Outcome call={call} />
         <CallPrice call={call} />
       </p>
-      {call.error && <p className={styles.bad}>{call.error}</p>}
+      {call.error && <p className={panel.bad}>{call.error}</p>}
       <section aria-label="What it used">
-        <h3 className={styles.head}>What it used</h3>
+        <h3 className={panel.head}>What it used</h3>
         <Facts
           facts={known([
             ["New input", `${count(call.inputTokens)} tokens`],
@@ -52,27 +50,27 @@ function Details({ call }: { call: ModelCall }) {
             ["Cache hit", percent(cacheHit(call))],
             ["Output", `${count(call.outputTokens)} tokens`],
             ["Reasoning", call.reasoningTokens > 0 ? `${count(call.reasoningTokens)} tokens` : ""],
-            ["Price", exact && `$${exact}${call.estimated ? ", an estimate" : ""}`],
+            [call.estimated ? "Estimate" : "Price", micros === undefined ? "" : { micros }],
           ])}
         />
       </section>
       <section aria-label="Whose it was">
-        <h3 className={styles.head}>Whose it was</h3>
+        <h3 className={panel.head}>Whose it was</h3>
         <Facts
           facts={known([
-            ["Agent", call.agentId],
-            ["Bead", call.beadId],
-            ["Convoy", call.convoyId],
+            ["Agent", idOf(call.agentId)],
+            ["Bead", idOf(call.beadId)],
+            ["Convoy", idOf(call.convoyId)],
             ["Project", call.projectId && titles("project", call.projectId)],
             ["Person", titles("user", call.userId)],
           ])}
         />
       </section>
       <section aria-label="How it went">
-        <h3 className={styles.head}>How it went</h3>
+        <h3 className={panel.head}>How it went</h3>
         <Facts
           facts={known([
-            ["When", fullTime(call.timestamp)],
+            ["When", { at: call.timestamp }],
             ["Provider", call.provider],
             ["Asked for", call.asked],
             ["Attempt", String(call.attempt)],
@@ -85,4 +83,9 @@ function Details({ call }: { call: ModelCall }) {
       <Cli command={`godel calls show ${call.id}`} />
     </div>
   );
+}
+
+/** What is not known is left out. */
+function known(facts: readonly (readonly [string, FactValue | null | undefined])[]): Fact[] {
+  return facts.filter((fact): fact is Fact => Boolean(fact[1]));
 }

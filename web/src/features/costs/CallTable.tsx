@@ -4,13 +4,14 @@ import { Button } from "../../ui/Button";
 import { count, plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Money } from "../../ui/Money";
+import { ShortId } from "../../ui/ShortId";
 import { PartialBadge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
 import { type Column, DataTable } from "../../ui/table/DataTable";
-import { csvOf, dollars, saveFile } from "./csv";
+import { csvOf, saveFile } from "./csv";
 import { NothingSpent } from "./NothingSpent";
 import type { Range } from "./range";
-import { boxHeight, ExactMoney, fileName, percent } from "./SplitTable";
+import { boxHeight, fileName, percent } from "./SplitTable";
 import styles from "./SplitTable.module.css";
 import { cacheHit } from "./spend";
 
@@ -47,7 +48,7 @@ const COLUMNS: readonly Column<ModelCall>[] = [
     title: "Agent",
     width: "minmax(90px, 1fr)",
     sortBy: ({ agentId }) => agentId ?? "",
-    cell: ({ agentId }) => agentId ?? "-",
+    cell: ({ agentId }) => (agentId ? <ShortId id={agentId} /> : "-"),
   },
   {
     id: "outcome",
@@ -93,7 +94,10 @@ export function CallTable({ calls, isCut, range }: CallTableProps) {
     <div className={styles.part}>
       <div className={styles.head}>
         <p data-total={sum}>
-          <strong className="tabular">${dollars(sum)}</strong> for {plural(calls.length, "attempt")}{" "}
+          <strong>
+            <Money micros={sum} />
+          </strong>{" "}
+          for {plural(calls.length, "attempt")}{" "}
           {isCut && (
             <PartialBadge kind="limited" why={`Only the newest ${calls.length} are read`} />
           )}
@@ -128,7 +132,7 @@ export function CallPrice({ call }: { call: ModelCall }) {
   return (
     <>
       {call.estimated && <span title="An estimate: the provider did not tell">~</span>}
-      <ExactMoney micros={call.costMicros} />
+      <Money micros={call.costMicros} />
     </>
   );
 }

@@ -1,9 +1,10 @@
 import { setParams } from "../../router/router";
 import { Button } from "../../ui/Button";
-import { count, money, plural } from "../../ui/format";
+import { count, dollars, plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
+import { Money } from "../../ui/Money";
 import { type Column, DataTable } from "../../ui/table/DataTable";
-import { csvOf, dollars, saveFile } from "./csv";
+import { csvOf, saveFile } from "./csv";
 import type { Range } from "./range";
 import styles from "./SplitTable.module.css";
 import { cacheHit, type Kind, type Split, sumOf } from "./spend";
@@ -26,8 +27,10 @@ export function SplitTable({ kind, splits, range, titleOf }: SplitTableProps) {
     <div className={styles.part}>
       <div className={styles.head}>
         <p data-total={total.costMicros}>
-          <strong className="tabular">${dollars(total.costMicros)}</strong> for{" "}
-          {plural(total.requests, "request")}
+          <strong>
+            <Money micros={total.costMicros} />
+          </strong>{" "}
+          for {plural(total.requests, "request")}
           {total.unpriced > 0 && `, ${count(total.unpriced)} without a known price`}
           {(total.byLogin ?? 0) > 0 && `, ${count(total.byLogin ?? 0)} by a subscription`}
           {total.estimated > 0 && `, ${count(total.estimated)} estimated`}
@@ -139,7 +142,7 @@ function columnsOf(
       width: "104px",
       isNumber: true,
       sortBy: ({ totals }) => totals.costMicros,
-      cell: ({ totals }) => <ExactMoney micros={totals.costMicros} />,
+      cell: ({ totals }) => <Money micros={totals.costMicros} />,
     },
     {
       id: "share",
@@ -158,15 +161,6 @@ function columnsOf(
       },
     },
   ];
-}
-
-/** An amount; hovered, to the millionth of a dollar. */
-export function ExactMoney({ micros }: { micros: number }) {
-  return (
-    <span title={`$${dollars(micros)}`} data-micros={micros}>
-      {money(micros)}
-    </span>
-  );
 }
 
 /** `42%`; nothing to divide is a dash. */

@@ -6,12 +6,6 @@ export function csvOf(head: readonly string[], rows: readonly CsvRow[]): string 
   return [head, ...rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
-/** Millionths of a dollar as dollars, to the last digit: `0.000185`. */
-export function dollars(micros: number): string {
-  const digits = String(Math.abs(micros)).padStart(7, "0");
-  return `${micros < 0 ? "-" : ""}${digits.slice(0, -6)}.${digits.slice(-6)}`;
-}
-
 /** Lets the browser keep a text as a file. */
 export function saveFile(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ModelCall, UsageReport, UsageTotals } from "../../api/types";
-import { csvOf, dollars } from "./csv";
+import { dollars } from "../../ui/format";
+import { csvOf } from "./csv";
 import { rangeOf } from "./range";
 import { burnRate, cacheHit, cellsOfReport, forecast, splitsOf, sumOf } from "./spend";
 import { ceiling, REST, seriesOf, stack } from "./stack";

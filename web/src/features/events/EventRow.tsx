@@ -2,6 +2,7 @@ import { type CSSProperties, memo, type Ref } from "react";
 import type { GodelEvent } from "../../api/types";
 import type { Gap } from "../../realtime/protocol";
 import { CopyButton } from "../../ui/CopyButton";
+import { type Fact, FactText } from "../../ui/Facts";
 import { clockTime, count, fullTime, plural, words } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import styles from "./EventRow.module.css";
@@ -68,14 +69,11 @@ function EventLine({
 
 function Details({ event }: { event: GodelEvent }) {
   const { component, instance, version } = event.source;
-  const facts: [string, string][] = [
-    ["Event", event.id],
+  const facts: Fact[] = [
+    ["Event", { id: event.id }],
     ["Source", [component, instance, version].filter(Boolean).join(" ")],
-    ["Time", event.timestamp],
-    ...Object.entries(event.metadata).map(([name, id]): [string, string] => [
-      words(name),
-      id ?? "",
-    ]),
+    ["Time", { at: event.timestamp }],
+    ...Object.entries(event.metadata).map(([name, id]): Fact => [words(name), id ? { id } : ""]),
   ];
   return (
     <div className={styles.sheet}>
@@ -83,7 +81,9 @@ function Details({ event }: { event: GodelEvent }) {
         {facts.map(([name, value]) => (
           <div key={name} className={styles.fact}>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd>
+              <FactText value={value} />
+            </dd>
           </div>
         ))}
       </dl>

@@ -1,6 +1,6 @@
-import { screen } from "@testing-library/react";
-import { expect, it } from "vitest";
-import { SESSION } from "../../../tests/fakeServer";
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { beforeEach, expect, it } from "vitest";
+import { fakeServer, ok, refuse, SESSION } from "../../../tests/fakeServer";
 import { renderPart } from "../../../tests/renderPart";
 import type { Notice } from "../../api/types";
 import { NoticeCard } from "./NoticeCard";
@@ -18,6 +18,17 @@ const LIMIT: Notice = {
 };
 const STUCK: Notice = { ...LIMIT, kind: "stuck", agentId: "a-1", agent: "worker-1" };
 
+const ASKED: Notice = { ...STUCK, kind: "question", text: "Which colour?" };
+const ANSWER = "POST /api/v1/inbox/n-1/answer";
+
+beforeEach(() => sessionStorage.clear());
+
+const box = () => screen.getByLabelText<HTMLTextAreaElement>("Answer in your own words");
+const answer = (text: string) => {
+  fireEvent.change(box(), { target: { value: text } });
+  fireEvent.keyDown(box(), { key: "Enter" });
+};
+
 const aside = () => screen.getByRole("button", { name: "Put aside" });
 
 it("who works alone sees why what is for all cannot be put aside", () => {
@@ -32,4 +43,28 @@ it("what an agent asks is put aside by who may lead it, and what is for all by w
   unmount();
   renderPart(<NoticeCard notice={LIMIT} />);
   expect(aside().getAttribute("aria-disabled")).toBeNull();
+});
+
+it("G5 an answer that the server refuses is still in its box, and gone when it was told", async () => {
+  let isRefused = true;
+  const calls = fakeServer({
+    [ANSWER]: () => (isRefused ? refuse(409, "conflict", "not now") : ok(ASKED)),
+  });
+  renderPart(<NoticeCard notice={ASKED} />);
+  answer("red");
+  await waitFor(() => expect(calls).toHaveLength(1));
+  expect(box().value).toBe("red");
+  isRefused = false;
+  await waitFor(() => {
+    fireEvent.keyDown(box(), { key: "Enter" });
+    expect(box().value).toBe("");
+  });
+});
+
+it("G14 Enter sends nothing for who may not answer", () => {
+  const calls = fakeServer({});
+  renderPart(<NoticeCard notice={ASKED} />, { ...SESSION, role: "viewer", permissions: [] });
+  answer("red");
+  expect(calls).toEqual([]);
+  expect(box().value).toBe("red");
 });

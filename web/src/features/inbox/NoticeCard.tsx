@@ -2,6 +2,7 @@ import { type FormEvent, type Ref, useId } from "react";
 import type { Notice } from "../../api/types";
 import { PAGES } from "../../pages";
 import { Guarded } from "../../roles/Guarded";
+import { useRefusal } from "../../roles/session";
 import { Link } from "../../router/Link";
 import { classes } from "../../ui/classes";
 import { ShortId } from "../../ui/ShortId";
@@ -10,7 +11,7 @@ import { Time } from "../../ui/Time";
 import { useDraft } from "../../ui/useDraft";
 import { canRestart, isAsking, kindOf, needsVerdict, placeOf, rightFor, whose } from "./kinds";
 import styles from "./NoticeCard.module.css";
-import { useAnswer, useRestart } from "./queries";
+import { draftOf, useAnswer, useRestart } from "./queries";
 
 interface NoticeCardProps {
   notice: Notice;
@@ -28,8 +29,10 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
   const isOpen = notice.state === "open";
   const name = whose(notice);
   const place = placeOf(notice);
-  const send = (text?: string) =>
+  const send = (text?: string) => {
+    if (answer.isPending) return;
     answer.mutate(text === undefined ? { notice } : { notice, answer: text });
+  };
   return (
     <article
       className={classes(styles.card, styles[tone])}
@@ -131,14 +134,15 @@ interface AnswerBoxProps {
 }
 
 function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
-  const [text, setText, clear] = useDraft(`answer.${notice.id}`);
+  const [text, setText] = useDraft(draftOf(notice));
   const id = useId();
   const answer = text.trim();
+  const denied = useRefusal(rightFor(notice));
+  const refused = denied ?? (answer === "" ? "Write an answer first." : undefined);
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
-    if (answer === "") return;
+    if (refused !== undefined) return;
     onSend(answer);
-    clear();
   };
   return (
     <form className={styles.form} onSubmit={submit}>
@@ -163,7 +167,7 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
         align="end"
         type="submit"
         can={rightFor(notice)}
-        refused={answer === "" ? "Write an answer first." : undefined}
+        refused={refused}
         cli={cliOf(notice, answer)}
       >
         Answer

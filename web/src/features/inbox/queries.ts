@@ -4,6 +4,7 @@ import { type Listing, list } from "../../api/list";
 import type { Notice, NoticeCount } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
+import { writeDraft } from "../../ui/useDraft";
 import { isAsking, whose } from "./kinds";
 
 const KEY = ["inbox"] as const;
@@ -71,7 +72,10 @@ export interface Answer {
   answer?: string;
 }
 
-/** Answers a notice; it leaves the inbox at once. */
+/** What the answer to a notice is called among the drafts. */
+export const draftOf = (notice: Notice) => `answer.${notice.id}`;
+
+/** Answers a notice; it leaves the inbox at once. What was written stays until the server has it. */
 export function useAnswer() {
   return useChange<Answer, Notice>({
     what: ({ notice }) => `Answer ${whose(notice) ?? "the notice"}`,
@@ -79,8 +83,12 @@ export function useAnswer() {
       post(`/api/v1/inbox/${encodeURIComponent(notice.id)}/answer`, { answer }),
     expect: (cache, { notice }) => leave(cache, notice),
     settle: () => [KEY],
-    done: ({ notice, answer }) =>
-      answer === undefined ? asideWords(notice) : `${whose(notice) ?? "It"} was told: ${answer}`,
+    done: ({ notice, answer }) => {
+      writeDraft(draftOf(notice), "");
+      return answer === undefined
+        ? asideWords(notice)
+        : `${whose(notice) ?? "It"} was told: ${answer}`;
+    },
   });
 }
 

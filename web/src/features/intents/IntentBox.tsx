@@ -3,6 +3,7 @@ import { type FormEvent, useEffect, useId, useRef, useState } from "react";
 import { ApiError } from "../../api/client";
 import type { NewIntent } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
+import { useRefusal } from "../../roles/session";
 import { setParams, useParam } from "../../router/router";
 import { Boundary } from "../../ui/Boundary";
 import { Loaded } from "../../ui/Loaded";
@@ -47,10 +48,12 @@ function WishForm({ onPlanned }: { onPlanned: (id: string) => void }) {
     ...(!fault && microsOf(budget) !== undefined && { budgetMicros: microsOf(budget) ?? null }),
     ...(isRules && { rules: true }),
   };
+  const denied = useRefusal(ASK.can);
   const refused =
-    wish.text === ""
+    denied ??
+    (wish.text === ""
       ? "Write what you want first."
-      : (fault ?? (plan.isPending ? "It is being planned." : undefined));
+      : (fault ?? (plan.isPending ? "It is being planned." : undefined)));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (refused !== undefined) return;

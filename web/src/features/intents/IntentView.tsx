@@ -1,6 +1,7 @@
 import { type FormEvent, useId, useState } from "react";
 import type { Intent } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
+import { useForeignRefusal, useSession } from "../../roles/session";
 import { Button } from "../../ui/Button";
 import { Icon } from "../../ui/Icon";
 import { ErrorNotice } from "../../ui/Notice";
@@ -58,10 +59,18 @@ export function IntentView({ intent, onClose }: { intent: Intent; onClose: () =>
   );
 }
 
+/** Why a wish cannot be answered or started: some may do that only to their own. */
+function useForeignIntent({ userId }: Intent): string | undefined {
+  const session = useSession();
+  const refusedOf = useForeignRefusal("agent:execute:team");
+  return refusedOf({ name: "This wish", isOwn: userId === session.userId });
+}
+
 function Question({ intent }: { intent: Intent }) {
   const { answer } = useIntentSteps();
   const [text, setText, clear] = useDraft(`intent.${intent.id}`);
   const id = useId();
+  const foreign = useForeignIntent(intent);
   const { question } = intent;
   if (!question) return null;
   const send = (value: string) =>
@@ -80,6 +89,7 @@ function Question({ intent }: { intent: Intent }) {
             key={choice.value}
             size="small"
             can={ASK.can}
+            refused={foreign}
             cli={cli(choice.value)}
             onClick={() => send(choice.value)}
           >
@@ -103,7 +113,7 @@ function Question({ intent }: { intent: Intent }) {
             type="submit"
             size="small"
             can={ASK.can}
-            refused={text.trim() === "" ? "Write an answer first." : undefined}
+            refused={foreign ?? (text.trim() === "" ? "Write an answer first." : undefined)}
             cli={cli(text.trim())}
           >
             Answer
@@ -117,6 +127,7 @@ function Question({ intent }: { intent: Intent }) {
 
 function Start({ intent, onClose }: { intent: Intent; onClose: () => void }) {
   const { start, cancel } = useIntentSteps();
+  const foreign = useForeignIntent(intent);
   const asked = intent.budgetMicros ? String(intent.budgetMicros / 1_000_000) : undefined;
   const [budget, setBudget] = useState(
     asked ?? (intent.estimate ? suggestedBudget(intent.estimate) : ""),
@@ -133,6 +144,7 @@ function Start({ intent, onClose }: { intent: Intent; onClose: () => void }) {
           look="quiet"
           align="end"
           can={ASK.can}
+          refused={foreign}
           cli={`godel do --cancel ${intent.id}`}
           onClick={() => cancel.mutate(intent.id, { onSuccess: onClose })}
         >
@@ -142,7 +154,7 @@ function Start({ intent, onClose }: { intent: Intent; onClose: () => void }) {
           look="solid"
           align="end"
           can={ASK.can}
-          refused={fault ?? (start.isPending ? "It is being started." : undefined)}
+          refused={foreign ?? fault ?? (start.isPending ? "It is being started." : undefined)}
           cli={`godel do --start ${intent.id}${amount}`}
           onClick={() => start.mutate({ id: intent.id, ...(micros && { budgetMicros: micros }) })}
         >

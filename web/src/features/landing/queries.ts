@@ -4,6 +4,7 @@ import { serverTimestamp } from "../../api/clock";
 import type { Landing, LandingLine, MoveLanding } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
+import { shortId } from "../../ui/format";
 import { moved } from "./order";
 
 const LANDINGS = ["landings"] as const;
@@ -105,7 +106,7 @@ export function useRevert() {
     send: ({ bead, projectId }) =>
       post(`/api/v1/beads/${encodeURIComponent(bead)}/revert?projectId=${projectId}`),
     settle,
-    done: ({ bead }, { commit }) => `${bead} was taken back by ${commit.slice(0, 10)}`,
+    done: ({ bead }, { commit }) => `${bead} was taken back by ${shortId(commit)}`,
   });
 }
 

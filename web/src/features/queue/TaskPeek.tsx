@@ -20,7 +20,7 @@ import { queueQueries } from "./queries";
 import { StateBadge } from "./StateBadge";
 import { attemptsOf, tookSeconds } from "./states";
 import { cancelCli, cliOf } from "./taskCli";
-import { useTaskActs, whyNot } from "./useTaskActs";
+import { useTaskActs, useWhyNot } from "./useTaskActs";
 
 /** One task: how it stands, and every attempt. */
 export function TaskPeek({ id, onClose }: { id: string; onClose: () => void }) {
@@ -38,6 +38,7 @@ export function TaskPeek({ id, onClose }: { id: string; onClose: () => void }) {
 /** How it stands, and what can be done about it. */
 function TaskVerbs({ task }: { task: TaskDetail }) {
   const { act, cancelWhy } = useTaskActs();
+  const refusedOf = useWhyNot();
   return (
     <div className={panel.line}>
       <StateBadge state={task.state} />
@@ -48,7 +49,7 @@ function TaskVerbs({ task }: { task: TaskDetail }) {
           look={verb === "cancel" ? "bad" : "line"}
           can={TASK[verb].can}
           destructive={TASK[verb].destructive}
-          refused={whyNot(verb, task)}
+          refused={refusedOf(verb, task)}
           cli={cliOf(verb, [task])}
           onClick={() => act(verb, [task])}
         >
@@ -60,7 +61,7 @@ function TaskVerbs({ task }: { task: TaskDetail }) {
         look="bad"
         can={CANCEL_WHY.can}
         destructive
-        refused={whyNot("cancel", task)}
+        refused={refusedOf("cancel", task)}
         cli={cancelCli([task], "")}
         onClick={() => cancelWhy([task])}
       >
@@ -83,7 +84,7 @@ function Details({ task }: { task: TaskDetail }) {
           ["Priority", task.priority],
           ["Attempts", attemptsOf(task)],
           ["Needs", task.requires.join(", ") || "nothing special"],
-          ["Id", task.id],
+          ["Id", { id: task.id }],
         ]}
       />
       <section aria-label="Attempts">

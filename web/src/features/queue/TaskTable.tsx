@@ -16,7 +16,7 @@ import { StateBadge } from "./StateBadge";
 import { attemptsOf, TASK_STATES } from "./states";
 import styles from "./TaskTable.module.css";
 import { cancelCli, cliOf } from "./taskCli";
-import { type TaskVerb, useTaskActs, whyNot } from "./useTaskActs";
+import { type TaskVerb, useTaskActs, useWhyNot } from "./useTaskActs";
 
 const COLUMNS: readonly Column<Task>[] = [
   {
@@ -82,7 +82,7 @@ interface TaskTableProps {
 
 /** Tasks as rows, with their keys and a bar for many. */
 export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
-  const { act, cancelWhy, menuOf } = useTaskActs(onActed);
+  const { act, cancelWhy, whyNone, menuOf } = useTaskActs(onActed);
   const [peeked] = useParam("task");
   const [cursor, setCursor] = useState<string>();
   useTaskKeys(
@@ -120,6 +120,7 @@ export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
               look={verb === "cancel" ? "bad" : "line"}
               can={TASK[verb].can}
               destructive={TASK[verb].destructive}
+              refused={whyNone(verb, selection)}
               cli={cliOf(verb, selection)}
               onClick={() => act(verb, selection)}
             >
@@ -133,6 +134,7 @@ export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
               look="bad"
               can={CANCEL_WHY.can}
               destructive
+              refused={whyNone("cancel", selection)}
               cli={cancelCli(selection, "")}
               onClick={() => cancelWhy(selection)}
             >
@@ -151,11 +153,12 @@ function useTaskKeys(
   cancelWhy: (tasks: readonly Task[]) => void,
 ): void {
   const denied = useRefusal("task:update:own");
+  const refusedOf = useWhyNot();
   const options = (verb: TaskVerb) => ({
     when: task !== undefined,
     title: `${TASK[verb].title} ${task?.title ?? ""}`,
     cli: task && cliOf(verb, [task]),
-    disabled: denied ?? (task && whyNot(verb, task)),
+    disabled: denied ?? (task && refusedOf(verb, task)),
   });
   useAction(TASK.retry, () => task && act("retry", [task]), options("retry"));
   useAction(TASK.cancel, () => task && act("cancel", [task]), options("cancel"));

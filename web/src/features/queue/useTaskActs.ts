@@ -1,5 +1,6 @@
 import { keysOf } from "../../actions/keymap";
 import type { Task } from "../../api/types";
+import { useForeignRefusal, useSession } from "../../roles/session";
 import type { MenuItem } from "../../ui/Menu";
 import { CANCEL_WHY, TASK } from "./actions";
 import { useCancelTask, useRetryTask } from "./queries";
@@ -8,8 +9,15 @@ import { cancelCli, cliOf } from "./taskCli";
 
 export type TaskVerb = keyof typeof TASK;
 
-/** Why a verb makes no sense for a task now. */
-export function whyNot(verb: TaskVerb, task: Task): string | undefined {
+/** Tells why a verb cannot be done to a task: it makes no sense now, or the task is another's. */
+export function useWhyNot(): (verb: TaskVerb, task: Task) => string | undefined {
+  const { userId } = useSession();
+  const foreign = useForeignRefusal("task:update:team");
+  return (verb, task) =>
+    foreign({ name: task.title, isOwn: task.createdBy === userId }) ?? whyNot(verb, task);
+}
+
+function whyNot(verb: TaskVerb, task: Task): string | undefined {
   if (verb === "retry") {
     const can = ["dead", "cancelled", "delayed"].includes(task.state);
     return can ? undefined : `It is ${task.state}; only what is dead, cancelled or delayed can be.`;
@@ -22,13 +30,19 @@ export function whyNot(verb: TaskVerb, task: Task): string | undefined {
 export function useTaskActs(onActed?: (ids: readonly string[]) => void) {
   const retry = useRetryTask();
   const cancel = useCancelTask();
+  const refusedOf = useWhyNot();
   const act = (verb: TaskVerb, tasks: readonly Task[], reason?: string) => {
-    const able = tasks.filter((task) => whyNot(verb, task) === undefined);
+    const able = tasks.filter((task) => refusedOf(verb, task) === undefined);
     onActed?.(able.map(({ id }) => id));
     for (const task of able) {
       if (verb === "retry") retry.mutate(task);
       else cancel.mutate({ task, reason });
     }
+  };
+  /** Why a verb can be done to none of them. */
+  const whyNone = (verb: TaskVerb, tasks: readonly Task[]) => {
+    const reasons = tasks.map((task) => refusedOf(verb, task));
+    return reasons.every((why) => why !== undefined) ? reasons[0] : undefined;
   };
   const cancelWhy = async (tasks: readonly Task[]) => {
     const reason = await askForReason(tasks);
@@ -43,7 +57,7 @@ export function useTaskActs(onActed?: (ids: readonly string[]) => void) {
       can: TASK[verb].can,
       destructive: TASK[verb].destructive,
       cli: cliOf(verb, [task]),
-      refused: whyNot(verb, task),
+      refused: refusedOf(verb, task),
       run: () => act(verb, [task]),
     })),
     {
@@ -53,9 +67,9 @@ export function useTaskActs(onActed?: (ids: readonly string[]) => void) {
       can: CANCEL_WHY.can,
       destructive: true,
       cli: cancelCli([task], ""),
-      refused: whyNot("cancel", task),
+      refused: refusedOf("cancel", task),
       run: () => cancelWhy([task]),
     },
   ];
-  return { act, cancelWhy, menuOf };
+  return { act, cancelWhy, whyNone, menuOf };
 }

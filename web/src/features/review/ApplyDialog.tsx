@@ -1,5 +1,6 @@
 import { useState } from "react";
 import type { Review, ReviewDiff } from "../../api/types";
+import { ToastsHere } from "../../change/Toaster";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
@@ -79,6 +80,7 @@ export function ApplyDialog({ review, diff, onClose }: ApplyDialogProps) {
             Apply
           </Guarded>
         </div>
+        <ToastsHere />
       </div>
     </Dialog>
   );
@@ -137,6 +139,7 @@ function Outcome({
             Close
           </Button>
         </div>
+        <ToastsHere />
       </div>
     </Dialog>
   );

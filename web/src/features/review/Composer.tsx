@@ -1,8 +1,11 @@
 import { type KeyboardEvent, useEffect, useId, useRef } from "react";
 import { Guarded } from "../../roles/Guarded";
+import { useRefusal } from "../../roles/session";
 import { Button } from "../../ui/Button";
 import { useDraft } from "../../ui/useDraft";
 import styles from "./Composer.module.css";
+
+const CAN = "review:update:own";
 
 interface ComposerProps {
   /** What the draft is kept under. */
@@ -32,8 +35,9 @@ export function Composer(props: ComposerProps) {
     if (hasFocus) field.current?.focus({ preventScroll: true });
   }, [hasFocus]);
   const isEmpty = !canBeEmpty && text.trim() === "";
+  const refused = useRefusal(CAN) ?? (isEmpty ? "Write something first." : undefined);
   const send = () => {
-    if (isEmpty) return;
+    if (refused !== undefined) return;
     onSend(text);
     clear();
   };
@@ -64,14 +68,7 @@ export function Composer(props: ComposerProps) {
         onKeyDown={onKeyDown}
       />
       <div className={styles.acts}>
-        <Guarded
-          size="small"
-          look="solid"
-          can="review:update:own"
-          cli={cli}
-          refused={isEmpty ? "Write something first." : undefined}
-          onClick={send}
-        >
+        <Guarded size="small" look="solid" can={CAN} cli={cli} refused={refused} onClick={send}>
           {act}
         </Guarded>
         {onCancel && (

@@ -1,9 +1,13 @@
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Review } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
+import { useCan } from "../../roles/session";
 import { Link } from "../../router/Link";
 import { Icon } from "../../ui/Icon";
 import { asSentence } from "../../ui/Sentence";
+import { beadQueries } from "../beads/queries";
+import { useForeign } from "../beads/useForeign";
 import { useApprove } from "./changes";
 import { cliFor } from "./deskContext";
 import { RequestDialog } from "./RequestDialog";
@@ -18,6 +22,7 @@ export function VerdictBar({ review }: { review: Review }) {
   const approve = useApprove(bead, review.commit ?? undefined);
   const isApproved = review.approval != null && review.approval.commit === review.commit;
   const inTheWay = blocked.length > 0 ? blocked.map(asSentence).join(" ") : undefined;
+  const foreign = useForeignReview(bead);
   const busy = approve.isPending ? "It is on its way." : undefined;
   return (
     <div className={styles.bar}>
@@ -36,7 +41,7 @@ export function VerdictBar({ review }: { review: Review }) {
           side="above"
           can={CAN}
           cli={cliFor("request-changes", bead)}
-          refused={review.status === "done" ? `${bead} is done.` : undefined}
+          refused={review.status === "done" ? `${bead} is done.` : foreign}
           onClick={() => setAsking(true)}
         >
           Request changes
@@ -70,4 +75,13 @@ export function VerdictBar({ review }: { review: Review }) {
       {isAsking && <RequestDialog review={review} onClose={() => setAsking(false)} />}
     </div>
   );
+}
+
+/** Why changes cannot be asked for: the bead goes back to work by it, and some may move only their own. */
+function useForeignReview(id: string): string | undefined {
+  const foreign = useForeign();
+  const isAll = useCan("bead:update:team");
+  const { data } = useQuery({ ...beadQueries.one(id), enabled: !isAll });
+  if (isAll) return undefined;
+  return data ? foreign([data]) : "It is not known yet whose bead this is.";
 }

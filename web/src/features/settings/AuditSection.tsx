@@ -10,6 +10,7 @@ import { count } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { ErrorNotice, Notice } from "../../ui/Notice";
 import { FilterBox, Select } from "../../ui/PageHead";
+import { ShortId } from "../../ui/ShortId";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { PartialBadge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
@@ -47,7 +48,7 @@ const COLUMNS: readonly Column<AuditEntry>[] = [
     title: "To what",
     width: "minmax(140px, 2fr)",
     sortBy: ({ resource }) => resource,
-    cell: ({ resource }) => <span title={resource}>{resource}</span>,
+    cell: ({ resource }) => <ShortId id={resource} isWhole />,
   },
   {
     id: "result",

@@ -35,10 +35,8 @@ export function InviteDrawer({ onClose, onInvited }: InviteDrawerProps) {
       title="Invite somebody"
       act="Make the link"
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
+      form={form}
+      can="user:create:team"
       refused={name === "" ? "Say a name first." : undefined}
       error={rest}
       cli={`godel user invite ${name || "NAME"} --role ${values.role}${project ? ` --project ${project}` : ""}`}

@@ -1,9 +1,9 @@
 import { post } from "../../api/client";
 import { serverNow } from "../../api/clock";
 import type { KeyMade } from "../../api/types";
-import { TextField } from "../../ui/Field";
 import { Choice } from "../../ui/form/Choice";
 import { FormDrawer } from "../../ui/form/FormDrawer";
+import { FormField } from "../../ui/form/FormField";
 import { placeError, useForm } from "../../ui/form/form";
 import { wordsIn } from "../../ui/typed";
 
@@ -41,6 +41,7 @@ export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
     scopes: /permission|scope/i,
     name: /name/i,
   });
+  const props = { form, faults: fields };
   const name = values.name.trim();
   const words = wordsIn(values.scopes).map((scope) => ` --scope ${scope}`);
   const ends = values.days === "" ? "" : ` --expires ${values.days}d`;
@@ -49,30 +50,19 @@ export function KeyDrawer({ onClose, onMade }: KeyDrawerProps) {
       title="Create a key"
       act="Create the key"
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
+      form={form}
+      can="key:create:own"
       refused={name === "" ? "Say a name first." : undefined}
       error={rest}
       cli={`godel key create ${name || "NAME"}${words.join("")}${ends}`}
     >
-      <TextField
-        label="Name"
-        value={values.name}
-        autoFocus
-        autoComplete="off"
-        placeholder="ci"
-        error={fields.name}
-        onChange={(event) => set("name", event.target.value)}
-      />
-      <TextField
+      <FormField {...props} name="name" label="Name" placeholder="ci" autoFocus />
+      <FormField
+        {...props}
+        name="scopes"
         label="Narrowed to"
-        value={values.scopes}
         placeholder="event:read:team"
-        error={fields.scopes}
         note="Permissions with blanks between them; nothing means all that you may do."
-        onChange={(event) => set("scopes", event.target.value)}
       />
       <Choice
         label="It ends"

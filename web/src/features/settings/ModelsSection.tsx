@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "../../router/Link";
 import { Empty } from "../../ui/Empty";
-import { count, money, plural } from "../../ui/format";
+import { count, plural } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
+import { Money } from "../../ui/Money";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { useNow } from "../../ui/useNow";
@@ -59,7 +60,7 @@ export function ModelsSection() {
                           no price
                         </Badge>
                       ) : (
-                        <span className="tabular">{money(costMicros)}</span>
+                        <Money micros={costMicros} />
                       )
                     }
                   />

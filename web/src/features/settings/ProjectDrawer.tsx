@@ -2,8 +2,8 @@ import { useQueryClient } from "@tanstack/react-query";
 import { patch, post } from "../../api/client";
 import type { Project } from "../../api/types";
 import { toast } from "../../change/toasts";
-import { TextField } from "../../ui/Field";
 import { FormDrawer } from "../../ui/form/FormDrawer";
+import { FormField } from "../../ui/form/FormField";
 import { placeError, useForm } from "../../ui/form/form";
 import { amountOf, microsOf } from "../budgets/budgets";
 import { projectsQuery } from "../projects/queries";
@@ -29,7 +29,7 @@ export function ProjectDrawer({ project, onClose }: ProjectDrawerProps) {
       onClose();
     },
   });
-  const { values, set } = form;
+  const { values } = form;
   const { fields, rest } = placeError(form.error, {
     repository: /repository/i,
     models: /model/i,
@@ -42,47 +42,49 @@ export function ProjectDrawer({ project, onClose }: ProjectDrawerProps) {
   const changes = changesOf(initial, values);
   const isBudgetBad = values.budget !== "" && microsOf(values.budget) === undefined;
   const refused = whyNot(values, isBudgetBad, project !== undefined && changes.length === 0);
-  const field = (
-    name: keyof ProjectFields,
-    label: string,
-    more: { note?: string; placeholder?: string; type?: string; min?: number } = {},
-  ) => (
-    <TextField
-      label={label}
-      value={values[name]}
-      autoFocus={name === "name"}
-      autoComplete="off"
-      error={name === "budget" && isBudgetBad ? "Write dollars, such as 200." : fields[name]}
-      onChange={(event) => set(name, event.target.value)}
-      {...more}
-    />
-  );
+  const faults = { ...fields, ...(isBudgetBad && { budget: "Write dollars, such as 200." }) };
+  const props = { form, faults };
   return (
     <FormDrawer
       title={project ? `Change ${project.name}` : "Create a project"}
       act={project ? "Save the changes" : "Create the project"}
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
+      form={form}
+      can={project ? "project:update:team" : "project:create:team"}
       refused={refused}
       error={rest}
       cli={cliOf(project, values)}
     >
-      {field("name", "Name")}
-      {field("description", "What it is about")}
-      {field("repository", "Repository", {
-        placeholder: "/home/ann/app",
-        note: "The absolute path of its git repository on the server.",
-      })}
-      {field("budget", "Budget of a month, in dollars", { note: "Nothing means no limit." })}
-      {field("agents", "Agents at the same time", { type: "number", min: 1 })}
-      {field("rate", "Requests to models in a minute", { type: "number", min: 1 })}
-      {field("models", "Only these models", {
-        placeholder: "claude-*, gpt-*",
-        note: "Patterns with commas between them; nothing means all.",
-      })}
+      <FormField {...props} name="name" label="Name" autoFocus />
+      <FormField {...props} name="description" label="What it is about" />
+      <FormField
+        {...props}
+        name="repository"
+        label="Repository"
+        placeholder="/home/ann/app"
+        note="The absolute path of its git repository on the server."
+      />
+      <FormField
+        {...props}
+        name="budget"
+        label="Budget of a month, in dollars"
+        note="Nothing means no limit."
+      />
+      <FormField {...props} name="agents" label="Agents at the same time" type="number" min={1} />
+      <FormField
+        {...props}
+        name="rate"
+        label="Requests to models in a minute"
+        type="number"
+        min={1}
+      />
+      <FormField
+        {...props}
+        name="models"
+        label="Only these models"
+        placeholder="claude-*, gpt-*"
+        note="Patterns with commas between them; nothing means all."
+      />
       {project && changes.length > 0 && <Changes changes={changes} />}
     </FormDrawer>
   );

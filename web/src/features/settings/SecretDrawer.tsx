@@ -27,9 +27,8 @@ export function SecretDrawer({ name, onClose }: { name: string | undefined; onCl
       title={name ? `Replace ${name}` : "Set a key"}
       act={name ? "Replace the key" : "Set the key"}
       onClose={onClose}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
+      form={form}
+      can="secret:update:team"
       refused={isReady ? undefined : "A key has a name and a value."}
       error={rest}
       cli={`godel secret set ${values.name.trim() || "NAME"}`}

@@ -2,7 +2,6 @@ import { Guarded } from "../../roles/Guarded";
 import { useSession } from "../../roles/session";
 import { Button } from "../../ui/Button";
 import { Facts } from "../../ui/Facts";
-import { shortTime } from "../../ui/format";
 import { actorName, useLogout } from "../session/queries";
 import { Section } from "./Section";
 import styles from "./Section.module.css";
@@ -39,7 +38,7 @@ export function SessionSection() {
           ["Role", session.role],
           ["Tenant", session.tenant.name],
           ["Narrowed to", scopes.length > 0 ? scopes.join(", ") : "nothing, all that the role may"],
-          ["Ends", session.expiresAt ? shortTime(session.expiresAt) : "when you sign out"],
+          ["Ends", session.expiresAt ? { at: session.expiresAt } : "when you sign out"],
         ]}
       />
     </Section>

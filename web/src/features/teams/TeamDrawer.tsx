@@ -2,7 +2,6 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Team } from "../../api/types";
 import { toast } from "../../change/toasts";
-import { useRefusal } from "../../roles/session";
 import { setParams } from "../../router/router";
 import { TextField } from "../../ui/Field";
 import { FileDrop } from "../../ui/FileDrop";
@@ -55,7 +54,6 @@ export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
   const [team] = useState(newest);
   const form = useTeamForm(team, onClose);
   const { values, set } = form;
-  const denied = useRefusal(team ? "team:update:team" : "team:create:team");
   const { fields, rest } = placeError(form.error, values.mode === "json" ? {} : WORDS);
   const isSame = team !== undefined && Object.keys(bodyOf(values, team)).length === 0;
   const toMode = (mode: "form" | "json") => {
@@ -68,11 +66,9 @@ export function TeamDrawer({ team: newest, onClose }: TeamDrawerProps) {
       title={team ? `Change ${team.name}` : "New team"}
       act={team ? "Save the change" : "Create the team"}
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
-      refused={denied ?? whyNotSend(values) ?? (isSame ? "Nothing is changed yet." : undefined)}
+      form={form}
+      can={team ? "team:update:team" : "team:create:team"}
+      refused={whyNotSend(values) ?? (isSame ? "Nothing is changed yet." : undefined)}
       error={rest}
       cli={whyNotSend(values) === undefined && !isSame ? teamCli(values, team) : undefined}
     >

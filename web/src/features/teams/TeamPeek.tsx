@@ -8,12 +8,13 @@ import { Cli } from "../../ui/Cli";
 import { Disclosure } from "../../ui/Disclosure";
 import { SidePanel } from "../../ui/Drawer";
 import { Facts } from "../../ui/Facts";
-import { count, duration, plural, shellWord, shortId, shortTime } from "../../ui/format";
+import { count, duration, plural, shellWord } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { ProgressRing } from "../../ui/Meter";
 import { Notice } from "../../ui/Notice";
 import panel from "../../ui/Panel.module.css";
 import { asSentence } from "../../ui/Sentence";
+import { ShortId } from "../../ui/ShortId";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { useNow } from "../../ui/useNow";
 import { JsonText } from "../events/JsonText";
@@ -107,9 +108,9 @@ function About({ team }: { team: Team }) {
         ...(typeof goal === "string" ? ([["Goal", goal]] as const) : []),
         ["Work", items === 0 ? "the goal, in one piece" : plural(items, "piece")],
         ["Roles", rolesOf(team).join(", ")],
-        ...(deadline ? ([["Deadline", shortTime(deadline)]] as const) : []),
+        ...(deadline ? ([["Deadline", { at: deadline }]] as const) : []),
         ["Worked for", worked === undefined ? "…" : duration(worked)],
-        ["Made", shortTime(team.createdAt)],
+        ["Made", { at: team.createdAt }],
         ...team.fallbacks.map((why) => ["Simpler now", why] as const),
       ]}
     />
@@ -157,7 +158,7 @@ function Workers({ id }: { id: string }) {
       <ul>
         {data.map(({ workerId, tasks }) => (
           <li key={workerId}>
-            Worker <code>{shortId(workerId)}</code> has {plural(tasks, "task")}
+            Worker <ShortId id={workerId} /> has {plural(tasks, "task")}
           </li>
         ))}
       </ul>

@@ -1,4 +1,6 @@
 import { type ReactNode, useId, useState } from "react";
+import type { Need } from "../../roles/permissions";
+import { useRefusal } from "../../roles/session";
 import { Button } from "../Button";
 import { Cli } from "../Cli";
 import { Drawer } from "../Drawer";
@@ -6,16 +8,25 @@ import { ErrorNotice } from "../Notice";
 import styles from "./FormDrawer.module.css";
 import { useLeaveGuard } from "./form";
 
+/** What a drawer needs to know of its form; `useForm` has all of it. */
+interface FormState {
+  submit: () => void;
+  /** Forgets its draft. */
+  discard?: () => void;
+  isDirty: boolean;
+  isSending: boolean;
+}
+
 interface FormDrawerProps {
   title: string;
   /** What the button says: "Set the budget". */
   act: string;
   onClose: () => void;
-  /** Forgets the draft of the form. */
-  onDiscard?: (() => void) | undefined;
-  onSubmit: () => void;
-  isDirty: boolean;
-  isSending: boolean;
+  form: FormState;
+  /** What one must be allowed: the form may have been opened by its address. */
+  can: Need;
+  /** It cannot be taken back, so it waits while the connection is lost. */
+  destructive?: boolean;
   /** Why it cannot be sent yet, as a sentence. */
   refused?: string | undefined;
   /** What the server said that belongs to no field. */
@@ -27,12 +38,14 @@ interface FormDrawerProps {
 
 /** A form beside the page. It does not go away with something in it without asking. */
 export function FormDrawer(props: FormDrawerProps) {
-  const { isDirty, onClose, onSubmit, refused, isSending } = props;
+  const { onClose, form, can, destructive = false } = props;
+  const { isDirty, isSending } = form;
+  const refused = useRefusal(can, { destructive }) ?? props.refused;
   const [isAsking, setAsking] = useState(false);
   const id = useId();
   useLeaveGuard(isDirty);
   const discard = () => {
-    props.onDiscard?.();
+    form.discard?.();
     onClose();
   };
   const leave = () => (isDirty && !isAsking ? setAsking(true) : discard());
@@ -78,7 +91,7 @@ export function FormDrawer(props: FormDrawerProps) {
         className={styles.form}
         onSubmit={(event) => {
           event.preventDefault();
-          if (refused === undefined && !isSending) onSubmit();
+          if (refused === undefined && !isSending) form.submit();
         }}
       >
         {props.children}

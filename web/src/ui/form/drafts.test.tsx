@@ -7,15 +7,19 @@ import { TryDrawer } from "../../features/beads/attempts/TryDrawer";
 import { bead } from "../../features/beads/fakeBead";
 import { NewSchedule } from "../../features/queue/create/NewSchedule";
 import { NewTask } from "../../features/queue/create/NewTask";
+import { PoolDrawer } from "../../features/queue/create/PoolDrawer";
 import { TeamDrawer } from "../../features/teams/TeamDrawer";
 
 const close = () => undefined;
+const POOL = { name: "ci", paused: false, placement: "least-loaded", deadAlert: 0, alerted: false };
+const RISES = "A task rises by one priority after, in seconds";
 
 /** Forms beside a page, each with a field to write in. */
 const FORMS: readonly (readonly [name: string, form: ReactNode, label: string])[] = [
   ["a task", <NewTask key="task" onClose={close} />, "What is to be done, in a line"],
   ["a schedule", <NewSchedule key="schedule" onClose={close} />, "Name"],
   ["a team", <TeamDrawer key="team" onClose={close} />, "Goal"],
+  ["a pool", <PoolDrawer key="pool" pool={POOL} onClose={close} />, RISES],
   ["attempts", <TryDrawer key="try" bead={bead("b-1")} onClose={close} />, "How many ways"],
 ];
 

@@ -2,7 +2,6 @@ import type { Agent } from "../../../api/types";
 import { PAGES } from "../../../pages";
 import { Link } from "../../../router/Link";
 import { Facts } from "../../../ui/Facts";
-import { shortTime } from "../../../ui/format";
 import { useNow } from "../../../ui/useNow";
 import { AgentSpend } from "../AgentStatus";
 import { AgentStory } from "../AgentStory";
@@ -28,12 +27,12 @@ export function AboutAgent({ agent }: { agent: Agent }) {
       <AgentToday agent={agent} />
       <Facts
         facts={[
-          ["Bead", agent.bead],
+          ["Bead", { id: agent.bead }],
           ["Role", agent.role],
           ["Agent", agent.harness],
           ["Model", agent.model],
           ["Runtime", `${agent.runtime}, ${agent.sandbox}`],
-          ["Started", shortTime(agent.spawnedAt)],
+          ["Started", { at: agent.spawnedAt }],
           ["Up", upTime(agent, now)],
           ["Runs", String(agent.runs)],
         ]}

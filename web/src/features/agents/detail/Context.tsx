@@ -4,11 +4,12 @@ import type { Agent } from "../../../api/types";
 import { classes } from "../../../ui/classes";
 import { Disclosure } from "../../../ui/Disclosure";
 import { Empty } from "../../../ui/Empty";
-import { count, fullTime, plural, shortTime } from "../../../ui/format";
+import { count, plural } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
 import { Meter } from "../../../ui/Meter";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { PartialBadge } from "../../../ui/Status";
+import { Time } from "../../../ui/Time";
 import { unknown } from "../context/ContextGauge";
 import gauge from "../context/ContextGauge.module.css";
 import { TokenChart } from "../context/TokenChart";
@@ -138,9 +139,7 @@ function Compactions({
       <ol className={styles.cuts}>
         {compactions.toReversed().map(({ seq, at, summary }) => (
           <li key={seq}>
-            <time dateTime={at} title={fullTime(at)}>
-              {shortTime(at)}
-            </time>
+            <Time at={at} />
             {summary !== "" && (
               <Disclosure label="What stands for it">
                 <p className={styles.summary}>{summary}</p>

@@ -7,6 +7,7 @@ import { clockTime, count, fullTime } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { PartialBadge, Status } from "../../../ui/Status";
+import { Told } from "../../../ui/Told";
 import { NoticeCard } from "../../inbox/NoticeCard";
 import { useNoticesOf } from "../../inbox/queries";
 import { isWorthTelling, tell } from "../lines";
@@ -89,7 +90,13 @@ function Line({ line, notice }: { line: AgentLine; notice: Notice | undefined })
           <NoticeCard notice={notice} isOwn />
         ) : (
           <p className={line.type.startsWith("agent:tool") ? styles.code : styles.text}>
-            {isLong && !isOpen ? `${text.slice(0, SHORT_CHARS)}…` : text}
+            {line.type === "agent:commit" ? (
+              <Told text={text} />
+            ) : isLong && !isOpen ? (
+              `${text.slice(0, SHORT_CHARS)}…`
+            ) : (
+              text
+            )}
           </p>
         )}
         {isLong && (

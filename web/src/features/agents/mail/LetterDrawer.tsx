@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Agent, Letter } from "../../../api/types";
+import { ToastsHere } from "../../../change/Toaster";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { Drawer } from "../../../ui/Drawer";
@@ -59,6 +60,7 @@ export function LetterDrawer({ agent, onClose }: LetterDrawerProps) {
             )
           }
         </Loaded>
+        <ToastsHere />
       </div>
     </Drawer>
   );

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useId } from "react";
 import type { Agent } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
-import { useCan } from "../../../roles/session";
+import { useCan, useRefusal } from "../../../roles/session";
 import { Cli } from "../../../ui/Cli";
 import { TextField } from "../../../ui/Field";
 import { LongField } from "../../../ui/form/LongField";
@@ -13,6 +13,8 @@ import { whyNot as whyNoMessage } from "../useAgentActs";
 import { isAlive } from "../views";
 import styles from "./Letters.module.css";
 import { sendCli, useSendLetter } from "./letters";
+
+const MAY_SEND = "agent:execute:own";
 
 interface LetterFormProps {
   /** The agent that is written to; without one the form asks to whom. */
@@ -26,7 +28,7 @@ export function LetterForm({ agent, to, onTo }: LetterFormProps) {
   const [text, setText, clear] = useDraft(`letter.${agent?.id ?? ""}`);
   const send = useSendLetter();
   const letter = { to: to.trim(), text: text.trim() };
-  const refused = whyNot(agent, letter);
+  const refused = useRefusal(MAY_SEND) ?? whyNot(agent, letter);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (refused !== undefined || send.isPending) return;
@@ -47,7 +49,7 @@ export function LetterForm({ agent, to, onTo }: LetterFormProps) {
       />
       <Cli command={sendCli(letter)} />
       <div className={styles.acts}>
-        <Guarded look="solid" type="submit" align="end" can="agent:execute:own" refused={refused}>
+        <Guarded look="solid" type="submit" align="end" can={MAY_SEND} refused={refused}>
           {send.isPending ? "Sending" : "Send"}
         </Guarded>
       </div>

@@ -7,6 +7,7 @@ import { Cli } from "../../../ui/Cli";
 import { SidePanel } from "../../../ui/Drawer";
 import { shellWord } from "../../../ui/format";
 import { Money } from "../../../ui/Money";
+import panel from "../../../ui/Panel.module.css";
 import { Time } from "../../../ui/Time";
 import { SnapshotLine } from "../snapshots/SnapshotLine";
 import lines from "../snapshots/Snapshots.module.css";
@@ -36,7 +37,7 @@ export function NodePanel({ agent, talk, tree, node, snapshots, onClose }: NodeP
       head={`#${node.number} ${KINDS[node.kind]?.word ?? node.kind}`}
       onClose={onClose}
     >
-      <div className={styles.stack}>
+      <div className={panel.stack}>
         <div className={styles.line}>
           <Guarded
             look="solid"
@@ -66,7 +67,7 @@ export function NodePanel({ agent, talk, tree, node, snapshots, onClose }: NodeP
         <pre className={styles.text}>{node.text}</pre>
         {kept.length > 0 && (
           <section aria-label="Snapshots">
-            <h3 className={styles.head}>Snapshots</h3>
+            <h3 className={panel.head}>Snapshots</h3>
             <ul className={lines.list}>
               {kept.map((one) => (
                 <SnapshotLine key={one.id} snapshot={one} />
@@ -90,7 +91,7 @@ function Branches({ agent, talk, tree, node }: Omit<NodePanelProps, "snapshots" 
   const missing = name.trim() === "" ? "Give the branch a name first." : undefined;
   return (
     <section className={styles.branches} aria-label="Branches">
-      <h3 className={styles.head}>Branches</h3>
+      <h3 className={panel.head}>Branches</h3>
       {others.map((one) => (
         <Guarded
           key={one}

@@ -1,5 +1,5 @@
 import { type FormEvent, useState } from "react";
-import type { Agent, Talk } from "../../../api/types";
+import type { Agent, Talk, TalkChange } from "../../../api/types";
 import { confirm } from "../../../change/confirm";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
@@ -80,13 +80,23 @@ function whyNotResume(agent: Agent): string | undefined {
   return `${agent.label} is neither paused nor has it failed.`;
 }
 
-const WORDS = {
+interface Words {
+  title: string;
+  about: string;
+  label: string;
+  act: string;
+  /** What is sent of the word that was asked for. */
+  bodyOf: (word: string) => TalkChange;
+  isNeeded: boolean;
+}
+
+const WORDS: Record<"save" | "compact", Words> = {
   save: {
     title: "Save where it stands",
     about: "The end of the conversation gets a name, to come back to it.",
     label: "Name of the save point",
     act: "Save it",
-    field: "name",
+    bodyOf: (name) => ({ name }),
     isNeeded: true,
   },
   compact: {
@@ -94,10 +104,10 @@ const WORDS = {
     about: "The model is told a summary instead of all that was said; nothing is deleted.",
     label: "What stands for what is left out",
     act: "Make it shorter",
-    field: "summary",
+    bodyOf: (summary) => ({ summary }),
     isNeeded: false,
   },
-} as const;
+};
 
 /** Asks for a name, or for what stands for the rest. */
 function WordDialog({
@@ -111,7 +121,7 @@ function WordDialog({
 }) {
   const [text, setText] = useState("");
   const change = useTalkVerb(verb);
-  const { title, about, label, act, field, isNeeded } = WORDS[verb];
+  const { title, about, label, act, bodyOf, isNeeded } = WORDS[verb];
   const word = text.trim();
   const isSpaced = isNeeded && /\s/.test(word);
   const isReady = !isNeeded || (word !== "" && !isSpaced);
@@ -119,7 +129,7 @@ function WordDialog({
   const send = (event: FormEvent) => {
     event.preventDefault();
     if (!isReady) return;
-    change.mutate({ agent, ...(word !== "" && { body: { [field]: word } }) });
+    change.mutate({ agent, ...(word !== "" && { body: bodyOf(word) }) });
     onClose();
   };
   return (

@@ -2,7 +2,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { upload } from "../../../api/client";
 import { toast } from "../../../change/toasts";
-import { useRefusal } from "../../../roles/session";
 import { FileDrop } from "../../../ui/FileDrop";
 import { Choice } from "../../../ui/form/Choice";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
@@ -36,7 +35,6 @@ export function ImportDrawer({ onClose, onDone }: { onClose: () => void; onDone:
       onDone();
     },
   });
-  const denied = useRefusal("agent:create:own");
   const target = form.values.project || only?.id;
   const name = projects.find(({ id }) => id === target)?.name;
   return (
@@ -44,10 +42,9 @@ export function ImportDrawer({ onClose, onDone }: { onClose: () => void; onDone:
       title="Import a snapshot"
       act="Import it"
       onClose={onClose}
-      onSubmit={form.submit}
-      isDirty={file !== undefined}
-      isSending={form.isSending}
-      refused={denied ?? whyNot(file, target)}
+      form={{ ...form, isDirty: file !== undefined }}
+      can="agent:create:own"
+      refused={whyNot(file, target)}
       error={form.error ?? undefined}
       cli={`godel agent import ${shellWord(file?.name ?? "FILE")}${name ? ` --project ${shellWord(name)}` : ""}`}
     >

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Agent } from "../../../api/types";
+import { ToastsHere } from "../../../change/Toaster";
 import { Guarded } from "../../../roles/Guarded";
 import { Cli } from "../../../ui/Cli";
 import { Drawer } from "../../../ui/Drawer";
@@ -63,6 +64,7 @@ export function SnapshotDrawer({ agent, onImport, onClose }: SnapshotDrawerProps
           )
         }
       </Loaded>
+      <ToastsHere />
     </Drawer>
   );
 }

@@ -4,6 +4,7 @@ import { post } from "../../../api/client";
 import { list } from "../../../api/list";
 import { toast } from "../../../change/toasts";
 import { Guarded } from "../../../roles/Guarded";
+import { useRefusal } from "../../../roles/session";
 import { navigate } from "../../../router/router";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
@@ -34,6 +35,8 @@ import {
 import { KEPT, useKept } from "./kept";
 import styles from "./SpawnDrawer.module.css";
 
+const CAN_SPAWN = "agent:create:own";
+
 /** Starts an agent; whoever has done it before needs a task and one click. */
 export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onClose: () => void }) {
   const { form, set, remember } = useForm(bead);
@@ -42,6 +45,7 @@ export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onCl
     onClose();
   });
   const [isTried, setTried] = useState(false);
+  const denied = useRefusal(CAN_SPAWN);
   const faults = faultsOf(form);
   const refusedField = spawn.error ? fieldOf(spawn.error) : undefined;
   const id = useId();
@@ -53,6 +57,7 @@ export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onCl
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
+    if (denied !== undefined) return;
     if (Object.keys(faults).length === 0 && !spawn.isPending) spawn.mutate(form);
   };
   const props = (field: SpawnField) => ({
@@ -77,7 +82,7 @@ export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onCl
             type="submit"
             form={id}
             side="above"
-            can="agent:create:own"
+            can={CAN_SPAWN}
             refused={spawn.isPending ? "It is being started." : undefined}
           >
             {spawn.isPending ? "Spawning…" : "Spawn"}

@@ -2,7 +2,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { post } from "../../../api/client";
 import type { Attempts } from "../../../api/types";
 import { toast } from "../../../change/toasts";
-import { useRefusal } from "../../../roles/session";
 import { TextField } from "../../../ui/Field";
 import { Choice } from "../../../ui/form/Choice";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
@@ -31,7 +30,6 @@ export function TryDrawer({ bead, onClose }: { bead: TriedBead; onClose: () => v
     },
   });
   const { values, set } = form;
-  const denied = useRefusal("agent:create:own");
   const { fields, rest } = placeError(form.error, {
     models: /model/i,
     harness: /harness/i,
@@ -43,11 +41,9 @@ export function TryDrawer({ bead, onClose }: { bead: TriedBead; onClose: () => v
       title={`Try ${bead.id} several ways`}
       act="Let them try"
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
-      refused={denied ?? waysFault(values) ?? budgetFault(values.budget)}
+      form={form}
+      can="agent:create:own"
+      refused={waysFault(values) ?? budgetFault(values.budget)}
       error={rest}
       cli={waysCli(bead.id, values)}
     >

@@ -2,10 +2,10 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import type { ImportedBeads } from "../../../api/types";
 import { toast } from "../../../change/toasts";
-import { useRefusal } from "../../../roles/session";
 import { FileDrop } from "../../../ui/FileDrop";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { count, bytes as sizeText } from "../../../ui/format";
+import { ShortId } from "../../../ui/ShortId";
 import { PartialBadge } from "../../../ui/Status";
 import { useTarget } from "../../projects/useTarget";
 import { BEAD_LISTS } from "../queries";
@@ -53,16 +53,19 @@ export function ImportDrawer({ onClose }: { onClose: () => void }) {
       setUnreadable(error instanceof Error ? error : new Error(String(error)));
     }
   };
-  const denied = useRefusal(MAY_IMPORT, { destructive: true });
   return (
     <FormDrawer
       title="Import beads"
       act={actOf(plan.data)}
       onClose={onClose}
-      onSubmit={() => file && take.mutate(file)}
-      isDirty={false}
-      isSending={take.isPending}
-      refused={denied ?? whyNot(file, needsProject, plan.data)}
+      form={{
+        submit: () => file && take.mutate(file),
+        isDirty: false,
+        isSending: take.isPending,
+      }}
+      can={MAY_IMPORT}
+      destructive
+      refused={whyNot(file, needsProject, plan.data)}
       error={unreadable ?? plan.error ?? take.error ?? undefined}
       cli={importCli(file?.name)}
     >
@@ -113,7 +116,7 @@ function Plan({ plan }: { plan: ImportedBeads }) {
               </span>
               <span className="visually-hidden">{isNew ? "New:" : "Changed:"}</span>
               <span className={styles.title}>{title}</span>
-              <code className={styles.id}>{id}</code>
+              <ShortId id={id} isWhole />
               {!isNew && <span className={styles.fields}>{fields.join(", ")}</span>}
             </li>
           ))}

@@ -1,6 +1,7 @@
 import type { FormEvent } from "react";
 import type { Memory } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
+import { useRefusal } from "../../../roles/session";
 import { Cli } from "../../../ui/Cli";
 import { TextField } from "../../../ui/Field";
 import { LongField } from "../../../ui/form/LongField";
@@ -23,8 +24,9 @@ export function MemoryForm({ known }: { known: readonly Memory[] | undefined }) 
   const there = known?.filter((one) => project === undefined || one.projectId === project);
   // On its way it is in the list already, and in place of nothing.
   const before = remember.isPending ? undefined : there?.find(({ id }) => id === said.name);
+  const denied = useRefusal(MAY_CREATE);
   const wrong = needsProject ? "Choose a project first." : (whyNot(said, there) ?? fault);
-  const refused = remember.isPending ? undefined : wrong;
+  const refused = remember.isPending ? undefined : (denied ?? wrong);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (refused !== undefined || remember.isPending) return;

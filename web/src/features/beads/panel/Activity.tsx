@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Bead } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
+import { useRefusal } from "../../../roles/session";
 import { Loaded } from "../../../ui/Loaded";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Time } from "../../../ui/Time";
+import { Told } from "../../../ui/Told";
 import { useDraft } from "../../../ui/useDraft";
 import { MAY_CREATE } from "../actions";
 import { useComment } from "../changes";
@@ -39,7 +41,9 @@ export function Activity({ bead }: { bead: Bead }) {
                   <span className={styles.soft}>
                     <Time at={entry.at} />
                   </span>
-                  <span>{entry.line}</span>
+                  <span>
+                    <Told text={entry.line} />
+                  </span>
                 </li>
               ))}
             </ol>
@@ -54,8 +58,9 @@ function CommentForm({ bead }: { bead: Bead }) {
   const [text, setText, clear] = useDraft(`bead.${bead.id}.comment`);
   const comment = useComment(bead);
   const isEmpty = text.trim() === "";
+  const refused = useRefusal(MAY_CREATE) ?? (isEmpty ? "Write something first." : undefined);
   const send = () => {
-    if (isEmpty || comment.isPending) return;
+    if (refused !== undefined || comment.isPending) return;
     comment.mutate(text.trim(), { onSuccess: clear });
   };
   return (
@@ -76,7 +81,7 @@ function CommentForm({ bead }: { bead: Bead }) {
         <Guarded
           size="small"
           can={MAY_CREATE}
-          refused={isEmpty ? "Write something first." : undefined}
+          refused={refused}
           cli={`godel bead comment ${bead.id} "..."`}
           onClick={send}
         >

@@ -1,6 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import type { Bead } from "../../../api/types";
-import { money, shortTime } from "../../../ui/format";
+import { money } from "../../../ui/format";
+import { Money } from "../../../ui/Money";
+import { Time } from "../../../ui/Time";
 import { budgetFault, microsOf } from "../../intents/wish";
 import { useProject } from "../../projects/queries";
 import { estimateFault, minutesIn, spanOf } from "../fields";
@@ -24,9 +27,14 @@ export function BeadFacts({ bead }: { bead: Bead }) {
       <dl className={own.facts}>
         <Fact
           name="Created"
-          value={`${shortTime(bead.createdAt)}${bead.createdBy ? ` by ${bead.createdBy}` : ""}`}
+          value={
+            <>
+              <Time at={bead.createdAt} />
+              {bead.createdBy && ` by ${bead.createdBy}`}
+            </>
+          }
         />
-        <Fact name="Updated" value={shortTime(bead.updatedAt)} />
+        <Fact name="Updated" value={<Time at={bead.updatedAt} />} />
         <EditableFact
           bead={bead}
           name="Estimate"
@@ -46,17 +54,17 @@ export function BeadFacts({ bead }: { bead: Bead }) {
           changeOf={(text) => ({ budget: microsOf(text) ?? 0 })}
           cli={`${update} --budget 5`}
         />
-        {costs.data && <Fact name="Cost" value={money(costs.data.get(bead.id) ?? 0)} />}
+        {costs.data && <Fact name="Cost" value={<Money micros={costs.data.get(bead.id) ?? 0} />} />}
         <ParentFact bead={bead} />
-        {bead.defer && <Fact name="Not before" value={shortTime(bead.defer)} />}
+        {bead.defer && <Fact name="Not before" value={<Time at={bead.defer} />} />}
         {bead.worktree && <Fact name="Worktree" value={bead.worktree} />}
-        {bead.lease && <Fact name="Held until" value={shortTime(bead.lease.until)} />}
+        {bead.lease && <Fact name="Held until" value={<Time at={bead.lease.until} />} />}
       </dl>
     </section>
   );
 }
 
-function Fact({ name, value }: { name: string; value: string }) {
+function Fact({ name, value }: { name: string; value: ReactNode }) {
   return (
     <div className={own.fact}>
       <dt>{name}</dt>

@@ -6,6 +6,7 @@ import { Guarded } from "../../../roles/Guarded";
 import { words } from "../../../ui/format";
 import { Icon } from "../../../ui/Icon";
 import { Select } from "../../../ui/PageHead";
+import { ShortId } from "../../../ui/ShortId";
 import { MAY_CHANGE } from "../actions";
 import { StatusMark } from "../BeadMarks";
 import type { BeadGraph } from "../graph";
@@ -99,7 +100,7 @@ function Other({
   const other = graph.byId.get(id);
   return (
     <>
-      <span className={styles.mono}>{id}</span>
+      <ShortId id={id} isWhole />
       <button type="button" className={styles.open} onClick={() => onOpen(id)}>
         {other?.title ?? "not in this list"}
       </button>

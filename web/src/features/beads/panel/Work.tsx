@@ -83,7 +83,7 @@ function Commits({ bead }: { bead: BeadDetail }) {
       <ul className={styles.rows}>
         {bead.checkedCommits.map((commit) => (
           <li key={commit.id} className={styles.row}>
-            <code className={styles.mono}>{commit.id.slice(0, 8)}</code>
+            <ShortId id={commit.id} />
             <span className={styles.grow}>{commit.subject ?? "not in this repository"}</span>
             <Badge tone={commit.landed ? "ok" : commit.present ? "plain" : "bad"}>
               {commit.landed ? "landed" : commit.present ? "not landed" : "missing"}

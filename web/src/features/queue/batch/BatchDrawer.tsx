@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { toast } from "../../../change/toasts";
-import { useRefusal } from "../../../roles/session";
 import { FileDrop } from "../../../ui/FileDrop";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { LongField } from "../../../ui/form/LongField";
@@ -38,7 +37,6 @@ export function BatchDrawer({ onClose }: { onClose: () => void }) {
       onClose();
     },
   });
-  const denied = useRefusal("task:create:own");
   const change = (next: string) => {
     send.reset();
     setUnreadable(undefined);
@@ -58,10 +56,13 @@ export function BatchDrawer({ onClose }: { onClose: () => void }) {
       title="Many tasks"
       act={tasks.length > 0 ? `Make ${plural(tasks.length, "task")}` : "Make the tasks"}
       onClose={discard}
-      onSubmit={() => send.mutate()}
-      isDirty={text !== ""}
-      isSending={send.isPending}
-      refused={denied ?? whyNot(tasks.length, faults.length)}
+      form={{
+        submit: () => send.mutate(),
+        isDirty: text !== "",
+        isSending: send.isPending,
+      }}
+      can="task:create:own"
+      refused={whyNot(tasks.length, faults.length)}
       error={unreadable ?? outcome?.error ?? send.error ?? undefined}
       cli="godel task batch tasks.jsonl"
     >

@@ -2,7 +2,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useId } from "react";
 import { post } from "../../../api/client";
 import { toast } from "../../../change/toasts";
-import { useRefusal } from "../../../roles/session";
 import { TextField } from "../../../ui/Field";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { placeError, useForm } from "../../../ui/form/form";
@@ -35,7 +34,6 @@ export function NewSchedule({ onClose }: { onClose: () => void }) {
     },
   });
   const { values, set } = form;
-  const denied = useRefusal("task:create:team");
   const wrong = faultsOf(values);
   const { fields, rest } = placeError(form.error, {
     cron: /cron|five fields|minute|weekday/i,
@@ -49,11 +47,9 @@ export function NewSchedule({ onClose }: { onClose: () => void }) {
       title="New schedule"
       act="Make the schedule"
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
-      refused={denied ?? whyNot(values, wrong)}
+      form={form}
+      can="task:create:team"
+      refused={whyNot(values, wrong)}
       error={rest}
       cli={scheduleCli(values)}
     >

@@ -1,7 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { post } from "../../../api/client";
 import { toast } from "../../../change/toasts";
-import { useRefusal } from "../../../roles/session";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { placeError, useForm } from "../../../ui/form/form";
 import { shellWord } from "../../../ui/format";
@@ -29,7 +28,6 @@ export function NewTask({ onClose }: { onClose: () => void }) {
     },
   });
   const { values, set } = form;
-  const denied = useRefusal("task:create:own");
   const wrong = faultsOf(values);
   const { fields, rest } = placeError(form.error, {
     ...TASK_WORDS,
@@ -44,11 +42,9 @@ export function NewTask({ onClose }: { onClose: () => void }) {
       title="New task"
       act="Put it into the queue"
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
-      refused={denied ?? whyNot(values.title, wrong)}
+      form={form}
+      can="task:create:own"
+      refused={whyNot(values.title, wrong)}
       error={rest}
       cli={`godel task create ${shellWord(values.title.trim() || "TITLE")}${taskFlags(values)}`}
     >

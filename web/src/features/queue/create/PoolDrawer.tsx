@@ -2,7 +2,6 @@ import { useQueryClient } from "@tanstack/react-query";
 import { patch } from "../../../api/client";
 import type { Pool, PoolPatch } from "../../../api/types";
 import { toast } from "../../../change/toasts";
-import { useRefusal } from "../../../roles/session";
 import { TextField } from "../../../ui/Field";
 import { Choice } from "../../../ui/form/Choice";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
@@ -21,6 +20,7 @@ const PLACEMENTS = [
 export function PoolDrawer({ pool, onClose }: { pool: Pool; onClose: () => void }) {
   const client = useQueryClient();
   const form = useForm<PoolValues, Pool>({
+    draft: `pool.${pool.name}`,
     initial: poolValues(pool),
     send: (values) => {
       const change: PoolPatch = poolChange(pool, values);
@@ -33,7 +33,6 @@ export function PoolDrawer({ pool, onClose }: { pool: Pool; onClose: () => void 
     },
   });
   const { values, set } = form;
-  const denied = useRefusal("task:update:team");
   const wrong = poolFaults(values);
   const { fields, rest } = placeError(form.error, {
     ageing: /ageing/i,
@@ -46,10 +45,9 @@ export function PoolDrawer({ pool, onClose }: { pool: Pool; onClose: () => void 
       title={`The pool ${pool.name}`}
       act="Set it so"
       onClose={onClose}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
-      refused={denied ?? unready ?? (form.isDirty ? undefined : "Nothing was changed yet.")}
+      form={form}
+      can="task:update:team"
+      refused={unready ?? (form.isDirty ? undefined : "Nothing was changed yet.")}
       error={rest}
       cli={poolCli(pool, values)}
     >

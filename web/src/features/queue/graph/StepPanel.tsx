@@ -9,6 +9,7 @@ import { SidePanel } from "../../../ui/Drawer";
 import { Facts } from "../../../ui/Facts";
 import { duration, plural, shellWord } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
+import panel from "../../../ui/Panel.module.css";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { PartialBadge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
@@ -33,7 +34,7 @@ export function StepPanel({ run, step, isDecisive, now, onClose }: StepPanelProp
   const took = tookSeconds(step.startedAt, step.finishedAt, now);
   return (
     <SidePanel label="One step" head={<bdi>{step.id}</bdi>} onClose={onClose}>
-      <div className={styles.stack}>
+      <div className={panel.stack}>
         <Acts run={run} step={step} />
         {step.error && <p className={styles.bad}>{step.error}</p>}
         {step.kind === "approval" && step.state === "waiting" && <Answer run={run} step={step} />}
@@ -47,7 +48,7 @@ export function StepPanel({ run, step, isDecisive, now, onClose }: StepPanelProp
           ]}
         />
         {step.dueAt && (
-          <p className={styles.soft}>
+          <p className={panel.soft}>
             Waits until <Time at={step.dueAt} />
           </p>
         )}
@@ -190,7 +191,7 @@ function RoundView({ round, now }: { round: RunStepRound; now: number }) {
 
 function AttemptList({ task, now }: { task: TaskDetail; now: number }) {
   if (task.attempts.length === 0) {
-    return <p className={styles.soft}>Nobody has taken it yet: it is {task.state}.</p>;
+    return <p className={panel.soft}>Nobody has taken it yet: it is {task.state}.</p>;
   }
   return (
     <ol className={styles.attempts}>

@@ -7,7 +7,7 @@ import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { SidePanel } from "../../../ui/Drawer";
 import { Facts } from "../../../ui/Facts";
-import { fullTime, shortId } from "../../../ui/format";
+import { shortId } from "../../../ui/format";
 import { Loaded } from "../../../ui/Loaded";
 import panel from "../../../ui/Panel.module.css";
 import { SkeletonRows } from "../../../ui/Skeleton";
@@ -60,8 +60,8 @@ function Details({ worker }: { worker: WorkerDetail }) {
           ["Pool", worker.pool],
           ["Can do", worker.capabilities.join(", ") || "nothing special"],
           ["Room", `${worker.load} of ${worker.capacity}`],
-          ["Came", fullTime(worker.registeredAt)],
-          ["Id", worker.id],
+          ["Came", { at: worker.registeredAt }],
+          ["Id", { id: worker.id }],
         ]}
       />
       <section aria-label="What it has">

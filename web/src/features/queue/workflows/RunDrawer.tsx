@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useRefusal } from "../../../roles/session";
 import { navigate } from "../../../router/router";
 import { TextField } from "../../../ui/Field";
 import { Choice } from "../../../ui/form/Choice";
@@ -40,17 +39,19 @@ export function RunDrawer({ name, onClose }: RunDrawerProps) {
       navigate(`/queue/runs/${id}`);
     },
   });
-  const denied = useRefusal("workflow:execute:own");
   const { field, rest } = placeOf(run.error, given.inputs);
   return (
     <FormDrawer
       title={workflow === "" ? "Run a workflow" : `Run ${workflow}`}
       act="Run it"
       onClose={onClose}
-      onSubmit={() => run.mutate()}
-      isDirty={workflow === "" ? text !== "" : given.isTyped}
-      isSending={run.isPending}
-      refused={denied ?? (source?.trim() ? given.refused : "Choose or write a workflow first.")}
+      form={{
+        submit: () => run.mutate(),
+        isDirty: workflow === "" ? text !== "" : given.isTyped,
+        isSending: run.isPending,
+      }}
+      can="workflow:execute:own"
+      refused={source?.trim() ? given.refused : "Choose or write a workflow first."}
       error={rest ?? known.error ?? undefined}
       cli={rerunCli({ name: workflow || "FILE", inputs: given.values ?? {} })}
     >

@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Workflow } from "../../../api/types";
 import { toast } from "../../../change/toasts";
-import { useRefusal } from "../../../roles/session";
 import { Button } from "../../../ui/Button";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
 import { plural } from "../../../ui/format";
@@ -54,7 +53,6 @@ function SaveForm({ workflow, onClose }: { workflow?: Workflow; onClose: () => v
       peekAt("workflow", saved.name, { also: { flows: "stored" } });
     },
   });
-  const denied = useRefusal(workflow ? "workflow:update:own" : "workflow:create:own");
   const isAbout = checked === source;
   const error = isAbout ? (check.error ?? save.error) : null;
   const hasProblems = problemsOf(error).problems.length > 0;
@@ -67,10 +65,13 @@ function SaveForm({ workflow, onClose }: { workflow?: Workflow; onClose: () => v
       title={workflow ? `Change ${workflow.name}` : "Save a workflow"}
       act="Save the workflow"
       onClose={discard}
-      onSubmit={() => save.mutate(source)}
-      isDirty={source !== known}
-      isSending={save.isPending}
-      refused={denied ?? whyNot(source, known)}
+      form={{
+        submit: () => save.mutate(source),
+        isDirty: source !== known,
+        isSending: save.isPending,
+      }}
+      can={workflow ? "workflow:update:own" : "workflow:create:own"}
+      refused={whyNot(source, known)}
       error={hasProblems ? undefined : (error ?? undefined)}
       cli="godel workflow save FILE"
     >

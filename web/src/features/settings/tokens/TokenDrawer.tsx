@@ -1,9 +1,8 @@
 import { post } from "../../../api/client";
 import type { AgentTokenMade } from "../../../api/types";
-import { useRefusal } from "../../../roles/session";
-import { TextField } from "../../../ui/Field";
 import { Choice } from "../../../ui/form/Choice";
 import { FormDrawer } from "../../../ui/form/FormDrawer";
+import { FormField } from "../../../ui/form/FormField";
 import { placeError, useForm } from "../../../ui/form/form";
 import { microsOf } from "../../budgets/budgets";
 import { useProject } from "../../projects/queries";
@@ -33,7 +32,6 @@ export function TokenDrawer({ onClose, onMade }: TokenDrawerProps) {
     done: onMade,
   });
   const { values, set } = form;
-  const denied = useRefusal(MAY_CREATE);
   const { fields, rest } = placeError<keyof TokenValues>(form.error, {
     models: /models/i,
     budget: /budget/i,
@@ -42,46 +40,39 @@ export function TokenDrawer({ onClose, onMade }: TokenDrawerProps) {
     name: /name/i,
   });
   const isBudgetBad = values.budget.trim() !== "" && microsOf(values.budget) === undefined;
-  const field = (
-    name: keyof TokenValues,
-    label: string,
-    more: { placeholder?: string; note?: string } = {},
-  ) => (
-    <TextField
-      label={label}
-      value={values[name]}
-      autoFocus={name === "name"}
-      autoComplete="off"
-      error={name === "budget" && isBudgetBad ? "Write dollars, such as 5." : fields[name]}
-      onChange={(event) => set(name, event.target.value)}
-      {...more}
-    />
-  );
+  const faults = { ...fields, ...(isBudgetBad && { budget: "Write dollars, such as 5." }) };
+  const props = { form, faults };
   return (
     <FormDrawer
       title="Create a token"
       act="Create the token"
       onClose={onClose}
-      onDiscard={form.discard}
-      onSubmit={form.submit}
-      isDirty={form.isDirty}
-      isSending={form.isSending}
-      refused={denied ?? whyNot(values.name, isBudgetBad)}
+      form={form}
+      can={MAY_CREATE}
+      refused={whyNot(values.name, isBudgetBad)}
       error={rest}
       cli={createCli(values, projects.find(({ id }) => id === values.project)?.name)}
     >
-      {field("name", "Name", { placeholder: "laptop" })}
+      <FormField {...props} name="name" label="Name" placeholder="laptop" autoFocus />
       <Choice
         label="It ends"
         value={values.ends}
         options={ENDS}
         onChange={(next) => set("ends", next)}
       />
-      {field("budget", "It may spend in all, in dollars", { note: "Nothing means no limit." })}
-      {field("models", "Only these models", {
-        placeholder: "claude-*, gpt-*",
-        note: "With blanks or commas between them; nothing means all.",
-      })}
+      <FormField
+        {...props}
+        name="budget"
+        label="It may spend in all, in dollars"
+        note="Nothing means no limit."
+      />
+      <FormField
+        {...props}
+        name="models"
+        label="Only these models"
+        placeholder="claude-*, gpt-*"
+        note="With blanks or commas between them; nothing means all."
+      />
       <Choice
         label="Works for the project"
         value={values.project}
@@ -89,9 +80,9 @@ export function TokenDrawer({ onClose, onMade }: TokenDrawerProps) {
         onChange={(next) => set("project", next)}
         note="Its limits and budgets count."
       />
-      {field("agent", "Works as the agent", { placeholder: "builder-1" })}
-      {field("bead", "Works on the bead")}
-      {field("convoy", "Works on the convoy")}
+      <FormField {...props} name="agent" label="Works as the agent" placeholder="builder-1" />
+      <FormField {...props} name="bead" label="Works on the bead" />
+      <FormField {...props} name="convoy" label="Works on the convoy" />
     </FormDrawer>
   );
 }
