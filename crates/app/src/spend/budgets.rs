@@ -6,24 +6,16 @@ use godel_model::{
 };
 use godel_store::Tx;
 use jiff::Timestamp;
-use serde::Serialize;
+use serde_json::{Value, json};
 use tracing::instrument;
 
 use crate::{App, Call, Error, Result};
 
 const MICROS_PER_DAY: i64 = 86_400_000_000;
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Told {
-    scope: String,
-    period: &'static str,
-    cap_micros: i64,
-}
-
-fn told(budget: &Budget) -> Told {
-    let period = budget.period.as_str();
-    Told { scope: budget.scope.to_string(), period, cap_micros: budget.allows.cap }
+fn told(budget: &Budget) -> Value {
+    let (scope, period) = (budget.scope.to_string(), budget.period.as_str());
+    json!({ "scope": scope, "period": period, "capMicros": budget.allows.cap })
 }
 
 /// Sets what may be spent; a scope has one budget for each period.
