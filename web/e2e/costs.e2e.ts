@@ -95,7 +95,39 @@ describe("costs", () => {
     expect(new Set(cells.map((line) => `${line[0]} ${line[1]} ${line[7]}`))).toEqual(
       new Set(rows.map((one) => `${one.group.model} ${one.requests} ${one.costMicros}`)),
     );
+    expect(lines[0]?.split(",").slice(9)).toEqual(["savedByCacheMicros", "savedByRoutingMicros"]);
+    expect(new Set(cells.map((line) => `${line[0]} ${line[9]} ${line[10]}`))).toEqual(
+      new Set(
+        rows.map(
+          (one) => `${one.group.model} ${one.savedByCacheMicros} ${one.savedByRoutingMicros}`,
+        ),
+      ),
+    );
     expect(cells).toHaveLength(rows.length);
+  });
+
+  it("K2 savings are those of the usage API, each with its reason", async () => {
+    const { total: sums, rows } = await usage();
+    const { savedByCacheMicros = 0, savedByRoutingMicros = 0 } = sums;
+    for (const [id, micros] of [
+      ["cache", savedByCacheMicros],
+      ["routing", savedByRoutingMicros],
+    ] as const) {
+      const saving = page.locator(`[data-saving="${id}"]`);
+      await expect.poll(() => saving.getAttribute("data-saved-micros")).toBe(String(micros));
+      await saving.getByRole("note").focus();
+      await saving.getByRole("tooltip").waitFor();
+      if (micros === 0) expect(await saving.getByRole("note").textContent()).toBe("-");
+    }
+    await picture(page, "costs-savings");
+    const shown = () =>
+      page
+        .locator("[data-saved]")
+        .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-saved"))));
+    const told = rows
+      .toSorted((one, other) => other.costMicros - one.costMicros)
+      .map((one) => (one.savedByCacheMicros ?? 0) + (one.savedByRoutingMicros ?? 0));
+    await expect.poll(shown).toEqual(told);
   });
 
   it("K4 another time zone moves the edges of days and loses nothing", async () => {
@@ -193,6 +225,9 @@ describe("costs", () => {
     await panel.getByText(`${newest?.outputTokens} tokens`, { exact: true }).first().waitFor();
     await panel.getByText("Cache hit").waitFor();
     await panel.getByText("builder-1").waitFor();
+    expect(newest?.price).toMatch(/\$[\d.]+\/\$[\d.]+/);
+    await panel.getByText(newest?.price ?? "", { exact: true }).waitFor();
+    await panel.getByText(/^Price version: .* for a million tokens of input/).waitFor();
     await picture(page, "costs-request");
     await page.keyboard.press("Escape");
     await panel.waitFor({ state: "detached" });

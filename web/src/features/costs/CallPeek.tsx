@@ -13,6 +13,7 @@ import { CallPrice, Outcome } from "./CallTable";
 import { dollars } from "./csv";
 import { costQueries } from "./queries";
 import { percent } from "./SplitTable";
+import { tellPrice, tellSaving } from "./savings";
 import { cacheHit } from "./spend";
 import { useTitles } from "./useSpend";
 
@@ -53,8 +54,12 @@ function Details({ call }: { call: ModelCall }) {
             ["Output", `${count(call.outputTokens)} tokens`],
             ["Reasoning", call.reasoningTokens > 0 ? `${count(call.reasoningTokens)} tokens` : ""],
             ["Price", exact && `$${exact}${call.estimated ? ", an estimate" : ""}`],
+            ["Price version", call.price],
+            ["Saved by cache", tellSaving(call.savedByCacheMicros)],
+            ["Saved by routing", tellSaving(call.savedByRoutingMicros)],
           ])}
         />
+        {call.price && <p className={styles.note}>Price version: {tellPrice(call.price)}</p>}
       </section>
       <section aria-label="Whose it was">
         <h3 className={styles.head}>Whose it was</h3>

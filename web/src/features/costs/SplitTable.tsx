@@ -6,6 +6,7 @@ import { type Column, DataTable } from "../../ui/table/DataTable";
 import { csvOf, dollars, saveFile } from "./csv";
 import type { Range } from "./range";
 import styles from "./SplitTable.module.css";
+import { type Saved, savedOf, tellParts } from "./savings";
 import { cacheHit, type Kind, type Split, sumOf } from "./spend";
 
 interface SplitTableProps {
@@ -73,6 +74,8 @@ export function splitCsv(
     "outputTokens",
     "costMicros",
     "cost",
+    "savedByCacheMicros",
+    "savedByRoutingMicros",
   ];
   const rows = splits.map(({ key, totals }) => [
     titleOf(key),
@@ -84,6 +87,8 @@ export function splitCsv(
     totals.outputTokens,
     totals.costMicros,
     dollars(totals.costMicros),
+    totals.savedByCacheMicros ?? 0,
+    totals.savedByRoutingMicros ?? 0,
   ]);
   return csvOf(head, rows);
 }
@@ -142,6 +147,14 @@ function columnsOf(
       cell: ({ totals }) => <ExactMoney micros={totals.costMicros} />,
     },
     {
+      id: "saved",
+      title: "Saved",
+      width: "104px",
+      isNumber: true,
+      sortBy: ({ totals }) => savedOf(totals),
+      cell: ({ totals }) => <SavedMoney saved={totals} />,
+    },
+    {
       id: "share",
       title: "Share",
       width: "minmax(110px, 1fr)",
@@ -165,6 +178,16 @@ export function ExactMoney({ micros }: { micros: number }) {
   return (
     <span title={`$${dollars(micros)}`} data-micros={micros}>
       {money(micros)}
+    </span>
+  );
+}
+
+/** What caches and routing saved together; hovered, each of them. */
+function SavedMoney({ saved }: { saved: Saved }) {
+  const micros = savedOf(saved);
+  return (
+    <span title={tellParts(saved)} data-saved={micros}>
+      {micros === 0 ? "-" : money(micros)}
     </span>
   );
 }
