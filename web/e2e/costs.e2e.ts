@@ -115,7 +115,7 @@ describe("costs", () => {
     ] as const) {
       const saving = page.locator(`[data-saving="${id}"]`);
       await expect.poll(() => saving.getAttribute("data-saved-micros")).toBe(String(micros));
-      await saving.getByRole("note").focus();
+      await saving.getByRole("note").hover();
       await saving.getByRole("tooltip").waitFor();
       if (micros === 0) expect(await saving.getByRole("note").textContent()).toBe("-");
     }
