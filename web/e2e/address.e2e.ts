@@ -6,7 +6,7 @@ import { SeededServer } from "./seed";
 
 /** Forms beside a page: where, what opens them, and a field with something to write. */
 const FORMS = [
-  ["/settings/budgets", "Set a budget", "Hard stop, in dollars", "12.50"],
+  ["/settings/budgets", "Set a budget", "Limit, in dollars", "12.50"],
   ["/settings/projects", "Create a project", "What it is about", "A shop for sofas"],
   ["/settings/people", "Invite somebody", "Name", "Berta"],
   ["/settings/keys", "Create a key", "Name", "nightly"],

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ModelCalls, UsageReport } from "../src/api/types";
+import type { Budget, ModelCalls, UsageReport, User } from "../src/api/types";
 import { fileOf } from "./acts";
 import { barriers, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { ASKED, awayFromMidnight, SpendingServer } from "./spending";
@@ -33,6 +33,13 @@ describe("costs", () => {
       .getAttribute("data-total")
       .then((text) => Number(text));
   const tile = (name: string) => page.locator(`[data-tile="${name}"]`);
+  const budget = async () => (await read<{ items: Budget[] }>(here, "/api/v1/budgets")).items[0];
+  const tenant = () => page.locator('[data-budget="tenant"]');
+  const changeBudget = async () => {
+    await page.getByRole("button", { name: /^Do something with the budget of Everything/ }).click();
+    await page.getByRole("menuitem", { name: /^Change/ }).click();
+    return page.getByRole("dialog", { name: "Change the budget" });
+  };
   const row = (name: string) => page.getByRole("row", { name: new RegExp(name) });
 
   it("G8 with nothing spent it says so, and how to set a budget", async () => {
@@ -85,7 +92,39 @@ describe("costs", () => {
     expect(new Set(cells.map((line) => `${line[0]} ${line[1]} ${line[7]}`))).toEqual(
       new Set(rows.map((one) => `${one.group.model} ${one.requests} ${one.costMicros}`)),
     );
+    expect(lines[0]?.split(",").slice(9)).toEqual(["savedByCacheMicros", "savedByRoutingMicros"]);
+    expect(new Set(cells.map((line) => `${line[0]} ${line[9]} ${line[10]}`))).toEqual(
+      new Set(
+        rows.map(
+          (one) => `${one.group.model} ${one.savedByCacheMicros} ${one.savedByRoutingMicros}`,
+        ),
+      ),
+    );
     expect(cells).toHaveLength(rows.length);
+  });
+
+  it("K2 savings are those of the usage API, each with its reason", async () => {
+    const { total: sums, rows } = await usage();
+    const { savedByCacheMicros = 0, savedByRoutingMicros = 0 } = sums;
+    for (const [id, micros] of [
+      ["cache", savedByCacheMicros],
+      ["routing", savedByRoutingMicros],
+    ] as const) {
+      const saving = page.locator(`[data-saving="${id}"]`);
+      await expect.poll(() => saving.getAttribute("data-saved-micros")).toBe(String(micros));
+      await saving.getByRole("note").hover();
+      await saving.getByRole("tooltip").waitFor();
+      if (micros === 0) expect(await saving.getByRole("note").textContent()).toBe("-");
+    }
+    await picture(page, "costs-savings");
+    const shown = () =>
+      page
+        .locator("[data-saved]")
+        .evaluateAll((cells) => cells.map((cell) => Number(cell.getAttribute("data-saved"))));
+    const told = rows
+      .toSorted((one, other) => other.costMicros - one.costMicros)
+      .map((one) => (one.savedByCacheMicros ?? 0) + (one.savedByRoutingMicros ?? 0));
+    await expect.poll(shown).toEqual(told);
   });
 
   it("K4 another time zone moves the edges of days and loses nothing", async () => {
@@ -185,6 +224,9 @@ describe("costs", () => {
     await panel.getByText(`${newest?.outputTokens} tokens`, { exact: true }).first().waitFor();
     await panel.getByText("Cache hit").waitFor();
     await panel.getByText("builder-1").waitFor();
+    expect(newest?.price).toMatch(/\$[\d.]+\/\$[\d.]+/);
+    await panel.getByText(newest?.price ?? "", { exact: true }).waitFor();
+    await panel.getByText(/^Price version: .* for a million tokens of input/).waitFor();
     await picture(page, "costs-request");
     await page.keyboard.press("Escape");
     await panel.waitFor({ state: "detached" });
@@ -196,9 +238,9 @@ describe("costs", () => {
     await page.getByRole("tab", { name: "Budgets" }).click();
     await page.getByRole("button", { name: "Set a budget" }).last().click();
     const form = page.getByRole("dialog", { name: "Set a budget" });
-    await form.getByLabel("Hard stop, in dollars").fill("many");
+    await form.getByLabel("Limit, in dollars").fill("many");
     await form.getByText("Write dollars, such as 200 or 0.25.").waitFor();
-    await form.getByLabel("Hard stop, in dollars").fill("0.000001");
+    await form.getByLabel("Limit, in dollars").fill("0.000001");
     const trial = form.getByRole("region", { name: "What it would have done" });
     // The first request of all is let in: nothing was spent before it.
     const refused = `${REQUESTS - 1} requests`;
@@ -215,7 +257,7 @@ describe("costs", () => {
       ...["budget", "try", "tenant", "0.000001/month", "--days", "1"],
     );
     expect(command.stops.map(({ requests }) => requests)).toEqual([REQUESTS - 1]);
-    await form.getByLabel("Hard stop, in dollars").fill("200");
+    await form.getByLabel("Limit, in dollars").fill("200");
     await trial.getByText(/this would have stopped nothing: \$/).waitFor();
     await stops.waitFor({ state: "detached" });
     await form.getByText("godel budget set tenant 200/month").waitFor();
@@ -225,7 +267,7 @@ describe("costs", () => {
     await form.getByRole("button", { name: "Go on writing" }).click();
     await form.getByRole("button", { name: "Set the budget" }).click();
     await form.waitFor({ state: "detached" });
-    const line = page.locator('[data-budget="tenant"]');
+    const line = tenant();
     await line.getByText(/ of \$200\.00/).waitFor();
     await tile("This month").getByText("of $200.00, in UTC").waitFor();
     await tile("Forecast").getByText("Lasts").waitFor();
@@ -236,8 +278,59 @@ describe("costs", () => {
     await line.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Undo" }).click();
     await line.getByText(/ of \$200\.00/).waitFor();
-    const { items } = await read<{ items: { capMicros: number }[] }>(here, "/api/v1/budgets");
-    expect(items.map(({ capMicros }) => capMicros)).toEqual([200_000_000]);
+    expect((await budget())?.capMicros).toBe(200_000_000);
+  });
+
+  it("K3 a grace and who is told are set, kept by the server, and shown after a reload", async () => {
+    await spending.server.cli("user", "invite", "ada", "--role", "developer");
+    const form = await changeBudget();
+    await form.getByLabel("Grace, in percent").fill("10");
+    await form.getByText("Requests are refused from $220.00 on.").waitFor();
+    await form.getByLabel("Who is told").selectOption("some");
+    const act = form.getByRole("button", { name: "Change the budget" });
+    expect(await act.isDisabled()).toBe(true);
+    await form.getByRole("group", { name: "People who are told" }).getByLabel("ada").check();
+    await form.getByText("godel budget set tenant 200/month --grace 10 --tell ada").waitFor();
+    const trial = form.getByRole("region", { name: "What it would have done" });
+    await trial.getByText("godel budget try tenant 220/month --days 7").waitFor();
+    await trial.getByText(/this would have stopped nothing: \$/).waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await picture(page, "costs-budget-grace");
+    await act.click();
+    await form.waitFor({ state: "detached" });
+    const { items: people } = await read<{ items: User[] }>(here, "/api/v1/users");
+    const ada = people.find(({ name }) => name === "ada")?.id;
+    expect(await budget()).toMatchObject({ hardStop: true, gracePercent: 10, tell: [ada] });
+    await page.reload();
+    await tenant()
+      .getByText(/refuses from \$220\.00 on \(10% grace\), told: ada/)
+      .waitFor();
+    const again = await changeBudget();
+    expect(await again.getByLabel("Grace, in percent").inputValue()).toBe("10");
+    expect(await again.getByLabel("ada").isChecked()).toBe(true);
+    await again.getByRole("button", { name: "Cancel" }).click();
+    await again.waitFor({ state: "detached" });
+  });
+
+  it("K3 without a hard stop a budget only tells, and everybody may be told again", async () => {
+    const form = await changeBudget();
+    await form.getByLabel("Hard stop", { exact: true }).selectOption("off");
+    expect(await form.getByLabel("Grace, in percent").isDisabled()).toBe(true);
+    await form.getByText(/^The hard stop is off: nothing is refused/).waitFor();
+    await form.getByText("This would have stopped nothing: it only tells.").waitFor();
+    await form.getByLabel("Who is told").selectOption("all");
+    await form.getByText("godel budget set tenant 200/month --alert-only --tell-all").waitFor();
+    await picture(page, "costs-budget-only-tells");
+    await form.getByRole("button", { name: "Change the budget" }).click();
+    await form.waitFor({ state: "detached" });
+    await tenant()
+      .getByText(/only tells, told: everybody who may know of it/)
+      .waitFor();
+    expect(await budget()).toMatchObject({ hardStop: false, tell: [] });
+    await page.reload();
+    await tenant()
+      .getByText(/only tells/)
+      .waitFor();
   });
 
   it("K3 what the server says about a field is told at the field", async () => {
@@ -245,7 +338,7 @@ describe("costs", () => {
     const form = page.getByRole("dialog", { name: "Set a budget" });
     await form.getByLabel("Whose spending").selectOption("token");
     await form.getByLabel("Token, by name or id").fill("nobody");
-    await form.getByLabel("Hard stop, in dollars").fill("3");
+    await form.getByLabel("Limit, in dollars").fill("3");
     await form.getByRole("button", { name: "Set the budget" }).click();
     const field = form.getByLabel("Token, by name or id");
     await form.getByRole("alert").waitFor();

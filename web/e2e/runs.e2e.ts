@@ -129,6 +129,15 @@ describe("the page of a run", () => {
     expect(new Set(chain).size).toBe(5);
     await expect.poll(() => page.locator("[data-edge]").count()).toBe(7);
     await picture(page, "run-begun");
+    // What is not over cannot be done anew.
+    await card("ship").click();
+    await panel().getByText("ship is pending; only what is over can be done anew.").waitFor({
+      state: "attached",
+    });
+    const again = panel().getByRole("button", { name: "Rerun from here" });
+    expect(await again.getAttribute("aria-disabled")).toBe("true");
+    await page.keyboard.press("Escape");
+    await panel().waitFor({ state: "detached" });
   });
 
   it("X2 steps change live, and no card moves", async () => {
@@ -160,7 +169,7 @@ describe("the page of a run", () => {
     await card("build").click();
     await panel().getByRole("region", { name: "Output" }).getByText(/fine/).waitFor();
     const again = panel().getByRole("button", { name: "Rerun from here" });
-    await expect.poll(() => again.getAttribute("aria-disabled")).toBe("true");
+    await expect.poll(() => again.getAttribute("aria-disabled")).toBe(null);
     await page.keyboard.press("Escape");
     await panel().waitFor({ state: "detached" });
   });
@@ -244,6 +253,35 @@ describe("the page of a run", () => {
     await page.getByRole("button", { name: "Retry what failed" }).waitFor();
     const state = async () => (await read<Run>(here, `/api/v1/runs/${second}`)).state;
     await expect.poll(state).toBe("cancelled");
+  });
+
+  it("X2 a step that succeeded is done anew after a question, and all that comes after it", async () => {
+    await page.goto(`${here.url}/dashboard/queue/runs/${run}`);
+    await card("test").click();
+    const ask = async () => {
+      await panel().getByRole("button", { name: "Rerun from here" }).click();
+      const question = page.getByRole("dialog", { name: "Rerun from test?" });
+      await question.getByText(/ 2 steps after it are done anew as well\.$/).waitFor();
+      return question;
+    };
+    const first = await ask();
+    expect(await barriers(page)).toEqual([]);
+    await picture(page, "run-rerun");
+    await first.getByRole("button", { name: "Cancel" }).click();
+    await first.waitFor({ state: "detached" });
+    const rounds = async () => {
+      const all = (await steps()).map(({ id, round }) => [id, round] as const);
+      return Object.fromEntries(all);
+    };
+    const before = await rounds();
+    expect(before).toMatchObject({ test: 1, build: 0 });
+    await (await ask()).getByRole("button", { name: "Rerun from here" }).click();
+    await work({ test: "ok" });
+    await isIn("agree", "waiting");
+    const after = await rounds();
+    for (const id of ["test", "agree", "ship"]) expect(after[id], id).toBe((before[id] ?? 0) + 1);
+    for (const id of ["checkout", "build", "lint"]) expect(after[id], id).toBe(before[id]);
+    await page.keyboard.press("Escape");
   });
 
   it("X2 a narrow page shows the list", async () => {

@@ -304,7 +304,7 @@ describe("settings", () => {
     await page.getByText("Nothing would change: all of it is so already.").waitFor();
     const cap = { scope: "tenant", period: "total", capMicros: 123_456_789, warnPercent: 70 };
     await input.setInputFiles(file([cap]));
-    await page.getByText("capMicros: 123456789; warnPercent: 70").waitFor();
+    await page.getByText(/^capMicros: 123456789; .*warnPercent: 70$/).waitFor();
     const caps = async () =>
       (await read<{ items: Budget[] }>(here, "/api/v1/budgets")).items.map(
         ({ capMicros }) => capMicros,

@@ -811,8 +811,8 @@ export interface paths {
         get: operations["listBudgets"];
         /**
          * Set a budget
-         * @description A scope has one budget for each period; setting it again changes its limit. What was spent before
-         *     it was set counts.
+         * @description A scope has one budget for each period; setting it again changes its limit and what else is named. What was
+         *     spent before it was set counts.
          */
         put: operations["setBudget"];
         post?: never;
@@ -2229,7 +2229,8 @@ export interface paths {
         put?: never;
         /**
          * Retry a run
-         * @description Steps that failed or were cancelled, and all that depends on them; the rest stays as it is.
+         * @description All steps that failed or were cancelled, or those that are named, whatever they came to, and all that depends
+         *     on them; the rest stays as it is.
          */
         post: operations["retryRun"];
         delete?: never;
@@ -5022,6 +5023,15 @@ export interface components {
              * @description From how many percent on its owner is warned.
              */
             warnPercent: number;
+            /** @description Whether requests are refused when it is used up; else somebody is told, and that is all. */
+            hardStop?: boolean;
+            /**
+             * Format: int32
+             * @description By how many percent it may be passed before requests are refused.
+             */
+            gracePercent?: number;
+            /** @description Who is told of it, by ids of users; nobody stands for everybody who may know of it. */
+            tell?: string[];
             /**
              * Format: int64
              * @description What is spent in the present period.
@@ -6381,6 +6391,21 @@ export interface components {
              * @description What it cost, in millionths of a dollar.
              */
             costMicros?: number | null;
+            /**
+             * @description By which price of the list of models: from which day on it counts, and dollars for a million tokens of input
+             *     and output.
+             */
+            price?: string | null;
+            /**
+             * Format: int64
+             * @description What it would have cost more without a cache.
+             */
+            savedByCacheMicros?: number;
+            /**
+             * Format: int64
+             * @description What it would have cost more, had nobody chosen by cost.
+             */
+            savedByRoutingMicros?: number;
             /** @description Whether tokens and cost are an estimate. */
             estimated: boolean;
             /**
@@ -7199,6 +7224,13 @@ export interface components {
              * @description From how many percent on it warns; 80 unless given.
              */
             warnPercent?: number;
+            /** @description Whether requests are refused when it is used up; as it is, or yes, unless given. */
+            hardStop?: boolean | null;
+            /**
+             * Format: int32
+             * @description By how many percent it may be passed before; as it is, or 0, unless given.
+             */
+            gracePercent?: number | null;
         };
         /** @description What is set for a project. */
         PortableProject: {
@@ -7564,7 +7596,7 @@ export interface components {
         };
         /** @description Which steps are tried again. */
         RetryRun: {
-            /** @description Their ids; none stands for all that failed. */
+            /** @description Their ids, of steps that failed or succeeded; none stands for all that failed. */
             steps?: string[];
         };
         /** @description What was taken back. */
@@ -8403,9 +8435,18 @@ export interface components {
             capMicros: number;
             /**
              * Format: int32
-             * @description From how many percent on its owner is warned; 80 unless given.
+             * @description From how many percent on its owner is warned; as it was, or 80, unless given.
              */
             warnPercent?: number | null;
+            /** @description Whether requests are refused when it is used up; as it was, or yes, unless given. */
+            hardStop?: boolean | null;
+            /**
+             * Format: int32
+             * @description By how many percent it may be passed before; as it was, or 0, unless given.
+             */
+            gracePercent?: number | null;
+            /** @description Who is told of it, by ids of users: as it was, or everybody who may know of it, unless given. */
+            tell?: string[] | null;
         };
         /** @description One thing that is different. */
         SettingsChange: {
@@ -10545,6 +10586,16 @@ export interface components {
              * @description What they cost, in millionths of a dollar.
              */
             costMicros: number;
+            /**
+             * Format: int64
+             * @description What they would have cost more without caches; less than 0 if what was written to them was not read.
+             */
+            savedByCacheMicros?: number;
+            /**
+             * Format: int64
+             * @description What they would have cost more, had nobody chosen by cost.
+             */
+            savedByRoutingMicros?: number;
         };
         /** @description Somebody who has an account. */
         User: {

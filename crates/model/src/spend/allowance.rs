@@ -109,13 +109,12 @@ pub(super) fn share(amount: i64, percent: u32) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Mint;
+    use crate::{Mint, Report as _};
 
     #[test]
     fn an_allowance_that_makes_no_sense_names_its_field() {
         let fine = Allowance::of(5);
         assert!(fine.check().is_ok());
-        let field = |allowance: Allowance| allowance.check().unwrap_err().field();
         let many = vec![Mint::system().id(); TOLD_MAX + 1];
         for (bad, name) in [
             (Allowance { cap: 0, ..fine.clone() }, "capMicros"),
@@ -123,7 +122,7 @@ mod tests {
             (Allowance { grace_percent: 101, ..fine.clone() }, "gracePercent"),
             (Allowance { tell: many, ..fine.clone() }, "tell"),
         ] {
-            assert_eq!(field(bad), Some(name));
+            assert_eq!(bad.check().unwrap_err().field(), Some(name));
         }
     }
 

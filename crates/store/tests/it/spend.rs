@@ -281,7 +281,7 @@ async fn what_is_open_is_charged_at_its_worst_when_the_schema_goes_back_and_forw
         purpose.project = Some(Mint::system().id());
         purpose.token = Some(Mint::system().id());
         (open.request, open.attempt, open.worst) = (ended.id, 2, Some(900));
-        "the model \"it\" was".clone_into(&mut open.model);
+        open.model = "the model \"it\" was".into();
         let calls = [ended.clone(), open.clone()];
         write(&world, move |tx| {
             tx.calls().open((tenant, node, 3), &calls)?;

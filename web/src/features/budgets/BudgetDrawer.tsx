@@ -1,24 +1,23 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import type { Budget } from "../../api/types";
-import { toast } from "../../change/toasts";
 import { TextField } from "../../ui/Field";
 import { Choice } from "../../ui/form/Choice";
 import { FormDrawer } from "../../ui/form/FormDrawer";
-import { placeError, useForm } from "../../ui/form/form";
+import { placeError } from "../../ui/form/form";
 import { usersQuery } from "../costs/queries";
 import { useProject } from "../projects/queries";
+import { graceOf, settingOf, useBudgetForm, type Values, whyNot } from "./budgetForm";
 import {
-  amountOf,
   microsOf,
   PERIOD_TITLES,
   PERIODS,
   type Period,
   SCOPES,
   type ScopeKind,
-  scopeParts,
   setCli,
+  tellStop,
 } from "./budgets";
-import { budgetsQuery, setBudget } from "./queries";
+import { TellField } from "./TellField";
 import { Trial } from "./Trial";
 
 const SCOPE_TITLES: Record<ScopeKind, string> = {
@@ -31,6 +30,15 @@ const SCOPE_TITLES: Record<ScopeKind, string> = {
   token: "A token",
 };
 
+/** Which answer of the server belongs to which field; a grace is in percent, too, so it comes first. */
+const FIELD_WORDS = {
+  name: /scope|\bid\b|project|user|not_found|no such/i,
+  amount: /cap|amount|micro/i,
+  grace: /grace|passed/i,
+  warn: /warn|percent/i,
+  tell: /tell|told/i,
+};
+
 /** Sets or changes a limit, and tells what it would have done so far. */
 export function BudgetDrawer({
   budget,
@@ -40,15 +48,12 @@ export function BudgetDrawer({
   onClose: () => void;
 }) {
   const form = useBudgetForm(budget, onClose);
-  const { values, set } = form;
-  const micros = microsOf(values.amount);
-  const warn = Number(values.warn);
-  const { fields, rest } = placeError(form.error, {
-    name: /scope|\bid\b|project|user|not_found|no such/i,
-    amount: /cap|amount|micro/i,
-    warn: /warn|percent/i,
-  });
-  const isAmountBad = values.amount !== "" && micros === undefined;
+  const { values, set, people } = form;
+  const { fields, rest } = placeError(form.error, FIELD_WORDS);
+  const refused = whyNot(values, people);
+  const setting = settingOf(values, people);
+  const nameOf = (id: string) => people?.find((one) => one.id === id)?.name ?? id;
+  const command = () => setCli({ ...setting, tell: setting.tell.map(nameOf) }, budget);
   return (
     <FormDrawer
       title={budget ? "Change the budget" : "Set a budget"}
@@ -56,19 +61,49 @@ export function BudgetDrawer({
       onClose={onClose}
       form={form}
       can="budget:update:team"
-      refused={whyNot(values, micros)}
+      refused={refused}
       error={rest}
-      cli={micros ? setCli(scopeOf(values), values.period as Period, micros, warn) : undefined}
+      cli={setting.capMicros > 0 ? command() : undefined}
     >
       {!budget && <Scope values={values} set={set} error={fields.name} />}
+      <Limit values={values} set={set} fields={fields} />
+      <TellField values={values} set={set} people={people} error={fields.tell} />
+      {refused === undefined && (
+        <Trial
+          scope={setting.scope}
+          period={setting.period}
+          capMicros={setting.capMicros}
+          hardStop={setting.hardStop}
+          gracePercent={setting.gracePercent}
+        />
+      )}
+    </FormDrawer>
+  );
+}
+
+interface FieldProps {
+  values: Values;
+  set: (name: keyof Values, value: string) => void;
+}
+
+/** How much may be spent, from where on it warns, and from where on requests are refused. */
+function Limit({
+  values,
+  set,
+  fields,
+}: FieldProps & { fields: Partial<Record<"amount" | "warn" | "grace", string>> }) {
+  const capMicros = microsOf(values.amount);
+  const isAmountBad = values.amount !== "" && capMicros === undefined;
+  return (
+    <>
       <TextField
-        label="Hard stop, in dollars"
+        label="Limit, in dollars"
         value={values.amount}
         inputMode="decimal"
         placeholder="200"
         autoFocus
         error={isAmountBad ? "Write dollars, such as 200 or 0.25." : fields.amount}
-        note="Requests that would cost more are refused before a provider is asked."
+        note="What may be spent until it begins anew."
         onChange={(event) => set("amount", event.target.value)}
       />
       <TextField
@@ -81,58 +116,56 @@ export function BudgetDrawer({
         note="From here on there is an event budget:warning."
         onChange={(event) => set("warn", event.target.value)}
       />
-      {micros !== undefined && whyNot(values, micros) === undefined && (
-        <Trial scope={scopeOf(values)} period={values.period as Period} capMicros={micros} />
-      )}
-    </FormDrawer>
+      <Choice
+        label="Hard stop"
+        value={values.stop}
+        options={[
+          ["on", "On: requests are refused"],
+          ["off", "Off: only tell"],
+        ]}
+        note={
+          values.stop === "on"
+            ? "Requests that would cost more are refused before a provider is asked."
+            : "When the limit is reached somebody is told, and that is all."
+        }
+        onChange={(next) => set("stop", next)}
+      />
+      <Grace values={values} set={set} error={fields.grace} capMicros={capMicros} />
+    </>
   );
 }
 
-type Values = Record<"kind" | "name" | "period" | "amount" | "warn", string>;
-
-function useBudgetForm(budget: Budget | undefined, onClose: () => void) {
-  const client = useQueryClient();
-  const { kind, name } = scopeParts(budget?.scope ?? "tenant");
-  return useForm<Values, Budget>({
-    draft: `budget.${budget?.id ?? "new"}`,
-    initial: {
-      kind,
-      name,
-      period: budget?.period ?? "monthly",
-      amount: budget ? amountOf(budget.capMicros) : "",
-      warn: String(budget?.warnPercent ?? 80),
-    },
-    send: (values) =>
-      setBudget({
-        scope: scopeOf(values),
-        period: values.period,
-        capMicros: microsOf(values.amount) ?? 0,
-        warnPercent: Number(values.warn),
-      }),
-    done: () => {
-      client.invalidateQueries({ queryKey: budgetsQuery.queryKey });
-      toast({ title: "The budget is set" });
-      onClose();
-    },
-  });
-}
-
-function scopeOf({ kind, name }: Values): string {
-  return kind === "tenant" ? kind : `${kind}:${name.trim()}`;
-}
-
-function whyNot({ kind, name }: Values, micros: number | undefined): string | undefined {
-  if (micros === undefined) return "Say how much may be spent.";
-  if (kind !== "tenant" && name.trim() === "") return "Say whose spending it limits.";
-  return undefined;
-}
-
-/** Whose spending is limited, and for how long; that stays when a budget is changed. */
-function Scope({
+function Grace({
   values,
   set,
   error,
-}: Pick<ReturnType<typeof useBudgetForm>, "values" | "set"> & { error?: string | undefined }) {
+  capMicros,
+}: FieldProps & { error: string | undefined; capMicros: number | undefined }) {
+  const isOff = values.stop !== "on";
+  const gracePercent = graceOf(values);
+  const note = isOff
+    ? "The hard stop is off: nothing is refused, so there is no grace."
+    : capMicros !== undefined && gracePercent !== undefined
+      ? tellStop({ capMicros, hardStop: true, gracePercent })
+      : "By so much the limit may be passed before requests are refused.";
+  const isBad = !isOff && gracePercent === undefined;
+  return (
+    <TextField
+      label="Grace, in percent"
+      value={values.grace}
+      type="number"
+      min={0}
+      max={100}
+      disabled={isOff}
+      error={isBad ? "Write a whole number from 0 to 100." : error}
+      note={note}
+      onChange={(event) => set("grace", event.target.value)}
+    />
+  );
+}
+
+/** Whose spending is limited, and for how long; that stays when a budget is changed. */
+function Scope({ values, set, error }: FieldProps & { error: string | undefined }) {
   return (
     <>
       <Choice

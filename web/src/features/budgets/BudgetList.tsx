@@ -3,7 +3,7 @@ import type { Budget } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { useParam } from "../../router/router";
 import { Empty } from "../../ui/Empty";
-import { money } from "../../ui/format";
+import { money, shortId } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { Menu } from "../../ui/Menu";
 import { Meter } from "../../ui/Meter";
@@ -13,7 +13,15 @@ import { Time } from "../../ui/Time";
 import { useTitles } from "../costs/useSpend";
 import { BudgetDrawer } from "./BudgetDrawer";
 import styles from "./BudgetList.module.css";
-import { inOrder, PERIOD_TITLES, type Period, scopeParts } from "./budgets";
+import {
+  inOrder,
+  marksOf,
+  PERIOD_TITLES,
+  type Period,
+  scopeParts,
+  stopsAt,
+  tellStop,
+} from "./budgets";
 import { budgetsQuery, useRemoveBudget } from "./queries";
 
 /** All limits, and the form for one; the address says which is open. */
@@ -63,7 +71,8 @@ export function BudgetList() {
 function Line({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
   const remove = useRemoveBudget();
   const title = useScopeTitle()(budget.scope);
-  const { capMicros, spentMicros, heldMicros, warnPercent, endsAt } = budget;
+  const titles = useTitles();
+  const { capMicros, spentMicros, heldMicros, endsAt } = budget;
   const text = `${money(spentMicros)} of ${money(capMicros)}`;
   return (
     <li className={styles.line} data-budget={budget.scope}>
@@ -77,7 +86,8 @@ function Line({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
         </p>
         <Meter label={`Budget of ${title}`} value={spentMicros} max={capMicros} text={text} />
         <p className={styles.note}>
-          {heldMicros > 0 && `${money(heldMicros)} held back, `}warns at {warnPercent}%
+          {heldMicros > 0 && `${money(heldMicros)} held back, `}
+          {marksOf(budget, (id) => shortId(titles("user", id)))}
           {endsAt && (
             <>
               , begins anew <Time at={endsAt} />
@@ -106,10 +116,18 @@ function Line({ budget, onEdit }: { budget: Budget; onEdit: () => void }) {
 }
 
 function BudgetState({ budget }: { budget: Budget }) {
-  if (budget.spentMicros >= budget.capMicros) {
+  const refusedFrom = stopsAt(budget);
+  if (refusedFrom !== undefined && budget.spentMicros >= refusedFrom) {
     return (
       <Badge tone="bad" icon="stop">
         Used up
+      </Badge>
+    );
+  }
+  if (budget.spentMicros >= budget.capMicros) {
+    return (
+      <Badge tone="warn" icon="alert" title={tellStop(budget)}>
+        {refusedFrom === undefined ? "Passed, only tells" : "In its grace"}
       </Badge>
     );
   }

@@ -9,7 +9,7 @@ import { PartialBadge } from "../../ui/Status";
 import { Segmented } from "../../ui/Tabs";
 import { useNow } from "../../ui/useNow";
 import { agentQueries } from "../agents/queries";
-import type { Period } from "./budgets";
+import { type Period, stopsAt } from "./budgets";
 import { trialQuery } from "./queries";
 import styles from "./Trial.module.css";
 import { DAYS, type Days, momentTitle, tellTrial, tryCli } from "./trial";
@@ -22,18 +22,41 @@ interface TrialProps {
   scope: string;
   period: Period;
   capMicros: number;
+  hardStop: boolean;
+  gracePercent: number;
 }
 
 /** What a limit would have done, had it been there in the past days. */
-export function Trial({ scope, period, capMicros }: TrialProps) {
+export function Trial({ scope, period, ...limit }: TrialProps) {
+  const refusedFrom = stopsAt(limit);
+  return (
+    <section className={styles.trial} aria-label="What it would have done">
+      {refusedFrom === undefined ? (
+        <>
+          <h3>Tried on the past</h3>
+          <p role="status">This would have stopped nothing: it only tells.</p>
+        </>
+      ) : (
+        <Tried scope={scope} period={period} refusedFrom={refusedFrom} />
+      )}
+    </section>
+  );
+}
+
+/** The server tries a limit without a grace, so it is asked for where requests are refused. */
+function Tried({
+  scope,
+  period,
+  refusedFrom,
+}: Pick<TrialProps, "scope" | "period"> & { refusedFrom: number }) {
   const [days, setDays] = useState<Days>("7");
-  const wanted = { scope, period, capMicros, pastDays: Number(days) };
+  const wanted = { scope, period, capMicros: refusedFrom, pastDays: Number(days) };
   const { paused, isPaused } = usePaused(wanted);
   const { data, error, isFetching } = useQuery(trialQuery(paused));
   const now = useNow(MINUTE_MS);
   const when = (at: string) => momentTitle(at, now);
   return (
-    <section className={styles.trial} aria-label="What it would have done">
+    <>
       <div className={styles.head}>
         <h3>Tried on the past</h3>
         <Segmented label="How far back" options={CHOICES} value={days} onChange={setDays} />
@@ -55,8 +78,8 @@ export function Trial({ scope, period, capMicros }: TrialProps) {
         )}
       </div>
       {data && data.stops.length > 0 && <Stops stops={data.stops} when={when} />}
-      <Cli command={tryCli(scope, period, capMicros, days)} />
-    </section>
+      <Cli command={tryCli(scope, period, refusedFrom, days)} />
+    </>
   );
 }
 

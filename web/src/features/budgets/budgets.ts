@@ -1,4 +1,5 @@
 import type { Budget } from "../../api/types";
+import { money, shellWord } from "../../ui/format";
 
 /** Whose spending can be limited. */
 export const SCOPES = ["tenant", "project", "user", "agent", "bead", "convoy", "token"] as const;
@@ -12,6 +13,11 @@ export const PERIOD_TITLES: Record<Period, string> = {
   daily: "Each day",
   total: "In all",
 };
+
+/** From how many percent on a budget warns unless told otherwise. */
+export const WARN_PERCENT = 80;
+/** How many people are told of one budget at most. */
+export const TOLD_MOST = 20;
 
 /** `project:a1` as its two parts. */
 export function scopeParts(scope: string): { kind: ScopeKind; name: string } {
@@ -33,11 +39,70 @@ export function amountOf(micros: number): string {
   return String(micros / 1_000_000);
 }
 
-/** The same on the command line. */
-export function setCli(scope: string, period: Period, micros: number, warn: number): string {
+/** What of a budget decides when requests are refused; a server that says nothing stops at the limit. */
+type Stopping = Pick<Budget, "capMicros" | "hardStop" | "gracePercent">;
+
+/** From how much spending on requests are refused; undefined if they never are. */
+export function stopsAt({ capMicros, hardStop, gracePercent }: Stopping): number | undefined {
+  if (hardStop === false) return undefined;
+  const percent = 100 + (gracePercent ?? 0);
+  // In two parts, for the product of a large limit has more digits than a number keeps.
+  const whole = Math.floor(capMicros / 100) * percent;
+  return whole + Math.floor(((capMicros % 100) * percent) / 100);
+}
+
+/** What becomes of requests when a limit is reached, as a sentence. */
+export function tellStop(budget: Stopping): string {
+  const from = stopsAt(budget);
+  return from === undefined
+    ? "Nothing is refused; it only tells."
+    : `Requests are refused from ${money(from)} on.`;
+}
+
+/** What happens at the marks of a budget, and who hears of it: `warns at 80%, only tells, tells Ada`. */
+export function marksOf(
+  budget: Stopping & Pick<Budget, "warnPercent" | "tell">,
+  nameOf: (user: string) => string,
+): string {
+  const { warnPercent, gracePercent = 0, tell = [] } = budget;
+  const from = stopsAt(budget);
+  const grace = gracePercent > 0 ? ` (${gracePercent}% grace)` : "";
+  const stop = from === undefined ? "only tells" : `refuses from ${money(from)} on${grace}`;
+  const told = tell.length > 0 ? tell.map(nameOf).join(", ") : "everybody who may know of it";
+  return `warns at ${warnPercent}%, ${stop}, told: ${told}`;
+}
+
+/** What is set of a budget, in the words of the command line. */
+export interface Setting {
+  scope: string;
+  period: Period;
+  capMicros: number;
+  warnPercent: number;
+  hardStop: boolean;
+  gracePercent: number;
+  /** Names of those who are told; none stands for everybody. */
+  tell: readonly string[];
+}
+
+/**
+ * The same on the command line. What is as usual is not said, unless it was otherwise before: the
+ * command leaves what it does not name as it was.
+ */
+export function setCli(setting: Setting, before?: Budget): string {
+  const { scope, period, capMicros, warnPercent, hardStop, gracePercent, tell } = setting;
   const each = { monthly: "/month", daily: "/day", total: "" }[period];
-  const percent = warn === 80 ? "" : ` --warn ${warn}`;
-  return `godel budget set ${scope} ${amountOf(micros)}${each}${percent}`;
+  const differs = (value: number, usual: number, was: number | undefined) =>
+    value !== usual || (was ?? usual) !== usual;
+  const words = [`godel budget set ${scope} ${amountOf(capMicros)}${each}`];
+  if (differs(warnPercent, WARN_PERCENT, before?.warnPercent)) words.push(`--warn ${warnPercent}`);
+  if (!hardStop) words.push("--alert-only");
+  else {
+    if (before?.hardStop === false) words.push("--hard-stop");
+    if (differs(gracePercent, 0, before?.gracePercent)) words.push(`--grace ${gracePercent}`);
+  }
+  for (const name of tell) words.push(`--tell ${shellWord(name)}`);
+  if (tell.length === 0 && (before?.tell ?? []).length > 0) words.push("--tell-all");
+  return words.join(" ");
 }
 
 /** Budgets in the order of their scopes, the widest first. */

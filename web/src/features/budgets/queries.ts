@@ -40,7 +40,11 @@ export function useRemoveBudget() {
       })),
     settle: () => [budgetsQuery.queryKey],
     done: () => "The budget was removed",
-    undo: ({ scope, period, capMicros, warnPercent }) =>
-      setBudget({ scope, period, capMicros, warnPercent }),
+    undo: ({ scope, period, capMicros, warnPercent, hardStop, gracePercent, tell }) =>
+      setBudget({
+        ...{ scope, period, capMicros, warnPercent },
+        // What the server did not say is as usual, and that is what nothing stands for.
+        ...{ hardStop: hardStop ?? null, gracePercent: gracePercent ?? null, tell: tell ?? null },
+      }),
   });
 }

@@ -75,10 +75,16 @@ describe("the trial of a budget", () => {
     );
   });
 
-  const show = () =>
+  const show = (limit: { hardStop?: boolean; gracePercent?: number } = {}) =>
     render(
       <QueryClientProvider client={newQueryClient()}>
-        <Trial scope="tenant" period="daily" capMicros={500_000} />
+        <Trial
+          scope="tenant"
+          period="daily"
+          capMicros={500_000}
+          hardStop={limit.hardStop ?? true}
+          gracePercent={limit.gracePercent ?? 0}
+        />
       </QueryClientProvider>,
     );
 
@@ -106,6 +112,23 @@ describe("the trial of a budget", () => {
         capMicros: 500_000,
         pastDays: 31,
       });
+  });
+
+  it("K3 a grace is part of what is tried", async () => {
+    const calls = fakeServer({ "POST /api/v1/budgets/trial": () => ok(fakeTrial()) });
+    show({ gracePercent: 10 });
+    await screen.findByText(/this would have stopped nothing: \$1\.20 were spent/);
+    expect(calls.map(({ body }) => body)).toEqual([
+      { scope: "tenant", period: "daily", capMicros: 550_000, pastDays: 7 },
+    ]);
+    screen.getByText("godel budget try tenant 0.55/day --days 7");
+  });
+
+  it("K3 without a hard stop nothing is asked: it would only have told", () => {
+    const calls = fakeServer({});
+    show({ hardStop: false, gracePercent: 10 });
+    screen.getByText("This would have stopped nothing: it only tells.");
+    expect(calls).toEqual([]);
   });
 
   it("says why it cannot be tried", async () => {

@@ -13,6 +13,7 @@ import styles from "./CallPeek.module.css";
 import { CallPrice, Outcome } from "./CallTable";
 import { costQueries } from "./queries";
 import { percent } from "./SplitTable";
+import { tellPrice, tellSaving } from "./savings";
 import { cacheHit } from "./spend";
 import { useTitles } from "./useSpend";
 
@@ -51,8 +52,12 @@ function Details({ call }: { call: ModelCall }) {
             ["Output", `${count(call.outputTokens)} tokens`],
             ["Reasoning", call.reasoningTokens > 0 ? `${count(call.reasoningTokens)} tokens` : ""],
             [call.estimated ? "Estimate" : "Price", micros === undefined ? "" : { micros }],
+            ["Price version", call.price],
+            ["Saved by cache", tellSaving(call.savedByCacheMicros)],
+            ["Saved by routing", tellSaving(call.savedByRoutingMicros)],
           ])}
         />
+        {call.price && <p className={styles.note}>Price version: {tellPrice(call.price)}</p>}
       </section>
       <section aria-label="Whose it was">
         <h3 className={panel.head}>Whose it was</h3>

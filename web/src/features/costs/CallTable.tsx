@@ -173,6 +173,9 @@ function callCsv(calls: readonly ModelCall[]): string {
     "cacheWriteTokens",
     "outputTokens",
     "costMicros",
+    "price",
+    "savedByCacheMicros",
+    "savedByRoutingMicros",
   ];
   const rows = calls.map((call) => [
     call.timestamp,
@@ -187,6 +190,9 @@ function callCsv(calls: readonly ModelCall[]): string {
     call.cacheWriteTokens,
     call.outputTokens,
     call.costMicros ?? "",
+    call.price ?? "",
+    call.savedByCacheMicros ?? 0,
+    call.savedByRoutingMicros ?? 0,
   ]);
   return csvOf(head, rows);
 }

@@ -15,9 +15,10 @@ import { CallTable } from "./CallTable";
 import styles from "./CostsPage.module.css";
 import { Headline } from "./Headline";
 import type { Preset, Range } from "./range";
+import { Savings } from "./Savings";
 import { SpendPanel } from "./SpendPanel";
 import { SplitTable } from "./SplitTable";
-import { KINDS, type Kind, splitsOf } from "./spend";
+import { KINDS, type Kind, splitsOf, sumOf } from "./spend";
 import { seriesOf } from "./stack";
 import { type Scope, useCalls, useScope, useSpend, useTitles, useView } from "./useSpend";
 
@@ -120,11 +121,14 @@ function Spending({ view, scope }: { view: View; scope: Scope }) {
     <>
       <Loaded query={query} what="The spending" skeleton={<SkeletonRows rows={7} />}>
         {(cells) => (
-          <SpendPanel
-            series={seriesOf(cells, splits, range.buckets, titleOf)}
-            range={range}
-            isZoomed={view.isZoomed}
-          />
+          <>
+            <SpendPanel
+              series={seriesOf(cells, splits, range.buckets, titleOf)}
+              range={range}
+              isZoomed={view.isZoomed}
+            />
+            <Savings totals={sumOf(splits)} />
+          </>
         )}
       </Loaded>
       <div className={styles.tabs}>

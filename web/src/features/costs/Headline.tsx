@@ -7,6 +7,7 @@ import { ErrorPanel } from "../../ui/ErrorPanel";
 import { money, plural } from "../../ui/format";
 import { Meter } from "../../ui/Meter";
 import { Bone, Late } from "../../ui/Skeleton";
+import { stopsAt } from "../budgets/budgets";
 import { budgetsQuery } from "../budgets/queries";
 import { useProject } from "../projects/queries";
 import styles from "./Headline.module.css";
@@ -116,13 +117,21 @@ function Tiles(props: TilesProps) {
             : `over ${plural(Math.min(RATE_DAYS, rate.days), "day")}`
         }
       />
-      <ForecastTile end={end} endsAt={budget?.endsAt ?? undefined} />
+      <ForecastTile end={end} spent={spent} budget={budget} />
     </dl>
   );
 }
 
-function ForecastTile({ end, endsAt }: { end: Forecast; endsAt: string | undefined }) {
-  if (end.kind === "unlimited") {
+function ForecastTile({
+  end,
+  spent,
+  budget,
+}: {
+  end: Forecast;
+  spent: number;
+  budget: Budget | undefined;
+}) {
+  if (end.kind === "unlimited" || !budget) {
     return (
       <Tile title="Forecast" value="No limit">
         <Guarded
@@ -136,12 +145,20 @@ function ForecastTile({ end, endsAt }: { end: Forecast; endsAt: string | undefin
     );
   }
   if (end.kind === "over")
-    return <Tile title="Forecast" value="Used up" note="requests are refused" />;
+    return <Tile title="Forecast" value="Used up" note={then(budget, spent)} />;
   if (end.kind === "ends") {
     return <Tile title="Forecast" value={date(end.at)} note="then the budget is used up" />;
   }
+  const { endsAt } = budget;
   const until = endsAt ? `until it begins anew, ${date(Date.parse(endsAt))}` : "at this rate";
   return <Tile title="Forecast" value="Lasts" note={until} />;
+}
+
+/** What becomes of requests now that a budget is used up. */
+function then(budget: Budget, spent: number): string {
+  const refusedFrom = stopsAt(budget);
+  if (refusedFrom === undefined) return "it only tells";
+  return spent < refusedFrom ? `refuses from ${money(refusedFrom)} on` : "requests are refused";
 }
 
 function Tile({

@@ -1,12 +1,13 @@
 import { setParams } from "../../router/router";
 import { Button } from "../../ui/Button";
-import { count, dollars, plural } from "../../ui/format";
+import { count, dollars, money, plural } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Money } from "../../ui/Money";
 import { type Column, DataTable } from "../../ui/table/DataTable";
 import { csvOf, saveFile } from "./csv";
 import type { Range } from "./range";
 import styles from "./SplitTable.module.css";
+import { type Saved, savedOf, tellParts } from "./savings";
 import { cacheHit, type Kind, type Split, sumOf } from "./spend";
 
 interface SplitTableProps {
@@ -76,6 +77,8 @@ export function splitCsv(
     "outputTokens",
     "costMicros",
     "cost",
+    "savedByCacheMicros",
+    "savedByRoutingMicros",
   ];
   const rows = splits.map(({ key, totals }) => [
     titleOf(key),
@@ -87,6 +90,8 @@ export function splitCsv(
     totals.outputTokens,
     totals.costMicros,
     dollars(totals.costMicros),
+    totals.savedByCacheMicros ?? 0,
+    totals.savedByRoutingMicros ?? 0,
   ]);
   return csvOf(head, rows);
 }
@@ -145,6 +150,14 @@ function columnsOf(
       cell: ({ totals }) => <Money micros={totals.costMicros} />,
     },
     {
+      id: "saved",
+      title: "Saved",
+      width: "104px",
+      isNumber: true,
+      sortBy: ({ totals }) => savedOf(totals),
+      cell: ({ totals }) => <SavedMoney saved={totals} />,
+    },
+    {
       id: "share",
       title: "Share",
       width: "minmax(110px, 1fr)",
@@ -161,6 +174,16 @@ function columnsOf(
       },
     },
   ];
+}
+
+/** What caches and routing saved together; hovered, each of them. */
+function SavedMoney({ saved }: { saved: Saved }) {
+  const micros = savedOf(saved);
+  return (
+    <span title={tellParts(saved)} data-saved={micros}>
+      {micros === 0 ? "-" : money(micros)}
+    </span>
+  );
 }
 
 /** `42%`; nothing to divide is a dash. */

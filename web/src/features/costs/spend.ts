@@ -50,6 +50,8 @@ const NOTHING: UsageTotals = {
   outputTokens: 0,
   reasoningTokens: 0,
   costMicros: 0,
+  savedByCacheMicros: 0,
+  savedByRoutingMicros: 0,
 };
 
 /** What of a report is in a range; with `without`, only what belongs to none of that kind. */

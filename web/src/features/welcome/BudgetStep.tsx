@@ -8,25 +8,36 @@ import { TextField } from "../../ui/Field";
 import { placeError, useForm } from "../../ui/form/form";
 import { money } from "../../ui/format";
 import { ErrorNotice } from "../../ui/Notice";
-import { microsOf, setCli } from "../budgets/budgets";
+import { microsOf, setCli, stopsAt, WARN_PERCENT } from "../budgets/budgets";
 import { budgetsQuery, setBudget } from "../budgets/queries";
+import type { Limit } from "./steps";
 import styles from "./WelcomePage.module.css";
 
-const WARN_PERCENT = 80;
+/** What a first budget is: for everything, each month, and it stops at its limit. */
+const USUAL = {
+  scope: "tenant",
+  period: "monthly",
+  warnPercent: WARN_PERCENT,
+  hardStop: true,
+  gracePercent: 0,
+  tell: [],
+} as const;
 
 interface BudgetStepProps {
   /** What holds already. */
-  limit: Pick<Budget, "capMicros" | "period"> | undefined;
+  limit: Limit | undefined;
   onDone: () => void;
 }
 
 /** One limit for everything, each month; finer ones have a page. */
 export function BudgetStep({ limit, onDone }: BudgetStepProps) {
   if (!limit) return <BudgetForm onDone={onDone} />;
+  const refusedFrom = stopsAt(limit);
   return (
     <>
       <p>
-        Spending stops at <strong>{money(limit.capMicros)}</strong> ({limit.period}).
+        {refusedFrom === undefined ? "You are told at" : "Spending stops at"}{" "}
+        <strong>{money(refusedFrom ?? limit.capMicros)}</strong> ({limit.period}).
       </p>
       <div className={styles.acts}>
         <Button onClick={onDone}>Go on</Button>
@@ -42,8 +53,8 @@ function BudgetForm({ onDone }: Pick<BudgetStepProps, "onDone">) {
     draft: "welcome.budget",
     send: ({ amount }) =>
       setBudget({
-        scope: "tenant",
-        period: "monthly",
+        scope: USUAL.scope,
+        period: USUAL.period,
         capMicros: microsOf(amount) ?? 0,
         warnPercent: WARN_PERCENT,
       }),
@@ -80,7 +91,7 @@ function BudgetForm({ onDone }: Pick<BudgetStepProps, "onDone">) {
           type="submit"
           can="budget:update:team"
           refused={micros === undefined ? "Say how much may be spent." : undefined}
-          cli={micros ? setCli("tenant", "monthly", micros, WARN_PERCENT) : undefined}
+          cli={micros ? setCli({ ...USUAL, capMicros: micros }) : undefined}
         >
           {form.isSending ? "Setting" : "Set the budget"}
         </Guarded>

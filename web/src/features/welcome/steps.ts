@@ -20,11 +20,11 @@ export function projectOf(projects: readonly Project[] = []): Project | undefine
   return projects.find((one) => one.repository) ?? projects[0];
 }
 
+/** What of a budget the setup tells. */
+export type Limit = Pick<Budget, "capMicros" | "period" | "hardStop" | "gracePercent">;
+
 /** What holds for all that is done in the project; the budget of a convoy or an agent ends with it. */
-export function limitOf(
-  budgets: readonly Budget[] = [],
-  project?: Project,
-): Pick<Budget, "capMicros" | "period"> | undefined {
+export function limitOf(budgets: readonly Budget[] = [], project?: Project): Limit | undefined {
   const cap = project?.limits?.monthlyBudgetMicros;
   return (
     budgets.find(({ scope }) => scope === "tenant") ??

@@ -119,6 +119,7 @@ function Steps({ run, steps, onBack }: StepsProps) {
             <StepPanel
               run={run}
               step={step}
+              steps={steps}
               isDecisive={way.includes(step.id)}
               now={now}
               onClose={() => choose(undefined)}

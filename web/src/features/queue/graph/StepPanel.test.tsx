@@ -1,8 +1,9 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { SESSION } from "../../../../tests/fakeServer";
+import { fakeServer, ok, SESSION } from "../../../../tests/fakeServer";
 import type { Run, RunRow, RunStep, RunStepDetail, TaskDetail } from "../../../api/types";
+import { ConfirmHost } from "../../../change/confirm";
 import { SessionProvider } from "../../../roles/session";
 import { queueQueries } from "../queries";
 import { StepPanel } from "./StepPanel";
@@ -20,14 +21,26 @@ const task = (id: string, errors: string[]) =>
     attempts: errors.map((error, at) => tries(at + 1, error)),
   }) as unknown as TaskDetail;
 
-function show(rounds: RunStepDetail["rounds"], cut = false) {
+function show(
+  rounds: RunStepDetail["rounds"],
+  { cut = false, step = STEP }: { cut?: boolean; step?: RunStep } = {},
+) {
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
-  const { queryKey } = queueQueries.step(RUN.id, STEP.id);
-  client.setQueryData<RunStepDetail>(queryKey, { ...STEP, rounds, cut });
+  const { queryKey } = queueQueries.step(RUN.id, step.id);
+  client.setQueryData<RunStepDetail>(queryKey, { ...step, rounds, cut });
+  const steps = [step, { ...STEP, id: "test", dependsOn: [step.id] }];
   render(
     <QueryClientProvider client={client}>
       <SessionProvider value={SESSION}>
-        <StepPanel run={RUN} step={STEP} isDecisive={false} now={0} onClose={() => undefined} />
+        <StepPanel
+          run={RUN}
+          step={step}
+          steps={steps}
+          isDecisive={false}
+          now={0}
+          onClose={() => undefined}
+        />
+        <ConfirmHost />
       </SessionProvider>
     </QueryClientProvider>,
   );
@@ -49,9 +62,50 @@ describe("X2 the panel of a step", () => {
 
   it("leads to the run that it started, and says that there was more", () => {
     const child = { id: "run-2", name: "inner", state: "running" } as RunRow;
-    show([{ round: 1, run: child }], true);
+    show([{ round: 1, run: child }], { cut: true });
     const link = screen.getByRole("link", { name: "inner" });
     expect(link.getAttribute("href")).toMatch(/\/queue\/runs\/run-2$/);
     screen.getByTitle("It was begun earlier, too");
+  });
+
+  /** What was asked to be done anew. */
+  function retries() {
+    const calls = fakeServer({
+      [`POST /api/v1/runs/${RUN.id}/retry`]: () => ok(RUN),
+      [`GET /api/v1/runs/${RUN.id}/steps/${STEP.id}`]: () =>
+        ok({ ...STEP, rounds: [], cut: false }),
+    });
+    return () => calls.filter(({ method }) => method === "POST").map(({ body }) => body);
+  }
+  const rerun = () => fireEvent.click(screen.getByRole("button", { name: "Rerun from here" }));
+
+  it("does a step that failed anew at once", async () => {
+    const sent = retries();
+    show([]);
+    rerun();
+    await expect.poll(sent).toEqual([{ steps: ["build"] }]);
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
+  it("asks before it does a step anew that succeeded, and says how many come after it", async () => {
+    const sent = retries();
+    show([], { step: { ...STEP, state: "succeeded" } });
+    rerun();
+    const question = await screen.findByRole("dialog", { name: "Rerun from build?" });
+    within(question).getByText(/ 1 step after it is done anew as well\.$/);
+    fireEvent.click(within(question).getByRole("button", { name: "Cancel" }));
+    expect(sent()).toEqual([]);
+    rerun();
+    const again = await screen.findByRole("dialog", { name: "Rerun from build?" });
+    fireEvent.click(within(again).getByRole("button", { name: "Rerun from here" }));
+    await expect.poll(sent).toEqual([{ steps: ["build"] }]);
+  });
+
+  it("does nothing anew that is not over", () => {
+    const sent = retries();
+    show([], { step: { ...STEP, state: "running" } });
+    screen.getByText("build is running; only what is over can be done anew.");
+    rerun();
+    expect(sent()).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Run, RunStep, RunStepRound, TaskDetail } from "../../../api/types";
+import { confirm } from "../../../change/confirm";
 import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
 import { Cli } from "../../../ui/Cli";
@@ -19,23 +20,25 @@ import { StateBadge } from "../StateBadge";
 import { tookSeconds } from "../states";
 import { useAnswerStep, useRetryStep } from "./changes";
 import styles from "./StepPanel.module.css";
-import { whyNoRetry } from "./story";
+import { askRerun, whyNoRetry } from "./story";
 
 interface StepPanelProps {
   run: Run;
   step: RunStep;
+  /** All steps of the run. */
+  steps: readonly RunStep[];
   isDecisive: boolean;
   now: number;
   onClose: () => void;
 }
 
 /** One step: what can be done, every attempt, what it got, gave back and what went wrong. */
-export function StepPanel({ run, step, isDecisive, now, onClose }: StepPanelProps) {
+export function StepPanel({ run, step, steps, isDecisive, now, onClose }: StepPanelProps) {
   const took = tookSeconds(step.startedAt, step.finishedAt, now);
   return (
     <SidePanel label="One step" head={<bdi>{step.id}</bdi>} onClose={onClose}>
       <div className={panel.stack}>
-        <Acts run={run} step={step} />
+        <Acts run={run} step={step} steps={steps} />
         {step.error && <p className={styles.bad}>{step.error}</p>}
         {step.kind === "approval" && step.state === "waiting" && <Answer run={run} step={step} />}
         <Facts
@@ -65,8 +68,12 @@ export function StepPanel({ run, step, isDecisive, now, onClose }: StepPanelProp
   );
 }
 
-function Acts({ run, step }: { run: Run; step: RunStep }) {
+function Acts({ run, step, steps }: Pick<StepPanelProps, "run" | "step" | "steps">) {
   const retry = useRetryStep();
+  const cli = `godel workflow retry ${run.id.slice(-8)} --step ${shellWord(step.id)}`;
+  // What failed is worth nothing, so nobody has to be asked; what succeeded is thrown away.
+  const isSure = async () =>
+    step.state !== "succeeded" || (await confirm({ ...askRerun(step, steps), cli }));
   return (
     <div className={styles.line}>
       <StateBadge state={step.state} />
@@ -74,8 +81,8 @@ function Acts({ run, step }: { run: Run; step: RunStep }) {
         size="small"
         can="workflow:execute:own"
         refused={whyNoRetry(step)}
-        cli={`godel workflow retry ${run.id.slice(-8)} --step ${shellWord(step.id)}`}
-        onClick={() => retry.mutate({ run, step })}
+        cli={cli}
+        onClick={async () => (await isSure()) && retry.mutate({ run, step })}
       >
         Rerun from here
       </Guarded>

@@ -16,7 +16,7 @@ function expectState(step: string, state: string) {
   return (steps: RunStep[]) => steps.map((one) => (one.id === step ? { ...one, state } : one));
 }
 
-/** Does a step anew that failed or was cancelled, and all that depends on it. */
+/** Does a step anew that is over, and all that depends on it. */
 export function useRetryStep() {
   return useChange<OfStep, Run>({
     what: ({ step }) => `Retry from ${step.id}`,

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { RunStep } from "../../../api/types";
 import {
+  askRerun,
   barsOf,
   decisiveWay,
+  dependantsOf,
   edgeKey,
   edgesOf,
   spoken,
@@ -85,10 +87,27 @@ describe("a step", () => {
     );
   });
 
-  it("is done anew only if it failed or was cancelled", () => {
-    expect(whyNoRetry(step("a", { state: "failed" }))).toBeUndefined();
-    expect(whyNoRetry(step("a", { state: "running" }))).toMatch(/^a is running;/);
+  it("is done anew only if it is over", () => {
+    for (const state of ["succeeded", "failed", "skipped", "cancelled"]) {
+      expect(whyNoRetry(step("a", { state })), state).toBeUndefined();
+    }
+    for (const state of ["pending", "ready", "running", "waiting"]) {
+      expect(whyNoRetry(step("a", { state }))).toBe(
+        `a is ${state}; only what is over can be done anew.`,
+      );
+    }
     expect(whyNoRerun({ workflowId: "w" })).toBeUndefined();
     expect(whyNoRerun({})).toMatch(/not stored/);
+  });
+
+  it("is asked about with all that comes after it, each step once", () => {
+    const steps = [...STEPS, step("e", { dependsOn: ["d", "c"] }), step("f")];
+    expect(dependantsOf("a", steps).toSorted()).toEqual(["b", "c", "d", "e"]);
+    expect(dependantsOf("e", steps)).toEqual([]);
+    const body = (id: string) =>
+      askRerun(steps.find((one) => one.id === id) ?? step(id), steps).body;
+    expect(body("a")).toMatch(/ 4 steps after it are done anew as well\.$/);
+    expect(body("d")).toMatch(/ 1 step after it is done anew as well\.$/);
+    expect(body("e")).toMatch(/ No step comes after it\.$/);
   });
 });

@@ -107,10 +107,38 @@ export function spoken(
     .join(", ");
 }
 
+/** Steps in these states are over. */
+const OVER: readonly string[] = ["succeeded", "failed", "skipped", "cancelled"];
+
 /** Why a step cannot be done anew; the rules of the server. */
 export function whyNoRetry(step: RunStep): string | undefined {
-  if (step.state === "failed" || step.state === "cancelled") return undefined;
-  return `${step.id} is ${step.state}; only what failed or was cancelled can be done anew.`;
+  if (OVER.includes(step.state)) return undefined;
+  return `${step.id} is ${step.state}; only what is over can be done anew.`;
+}
+
+/** All that comes after a step, near or far. */
+export function dependantsOf(id: string, steps: readonly RunStep[]): string[] {
+  const after = new Set([id]);
+  // Each step that is found may lead to more, and a set is walked to those that are added meanwhile.
+  for (const found of after) {
+    for (const step of steps) if (step.dependsOn.includes(found)) after.add(step.id);
+  }
+  after.delete(id);
+  return [...after];
+}
+
+/** What is asked before a step that succeeded is done anew: what it gave back is lost, and more with it. */
+export function askRerun(step: RunStep, steps: readonly RunStep[]) {
+  const after = dependantsOf(step.id, steps).length;
+  const more =
+    after === 0
+      ? "No step comes after it."
+      : `${plural(after, "step")} after it ${after === 1 ? "is" : "are"} done anew as well.`;
+  return {
+    title: `Rerun from ${step.id}?`,
+    body: `${step.id} succeeded. It is done once more, and its output is made anew. ${more}`,
+    act: "Rerun from here",
+  };
 }
 
 /** What may be run again as it was, or why not. */
