@@ -45,9 +45,9 @@ const TOLD_MAX: usize = 10_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// A budget is used up.
-    Exhausted(Budget),
+    Exhausted(Box<Budget>),
     /// Calls under way hold what is left of a budget.
-    Busy(Budget),
+    Busy(Box<Budget>),
     /// The ledger cannot be written.
     Broken(String),
 }

@@ -228,10 +228,14 @@ pub(crate) fn find(
         })
         .collect();
     let places = order(&candidates, question.prefer);
-    let by_cost = question.prefer == Prefer::Cost;
-    let usual = by_cost.then(|| order(&candidates, Prefer::Order)).unwrap_or_default();
-    let usual = usual.first().filter(|first| places.first() != Some(*first));
-    let instead_of = usual.and_then(|usual| routes[*usual].known.clone());
+    let instead_of = match question.prefer {
+        Prefer::Cost => {
+            let usual = order(&candidates, Prefer::Order).into_iter().next();
+            let usual = usual.filter(|usual| places.first() != Some(usual));
+            usual.and_then(|usual| routes[usual].known.clone())
+        }
+        Prefer::Order | Prefer::Latency => None,
+    };
     let routes = places.into_iter().map(|place| Arc::clone(&routes[place])).collect();
     Ok(Choice { routes, instead_of })
 }

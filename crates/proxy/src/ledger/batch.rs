@@ -249,8 +249,8 @@ impl Opening {
                     held.push(Held { budget: *id, amount });
                     continue;
                 }
-                Reserved::Wait => Refusal::Busy(budget.clone()),
-                Reserved::Exhausted => Refusal::Exhausted(budget.clone()),
+                Reserved::Wait => Refusal::Busy(Box::new(budget.clone())),
+                Reserved::Exhausted => Refusal::Exhausted(Box::new(budget.clone())),
             };
             for Held { budget, amount } in held {
                 if let Some(Some(budget)) = budgets.get_mut(&(tenant, budget)) {
