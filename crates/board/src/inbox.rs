@@ -8,7 +8,8 @@ use godel_app::{App, Call, Error as AppError};
 use godel_decide::workflow::Illegal;
 use godel_fleet::{Fleet, Notice, inbox, paper};
 use godel_model::{
-    Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble, UserId, code,
+    Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble, UserId, UserStatus,
+    code,
 };
 use godel_store::{Error as StoreError, INCIDENT, Paper, Tx};
 use jiff::Timestamp;
@@ -285,7 +286,8 @@ fn is_told(tx: &mut Tx<'_>, call: &Call, tell: &[UserId]) -> Result<bool> {
         return Ok(true);
     }
     for user in tell {
-        if tx.users().by_id(call.actor.tenant, *user)?.is_some() {
+        let found = tx.users().by_id(call.actor.tenant, *user)?;
+        if found.is_some_and(|user| user.status == UserStatus::Active) {
             return Ok(false);
         }
     }
