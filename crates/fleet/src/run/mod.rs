@@ -440,9 +440,9 @@ impl Run {
         Ok(true)
     }
 
-    /// Lets the agent stand still until somebody raises its budget; its work stays.
+    /// Tells a person, and then lets the agent stand still until its budget is raised: a crash loses neither.
     async fn out_of_money(&self, why: &str) -> Result<End> {
-        let agent = self.step(LifeMove::Pause, format!("its budget is spent: {why}")).await?;
+        let agent = self.agent().await?;
         let text = format!(
             "{} stands still because its budget is spent ({why}). Its work is kept. Raise the budget, \
              then: godel agent resume {}",
@@ -450,6 +450,7 @@ impl Run {
         );
         let told = (text, Vec::new());
         inbox::raise_now(&self.fleet, self.tenant, &agent, NoticeKind::Budget, told).await?;
+        self.step(LifeMove::Pause, format!("its budget is spent: {why}")).await?;
         Ok(End::Stopped)
     }
 
