@@ -70,6 +70,10 @@ pub struct Agent {
     pub note: Option<String>,
     /// The project.
     pub project_id: Uuid,
+    /// For whom it works: the user who asked for it.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub user_id: Uuid,
     /// The bead.
     pub bead: String,
     /// The convoy that it works for.
@@ -291,6 +295,9 @@ pub struct AgentSnapshot {
     pub agent_id: Uuid,
     /// What the agent is called.
     pub agent: String,
+    /// For whom the agent works, or who brought it here; none in those of old.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<Uuid>,
     /// The bead.
     pub bead: String,
     /// The last node of its conversation.

@@ -51,6 +51,10 @@ pub struct Attempts {
     pub bead: String,
     /// The project.
     pub project_id: Uuid,
+    /// The user who asked for them.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub user_id: Uuid,
     /// The convoy that it belongs to.
     pub convoy: Option<String>,
     /// Where it stands: `running`, `picking`, `dropping`, `picked` or `dropped`.

@@ -15,6 +15,9 @@ pub struct Talk {
     pub agent_id: Uuid,
     /// What the agent is called.
     pub agent: String,
+    /// For whom the agent works; none if it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<Uuid>,
     /// The bead.
     pub bead: String,
     /// active, paused, ended or archived.
@@ -161,6 +164,9 @@ pub struct Notice {
     pub agent_id: Option<Uuid>,
     /// What the agent is called.
     pub agent: Option<String>,
+    /// For whom the agent works.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_id: Option<Uuid>,
     /// The bead.
     pub bead: Option<String>,
     /// The run of a workflow that waits for an approval.
@@ -172,6 +178,9 @@ pub struct Notice {
     /// The step that asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<String>,
+    /// Who may answer it, by name or as `role:NAME`; empty stands for everybody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
     /// The scope of a budget that is used up, or nearly, such as `tenant`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<String>,

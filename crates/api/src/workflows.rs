@@ -25,6 +25,10 @@ pub struct Workflow {
     pub name: String,
     /// How often it was changed.
     pub version: i64,
+    /// The user who made it.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub created_by: Uuid,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -131,6 +135,10 @@ pub struct RunRow {
     pub parent_id: Option<Uuid>,
     /// The team whose plan it is.
     pub team_id: Option<Uuid>,
+    /// The user who started it.
+    #[serde(default)]
+    #[schema(required = true)]
+    pub created_by: Uuid,
     /// When it was made.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
@@ -180,6 +188,9 @@ pub struct RunStep {
     pub id: String,
     /// `task`, `workflow`, `approval` or `timer`.
     pub kind: String,
+    /// Who may answer an approval, by name or as `role:NAME`; empty stands for everybody.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
     /// What it waits for.
     pub depends_on: Vec<String>,
     /// `pending`, `ready`, `running`, `waiting`, `succeeded`, `failed`, `skipped` or `cancelled`.

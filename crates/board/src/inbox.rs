@@ -6,7 +6,7 @@
 use godel_app::workflows::{WorkflowError, runs};
 use godel_app::{App, Call, Error as AppError};
 use godel_decide::workflow::Illegal;
-use godel_fleet::{Fleet, Notice, inbox, paper};
+use godel_fleet::{Agent, Fleet, Notice, inbox, paper};
 use godel_model::{
     Budget, BudgetId, BudgetScope, Incident, Period, Reach, RunId, Trouble, UserId, UserStatus,
     code,
@@ -51,8 +51,8 @@ pub struct Entry {
 /// Whose something in the inbox is.
 #[derive(Debug, Clone)]
 pub enum About {
-    /// An agent's.
-    Agent(Box<Notice>),
+    /// An agent's, and for whom that one works.
+    Agent(Box<Notice>, Option<UserId>),
     /// A gate's in a run of a workflow.
     Gate {
         /// The run.
@@ -61,6 +61,8 @@ pub enum About {
         workflow: String,
         /// The step that asks.
         step: String,
+        /// Who may answer; empty stands for everybody.
+        by: Vec<String>,
     },
     /// A budget's, by its id and its scope.
     Budget(BudgetId, String),
@@ -68,8 +70,8 @@ pub enum About {
     Pool(String),
 }
 
-impl From<Notice> for Entry {
-    fn from(notice: Notice) -> Self {
+impl Entry {
+    fn of(notice: Notice, user: Option<UserId>) -> Self {
         Self {
             id: notice.id,
             kind: notice.kind.as_str(),
@@ -78,9 +80,21 @@ impl From<Notice> for Entry {
             choices: notice.choices.clone(),
             answer: notice.answer.clone(),
             created_at: notice.created_at,
-            about: About::Agent(Box::new(notice)),
+            about: About::Agent(Box::new(notice), user),
         }
     }
+}
+
+/// Finds for whom the agents work that notices are of.
+async fn with_users(app: &App, call: &Call, notices: Vec<Notice>) -> Result<Vec<Entry>> {
+    let read = move |tx: &mut Tx<'_>| {
+        let entry = |notice: &Notice| {
+            let agent = notice.agent.map(|id| paper::by_id::<Agent>(tx, id.uuid())).transpose()?;
+            Ok(Entry::of(notice.clone(), agent.flatten().map(|agent| agent.user)))
+        };
+        notices.iter().map(entry).collect()
+    };
+    paper::look(app, call.actor.tenant, read).await
 }
 
 /// Counts what needs a person: as many as the list has, however long it is.
@@ -109,7 +123,7 @@ pub async fn list(
     call.may("agent", "read", Reach::Team)?;
     let agents = inbox::list(fleet, call, all, (before, limit)).await?;
     let mut found = incidents(fleet.app(), call, all, (before, limit)).await?;
-    found.extend(agents.into_iter().map(Entry::from));
+    found.extend(with_users(fleet.app(), call, agents).await?);
     // Each has the newest of its own, so together they have the newest of all.
     found.sort_by_key(|entry| std::cmp::Reverse(entry.id));
     found.truncate(limit);
@@ -124,7 +138,9 @@ pub async fn list(
 pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>) -> Result<Entry> {
     call.may("agent", "read", Reach::Team)?;
     let Some(entry) = by_id(fleet.app(), call, id).await? else {
-        return Ok(inbox::answer(fleet, call, id, answer).await?.into());
+        let answered = vec![inbox::answer(fleet, call, id, answer).await?];
+        let found = with_users(fleet.app(), call, answered).await?.pop();
+        return found.ok_or_else(|| Error::NoNotice(id.to_string()));
     };
     if !entry.open {
         return Err(Error::NoNotice(id.to_string()));
@@ -239,7 +255,7 @@ fn entry(tx: &mut Tx<'_>, call: &Call, paper: &Paper, now: Timestamp) -> Result<
             let asks = message.unwrap_or_else(|| format!("May {workflow} go on?"));
             let who =
                 if by.is_empty() { String::new() } else { format!("\nAsked: {}", by.join(", ")) };
-            ("approval", format!("{asks}{who}"), About::Gate { run, workflow, step })
+            ("approval", format!("{asks}{who}"), About::Gate { run, workflow, step, by })
         }
         Trouble::DeadLetters { pool } if may("task") => {
             let text = format!("The pool {pool} has more dead letters than its setting allows.");

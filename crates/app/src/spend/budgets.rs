@@ -2,7 +2,7 @@
 
 use godel_model::{
     AgentId, Allowance, AllowanceChange, Budget, BudgetId, BudgetScope, EventId, Incident, Limits,
-    Period, Project, ProjectChange, Reach, Trouble, micros,
+    Period, Project, ProjectChange, Reach, Trouble, UserStatus, micros,
 };
 use godel_store::Tx;
 use jiff::Timestamp;
@@ -34,6 +34,7 @@ pub async fn set(
     let work = move |tx: &mut Tx<'_>| {
         for user in change.tell.iter().flatten() {
             let found = tx.users().by_id(call_.actor.tenant, *user)?;
+            let found = found.filter(|user| user.status != UserStatus::Erased);
             found.ok_or_else(|| {
                 Error::invalid_at("tell", "somebody who is to be told is not here")
             })?;

@@ -52,6 +52,8 @@ pub struct StepView {
     pub id: String,
     /// `task`, `workflow`, `approval` or `timer`.
     pub kind: &'static str,
+    /// Who may answer it.
+    pub by: Vec<String>,
     /// What it waits for.
     pub depends_on: Vec<String>,
     /// How it stands.
@@ -176,6 +178,7 @@ pub async fn steps(app: &App, call: &Call, id: RunId, from: u32) -> Result<Vec<S
             .map(|(index, step)| StepView {
                 id: step.id.clone(),
                 kind: step.kind.as_str(),
+                by: step.kind.by().to_vec(),
                 depends_on: plan.dependencies(index).map(name).collect(),
                 row: loaded.run.step_row(index).unwrap_or_default(),
                 task: None,

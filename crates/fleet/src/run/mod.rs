@@ -132,13 +132,22 @@ impl Run {
         kind: &'static str,
         work: impl Fn(&mut Agent) -> Result<()> + Send + Sync + Clone + 'static,
     ) -> Result<Agent> {
+        self.change_in(kind, move |_, agent| work(agent)).await
+    }
+
+    /// Does the same together with something else in the database: both are there, or neither.
+    async fn change_in(
+        &self,
+        kind: &'static str,
+        work: impl Fn(&mut Tx<'_>, &mut Agent) -> Result<()> + Send + Sync + Clone + 'static,
+    ) -> Result<Agent> {
         let (fleet, number) = (self.fleet.clone(), self.number);
         let work = move |tx: &mut Tx<'_>, agent: &mut Agent| {
             if agent.run != number || !agent.life.is_running() {
                 return Ok(());
             }
             let before = agent.life;
-            work(agent)?;
+            work(tx, agent)?;
             if agent.life != before {
                 let told = serde_json::json!({
                     "agent": agent.label, "state": agent.life.as_str(), "view": agent.life.view(),
@@ -440,17 +449,19 @@ impl Run {
         Ok(true)
     }
 
-    /// Tells a person, and then lets the agent stand still until its budget is raised: a crash loses neither.
+    /// Lets the agent stand still until somebody raises its budget; its work stays.
     async fn out_of_money(&self, why: &str) -> Result<End> {
-        let agent = self.agent().await?;
-        let text = format!(
-            "{} stands still because its budget is spent ({why}). Its work is kept. Raise the budget, \
-             then: godel agent resume {}",
-            agent.label, agent.label
-        );
-        let told = (text, Vec::new());
-        inbox::raise_now(&self.fleet, self.tenant, &agent, NoticeKind::Budget, told).await?;
-        self.step(LifeMove::Pause, format!("its budget is spent: {why}")).await?;
+        let (fleet, why, now) = (self.fleet.clone(), why.to_owned(), self.fleet.app().clock.now());
+        let work = move |tx: &mut Tx<'_>, agent: &mut Agent| {
+            agent.step(LifeMove::Pause, &format!("its budget is spent: {why}"), now)?;
+            let text = format!(
+                "{} stands still because its budget is spent ({why}). Its work is kept. Raise the \
+                 budget, then: godel agent resume {}",
+                agent.label, agent.label
+            );
+            inbox::raise(&fleet, tx, agent, NoticeKind::Budget, (&text, &[])).map(drop)
+        };
+        self.change_in("agent:state", work).await?;
         Ok(End::Stopped)
     }
 
@@ -463,18 +474,10 @@ impl Run {
 
     /// Tells a person, once, that the agent cannot go on.
     async fn give_up(&self, why: &str) -> Result<()> {
-        let now = self.fleet.app().clock.now();
-        let (fleet, number, why) = (self.fleet.clone(), self.number, why.to_owned());
+        let (fleet, why, now) = (self.fleet.clone(), why.to_owned(), self.fleet.app().clock.now());
         let work = move |tx: &mut Tx<'_>, agent: &mut Agent| {
-            if agent.run != number || !agent.life.is_running() {
-                return Ok(());
-            }
             agent.last_error = Some(why.clone());
             agent.step(LifeMove::Error, &why, now)?;
-            let told = serde_json::json!({
-                "agent": agent.label, "state": agent.life.as_str(), "why": why,
-            });
-            fleet.record(tx, agent, "agent:state", &told)?;
             if agent.trial.is_some() {
                 // A person is told once, when all attempts are at their end.
                 return Ok(());
@@ -486,10 +489,7 @@ impl Run {
             );
             inbox::raise(&fleet, tx, agent, NoticeKind::Stuck, (&text, &[])).map(drop)
         };
-        let (app, id) = (self.fleet.app(), self.id.uuid());
-        paper::change::<Agent, ()>(app, self.tenant, id, work).await?;
-        self.fleet.own.moved.notify_waiters();
-        Ok(())
+        self.change_in("agent:state", work).await.map(drop)
     }
 }
 

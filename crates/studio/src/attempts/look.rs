@@ -210,7 +210,9 @@ async fn view(fleet: &Fleet, call: &Call, trial: Trial) -> Result<View> {
         })
         .collect();
     let running = trial.stage == Stage::Running;
-    let needs_choice = running && seen.iter().all(|one| one.standing.is_at_rest());
+    // Whoever reads it here finds it in the inbox too.
+    let told = running && trial.told;
+    let needs_choice = told && seen.iter().all(|one| one.standing.is_at_rest());
     let known = seen.iter().filter(|one| one.agent.is_some());
     let spent = known.map(|one| one.spent).sum();
     Ok(View { trial, attempts: seen, needs_choice, spent })

@@ -157,6 +157,14 @@ impl StepKind {
             Self::Timer(_) => "timer",
         }
     }
+
+    /// Returns who may answer it; empty if it asks nobody, or everybody.
+    pub fn by(&self) -> &[String] {
+        match self {
+            Self::Approval(gate) => &gate.by,
+            Self::Task(_) | Self::Workflow(_) | Self::Timer(_) => &[],
+        }
+    }
 }
 
 /// A task for a worker.

@@ -169,6 +169,7 @@ fn shape(view: View) -> Attempts {
     Attempts {
         bead: trial.bead,
         project_id: trial.project.uuid(),
+        user_id: trial.user.uuid(),
         convoy: trial.convoy,
         state: trial.stage.as_str().to_owned(),
         needs_choice,

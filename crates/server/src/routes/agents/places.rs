@@ -24,6 +24,7 @@ pub(super) fn snapshot(found: godel_fleet::Snapshot) -> AgentSnapshot {
         snapshot: found.files.to_string(),
         agent_id: found.agent.uuid(),
         agent: found.label,
+        user_id: found.user.map(godel_model::UserId::uuid),
         bead: found.bead,
         node: found.node.map(|node| node.0),
         commit: found.commit,

@@ -84,6 +84,7 @@ fn written(found: fleet::Agent, spent: Option<i64>, window: Option<u64>) -> Agen
         view: life.view().to_owned(),
         note: found.note,
         project_id: found.project.uuid(),
+        user_id: found.user.uuid(),
         bead: found.bead,
         convoy: found.convoy,
         team_id: found.team,
@@ -128,11 +129,13 @@ pub(crate) fn talk((found, agent): (fleet::Talk, Option<fleet::Agent>)) -> Talk 
         Some(_) => "paused",
         None => "ended",
     };
+    let user_id = agent.as_ref().map(|agent| agent.user.uuid());
     let (label, bead) = agent.map_or_else(Default::default, |agent| (agent.label, agent.bead));
     Talk {
         id: found.id,
         agent_id: found.agent.uuid(),
         agent: label,
+        user_id,
         bead,
         status: status.to_owned(),
         branch: found.current,
@@ -159,15 +162,16 @@ pub(crate) fn notice(found: Entry) -> Notice {
     let rest = Notice::default();
     let nobody = Notice { id, kind, state, text, choices, answer, created_at, ..rest };
     match about {
-        About::Agent(found) => Notice {
+        About::Agent(found, user) => Notice {
             agent_id: found.agent.map(godel_model::AgentId::uuid),
             agent: found.label,
+            user_id: user.map(godel_model::UserId::uuid),
             bead: found.bead,
             ..nobody
         },
-        About::Gate { run, workflow, step } => {
+        About::Gate { run, workflow, step, by } => {
             let (workflow, step) = (Some(workflow), Some(step));
-            Notice { run_id: Some(run.uuid()), workflow, step, ..nobody }
+            Notice { run_id: Some(run.uuid()), workflow, step, by, ..nobody }
         }
         About::Budget(id, scope) => {
             Notice { scope: Some(scope), budget_id: Some(id.uuid()), ..nobody }

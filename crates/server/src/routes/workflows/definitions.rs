@@ -59,6 +59,7 @@ fn workflow(record: WorkflowRecord, whole: bool) -> Workflow {
         id: record.id.uuid(),
         name: record.name,
         version: record.version,
+        created_by: record.created_by.uuid(),
         created_at: record.created_at,
         updated_at: record.updated_at,
         source: whole.then_some(record.source),

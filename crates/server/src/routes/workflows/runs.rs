@@ -70,6 +70,7 @@ fn row(record: RunRecord) -> RunRow {
         state: record.state,
         parent_id: record.parent.map(|(parent, _)| parent.uuid()),
         team_id: record.team.map(TeamId::uuid),
+        created_by: record.created_by.uuid(),
         created_at: record.created_at,
         updated_at: record.updated_at,
     }
@@ -97,6 +98,7 @@ fn step(view: StepView) -> RunStep {
     RunStep {
         id: view.id,
         kind: view.kind.to_owned(),
+        by: view.by,
         depends_on: view.depends_on,
         state: view.row.state.to_string(),
         round: view.row.round,
