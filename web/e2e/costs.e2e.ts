@@ -40,6 +40,7 @@ describe("costs", () => {
     await page.getByRole("menuitem", { name: /^Change/ }).click();
     return page.getByRole("dialog", { name: "Change the budget" });
   };
+  const figure = (id: string) => page.locator(`[data-figure="${id}"]`);
   const row = (name: string) => page.getByRole("row", { name: new RegExp(name) });
 
   it("G8 with nothing spent it says so, and how to set a budget", async () => {
@@ -68,7 +69,7 @@ describe("costs", () => {
   });
 
   it("K4 sums equal the usage API to the micro-dollar, however they are split", async () => {
-    for (const by of ["provider", "model", "agent", "bead", "team", "runtime"]) {
+    for (const by of ["provider", "model", "agent", "bead", "team", "runtime", "kind"]) {
       await page.getByLabel("Split by").selectOption(by);
       await page.getByRole("grid", { name: `Costs by ${by}` }).waitFor();
       const report = await usage(by);
@@ -111,8 +112,8 @@ describe("costs", () => {
       ["cache", savedByCacheMicros],
       ["routing", savedByRoutingMicros],
     ] as const) {
-      const saving = page.locator(`[data-saving="${id}"]`);
-      await expect.poll(() => saving.getAttribute("data-saved-micros")).toBe(String(micros));
+      const saving = figure(id);
+      await expect.poll(() => saving.getAttribute("data-figure-micros")).toBe(String(micros));
       await saving.getByRole("note").hover();
       await saving.getByRole("tooltip").waitFor();
       const told = await saving.getByRole("note").textContent();

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -61,6 +61,7 @@ describe("costs of nobody in particular", () => {
     Number(await page.locator("[data-total]").first().getAttribute("data-total"));
   const grid = (name: string) => page.getByRole("grid", { name, exact: true });
   const row = (name: string) => page.getByRole("row", { name: new RegExp(`^${name}`) });
+  const figure = (id: string) => page.locator(`[data-figure="${id}"]`);
   const chip = (name: string) => page.getByRole("button", { name: `Show more than ${name}` });
   const splitBy = async (by: string) => {
     await page.getByRole("tab", { name: "Split" }).click();
@@ -147,6 +148,57 @@ describe("costs of nobody in particular", () => {
     // Of a team there is nothing without an agent.
     await expect.poll(() => row("No runtime").count()).toBe(0);
     await chip("team crew").click();
+  });
+
+  it("K2 models, machines and storage: what is not paid for is a dash with the way to change that", async () => {
+    const models = (await usage("model")).total.costMicros;
+    await expect.poll(() => figure("models").getAttribute("data-figure-micros")).toBe(`${models}`);
+    for (const id of ["runtime", "storage"]) {
+      await expect.poll(() => figure(id).getByRole("note").textContent()).toBe("-");
+      await figure(id).getByRole("note").hover();
+      await figure(id).getByText("No rate is set").waitFor();
+    }
+  });
+
+  it("K2 with a rate, agents at work are in every sum, down to the single agent", async () => {
+    const file = join(seeded.server.folder, "proxy.toml");
+    const rates = "[rates]\nevery_seconds = 1\n[rates.runtime]\nworktree = 36\n";
+    await writeFile(file, `${rates}${await readFile(file, "utf8")}`);
+    await seeded.godel("agent", "spawn", "[[shell sleep 600]]", "--name", "busy");
+    const within = { timeout: 60_000, interval: 500 };
+    await vi.waitFor(async () => expect(await costOf("kind", "runtime")).toBeGreaterThan(0), within);
+    await seeded.godel("agent", "kill", "busy");
+    // Its last moments are paid for within seconds; then nothing more comes.
+    let last = -1;
+    await vi.waitFor(
+      async () => {
+        const now = await costOf("kind", "runtime");
+        const before = last;
+        last = now;
+        expect(now).toBe(before);
+      },
+      { timeout: 60_000, interval: 4_000 },
+    );
+    await page.reload();
+    const models = await costOf("kind", "models");
+    for (const [id, micros] of [
+      ["models", models],
+      ["runtime", last],
+    ] as const) {
+      await expect.poll(() => figure(id).getAttribute("data-figure-micros")).toBe(`${micros}`);
+    }
+    await figure("runtime").getByRole("note").hover();
+    await figure("runtime").getByText("An hour of an agent at work costs $36.00").waitFor();
+    await splitBy("kind");
+    await expect.poll(costs).toEqual([models, last].toSorted((a, b) => b - a));
+    await expect.poll(total).toBe(models + last);
+    await picture(page, "costs-kinds");
+    await row("machines").click();
+    await chip("provider runtime").waitFor();
+    await grid("Costs by agent").waitFor();
+    await expect.poll(costs).toEqual([last]);
+    await chip("provider runtime").click();
+    await expect.poll(total).toBe(models + last);
   });
 
   it("nothing on the way broke a script or the content policy", () => {

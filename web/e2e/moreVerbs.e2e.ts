@@ -1,3 +1,5 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type {
@@ -224,6 +226,54 @@ describe("verbs that were on the command line alone", () => {
     await reviewed.getByText(/^1 commit ahead/).waitFor();
     await picture(page, "verbs-worktrees");
     expect(await barriers(page)).toEqual([]);
+  });
+
+  it("G12 worktree remove: work that nobody else has is saved, and told how to get back", async () => {
+    await seeded.godel("worktree", "create", "by-hand");
+    const tree = join(seeded.repository, ".godel/worktrees/by-hand");
+    await writeFile(join(tree, "draft.txt"), "a draft\n");
+    await go("/agents");
+    await act("Snapshots, sessions and more", /^All worktrees/);
+    const box = drawer("Worktrees");
+    await box
+      .locator('[data-worktree="by-hand"]')
+      .getByRole("button", { name: "Remove", exact: true })
+      .click();
+    await page.getByText(/^In it: 1 file not committed/).waitFor();
+    await page.getByRole("button", { name: "Remove it" }).click();
+    const saved = box.locator('[data-saved-work="by-hand"]');
+    await saved.getByText(/^git branch rescued\/by-hand/).waitFor();
+    await picture(page, "verbs-worktree-removed");
+    const names = async () =>
+      (await itemsOf<Worktree>(here, "/api/v1/worktrees")).map(({ id }) => id);
+    expect(await names()).not.toContain("by-hand");
+    const [command = ""] = (await saved.locator("code").allTextContents()).filter((text) =>
+      text.startsWith("git branch"),
+    );
+    await seeded.git(...command.split(" ").slice(1));
+    expect(await seeded.git("show", "rescued/by-hand:draft.txt")).toBe("a draft");
+  });
+
+  it("G12 worktree cleanup: those whose work has ended go, after they were named", async () => {
+    await seeded.godel("worktree", "create", "ended-well", "--cleanup", "on-success");
+    const tree = join(seeded.repository, ".godel/worktrees/ended-well");
+    await writeFile(join(tree, "ended.txt"), "ended\n");
+    await seeded.git("-C", tree, "add", "ended.txt");
+    await seeded.git("-C", tree, "commit", "-q", "-m", "It ended well");
+    await seeded.git("merge", "-q", "bead/ended-well");
+    await go("/agents");
+    await act("Snapshots, sessions and more", /^All worktrees/);
+    const box = drawer("Worktrees");
+    await box.locator('[data-worktree="ended-well"]').waitFor();
+    await box.getByRole("button", { name: "Clean up" }).click();
+    await page.getByText("ended-well: its work ended well", { exact: false }).waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Clean up" }).last().click();
+    const names = async () =>
+      (await itemsOf<Worktree>(here, "/api/v1/worktrees")).map(({ id }) => id);
+    await expect.poll(names).not.toContain("ended-well");
+    await box.locator('[data-worktree="ended-well"]').waitFor({ state: "detached" });
+    await box.getByRole("button", { name: "Clean up" }).click();
+    await box.getByText(/^None has had its time/).waitFor();
   });
 
   it("G12 bead defer: a bead is put off by days or a date, and no longer so", async () => {

@@ -41,8 +41,10 @@ export const PLACES: Readonly<Record<string, readonly string[]>> = {
     "session show",
     "session switch",
     "session tree",
+    "worktree cleanup",
     "worktree info",
     "worktree list",
+    "worktree remove",
   ],
   "/teams": [
     "team cancel",
@@ -280,11 +282,7 @@ export const ELSEWHERE: Readonly<Record<string, readonly string[]>> = {
  * Verbs that the dashboard lacks so far. Take a verb out of here when it gets a place, and make
  * `NOT_YET_MOST` smaller; a new verb must not come in here.
  */
-export const NOT_YET: readonly string[] = [
-  // The server has no route for these; what is left of ended agents could well be removed from here.
-  "worktree cleanup",
-  "worktree remove",
-];
+export const NOT_YET: readonly string[] = [];
 
 /** So many there are now; it only ever goes down. */
-export const NOT_YET_MOST = 2;
+export const NOT_YET_MOST = 0;

@@ -358,6 +358,61 @@ pub struct WorktreeList {
     pub items: Vec<Worktree>,
 }
 
+/// A worktree that is gone. All work in it was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RemovedWorktree {
+    /// Its name: the id of its bead.
+    pub id: String,
+    /// The project.
+    pub project_id: Uuid,
+    /// Its branch.
+    pub branch: String,
+    /// Whether the branch is gone, too, because others have all of it.
+    pub branch_deleted: bool,
+    /// Commands that bring back what was not committed, and commits that nobody else has.
+    pub restore: Vec<String>,
+    /// How many bytes of ignored files are gone.
+    pub ignored_bytes: u64,
+}
+
+/// Which worktrees are cleaned up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct CleanWorktrees {
+    /// Those of this project; of all unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub project_id: Option<Uuid>,
+    /// Whether it is only told what would be removed.
+    #[serde(default)]
+    pub dry_run: bool,
+}
+
+/// A worktree and why it goes, stays or cannot go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WorktreeFate {
+    /// Its name: the id of its bead.
+    pub id: String,
+    /// The project.
+    pub project_id: Uuid,
+    /// Why.
+    pub why: String,
+}
+
+/// What was cleaned up, or would be.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CleanedWorktrees {
+    /// Those that are gone.
+    pub removed: Vec<RemovedWorktree>,
+    /// Those that would be removed.
+    pub due: Vec<WorktreeFate>,
+    /// Those whose time has come and that could not be removed.
+    pub refused: Vec<WorktreeFate>,
+    /// Those whose time has not come.
+    pub kept: Vec<WorktreeFate>,
+}
+
 /// Numbers about agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

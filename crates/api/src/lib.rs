@@ -40,8 +40,9 @@ mod workflows;
 
 pub use agents::{
     Agent, AgentLine, AgentList, AgentLog, AgentMessage, AgentMetrics, AgentSnapshot, AgentStep,
-    AgentTodo, AskEstop, ConvoyRun, Estop, ForkAgent, ImportedSnapshot, NewAgent, RestartAgent,
-    StartConvoy, Worktree, WorktreeList,
+    AgentTodo, AskEstop, CleanWorktrees, CleanedWorktrees, ConvoyRun, Estop, ForkAgent,
+    ImportedSnapshot, NewAgent, RemovedWorktree, RestartAgent, StartConvoy, Worktree, WorktreeFate,
+    WorktreeList,
 };
 pub use attach::{
     ATTACH_PROTOCOL, AttachAsk, AttachTold, CLOSE_REFUSED, CLOSE_TOO_SLOW, Holder,

@@ -5,9 +5,14 @@ use utoipa::ToSchema;
 
 /// The runtimes that Godel knows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct RuntimeList {
     /// The runtimes.
     pub items: Vec<RuntimeInfo>,
+    /// What a gigabyte of snapshots costs in a month of 30 days, in millionths of a dollar; none if no rate is
+    /// set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub storage_gb_month_micros: Option<i64>,
 }
 
 /// A place where agents can work.
@@ -28,6 +33,9 @@ pub struct RuntimeInfo {
     pub pause: Option<String>,
     /// How the network is limited: none, address or domain.
     pub network: Option<String>,
+    /// What an hour of an agent at work in it costs, in millionths of a dollar; none if no rate is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hour_micros: Option<i64>,
 }
 
 /// What the checks of a runtime found.

@@ -44,6 +44,7 @@ otherwise. Each attempt to get an answer counts as a request. --json has ids whe
     #[command(after_help = "Examples:
   godel cost
   godel cost --convoy launch --by bead
+  godel cost --by kind                 models, runtime and storage
   godel cost --since 7d --by day --time-zone Europe/Berlin
   godel cost --from 2026-11-01 --to 2026-11-30 --by project,user --csv > november.csv
 
@@ -281,9 +282,9 @@ pub struct Narrow {
 }
 
 /// By what a report can be split.
-pub const KINDS: [&str; 11] = [
+pub const KINDS: [&str; 12] = [
     "day", "hour", "provider", "model", "project", "user", "agent", "bead", "convoy", "team",
-    "runtime",
+    "runtime", "kind",
 ];
 
 /// What a report is about.

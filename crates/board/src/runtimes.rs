@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use godel_app::{Call, Error as AppError};
 use godel_fleet::Fleet;
-use godel_model::{Invalid, Need, Reach, code};
+use godel_model::{Invalid, Need, RUNTIMES, Reach, code};
 use godel_runtime::Capabilities;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -13,10 +13,10 @@ use tracing::instrument;
 use crate::Result;
 use crate::doctor::{self, Finding};
 
-/// All runtimes that Godel knows, with what each needs.
-const KNOWN: [(&str, &str); 2] = [
-    ("worktree", "a git worktree behind walls of bubblewrap"),
-    ("gvisor", "the same with a kernel of its own, by runsc of gVisor"),
+/// What the runtimes are that Godel knows, in the order of their names.
+const ABOUT: [&str; RUNTIMES.len()] = [
+    "a git worktree behind walls of bubblewrap",
+    "the same with a kernel of its own, by runsc of gVisor",
 ];
 /// How long one check may take; less than a request may.
 const CHECK_TIME: Duration = Duration::from_secs(20);
@@ -32,6 +32,17 @@ pub struct Runtime {
     pub about: &'static str,
     /// What it can do; nothing if this server does not offer it.
     pub offered: Option<Capabilities>,
+    /// What an hour of an agent in it costs, in millionths of a dollar; nothing if no rate is set.
+    pub hourly: Option<i64>,
+}
+
+/// What the runtimes are, and what their snapshots cost.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Runtimes {
+    /// The runtimes.
+    pub runtimes: Vec<Runtime>,
+    /// What a gigabyte of snapshots costs in a month, in millionths of a dollar; nothing if no rate is set.
+    pub storage: Option<i64>,
 }
 
 /// Lists the runtimes, and which of them this server offers.
@@ -39,14 +50,15 @@ pub struct Runtime {
 /// # Errors
 /// If the caller may not.
 #[instrument(level = "debug", name = "board.runtimes.list", skip_all, fields(tenant = %call.actor.tenant))]
-pub async fn list(fleet: &Fleet, call: &Call) -> Result<Vec<Runtime>> {
+pub async fn list(fleet: &Fleet, call: &Call) -> Result<Runtimes> {
     call.may("agent", "read", Reach::Team)?;
-    let offered = fleet.runtimes();
-    let told = KNOWN.map(|(name, about)| {
+    let (offered, config) = (fleet.runtimes(), fleet.app().switchboard.config());
+    let told = RUNTIMES.into_iter().zip(ABOUT).map(|(name, about)| {
         let offered = offered.iter().find(|(known, _)| *known == name);
-        Runtime { name, about, offered: offered.map(|(_, can)| *can) }
+        let hourly = config.rates.runtime_hour.get(name).copied();
+        Runtime { name, about, offered: offered.map(|(_, can)| *can), hourly }
     });
-    Ok(told.into())
+    Ok(Runtimes { runtimes: told.collect(), storage: config.rates.storage_gb_month })
 }
 
 /// Tries whether agents can work in a runtime right now: the checks of `godel doctor`, on the server.
@@ -60,12 +72,11 @@ pub async fn test(fleet: &Fleet, call: &Call, name: &str) -> Result<Vec<Finding>
         let need = Need { resource: "config", action: "read", reach: Reach::All };
         return Err(AppError::Forbidden(need).into());
     }
-    let known = KNOWN.iter().find(|(known, _)| *known == name);
-    let Some((name, _)) = known else {
+    let Some(name) = RUNTIMES.into_iter().find(|known| *known == name) else {
         let why = Invalid::new(code::INVALID_FIELD, "there is no such runtime");
-        return Err(why.with_hint("runtimes are worktree and gvisor").into());
+        return Err(why.with_hint(format!("runtimes are {}", RUNTIMES.join(" and "))).into());
     };
-    let (settings, own_kernel) = (fleet.settings(), *name == "gvisor");
+    let (settings, own_kernel) = (fleet.settings(), name == "gvisor");
     let bubblewrap = settings.bubblewrap.clone();
     let (git, walls, kernel, programs) = tokio::join!(
         trying("git", doctor::git),

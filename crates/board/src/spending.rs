@@ -1,11 +1,12 @@
-//! What was spent by teams and in runtimes. The ledger knows agents, and agents know both.
+//! What was spent by teams and in runtimes, and on what. The ledger knows agents, and agents know teams and
+//! runtimes; what is no provider's has a name of its own among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use godel_app::spend::reports::{self, Days, GroupBy, Narrow, Report};
 use godel_app::{App, Call};
 use godel_fleet::{Agent, paper};
-use godel_model::{AgentId, Reach, UsageSum};
+use godel_model::{AgentId, Reach, SpendKind, UsageSum};
 use godel_store::Tx;
 use jiff::civil::date;
 use tracing::instrument;
@@ -22,6 +23,8 @@ pub enum Split {
     Team,
     /// By the runtime that the agent works in.
     Runtime,
+    /// By what it was spent on: models, machines or storage.
+    Kind,
 }
 
 impl Split {
@@ -30,7 +33,7 @@ impl Split {
         GroupBy::ALL
             .into_iter()
             .map(GroupBy::as_str)
-            .chain([Self::Team.as_str(), Self::Runtime.as_str()])
+            .chain([Self::Team, Self::Runtime, Self::Kind].map(Self::as_str))
     }
 
     /// Finds one by its name.
@@ -38,6 +41,7 @@ impl Split {
         match name {
             "team" => Some(Self::Team),
             "runtime" => Some(Self::Runtime),
+            "kind" => Some(Self::Kind),
             _ => GroupBy::ALL.into_iter().find(|by| by.as_str() == name).map(Self::Ledger),
         }
     }
@@ -48,6 +52,7 @@ impl Split {
             Self::Ledger(by) => by.as_str(),
             Self::Team => "team",
             Self::Runtime => "runtime",
+            Self::Kind => "kind",
         }
     }
 }
@@ -85,15 +90,22 @@ pub async fn usage(app: &App, call: &Call, days: Days, by: &[Split], only: Only)
     if asked.len() == by.len() {
         return Ok(reports::usage(app, call, days, asked, narrow).await?);
     }
-    // Who worked is needed to know for which team, and where.
-    let known = asked.iter().position(|by| *by == GroupBy::Agent);
-    let agent = known.unwrap_or(asked.len());
-    if known.is_none() {
-        asked.push(GroupBy::Agent);
+    // Who worked is needed to know for which team, and where; who was paid to know for what.
+    for split in by {
+        let needed = match split {
+            Split::Ledger(by) => *by,
+            Split::Team | Split::Runtime => GroupBy::Agent,
+            Split::Kind => GroupBy::Provider,
+        };
+        if !asked.contains(&needed) {
+            asked.push(needed);
+        }
     }
     let report = reports::usage(app, call, days, asked.clone(), narrow).await?;
-    let sides = sides(app, call, names(&report, agent)).await?;
-    Ok(Report { rows: regroup(&report, by, (&asked, agent), &sides), ..report })
+    let agent = asked.iter().position(|by| *by == GroupBy::Agent);
+    let names = agent.map(|at| names(&report, at)).unwrap_or_default();
+    let sides = sides(app, call, names).await?;
+    Ok(Report { rows: regroup(&report, by, &asked, &sides), ..report })
 }
 
 /// Turns a narrowing by team or runtime into one by the agents of some days that are meant.
@@ -126,7 +138,7 @@ impl Split {
     const fn ledger(self) -> Option<GroupBy> {
         match self {
             Self::Ledger(by) => Some(by),
-            Self::Team | Self::Runtime => None,
+            Self::Team | Self::Runtime | Self::Kind => None,
         }
     }
 }
@@ -135,24 +147,26 @@ fn names(report: &Report, at: usize) -> BTreeSet<String> {
     report.rows.iter().filter_map(|(values, _)| values.get(at).cloned()).collect()
 }
 
-/// Adds rows up that differ only by agents of the same team or runtime.
+/// Adds rows up that differ only by agents of the same team or runtime, or by providers of the same kind.
 fn regroup(
     report: &Report,
     by: &[Split],
-    (asked, agent): (&[GroupBy], usize),
+    asked: &[GroupBy],
     sides: &Sides,
 ) -> Vec<(Vec<String>, UsageSum)> {
     let nobody = Side::default();
     let mut rows: BTreeMap<Vec<String>, UsageSum> = BTreeMap::new();
     for (values, sum) in &report.rows {
-        let side = values.get(agent).and_then(|name| sides.get(name)).unwrap_or(&nobody);
+        let told = |by: GroupBy| {
+            let at = asked.iter().position(|asked| *asked == by);
+            at.and_then(|at| values.get(at)).map_or("", String::as_str)
+        };
+        let side = sides.get(told(GroupBy::Agent)).unwrap_or(&nobody);
         let value = |split: &Split| match split {
             Split::Team => side.team.clone(),
             Split::Runtime => side.runtime.clone(),
-            Split::Ledger(by) => {
-                let at = asked.iter().position(|asked| asked == by);
-                at.and_then(|at| values.get(at)).cloned().unwrap_or_default()
-            }
+            Split::Kind => SpendKind::of(told(GroupBy::Provider)).as_str().to_owned(),
+            Split::Ledger(by) => told(*by).to_owned(),
         };
         rows.entry(by.iter().map(value).collect()).or_default().add(sum);
     }

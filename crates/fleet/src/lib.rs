@@ -43,7 +43,6 @@ mod stock;
 pub mod stop;
 mod together;
 pub mod wishes;
-pub mod worktrees;
 
 pub use doc::{Agent, Step, Talk};
 pub use error::{Error, Result};

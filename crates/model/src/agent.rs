@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Invalid, code};
 
+/// The names of all places in which agents can work.
+pub const RUNTIMES: [&str; 2] = ["worktree", "gvisor"];
+
 /// Where an agent is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -35,7 +35,7 @@ mod tenant;
 mod user;
 
 pub use actor::Actor;
-pub use agent::{Life, LifeMove};
+pub use agent::{Life, LifeMove, RUNTIMES};
 pub use audit::{AuditEntry, AuditResult, AuditRow, Personal};
 pub use bead::{
     BeadId, BeadKind, BeadStatus, ConvoyId, LinkKind, NodeId, Priority, Resolution, Stamp,
@@ -61,7 +61,7 @@ pub use report::{Invalid, Kind, Report};
 pub use spend::{
     Allowance, AllowanceChange, Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome,
     PaidBy, Period, Purpose, QUARTER_MICROS, QUARTERS_PER_DAY, Quota, QuotaWindow, Reserved, Saved,
-    Usage, UsageKey, UsageSum,
+    SpendKind, Usage, UsageKey, UsageSum,
 };
 pub use state::{Illegal, TenantState};
 pub use survey::{History, HotFile, Language, Part, PartKind, Survey, Tests};

@@ -5,6 +5,7 @@
 
 mod capture;
 mod named;
+mod rates;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use godel_decide::{Prefer, Quota};
 use godel_llm::{Dialect, Registry};
+use godel_model::SpendKind;
 use serde::Deserialize;
 
 use crate::policy::Policy;
@@ -20,6 +22,8 @@ use crate::policy::Policy;
 use self::capture::CaptureTable;
 pub use self::capture::{CaptureConfig, CaptureRule};
 use self::named::Named;
+use self::rates::RateTable;
+pub use self::rates::Rates;
 
 /// What comes with the program.
 const BUILT_IN: &str = include_str!("../data/providers.toml");
@@ -237,6 +241,7 @@ struct File {
     cache: CacheConfig,
     capture: CaptureTable,
     keep_days: u32,
+    rates: RateTable,
 }
 
 impl Default for File {
@@ -258,6 +263,7 @@ impl Default for File {
             cache: CacheConfig::default(),
             capture: CaptureTable::default(),
             keep_days: 90,
+            rates: RateTable::default(),
         }
     }
 }
@@ -327,6 +333,8 @@ pub struct Config {
     pub capture: CaptureRule,
     /// For how many days attempts are kept one by one.
     pub keep_days: u32,
+    /// What machines and storage cost.
+    pub rates: Rates,
 }
 
 /// A file that makes no sense.
@@ -363,6 +371,7 @@ impl Default for Config {
             cache: CacheConfig::default(),
             capture: CaptureRule::default(),
             keep_days: 1,
+            rates: Rates::default(),
         })
     }
 }
@@ -435,6 +444,7 @@ impl Config {
             cache: own.cache,
             capture: own.capture.rule(own.keep_days.max(1)),
             keep_days: own.keep_days.max(1),
+            rates: own.rates.read()?,
         })
     }
 }
@@ -445,6 +455,9 @@ fn checked(name: &str, provider: Provider) -> Result<Provider, BadConfig> {
     // Paths begin with these, so a provider must not.
     if name.is_empty() || !name.chars().all(fits) || matches!(name, "v1" | "v1beta") {
         return refuse("a name has small letters, digits, - and _, and is not v1 or v1beta");
+    }
+    if SpendKind::of(name) != SpendKind::Models {
+        return refuse("the sums have this name for what is no provider; give it another one");
     }
     let bases: Vec<&str> =
         Dialect::ALL.iter().filter_map(|dialect| provider.base(*dialect)).collect();

@@ -42,7 +42,7 @@ mod upstream;
 mod who;
 
 pub use board::{Refusal, Switchboard};
-pub use config::{BadConfig, CaptureConfig, CaptureRule, Config};
+pub use config::{BadConfig, CaptureConfig, CaptureRule, Config, Rates};
 pub use health::ProviderHealth;
 pub use keys::{Key, Keys, provider_of};
 pub use ledger::Ledger;

@@ -36,6 +36,8 @@ pub use sandbox::{
     SandboxStatus, SnapshotId, SnapshotLevel,
 };
 pub use seatbelt::Seatbelt;
-pub use snapshot::{Content, Held, LIST_MAX_BYTES, Listing, Pieces, Sink, look_at, read_at};
+pub use snapshot::{
+    Content, Held, LIST_MAX_BYTES, Listing, Pieces, Sink, Stored, look_at, read_at,
+};
 pub use spec::{Egress, Identity, Limits, Profile, Source, SpawnSpec};
 pub use terminal::{Attachment, Output, TERMINAL_KEPT_BYTES, Terminal, TerminalSize};

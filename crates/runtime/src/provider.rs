@@ -8,7 +8,8 @@ use godel_model::code;
 
 use crate::{
     Capabilities, Collected, Command, Content, Error, Fork, Listing, Pieces, Process, ProcessId,
-    Result, Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SpawnSpec, Terminal,
+    Result, Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SpawnSpec, Stored,
+    Terminal,
 };
 
 /// A kind of place where agents work: few and slow calls, so it is used as `dyn`.
@@ -64,6 +65,11 @@ pub trait RuntimeProvider: Send + Sync {
     /// Lists the snapshots that there are.
     async fn snapshots(&self) -> Result<Vec<SnapshotId>> {
         Ok(Vec::new())
+    }
+
+    /// Tells how much room snapshots take.
+    async fn stored(&self) -> Result<Stored> {
+        Ok(Stored::default())
     }
 
     /// Forgets a snapshot; one that is gone is fine. The same files give the same id, so it is for the

@@ -11,4 +11,5 @@ mod walk;
 pub use carry::{LIST_MAX_BYTES, Pieces, Sink};
 pub(crate) use look::WORKSPACE;
 pub use look::{Content, Held, Listing, look_at, read_at};
+pub use vault::Stored;
 pub(crate) use vault::{Part, Vault};

@@ -25,6 +25,7 @@ const IGNORED_MAX_BYTES: u64 = 512 << 20;
 pub(crate) async fn start(fleet: &Fleet) -> godel_fleet::Result<()> {
     fleet.start().await?;
     godel_studio::attempts::keep_going(fleet);
+    godel_meter::keep_going(fleet);
     Ok(())
 }
 

@@ -15,6 +15,7 @@ use crate::guard::guard;
 use crate::observe::{no_route, observe, wrong_method};
 use crate::routes::agents::{
     attach, attempts, carry, convoys as marches, landings, lead, mail, own, places, sessions,
+    worktrees,
 };
 use crate::routes::beads::{exchange, memories, moves};
 use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
@@ -123,7 +124,9 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(places::restore))
         .routes(routes!(carry::export))
         .routes(routes!(carry::forget))
-        .routes(routes!(places::worktrees))
+        .routes(routes!(worktrees::list))
+        .routes(routes!(worktrees::remove))
+        .routes(routes!(worktrees::cleanup))
         .routes(routes!(runtimes::list))
         .routes(routes!(runtimes::test))
         .routes(routes!(lead::metrics))

@@ -75,6 +75,8 @@ pub struct Changes {
     pub parent: Option<String>,
     /// Until when it is put off; `Some(None)` takes that back.
     pub defer: Option<Option<Timestamp>>,
+    /// Where it is worked on, or that it is not any more.
+    pub worktree: Option<Option<String>>,
     /// The entity tag that the document must have.
     pub if_match: Option<Vec<String>>,
 }
@@ -185,6 +187,11 @@ pub fn update(draft: &mut Draft<'_>, name: &str, changes: &Changes) -> Result<Be
     }
     if let Some(until) = changes.defer {
         put_off(&mut edit, until);
+    }
+    match &changes.worktree {
+        Some(Some(path)) => edit.set("worktree", path.as_str().into()),
+        Some(None) => edit.clear("worktree"),
+        None => {}
     }
     check_metadata(&changes.metadata)?;
     if changes.metadata_whole {

@@ -288,6 +288,7 @@ mod tests {
         Talk {
             id: Uuid::nil(),
             agent_id: Uuid::nil(),
+            user_id: None,
             agent: "worker-1".to_owned(),
             bead: "godel-4k2hm".to_owned(),
             status: "active".to_owned(),

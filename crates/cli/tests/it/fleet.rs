@@ -25,7 +25,7 @@ pub(crate) struct Yard {
     pub(crate) repo: Repo,
     pub(crate) server: Option<Server>,
     pub(crate) provider: Scripted,
-    address: String,
+    pub(crate) address: String,
 }
 
 impl Yard {

@@ -52,6 +52,7 @@ pub(super) fn update(desk: &Desk, asked: Update) -> Result<Exit> {
         metadata_whole: false,
         parent,
         defer: None,
+        worktree: None,
         if_match: None,
     };
     if changes == Changes::default() {

@@ -3,11 +3,13 @@
 mod allowance;
 mod budget;
 mod call;
+mod kind;
 mod quota;
 mod usage;
 
 pub use allowance::{Allowance, AllowanceChange};
 pub use budget::{Budget, BudgetScope, Crossing, Held, Period, Reserved};
 pub use call::{CallEnd, CallStart, Outcome, PaidBy, Purpose};
+pub use kind::SpendKind;
 pub use quota::{Quota, QuotaWindow};
 pub use usage::{QUARTER_MICROS, QUARTERS_PER_DAY, Saved, Usage, UsageKey, UsageSum};

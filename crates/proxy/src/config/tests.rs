@@ -98,3 +98,23 @@ fn what_is_known_of_a_model_is_what_the_first_who_is_asked_says() {
     assert_eq!(window("nobody-knows-it"), None);
     assert_eq!(window(""), None);
 }
+
+#[test]
+fn machines_and_storage_cost_what_the_file_says_and_nothing_without_it() {
+    assert!(Config::read("").unwrap().rates.is_empty());
+    let rates =
+        Config::read("[rates]\nstorage = 0.08\n[rates.runtime]\ngvisor = 0.109").unwrap().rates;
+    assert_eq!(rates.storage_gb_month, Some(80_000));
+    assert_eq!(rates.runtime_hour.get("gvisor"), Some(&109_000));
+    assert_eq!(rates.runtime_hour.get("worktree"), None);
+    for (text, why) in [
+        ("[rates.runtime]\ngvisr = 0.1", "rates.runtime.gvisr: there is no such runtime"),
+        ("[rates.runtime]\ngvisor = -0.1", "rates.runtime.gvisor: it must be between 0 and"),
+        ("[rates]\nstorage = nan", "rates.storage: it must be between 0 and"),
+        ("[rates]\nstore = 1", "unknown field"),
+        ("[providers.runtime]\nchat = \"http://localhost/v1\"", "give it another one"),
+    ] {
+        let said = Config::read(text).unwrap_err().to_string();
+        assert!(said.contains(why), "{text}: {said}");
+    }
+}

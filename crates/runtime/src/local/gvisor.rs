@@ -22,7 +22,7 @@ use crate::error::at;
 use crate::{
     Capabilities, Collected, Command, Content, Error, Isolation, Listing, NetworkPolicy, Pause,
     Pieces, Process, ProcessId, Result, RuntimeProvider, Sandbox, SandboxId, SandboxPath,
-    SandboxStatus, Sink, SnapshotId, SnapshotLevel, SpawnSpec, Terminal,
+    SandboxStatus, Sink, SnapshotId, SnapshotLevel, SpawnSpec, Stored, Terminal,
 };
 
 /// How long runsc may take to ask what to start.
@@ -289,6 +289,10 @@ impl RuntimeProvider for Gvisor {
 
     async fn snapshots(&self) -> Result<Vec<SnapshotId>> {
         self.inner.snapshots().await
+    }
+
+    async fn stored(&self) -> Result<Stored> {
+        self.inner.stored().await
     }
 
     async fn forget(&self, snapshot: &SnapshotId) -> Result<()> {

@@ -12,7 +12,7 @@ use super::collect::{Offer, admit};
 use super::git::{Git, is_id};
 use super::repository::Repository;
 use super::room::Room;
-use super::worktree::{Worktrees, blocking};
+use super::worktree::{Worktrees, blocking, lock};
 use crate::error::at;
 use crate::{Collected, Command, Error, Exit, Happening, Profile, Result, SandboxId, Source};
 
@@ -205,7 +205,7 @@ pub(super) async fn end(
     provider.end_guest(&room).await;
     room.close_ways();
     room.groups.remove();
-    provider.shop.forget(id);
+    lock(&provider.shop.rooms).remove(&id);
     let state = room.state.clone();
     blocking(move || {
         fs::remove_file(state.join("record.json")).map_err(at(&state, "ended"))?;

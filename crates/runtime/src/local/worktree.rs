@@ -28,7 +28,7 @@ use crate::{
     Capabilities, Collected, Command, Content, Error, Exit, Happening, Isolation, Limit, Listener,
     Listing, NetworkPolicy, Pause, Pieces, Process, ProcessId, Profile, Result, RuntimeProvider,
     Sandbox, SandboxId, SandboxPath, SandboxStatus, Sink, SnapshotId, SnapshotLevel, SpawnSpec,
-    Terminal,
+    Stored, Terminal,
 };
 
 /// The signal of a call that ends the process.
@@ -73,12 +73,12 @@ pub(super) struct Shop {
     /// What containers are run with, if this is the provider `gvisor`.
     pub(super) runsc: Option<Runsc>,
     pub(super) launcher: Launcher,
-    rooms: Mutex<HashMap<SandboxId, Arc<Room>>>,
+    pub(super) rooms: Mutex<HashMap<SandboxId, Arc<Room>>>,
     doors: Mutex<HashMap<SandboxId, Arc<tokio::sync::Mutex<()>>>>,
     tasks: Mutex<JoinSet<()>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -433,6 +433,11 @@ impl RuntimeProvider for Worktrees {
         blocking(move || shop.vault.list()).await
     }
 
+    async fn stored(&self) -> Result<Stored> {
+        let shop = Arc::clone(&self.shop);
+        blocking(move || shop.vault.stored()).await
+    }
+
     async fn forget(&self, snapshot: &SnapshotId) -> Result<()> {
         let (shop, id) = (Arc::clone(&self.shop), snapshot.clone());
         blocking(move || shop.vault.forget(&id)).await
@@ -490,11 +495,5 @@ impl RuntimeProvider for Worktrees {
         let mut all: Vec<_> = lock(&self.shop.rooms).values().map(|room| room.status()).collect();
         all.sort_by_key(|status| status.sandbox.id);
         Ok(all)
-    }
-}
-
-impl Shop {
-    pub(super) fn forget(&self, id: SandboxId) {
-        lock(&self.rooms).remove(&id);
     }
 }

@@ -87,7 +87,8 @@ fn remove(dir: &Path, doomed: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-fn size(dir: &Path) -> Result<u64> {
+/// Returns how much room the files of a directory take.
+pub(super) fn size(dir: &Path) -> Result<u64> {
     let entries = fs::read_dir(dir).map_err(at(dir, "read"))?.flatten();
     Ok(entries.filter_map(|entry| entry.metadata().ok()).map(|found| found.len()).sum())
 }

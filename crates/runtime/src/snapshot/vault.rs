@@ -1,11 +1,12 @@
 //! The place where snapshots are kept.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use godel_model::code;
+use godel_model::{Mint, code};
+use uuid::Uuid;
 
 use super::manifest::{Manifest, VERSION, What};
 use super::packs::{Packs, damaged, write_synced};
@@ -45,8 +46,22 @@ impl Part {
 
 /// The place where snapshots are kept.
 pub(crate) struct Vault {
+    id: Uuid,
     manifests: PathBuf,
     pub(super) packs: Mutex<Packs>,
+    /// How large snapshots are that were measured; they never change.
+    sizes: Mutex<HashMap<SnapshotId, u64>>,
+}
+
+/// How much room snapshots take.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// The place where they are kept, wherever its disk is.
+    pub vault: Uuid,
+    /// All of them together, in bytes on disk: what several hold is there once.
+    pub bytes: u64,
+    /// How large the files of each are.
+    pub snapshots: HashMap<SnapshotId, u64>,
 }
 
 impl Vault {
@@ -55,7 +70,7 @@ impl Vault {
         let manifests = dir.join("manifests");
         fs::create_dir_all(&manifests).map_err(at(&manifests, "made"))?;
         let packs = Mutex::new(Packs::open(&dir.join("packs"))?);
-        Ok(Self { manifests, packs })
+        Ok(Self { id: own_id(&dir.join("id"))?, manifests, packs, sizes: Mutex::default() })
     }
 
     /// Keeps what some directories hold; on disk when this returns.
@@ -105,6 +120,37 @@ impl Vault {
         let mut ids: Vec<SnapshotId> = names.collect();
         ids.sort();
         Ok(ids)
+    }
+
+    /// Tells how much room snapshots take.
+    pub(crate) fn stored(&self) -> Result<Stored> {
+        let known = std::mem::take(&mut *self.sizes.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut snapshots = HashMap::new();
+        for id in self.list()? {
+            let size = match known.get(&id) {
+                Some(size) => *size,
+                None => match self.load(&id) {
+                    Ok(manifest) => self.measure(manifest),
+                    // It was forgotten meanwhile, or is damaged: nobody can use it.
+                    Err(_) => continue,
+                },
+            };
+            snapshots.insert(id, size);
+        }
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&snapshots);
+        let packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = sweep::size(&packs.dir)? + sweep::size(&self.manifests)?;
+        Ok(Stored { vault: self.id, bytes, snapshots })
+    }
+
+    fn measure(&self, manifest: Manifest) -> u64 {
+        let packs = self.packs.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = manifest.parts.into_iter().flat_map(|part| part.entries);
+        let chunks = entries.flat_map(|entry| match entry.what {
+            What::File { chunks, .. } => chunks,
+            What::Directory { .. } | What::Link { .. } => Vec::new(),
+        });
+        chunks.map(|chunk| packs.length(chunk)).sum()
     }
 
     /// Forgets a snapshot; what only it held goes with the next sweep.
@@ -167,6 +213,19 @@ impl Vault {
             return Err(damaged("it was made by another version of Godel"));
         }
         Ok((bytes, manifest))
+    }
+}
+
+/// Reads the id of a place, which it gets when it is first opened.
+fn own_id(path: &Path) -> Result<Uuid> {
+    match fs::read_to_string(path) {
+        Ok(text) => text.trim().parse().map_err(|_| damaged("its id is wrong")),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+            let id = Mint::system().id::<Uuid>();
+            write_synced(path, id.to_string().as_bytes())?;
+            Ok(id)
+        }
+        Err(cause) => Err(Error::file(path, "read", cause)),
     }
 }
 

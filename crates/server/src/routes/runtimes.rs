@@ -19,7 +19,7 @@ fn word(value: impl Serialize) -> Option<String> {
     value.as_str().map(ToOwned::to_owned)
 }
 
-fn shape(Runtime { name, about, offered }: Runtime) -> RuntimeInfo {
+fn shape(Runtime { name, about, offered, hourly }: Runtime) -> RuntimeInfo {
     RuntimeInfo {
         name: name.to_owned(),
         about: about.to_owned(),
@@ -28,12 +28,13 @@ fn shape(Runtime { name, about, offered }: Runtime) -> RuntimeInfo {
         snapshot: offered.and_then(|can| word(can.snapshot)),
         pause: offered.and_then(|can| word(can.pause)),
         network: offered.and_then(|can| word(can.network)),
+        hour_micros: hourly,
     }
 }
 
 /// List runtimes
 ///
-/// Places where agents can work, and which of them this server offers.
+/// Places where agents can work, which of them this server offers, and what they cost.
 #[utoipa::path(get, path = "/runtimes", tag = "agents", operation_id = "listRuntimes",
     responses((status = 200, description = "The runtimes", body = Success<RuntimeList>)))]
 pub(crate) async fn list(
@@ -41,8 +42,9 @@ pub(crate) async fn list(
     caller: Caller,
 ) -> ApiResult<impl IntoResponse> {
     let found = runtimes::list(&shared.fleet, &caller.call).await?;
-    let items = found.into_iter().map(shape).collect();
-    Ok(Json(Success::new(RuntimeList { items })))
+    let items = found.runtimes.into_iter().map(shape).collect();
+    let list = RuntimeList { items, storage_gb_month_micros: found.storage };
+    Ok(Json(Success::new(list)))
 }
 
 /// Try a runtime

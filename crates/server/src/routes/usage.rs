@@ -45,7 +45,7 @@ pub(crate) struct UsageQuery {
     #[param(max_length = 64)]
     time_zone: Option<String>,
     /// By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy,
-    /// team, runtime.
+    /// team, runtime, kind (models, runtime or storage).
     group_by: Option<String>,
     /// Only this provider.
     provider: Option<String>,

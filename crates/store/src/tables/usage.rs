@@ -48,7 +48,8 @@ statements! {
          FROM usage_quarter WHERE tenant = $1 AND quarter >= $2 AND quarter <= $3 ORDER BY quarter";
     OF_AGENT = "usage_of_agent":
         "SELECT CAST(COALESCE(SUM(cost), 0) AS BIGINT), CAST(COALESCE(SUM(unpriced), 0) AS BIGINT)
-         FROM usage_day WHERE tenant = $1 AND agent = $2 AND agent <> ''";
+         FROM usage_day WHERE tenant = $1 AND agent = $2 AND agent <> ''
+             AND provider NOT IN ('runtime', 'storage')";
 }
 
 /// The sums of this server.
@@ -114,7 +115,7 @@ impl UsageSums<'_, '_> {
         self.tx.conn.query(&QUARTERS, &params, |row| read(row, 1))
     }
 
-    /// Reads what an agent has spent since ever, and how many of its requests have no price.
+    /// Reads what an agent has spent on models since ever, as its budget counts it, and how many of its requests have no price.
     ///
     /// # Errors
     /// If the database fails.

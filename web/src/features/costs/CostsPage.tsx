@@ -18,6 +18,7 @@ import type { Preset, Range } from "./range";
 import { Savings } from "./Savings";
 import { SpendPanel } from "./SpendPanel";
 import { SplitTable } from "./SplitTable";
+import { SpentOn } from "./SpentOn";
 import { KINDS, type Kind, splitsOf, sumOf } from "./spend";
 import { seriesOf } from "./stack";
 import { type Scope, useCalls, useScope, useSpend, useTitles, useView } from "./useSpend";
@@ -35,7 +36,7 @@ const TABS = [
   { id: "budgets", title: "Budgets" },
 ] as const;
 
-/** What models cost: now, over time, by whom, down to the single request. */
+/** What models, machines and storage cost: now, over time, by whom, down to the single request. */
 export function Page(_: PageProps) {
   const view = useView();
   const scope = useScope();
@@ -127,6 +128,7 @@ function Spending({ view, scope }: { view: View; scope: Scope }) {
               range={range}
               isZoomed={view.isZoomed}
             />
+            <SpentOn range={range} zone={zone} scope={scope} />
             <Savings totals={sumOf(splits)} />
           </>
         )}

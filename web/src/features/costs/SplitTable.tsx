@@ -17,13 +17,10 @@ interface SplitTableProps {
   titleOf: (key: string) => string;
 }
 
-/** Who spent how much; a line opens its requests. */
+/** Who spent how much; a line opens what it is made of. */
 export function SplitTable({ kind, splits, range, titleOf }: SplitTableProps) {
   const total = sumOf(splits);
-  const open = ({ key }: Split) =>
-    setParams(key === "" ? { without: kind, tab: "requests" } : { [kind]: key, tab: "requests" }, {
-      replace: false,
-    });
+  const open = ({ key }: Split) => setParams(insideOf(kind, key), { replace: false });
   return (
     <div className={styles.part}>
       <div className={styles.head}>
@@ -59,6 +56,15 @@ export function SplitTable({ kind, splits, range, titleOf }: SplitTableProps) {
       </div>
     </div>
   );
+}
+
+/** Where one looks closer: at requests, and where there are none at whose machines and storage they are. */
+export function insideOf(kind: Kind, key: string): Record<string, string> {
+  if (kind === "kind") {
+    if (key === "models") return { tab: "requests" };
+    return { provider: key, by: key === "runtime" ? "agent" : "project" };
+  }
+  return key === "" ? { without: kind, tab: "requests" } : { [kind]: key, tab: "requests" };
 }
 
 /** The table as CSV: the same lines, costs to the millionth of a dollar. */

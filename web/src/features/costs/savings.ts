@@ -1,5 +1,6 @@
 import type { UsageTotals } from "../../api/types";
 import { count, dollars, money } from "../../ui/format";
+import type { Figure } from "./Figures";
 
 /** What was not spent, in millionths of a dollar; less than nothing where it cost more. */
 export type Saved = Pick<UsageTotals, "savedByCacheMicros" | "savedByRoutingMicros">;
@@ -21,19 +22,8 @@ export function tellParts({ savedByCacheMicros, savedByRoutingMicros }: Saved): 
   return `By caches: ${part(savedByCacheMicros)}; by routing: ${part(savedByRoutingMicros)}`;
 }
 
-/** One kind of saving in a time, for people. */
-export interface Saving {
-  id: "cache" | "routing";
-  title: string;
-  micros: number;
-  /** `$1.20`, or in words that it cost more; a dash if there is none. */
-  value: string;
-  /** Where it comes from, or why there is none. */
-  why: string;
-}
-
 /** What caches and routing saved, and how that is reckoned. */
-export function savingsOf(totals: UsageTotals): Saving[] {
+export function savingsOf(totals: UsageTotals): Figure[] {
   const { savedByCacheMicros: cache = 0, savedByRoutingMicros: routing = 0 } = totals;
   const isCached = totals.cacheReadTokens + totals.cacheWriteTokens + (totals.fromCache ?? 0) > 0;
   const noCache = isCached
@@ -47,13 +37,21 @@ export function savingsOf(totals: UsageTotals): Saving[] {
   return [
     {
       ...{ id: "cache", title: "Saved by caches", micros: cache, value: amount(cache) },
-      why: cache === 0 ? noCache : cache < 0 ? cacheCost : byCache,
+      why: cache === 0 ? noCache : cache < 0 ? cacheCost : exactly(cache, byCache),
     },
     {
       ...{ id: "routing", title: "Saved by routing", micros: routing, value: amount(routing) },
-      why: routing === 0 ? "No model was chosen by its price in this time." : byRouting,
+      why:
+        routing === 0
+          ? "No model was chosen by its price in this time."
+          : exactly(routing, byRouting),
     },
   ];
+}
+
+/** An amount to the last digit, and how it came about. */
+export function exactly(micros: number, why: string): string {
+  return micros > 0 ? `$${dollars(micros)}. ${why}` : why;
 }
 
 function amount(micros: number): string {

@@ -12,6 +12,7 @@ export const KINDS = [
   "runtime",
   "project",
   "user",
+  "kind",
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -114,6 +115,8 @@ export function keyOf(call: ModelCall, kind: OwnKind): string {
     convoy: call.convoyId,
     project: call.projectId,
     user: call.userId,
+    // What machines and storage cost is in no request.
+    kind: "models",
   };
   return keys[kind] ?? "";
 }

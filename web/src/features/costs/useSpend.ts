@@ -108,6 +108,7 @@ export function useTitles(): (kind: Kind, key: string) => string {
     if (key === "") return `No ${kind}`;
     if (kind === "project") return projects.find(({ id }) => id === key)?.name ?? key;
     if (kind === "user") return users.data?.items.find(({ id }) => id === key)?.name ?? key;
+    if (kind === "kind") return key === "runtime" ? "machines" : key;
     if (kind === "team") return teams.data?.items.find(({ id }) => id === key)?.name ?? key;
     return key;
   };

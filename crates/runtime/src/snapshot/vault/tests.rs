@@ -124,12 +124,25 @@ fn the_same_content_is_kept_once() {
         fs::write(dir.join(name), &bytes).unwrap();
     }
     let vault = Vault::open(&home.path().join("vault")).unwrap();
-    vault.keep(&[part(&dir)]).unwrap();
+    let first = vault.keep(&[part(&dir)]).unwrap();
     fs::write(dir.join("d"), "new").unwrap();
-    vault.keep(&[part(&dir)]).unwrap();
+    let second = vault.keep(&[part(&dir)]).unwrap();
     let packs = fs::read_dir(home.path().join("vault/packs")).unwrap().flatten();
     let sum: u64 = packs.map(|entry| entry.metadata().unwrap().len()).sum();
     assert!(sum < 6 << 20, "{sum}");
+
+    // Each is as large as its files, and all together take the room of one.
+    let stored = vault.stored().unwrap();
+    let sizes = [&first, &second].map(|id| stored.snapshots.get(id).copied());
+    assert_eq!(sizes, [Some(15 << 20), Some((15 << 20) + 3)]);
+    assert!((sum..sum + (1 << 20)).contains(&stored.bytes), "{} {sum}", stored.bytes);
+    assert_eq!(vault.stored().unwrap(), stored);
+    vault.forget(&first).unwrap();
+    assert_eq!(vault.stored().unwrap().snapshots.len(), 1);
+    // It is the same place when it is opened again.
+    drop(vault);
+    let again = Vault::open(&home.path().join("vault")).unwrap().stored().unwrap();
+    assert_eq!((again.vault, again.snapshots.len()), (stored.vault, 1));
 }
 
 #[test]

@@ -11,3 +11,4 @@ pub(crate) mod own;
 pub(crate) mod places;
 pub(crate) mod sessions;
 pub(crate) mod shape;
+pub(crate) mod worktrees;

@@ -3,10 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use godel_api::{
-    Agent, AgentList, AgentSnapshot, ForkAgent, Page, Success, Worktree, WorktreeList,
-};
-use godel_fleet::{snapshots, worktrees};
+use godel_api::{Agent, AgentList, AgentSnapshot, ForkAgent, Page, Success};
+use godel_fleet::snapshots;
 use http::StatusCode;
 use uuid::Uuid;
 
@@ -103,27 +101,4 @@ pub(crate) async fn restore(
     let made = snapshots::restore(&shared.fleet, &caller.call, id.uuid()).await?;
     let made = shape::agent(&shared, &caller, made).await?;
     Ok((StatusCode::CREATED, Json(Success::new(made))))
-}
-
-/// List worktrees
-///
-/// Of all projects that the caller works in.
-#[utoipa::path(get, path = "/worktrees", tag = "agents", operation_id = "listWorktrees",
-    responses((status = 200, description = "The worktrees", body = Success<WorktreeList>)))]
-pub(crate) async fn worktrees(
-    State(shared): State<Shared>,
-    caller: Caller,
-) -> ApiResult<impl IntoResponse> {
-    let found = worktrees::list(&shared.fleet, &caller.call, None).await?;
-    let items = found.into_iter().map(|(project, entry)| Worktree {
-        id: entry.id.as_str().to_owned(),
-        project_id: project.uuid(),
-        path: entry.path.display().to_string(),
-        branch: entry.branch,
-        head: entry.head,
-        ahead: entry.ahead,
-        dirty: entry.dirty,
-        state: entry.state.as_str().to_owned(),
-    });
-    Ok(Json(Success::new(WorktreeList { items: items.collect() })))
 }

@@ -1,7 +1,8 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
-import { get } from "../../../api/client";
-import type { Worktree } from "../../../api/types";
-import { onLive } from "../../../realtime/rules";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { RemovedWorktree, Worktree, WorktreeFate } from "../../../api/types";
+import { confirm } from "../../../change/confirm";
+import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
 import { Cli } from "../../../ui/Cli";
 import { CopyButton } from "../../../ui/CopyButton";
@@ -14,30 +15,18 @@ import { SkeletonRows } from "../../../ui/Skeleton";
 import { Badge } from "../../../ui/Status";
 import { useProject } from "../../projects/queries";
 import styles from "../snapshots/Snapshots.module.css";
-
-const WORKTREES = ["worktrees"] as const;
-
-const worktreesQuery = queryOptions({
-  queryKey: WORKTREES,
-  queryFn: () => get("/api/v1/worktrees"),
-  // People work in them, too, and no event tells of that.
-  staleTime: 0,
-});
-
-// Each answer is read from git, for all of them; that is not asked for at every line of an agent.
-onLive({
-  on: ["agent:spawn", "agent:commit", "agent:complete", "agent:delete"],
-  everyMs: 5_000,
-  invalidate: () => [WORKTREES],
-});
+import { askWhichAreDue, MAY_REMOVE, useCleanWorktrees, useRemoveWorktree, worktreesQuery } from "./queries";
 
 /** Where work is done: each worktree of the projects, with what is in it that its base does not have. */
 export function WorktreeDrawer({ onClose }: { onClose: () => void }) {
   const query = useQuery(worktreesQuery);
   const { projects, projectId } = useProject();
   const nameOf = (id: string) => projects.find((project) => project.id === id)?.name ?? id;
+  const [gone, setGone] = useState<readonly RemovedWorktree[]>([]);
+  const onGone = (more: readonly RemovedWorktree[]) => setGone((known) => [...known, ...more]);
   return (
     <Drawer title="Worktrees" onClose={onClose}>
+      <Saved gone={gone} />
       <Loaded query={query} what="The worktrees" skeleton={<SkeletonRows rows={4} height={72} />}>
         {({ items }) => {
           const shown = items.filter((one) => !projectId || one.projectId === projectId);
@@ -58,9 +47,11 @@ export function WorktreeDrawer({ onClose }: { onClose: () => void }) {
                     key={`${one.projectId} ${one.id}`}
                     worktree={one}
                     project={nameOf(one.projectId)}
+                    onGone={onGone}
                   />
                 ))}
               </ul>
+              <CleanUp projectId={projectId} onGone={onGone} />
               <Cli command="godel worktree list" />
             </div>
           );
@@ -70,8 +61,25 @@ export function WorktreeDrawer({ onClose }: { onClose: () => void }) {
   );
 }
 
-function WorktreeLine({ worktree, project }: { worktree: Worktree; project: string }) {
+interface WorktreeLineProps {
+  worktree: Worktree;
+  project: string;
+  onGone: (gone: readonly RemovedWorktree[]) => void;
+}
+
+function WorktreeLine({ worktree, project, onGone }: WorktreeLineProps) {
   const { id, branch, head, path, state } = worktree;
+  const remove = useRemoveWorktree();
+  const cli = `godel worktree remove ${id}`;
+  const askAndRemove = async () => {
+    const isSure = await confirm({
+      title: `Remove the worktree ${id}?`,
+      body: `In it: ${workIn(worktree)}. What nobody else has is saved first, and you are told how to get it back. Files that git ignores are gone.`,
+      act: "Remove it",
+      cli,
+    });
+    if (isSure) remove.mutate(worktree, { onSuccess: (removed) => onGone([removed]) });
+  };
   return (
     <li className={styles.row} data-worktree={id}>
       <span className={styles.words}>
@@ -79,6 +87,9 @@ function WorktreeLine({ worktree, project }: { worktree: Worktree; project: stri
         <Badge tone={state === "ready" ? "ok" : "warn"}>{words(state)}</Badge>
         <span className={styles.soft}>{project}</span>
         <CopyButton text={path} label="Copy the path" />
+        <Guarded size="small" can={MAY_REMOVE} destructive cli={cli} onClick={askAndRemove}>
+          Remove
+        </Guarded>
       </span>
       <span className={styles.words}>
         {branch && <code>{branch}</code>}
@@ -88,6 +99,81 @@ function WorktreeLine({ worktree, project }: { worktree: Worktree; project: stri
       <code className={styles.path}>{path}</code>
     </li>
   );
+}
+
+/** Removes those whose time has come, after it was told which these are. */
+function CleanUp({
+  projectId,
+  onGone,
+}: {
+  projectId: string | undefined;
+  onGone: WorktreeLineProps["onGone"];
+}) {
+  const clean = useCleanWorktrees();
+  const [said, setSaid] = useState<string>();
+  const cli = "godel worktree cleanup";
+  const askAndClean = async () => {
+    const { due, kept } = await askWhichAreDue(projectId);
+    if (due.length === 0) return setSaid(`None has had its time. ${tellFates(kept)}`);
+    setSaid(undefined);
+    const isSure = await confirm({
+      title: `Remove ${plural(due.length, "worktree")}?`,
+      body: `${tellFates(due)} What nobody else has is saved first.`,
+      act: "Clean up",
+      cli,
+    });
+    if (!isSure) return;
+    clean.mutate(
+      { projectId },
+      {
+        onSuccess: ({ removed, refused }) => {
+          onGone(removed);
+          if (refused.length > 0) setSaid(`Some could not be removed. ${tellFates(refused)}`);
+        },
+      },
+    );
+  };
+  return (
+    <div className={styles.words}>
+      <Guarded
+        can={MAY_REMOVE}
+        cli={cli}
+        refused={clean.isPending ? "They are being removed." : undefined}
+        onClick={() => askAndClean().catch((error: Error) => setSaid(error.message))}
+      >
+        Clean up
+      </Guarded>
+      <span className={styles.soft} role="status">
+        {said ?? "Removes those whose work has ended, as their policy says."}
+      </span>
+    </div>
+  );
+}
+
+/** How what was in worktrees that are gone comes back. */
+function Saved({ gone }: { gone: readonly RemovedWorktree[] }) {
+  const saved = gone.filter(({ restore }) => restore.length > 0);
+  if (saved.length === 0) return null;
+  return (
+    <ul className={styles.list} aria-label="Saved work">
+      {saved.map(({ id, restore }) => (
+        <li key={id} className={styles.row} data-saved-work={id}>
+          <span>The work in {id} was saved. Get it back with:</span>
+          {restore.map((command) => (
+            <Cli key={command} command={command} />
+          ))}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Some of them, each with its reason. */
+export function tellFates(fates: readonly Pick<WorktreeFate, "id" | "why">[]): string {
+  const shown = fates.slice(0, 5).map(({ id, why }) => `${id}: ${why}`);
+  const more = fates.length - shown.length;
+  if (more > 0) shown.push(`and ${more} more`);
+  return shown.length > 0 ? `${shown.join("; ")}.` : "";
 }
 
 /** What is in a worktree that its base does not have. */

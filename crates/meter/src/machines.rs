@@ -1,0 +1,130 @@
+//! Agents at work, by the time that they take.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use godel_fleet::{Agent, Fleet, Result, paper};
+use godel_model::{
+    AgentId, EventFilter, Life, Pattern, Seq, SpendKind, TenantId, UsageKey, UsageSum, micros,
+};
+use godel_proxy::Rates;
+use godel_store::{Direction, Tx};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::due;
+use crate::mark::{self, Mark};
+
+/// What happened so lately may not be written yet.
+const LAG: SignedDuration = SignedDuration::from_secs(2);
+/// How many are read at once.
+const PAGE: usize = 200;
+
+/// What is to be paid.
+struct Bill {
+    from: Mark,
+    to: (Timestamp, Seq),
+    sums: Vec<(UsageKey, i64)>,
+}
+
+/// Pays for the agents of a tenant.
+pub(crate) async fn pay(fleet: &Fleet, tenant: TenantId, rates: Arc<Rates>) -> Result<()> {
+    let app = fleet.app();
+    let now = app.clock.now().saturating_sub(LAG).unwrap_or(Timestamp::UNIX_EPOCH);
+    let (id, is_paid) = (tenant.uuid(), !rates.is_empty());
+    let begin = move |tx: &mut Tx<'_>| mark::due(tx, id, (now, is_paid));
+    let Some(from) = paper::write(app, tenant, begin).await? else { return Ok(()) };
+    if !crate::is_time(&rates, (from.until, now)) {
+        return Ok(());
+    }
+    let read = move |tx: &mut Tx<'_>| bill(tx, &rates, (from.clone(), now));
+    let Some(bill) = app.store.read_long(godel_store::Scope::Tenant(tenant), read).await? else {
+        return Ok(());
+    };
+    let bill = Arc::new(bill);
+    let work = move |tx: &mut Tx<'_>| {
+        if mark::move_on(tx, &bill.from, bill.to)? {
+            for (key, cost_micros) in &bill.sums {
+                let sum = UsageSum { cost_micros: *cost_micros, ..UsageSum::default() };
+                tx.usage().add(tenant, key, &sum)?;
+            }
+        }
+        Ok(())
+    };
+    paper::write(app, tenant, work).await
+}
+
+/// Works out what is to be paid; nothing if nobody was at work and nothing happened.
+fn bill(tx: &mut Tx<'_>, rates: &Rates, (from, now): (Mark, Timestamp)) -> Result<Option<Bill>> {
+    let (agents, seen) = seen(tx, (from.seen, now))?;
+    let span = (micros(from.until), micros(now));
+    let mut sums = Vec::new();
+    for agent in agents.values() {
+        let Some(hourly) = rates.runtime_hour.get(&agent.runtime) else { continue };
+        let story = due::story(agent);
+        for (quarter, part) in due::quarters(span) {
+            let cost = due::for_work(&story, *hourly, part);
+            if cost > 0 {
+                sums.push((key(agent, quarter), cost));
+            }
+        }
+    }
+    let still = sums.is_empty() && seen == from.seen;
+    Ok((!still).then_some(Bill { from, to: (now, seen), sums }))
+}
+
+/// Finds the agents that are at work, or had something happen to them since an event. Tells up to which event
+/// all of it happened before a moment: what happened since is paid for the next time.
+fn seen(
+    tx: &mut Tx<'_>,
+    (since, until): (Seq, Timestamp),
+) -> Result<(BTreeMap<AgentId, Agent>, Seq)> {
+    let mut found = BTreeMap::new();
+    for life in Life::ALL.into_iter().filter(|life| life.is_running()) {
+        let mut before = None;
+        loop {
+            let page: Vec<Agent> = paper::in_state(tx, life.as_str(), before, PAGE)?;
+            before = page.last().map(|agent| agent.id.uuid());
+            let full = page.len() == PAGE;
+            found.extend(page.into_iter().map(|agent| (agent.id, agent)));
+            if !full {
+                break;
+            }
+        }
+    }
+    let filter = EventFilter::new(vec!["agent:*".parse::<Pattern>()?], BTreeMap::new())?;
+    let (mut from, mut seen, mut is_before) = (since, since, true);
+    loop {
+        let page = tx.events().page(&filter, Direction::Forward, from, PAGE)?;
+        for event in &page.events {
+            is_before &= event.at <= until;
+            if is_before {
+                seen = event.seq;
+            }
+            let id = event.metadata.refs.get("agentId").and_then(|id| id.parse::<AgentId>().ok());
+            let Some(id) = id.filter(|id| !found.contains_key(id)) else { continue };
+            if let Some(agent) = paper::by_id::<Agent>(tx, id.uuid())? {
+                found.insert(id, agent);
+            }
+        }
+        from = page.reached;
+        if is_before {
+            seen = from;
+        }
+        if !page.more {
+            return Ok((found, seen));
+        }
+    }
+}
+
+fn key(agent: &Agent, quarter: i64) -> UsageKey {
+    UsageKey {
+        quarter,
+        provider: SpendKind::Runtime.as_str().to_owned(),
+        model: agent.runtime.clone(),
+        project: agent.project.to_string(),
+        user: agent.user.to_string(),
+        agent: agent.id.to_string(),
+        bead: agent.bead.clone(),
+        convoy: agent.convoy.clone().unwrap_or_default(),
+    }
+}
