@@ -2288,7 +2288,7 @@ export interface paths {
         };
         /**
          * List runtimes
-         * @description Places where agents can work, and which of them this server offers.
+         * @description Places where agents can work, which of them this server offers, and what they cost.
          */
         get: operations["listRuntimes"];
         put?: never;
@@ -3756,6 +3756,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/worktrees/cleanup": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clean worktrees up
+         * @description Removes those whose policy says that their time has come, or only tells which. All work in them is saved.
+         */
+        post: operations["cleanWorktrees"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/worktrees/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove a worktree
+         * @description What is not committed, and commits that nobody else has, are saved first; the answer says how to get them
+         *     back. The branch goes if others have all of it. Not from under an agent that will go on.
+         */
+        delete: operations["removeWorktree"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/auth/device": {
         parameters: {
             query?: never;
@@ -4258,6 +4299,11 @@ export interface components {
              * @description The project.
              */
             projectId: string;
+            /**
+             * Format: uuid
+             * @description For whom it works: the user who asked for it.
+             */
+            userId: string;
             /** @description The bead. */
             bead: string;
             /** @description The convoy that it works for. */
@@ -4440,6 +4486,11 @@ export interface components {
             agentId: string;
             /** @description What the agent is called. */
             agent: string;
+            /**
+             * Format: uuid
+             * @description For whom the agent works, or who brought it here; none in those of old.
+             */
+            userId?: string | null;
             /** @description The bead. */
             bead: string;
             /**
@@ -4710,6 +4761,11 @@ export interface components {
              * @description The project.
              */
             projectId: string;
+            /**
+             * Format: uuid
+             * @description The user who asked for them.
+             */
+            userId: string;
             /** @description The convoy that it belongs to. */
             convoy?: string | null;
             /** @description Where it stands: `running`, `picking`, `dropping`, `picked` or `dropped`. */
@@ -5188,6 +5244,27 @@ export interface components {
              * @description For how many milliseconds it waits if there is nothing: at most 60,000; 0 unless given.
              */
             waitMs?: number | null;
+        };
+        /** @description Which worktrees are cleaned up. */
+        CleanWorktrees: {
+            /**
+             * Format: uuid
+             * @description Those of this project; of all unless given.
+             */
+            projectId?: string | null;
+            /** @description Whether it is only told what would be removed. */
+            dryRun?: boolean;
+        };
+        /** @description What was cleaned up, or would be. */
+        CleanedWorktrees: {
+            /** @description Those that are gone. */
+            removed: components["schemas"]["RemovedWorktree"][];
+            /** @description Those that would be removed. */
+            due: components["schemas"]["WorktreeFate"][];
+            /** @description Those whose time has come and that could not be removed. */
+            refused: components["schemas"]["WorktreeFate"][];
+            /** @description Those whose time has not come. */
+            kept: components["schemas"]["WorktreeFate"][];
         };
         /** @description A worker says that it has done a task. */
         CompleteTask: {
@@ -6847,6 +6924,11 @@ export interface components {
             agentId?: string | null;
             /** @description What the agent is called. */
             agent?: string | null;
+            /**
+             * Format: uuid
+             * @description For whom the agent works.
+             */
+            userId?: string | null;
             /** @description The bead. */
             bead?: string | null;
             /**
@@ -6858,6 +6940,8 @@ export interface components {
             workflow?: string | null;
             /** @description The step that asks. */
             step?: string | null;
+            /** @description Who may answer it, by name or as `role:NAME`; empty stands for everybody. */
+            by?: string[];
             /** @description The scope of a budget that is used up, or nearly, such as `tenant`. */
             scope?: string | null;
             /**
@@ -7563,6 +7647,27 @@ export interface components {
              */
             attempt: number;
         };
+        /** @description A worktree that is gone. All work in it was saved. */
+        RemovedWorktree: {
+            /** @description Its name: the id of its bead. */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /** @description Its branch. */
+            branch: string;
+            /** @description Whether the branch is gone, too, because others have all of it. */
+            branchDeleted: boolean;
+            /** @description Commands that bring back what was not committed, and commits that nobody else has. */
+            restore: string[];
+            /**
+             * Format: int64
+             * @description How many bytes of ignored files are gone.
+             */
+            ignoredBytes: number;
+        };
         /** @description Which dead letters are put back. */
         ReplayDead: {
             /** @description Only those of this pool. */
@@ -8182,6 +8287,11 @@ export interface components {
              */
             teamId?: string | null;
             /**
+             * Format: uuid
+             * @description The user who started it.
+             */
+            createdBy: string;
+            /**
              * Format: date-time
              * @description When it was made.
              */
@@ -8198,6 +8308,8 @@ export interface components {
             id: string;
             /** @description `task`, `workflow`, `approval` or `timer`. */
             kind: string;
+            /** @description Who may answer an approval, by name or as `role:NAME`; empty stands for everybody. */
+            by?: string[];
             /** @description What it waits for. */
             dependsOn: string[];
             /** @description `pending`, `ready`, `running`, `waiting`, `succeeded`, `failed`, `skipped` or `cancelled`. */
@@ -8275,11 +8387,22 @@ export interface components {
             pause?: string | null;
             /** @description How the network is limited: none, address or domain. */
             network?: string | null;
+            /**
+             * Format: int64
+             * @description What an hour of an agent at work in it costs, in millionths of a dollar; none if no rate is set.
+             */
+            hourMicros?: number | null;
         };
         /** @description The runtimes that Godel knows. */
         RuntimeList: {
             /** @description The runtimes. */
             items: components["schemas"]["RuntimeInfo"][];
+            /**
+             * Format: int64
+             * @description What a gigabyte of snapshots costs in a month of 30 days, in millionths of a dollar; none if no rate is
+             *     set.
+             */
+            storageGbMonthMicros?: number | null;
         };
         /** @description What the checks of a runtime found. */
         RuntimeTest: {
@@ -8789,6 +8912,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["CancelledRuns"];
+        };
+        /** @description A successful answer. */
+        Success_CleanedWorktrees: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["CleanedWorktrees"];
         };
         /** @description A successful answer. */
         Success_Convoy: {
@@ -9405,6 +9537,15 @@ export interface components {
             data: components["schemas"]["ReadyBeads"];
         };
         /** @description A successful answer. */
+        Success_RemovedWorktree: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["RemovedWorktree"];
+        };
+        /** @description A successful answer. */
         Success_Replayed: {
             /**
              * @description Always `true`.
@@ -9971,6 +10112,11 @@ export interface components {
             agentId: string;
             /** @description What the agent is called. */
             agent: string;
+            /**
+             * Format: uuid
+             * @description For whom the agent works; none if it is gone.
+             */
+            userId?: string | null;
             /** @description The bead. */
             bead: string;
             /** @description active, paused, ended or archived. */
@@ -10759,6 +10905,11 @@ export interface components {
              */
             version: number;
             /**
+             * Format: uuid
+             * @description The user who made it.
+             */
+            createdBy: string;
+            /**
              * Format: date-time
              * @description When it was made.
              */
@@ -10824,6 +10975,18 @@ export interface components {
             dirty?: number | null;
             /** @description How it is. */
             state: string;
+        };
+        /** @description A worktree and why it goes, stays or cannot go. */
+        WorktreeFate: {
+            /** @description Its name: the id of its bead. */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            projectId: string;
+            /** @description Why. */
+            why: string;
         };
         /** @description All worktrees. */
         WorktreeList: {
@@ -18988,6 +19151,78 @@ export interface operations {
             };
         };
     };
+    cleanWorktrees: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CleanWorktrees"];
+            };
+        };
+        responses: {
+            /** @description What is gone, and what stays */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_CleanedWorktrees"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    removeWorktree: {
+        parameters: {
+            query?: {
+                /** @description The project, by its id; needed only if several have a worktree of that name. */
+                project?: string;
+                /** @description Although it is locked or a process works in it; work is saved all the same. */
+                force?: boolean;
+                /** @description Deletes the branch, too; commits that nobody else has are saved. */
+                deleteBranch?: boolean;
+            };
+            header?: never;
+            path: {
+                /** @description Its name: the id of its bead */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is gone, and what was saved */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RemovedWorktree"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     startDevice: {
         parameters: {
             query?: never;
@@ -19746,7 +19981,7 @@ export interface operations {
                 timeZone?: string;
                 /**
                  * @description By what it is split, with commas: day, hour, provider, model, project, user, agent, bead, convoy,
-                 *     team, runtime.
+                 *     team, runtime, kind (models, runtime or storage).
                  */
                 groupBy?: string;
                 /** @description Only this provider. */
