@@ -21,6 +21,18 @@ export const SESSION: Session = {
   expiresAt: "2026-12-01T00:00:00Z",
 };
 
+/** Somebody who may lead only what is theirs. */
+export const DEVELOPER: Session = {
+  ...SESSION,
+  actor: "user:ann",
+  userId: "u2",
+  role: "developer",
+  permissions: ["agent", "session", "workflow"].flatMap((what) => [
+    ...["create", "update", "execute"].map((act) => `${what}:${act}:own`),
+    `${what}:read:team`,
+  ]),
+};
+
 export const HEALTH: Health = {
   status: "healthy",
   version: "1.2.3",

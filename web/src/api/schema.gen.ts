@@ -4258,6 +4258,11 @@ export interface components {
              * @description The project.
              */
             projectId: string;
+            /**
+             * Format: uuid
+             * @description For whom it works: the user who asked for it.
+             */
+            userId: string;
             /** @description The bead. */
             bead: string;
             /** @description The convoy that it works for. */
@@ -4440,6 +4445,11 @@ export interface components {
             agentId: string;
             /** @description What the agent is called. */
             agent: string;
+            /**
+             * Format: uuid
+             * @description For whom the agent works, or who brought it here; none in those of old.
+             */
+            userId?: string | null;
             /** @description The bead. */
             bead: string;
             /**
@@ -4710,6 +4720,11 @@ export interface components {
              * @description The project.
              */
             projectId: string;
+            /**
+             * Format: uuid
+             * @description The user who asked for them.
+             */
+            userId: string;
             /** @description The convoy that it belongs to. */
             convoy?: string | null;
             /** @description Where it stands: `running`, `picking`, `dropping`, `picked` or `dropped`. */
@@ -6847,6 +6862,11 @@ export interface components {
             agentId?: string | null;
             /** @description What the agent is called. */
             agent?: string | null;
+            /**
+             * Format: uuid
+             * @description For whom the agent works.
+             */
+            userId?: string | null;
             /** @description The bead. */
             bead?: string | null;
             /**
@@ -6858,6 +6878,8 @@ export interface components {
             workflow?: string | null;
             /** @description The step that asks. */
             step?: string | null;
+            /** @description Who may answer it, by name or as `role:NAME`; empty stands for everybody. */
+            by?: string[];
             /** @description The scope of a budget that is used up, or nearly, such as `tenant`. */
             scope?: string | null;
             /**
@@ -8182,6 +8204,11 @@ export interface components {
              */
             teamId?: string | null;
             /**
+             * Format: uuid
+             * @description The user who started it.
+             */
+            createdBy: string;
+            /**
              * Format: date-time
              * @description When it was made.
              */
@@ -8198,6 +8225,8 @@ export interface components {
             id: string;
             /** @description `task`, `workflow`, `approval` or `timer`. */
             kind: string;
+            /** @description Who may answer an approval, by name or as `role:NAME`; empty stands for everybody. */
+            by?: string[];
             /** @description What it waits for. */
             dependsOn: string[];
             /** @description `pending`, `ready`, `running`, `waiting`, `succeeded`, `failed`, `skipped` or `cancelled`. */
@@ -9971,6 +10000,11 @@ export interface components {
             agentId: string;
             /** @description What the agent is called. */
             agent: string;
+            /**
+             * Format: uuid
+             * @description For whom the agent works; none if it is gone.
+             */
+            userId?: string | null;
             /** @description The bead. */
             bead: string;
             /** @description active, paused, ended or archived. */
@@ -10758,6 +10792,11 @@ export interface components {
              * @description How often it was changed.
              */
             version: number;
+            /**
+             * Format: uuid
+             * @description The user who made it.
+             */
+            createdBy: string;
             /**
              * Format: date-time
              * @description When it was made.
