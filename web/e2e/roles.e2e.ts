@@ -40,7 +40,7 @@ describe("G14 what a person may not do cannot be pressed", () => {
     const pressed = { ...presser.pressed, refused: [...presser.pressed.refused] };
     // It hears what is refused: nobody of these may make people.
     await page.evaluate(() => fetch("/api/v1/users", { method: "POST" }));
-    await expect.poll(() => presser.pressed.refused.length).toBe(pressed.refused.length + 1);
+    await until(async () => presser.pressed.refused.length === pressed.refused.length + 1);
     await page.context().close();
     return pressed;
   }
