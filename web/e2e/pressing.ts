@@ -21,6 +21,15 @@ const NOT_PRESSED = `^(${[
   ...["Change the key", "Unfold", "\\d+ \\w+$"],
 ].join("|")})`;
 
+/** Letters that move, look or lead elsewhere, and those that ask for something new. */
+const NOT_A_KEY = "cgjkvwx";
+const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
+/** Every other letter, alone and with Shift: on each page some of them do something. */
+const KEYS = [
+  ...LETTERS.filter((key) => !NOT_A_KEY.includes(key)),
+  ...LETTERS.map((key) => key.toUpperCase()),
+];
+
 export interface Pressed {
   /** Answers of the server with 403, each with the click that it followed. */
   refused: string[];
@@ -75,6 +84,23 @@ export class Presser {
       this.#known.add(alike);
       this.pressed.count += 1;
       await this.#press(place, name);
+    }
+    await this.#pressKeys(place);
+  }
+
+  /** Presses the keys of a page, once for its list and once for one thing of it. */
+  async #pressKeys(place: Place): Promise<void> {
+    const [path = ""] = place.path.split("?");
+    const alike = `keys of ${path.split("/", 2)[1]} ${path.split("/").length}`;
+    if (this.#known.has(alike)) return;
+    this.#known.add(alike);
+    for (const key of KEYS) {
+      this.#last = `${place.name}: key ${key}`;
+      // A key may lead elsewhere, as those do that take over or open.
+      if (new URL(this.#page.url()).pathname !== `/dashboard${path}`) {
+        await this.#arrive(place, false);
+      }
+      await this.#page.evaluate(pressKey, { key, not: NOT_PRESSED });
     }
   }
 
@@ -153,6 +179,26 @@ async function pressThrough({ name, not }: { name: string; not: string }): Promi
     await agree();
     if (lines[at] === undefined) return true;
   }
+}
+
+/** Presses a key with the cursor in a list if there is one, and says yes to what that asks. */
+async function pressKey({ key, not }: { key: string; not: string }): Promise<void> {
+  const settle = () => new Promise((next) => setTimeout(next, 15));
+  const press = async (one: string) => {
+    const isShifted = /[A-Z]/.test(one);
+    const keys = { key: one, shiftKey: isShifted, bubbles: true, cancelable: true };
+    document.body.dispatchEvent(new KeyboardEvent("keydown", keys));
+    await settle();
+  };
+  if (!document.querySelector("[data-cursor]")) await press("j");
+  await press(key);
+  const asked = [...document.querySelectorAll("dialog[open]")].at(-1);
+  const yes = [...(asked?.querySelectorAll("button") ?? [])].at(-1);
+  const isOn = yes?.matches(":not([aria-disabled=true], :disabled)");
+  if (yes && isOn && !new RegExp(not, "i").test(yes.textContent ?? "")) yes.click();
+  await settle();
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  await settle();
 }
 
 /** Writes into every text of the page and sends it as keys do: Enter, and Ctrl+Enter. */

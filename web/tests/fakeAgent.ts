@@ -9,6 +9,7 @@ export function fakeAgent(special: Partial<Agent> = {}): Agent {
     lifecycleState: "executing",
     view: "busy",
     projectId: "p1",
+    userId: "u1",
     bead: "app-4k2hm",
     task: "Say hello",
     harness: "native",

@@ -21,6 +21,20 @@ export const SESSION: Session = {
   expiresAt: "2026-12-01T00:00:00Z",
 };
 
+const DEVELOPED = ["task", "agent", "workflow", "session", "bead", "convoy", "review"];
+
+/** Somebody who may lead only what is theirs. */
+export const DEVELOPER: Session = {
+  ...SESSION,
+  actor: "user:ann",
+  userId: "u2",
+  role: "developer",
+  permissions: DEVELOPED.flatMap((what) => [
+    ...["create", "update", "execute"].map((act) => `${what}:${act}:own`),
+    `${what}:read:team`,
+  ]),
+};
+
 export const HEALTH: Health = {
   status: "healthy",
   version: "1.2.3",

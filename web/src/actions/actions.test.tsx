@@ -1,6 +1,8 @@
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
+import { SESSION } from "../../tests/fakeServer";
 import { PAGES } from "../pages";
+import { SessionProvider } from "../roles/session";
 import "../shell/actions";
 import { type ActionSpec, definedActions, useAction } from "./actions";
 import { conflicts, keysOf, setKeys } from "./keymap";
@@ -9,6 +11,10 @@ import { PENDING_MS, useKeys, usePendingKey } from "./listener";
 
 const GO: ActionSpec = { id: "t.go", scope: "global", title: "Go", keys: ["z a"] };
 const ONE: ActionSpec = { id: "t.one", scope: "global", title: "One", keys: ["o"] };
+const LEAD: ActionSpec = {
+  ...{ id: "t.lead", scope: "global", title: "Lead", keys: ["l"] },
+  can: "agent:execute:own",
+};
 const FIND: ActionSpec = { id: "t.find", scope: "global", title: "Find", keys: ["mod+k"] };
 
 beforeEach(() => setKeys(ONE.id, undefined));
@@ -42,6 +48,7 @@ describe("keys", () => {
     useAction(GO, () => ran("go"));
     useAction(ONE, () => ran("one"));
     useAction(FIND, () => ran("find"));
+    useAction(LEAD, () => ran("lead"));
     const pending = usePendingKey();
     return (
       <>
@@ -79,6 +86,22 @@ describe("keys", () => {
     fireEvent.keyDown(field, { key: "o" });
     fireEvent.keyDown(field, { key: "k", ctrlKey: true });
     expect(ran.mock.calls.flat()).toEqual(["find"]);
+  });
+
+  it("G14 start nothing that the person may not do", () => {
+    const press = (permissions: string[]) => {
+      render(
+        <SessionProvider value={{ ...SESSION, permissions }}>
+          <Page />
+        </SessionProvider>,
+      );
+      fireEvent.keyDown(document.body, { key: "l" });
+      cleanup();
+    };
+    press(["agent:read:team"]);
+    expect(ran).not.toHaveBeenCalled();
+    press(["agent:execute:own"]);
+    expect(ran.mock.calls.flat()).toEqual(["lead"]);
   });
 
   it("can be changed by a person and given back", () => {

@@ -1,5 +1,6 @@
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useEffectEvent, useSyncExternalStore } from "react";
 import { ask } from "../palette/asking";
+import { useRefusals } from "../roles/session";
 import { type Binding, boundActions } from "./actions";
 import { keysOf } from "./keymap";
 import { chordOf, isEditable, isPressable } from "./keys";
@@ -13,10 +14,15 @@ const listeners = new Set<() => void>();
 
 /** Hears all keys of the page and starts what they stand for. Used once, by the shell. */
 export function useKeys(): void {
+  const refusedOf = useRefusals();
+  const hear = useEffectEvent((event: KeyboardEvent) =>
+    onKey(event, ({ spec, disabled }) => refusedOf(spec) ?? disabled),
+  );
   useEffect(() => {
-    document.addEventListener("keydown", onKey);
+    const listen = (event: KeyboardEvent) => hear(event);
+    document.addEventListener("keydown", listen);
     return () => {
-      document.removeEventListener("keydown", onKey);
+      document.removeEventListener("keydown", listen);
       wait(undefined);
     };
   }, []);
@@ -33,7 +39,7 @@ export function usePendingKey(): string | undefined {
   );
 }
 
-function onKey(event: KeyboardEvent): void {
+function onKey(event: KeyboardEvent, whyNot: (binding: Binding) => string | undefined): void {
   if (event.defaultPrevented || event.isComposing) return;
   const chord = chordOf(event);
   if (chord === undefined || !counts(chord, event.target)) return;
@@ -43,7 +49,7 @@ function onKey(event: KeyboardEvent): void {
   const found = find(whole) ?? (first ? find(chord) : undefined);
   if (found) {
     event.preventDefault();
-    if (found.disabled !== undefined) return;
+    if (whyNot(found) !== undefined) return;
     const { spec, title = spec.title, steps } = found;
     if (steps) ask({ id: spec.id, title, items: steps() });
     else found.run();

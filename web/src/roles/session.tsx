@@ -15,16 +15,27 @@ export function useSession(): Session {
   return session;
 }
 
-/** Why something cannot be done now, as a sentence; undefined if it can. */
-export function useRefusal(need?: Need, { destructive = false } = {}): string | undefined {
+/** What an action needs: a right, and a connection if it cannot be taken back. */
+interface Needs {
+  can?: Need | undefined;
+  destructive?: boolean | undefined;
+}
+
+/** Tells why something cannot be done now, as a sentence; for those who learn later what it is. */
+export function useRefusals(): (needs: Needs) => string | undefined {
   const session = useContext(Current);
   const isOnline = useIsOnline();
-  if (need !== undefined && session) {
-    const why = refusal(session, need);
+  return ({ can, destructive = false }) => {
+    const why = can !== undefined && session ? refusal(session, can) : undefined;
     if (why !== undefined) return why;
-  }
-  if (destructive && !isOnline) return "The connection is lost; this waits until it is back.";
-  return undefined;
+    if (destructive && !isOnline) return "The connection is lost; this waits until it is back.";
+    return undefined;
+  };
+}
+
+/** Why something cannot be done now, as a sentence; undefined if it can. */
+export function useRefusal(can?: Need, { destructive = false } = {}): string | undefined {
+  return useRefusals()({ can, destructive });
 }
 
 /** Something that belongs to somebody. */

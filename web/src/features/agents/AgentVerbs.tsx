@@ -3,7 +3,8 @@ import { Guarded } from "../../roles/Guarded";
 import { Icon } from "../../ui/Icon";
 import { AGENT } from "./actions";
 import { type AgentVerb, VERBS } from "./queries";
-import { cliOf, type useAgentActs, whyNot } from "./useAgentActs";
+import { cliOf, type useAgentActs, useWhyNot } from "./useAgentActs";
+import { useForeignAgent } from "./useForeignAgent";
 
 interface AgentVerbsProps {
   agents: readonly Agent[];
@@ -13,6 +14,7 @@ interface AgentVerbsProps {
 
 /** Every verb as a button, for one agent or for many; those that fit none say why. */
 export function AgentVerbs({ agents, act, side = "below" }: AgentVerbsProps) {
+  const whyNone = useWhyNone();
   return VERBS.map((verb) => {
     const { title, icon, can, destructive } = AGENT[verb];
     return (
@@ -35,10 +37,16 @@ export function AgentVerbs({ agents, act, side = "below" }: AgentVerbsProps) {
   });
 }
 
-/** Why a verb fits none of them. */
-function whyNone(verb: AgentVerb, agents: readonly Agent[]): string | undefined {
-  if (verb === "takeover" && agents.length > 1) return "Take over one agent at a time.";
-  const reasons = agents.map((agent) => whyNot(verb, agent));
-  if (reasons.some((why) => why === undefined)) return undefined;
-  return reasons.length === 1 ? reasons[0] : `${AGENT[verb].title} fits none of them now.`;
+/** Tells why a verb can be done to none of them. */
+function useWhyNone(): (verb: AgentVerb, agents: readonly Agent[]) => string | undefined {
+  const foreign = useForeignAgent();
+  const refusedOf = useWhyNot();
+  return (verb, agents) => {
+    if (verb === "takeover" && agents.length > 1) return "Take over one agent at a time.";
+    const reasons = agents.map((agent) => refusedOf(verb, agent));
+    if (reasons.some((why) => why === undefined)) return undefined;
+    const isAllForeign = agents.every((agent) => foreign(agent) !== undefined);
+    if (reasons.length === 1 || isAllForeign) return reasons[0];
+    return `${AGENT[verb].title} fits none of them now.`;
+  };
 }

@@ -15,11 +15,17 @@ import {
   useKillAgent,
   VERBS,
 } from "./queries";
+import { useForeignAgent } from "./useForeignAgent";
 import { askForCopies, askForRestart } from "./VerbDialogs";
 import { isAlive, viewOf } from "./views";
 
-/** Why a verb makes no sense for an agent now. */
-export function whyNot(verb: AgentVerb, agent: Agent): string | undefined {
+/** Tells why a verb cannot be done to an agent: it is another's, or it makes no sense now. */
+export function useWhyNot(): (verb: AgentVerb, agent: Agent) => string | undefined {
+  const foreign = useForeignAgent();
+  return (verb, agent) => foreign(agent) ?? whyNot(verb, agent);
+}
+
+function whyNot(verb: AgentVerb, agent: Agent): string | undefined {
   const { label } = agent;
   if (verb === "restart" && agent.lifecycleState === "failed") return undefined;
   if (!isAlive(agent)) return `${label} has ended.`;
@@ -57,8 +63,10 @@ export function useAgentActs() {
     kill: useKillAgent(),
   };
   const deletion = useDeleteAgent();
+  const refusedOf = useWhyNot();
+  const foreign = useForeignAgent();
   const act = async (verb: AgentVerb, agents: readonly Agent[]) => {
-    const able = agents.filter((agent) => whyNot(verb, agent) === undefined);
+    const able = agents.filter((agent) => refusedOf(verb, agent) === undefined);
     if (able.length === 0) return;
     if (verb === "takeover") {
       const [only] = able;
@@ -90,7 +98,7 @@ export function useAgentActs() {
       cli: cliOf(verb, [agent]),
       can: AGENT[verb].can,
       destructive: AGENT[verb].destructive,
-      refused: whyNot(verb, agent),
+      refused: refusedOf(verb, agent),
       run: () => act(verb, [agent]),
     })),
     {
@@ -100,7 +108,7 @@ export function useAgentActs() {
       cli: `godel agent delete ${agent.label}`,
       can: DELETE.can,
       destructive: true,
-      refused: whyNotDelete(agent),
+      refused: foreign(agent) ?? whyNotDelete(agent),
       run: () => erase(agent),
     },
   ];
@@ -112,12 +120,13 @@ export function useAgentKeys(
   here: Agent | undefined,
   act: ReturnType<typeof useAgentActs>["act"],
 ): void {
+  const refusedOf = useWhyNot();
   for (const verb of VERBS) {
     // biome-ignore lint/correctness/useHookAtTopLevel: the list never changes
     useAction(AGENT[verb], () => here && act(verb, [here]), {
       title: here && `${AGENT[verb].title} ${here.label}`,
       cli: here && cliOf(verb, [here]),
-      disabled: here && whyNot(verb, here),
+      disabled: here && refusedOf(verb, here),
       when: here !== undefined,
     });
   }

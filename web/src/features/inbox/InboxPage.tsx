@@ -34,6 +34,7 @@ import {
 } from "./kinds";
 import { cliOf, NoticeCard } from "./NoticeCard";
 import { inboxQuery, useAnswer, useRestart } from "./queries";
+import { useForeignNotice } from "./useForeignNotice";
 
 const SHOWN = ["open", "all"] as const;
 
@@ -139,7 +140,8 @@ function useAnswerKeys(here: Notice | undefined, write: () => void): void {
   const yes = here && yesOf(here);
   const no = here && noOf(here);
   const whom = (here && whose(here)) ?? "it";
-  const denied = useRefusal(here && rightFor(here));
+  const foreign = useForeignNotice();
+  const denied = useRefusal(here && rightFor(here)) ?? (here && foreign(here));
   const isOnlyOpened = here && !canRestart(here) && yes === undefined && !isAsking(here);
   useAction(
     INBOX.yes,

@@ -1,11 +1,10 @@
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { beforeEach, expect, it } from "vitest";
-import { fakeServer, ok, refuse, SESSION } from "../../../tests/fakeServer";
+import { DEVELOPER, fakeServer, ok, refuse, SESSION } from "../../../tests/fakeServer";
 import { renderPart } from "../../../tests/renderPart";
 import type { Notice } from "../../api/types";
 import { NoticeCard } from "./NoticeCard";
 
-const DEVELOPER = { ...SESSION, role: "developer", permissions: ["agent:execute:own"] };
 const LIMIT: Notice = {
   id: "n-1",
   kind: "budget",
@@ -16,9 +15,23 @@ const LIMIT: Notice = {
   choices: [],
   createdAt: "2026-11-16T10:00:00Z",
 };
-const STUCK: Notice = { ...LIMIT, kind: "stuck", agentId: "a-1", agent: "worker-1" };
+const STUCK: Notice = {
+  ...LIMIT,
+  kind: "stuck",
+  agentId: "a-1",
+  agent: "worker-1",
+  userId: DEVELOPER.userId,
+};
 
-const ASKED: Notice = { ...STUCK, kind: "question", text: "Which colour?" };
+const ASKED: Notice = { ...STUCK, kind: "question", text: "Which colour?", choices: ["Red"] };
+const GATE: Notice = {
+  ...LIMIT,
+  kind: "approval",
+  runId: "r-1",
+  workflow: "release",
+  step: "agree",
+  choices: ["Approve", "Reject"],
+};
 const ANSWER = "POST /api/v1/inbox/n-1/answer";
 
 beforeEach(() => sessionStorage.clear());
@@ -67,4 +80,30 @@ it("G14 Enter sends nothing for who may not answer", () => {
   answer("red");
   expect(calls).toEqual([]);
   expect(box().value).toBe("red");
+});
+
+const isOff = (name: string) =>
+  screen.getByRole("button", { name }).getAttribute("aria-disabled") === "true";
+
+it("G14 what an agent of somebody else asks cannot be answered, and says whose it is not", () => {
+  const calls = fakeServer({});
+  const { unmount } = renderPart(<NoticeCard notice={{ ...ASKED, userId: "u1" }} />, DEVELOPER);
+  answer("red");
+  for (const name of ["Red", "Answer", "Let it decide"]) expect(isOff(name), name).toBe(true);
+  expect(screen.getAllByText(/^worker-1 is not yours: .*agent:execute:team\.$/)).toHaveLength(3);
+  unmount();
+  renderPart(<NoticeCard notice={{ ...STUCK, userId: "u1" }} />, DEVELOPER);
+  for (const name of ["Restart worker-1", "Put aside"]) expect(isOff(name), name).toBe(true);
+  expect(calls).toEqual([]);
+});
+
+it("G14 a gate is answered by those whom it asks, whoever started the run", () => {
+  const { unmount } = renderPart(<NoticeCard notice={{ ...GATE, by: ["ann"] }} />, DEVELOPER);
+  for (const name of ["Approve", "Reject"]) expect(isOff(name), name).toBe(false);
+  unmount();
+  renderPart(<NoticeCard notice={{ ...GATE, by: ["role:admin"] }} />, DEVELOPER);
+  for (const name of ["Approve", "Reject"]) expect(isOff(name), name).toBe(true);
+  expect(screen.getAllByText(/^This is not yours to answer: it asks the role admin/)).toHaveLength(
+    2,
+  );
 });

@@ -12,6 +12,7 @@ import { useDraft } from "../../ui/useDraft";
 import { canRestart, isAsking, kindOf, needsVerdict, placeOf, rightFor, whose } from "./kinds";
 import styles from "./NoticeCard.module.css";
 import { draftOf, useAnswer, useRestart } from "./queries";
+import { useForeignNotice } from "./useForeignNotice";
 
 interface NoticeCardProps {
   notice: Notice;
@@ -27,6 +28,7 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
   const answer = useAnswer();
   const { title, tone, icon, aside } = kindOf(notice);
   const isOpen = notice.state === "open";
+  const foreign = useForeignNotice()(notice);
   const name = whose(notice);
   const place = placeOf(notice);
   const send = (text?: string) => {
@@ -61,6 +63,7 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
                   size="small"
                   look="solid"
                   can={rightFor(notice)}
+                  refused={foreign}
                   cli={cliOf(notice, choice)}
                   onClick={() => send(choice)}
                 >
@@ -69,9 +72,11 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
               ))}
             </div>
           )}
-          {isAsking(notice) && <AnswerBox notice={notice} aside={aside} box={box} onSend={send} />}
+          {isAsking(notice) && (
+            <AnswerBox notice={notice} foreign={foreign} aside={aside} box={box} onSend={send} />
+          )}
           {!isAsking(notice) && !needsVerdict(notice) && (
-            <WaysOn notice={notice} aside={aside} onAside={() => send()} />
+            <WaysOn notice={notice} foreign={foreign} aside={aside} onAside={() => send()} />
           )}
         </>
       ) : (
@@ -83,16 +88,15 @@ export function NoticeCard({ notice, isOwn = false, isAt = false, box }: NoticeC
   );
 }
 
-/** What can be done about a notice that nobody waits for an answer to. */
-function WaysOn({
-  notice,
-  aside,
-  onAside,
-}: {
+interface AnswerProps {
   notice: Notice;
+  /** Why it is not for this person to answer. */
+  foreign: string | undefined;
   aside: string;
-  onAside: () => void;
-}) {
+}
+
+/** What can be done about a notice that nobody waits for an answer to. */
+function WaysOn({ notice, foreign, aside, onAside }: AnswerProps & { onAside: () => void }) {
   const restart = useRestart();
   const hasReview = notice.kind === "review" && PAGES.some((page) => page.id === "review");
   return (
@@ -102,6 +106,7 @@ function WaysOn({
           size="small"
           look="solid"
           can={rightFor(notice)}
+          refused={foreign}
           cli={`godel agent restart ${notice.agent}`}
           onClick={() => restart.mutate(notice)}
         >
@@ -117,6 +122,7 @@ function WaysOn({
         size="small"
         look="quiet"
         can={rightFor(notice)}
+        refused={foreign}
         cli={`godel inbox decline ${notice.id}`}
         onClick={onAside}
       >
@@ -126,18 +132,16 @@ function WaysOn({
   );
 }
 
-interface AnswerBoxProps {
-  notice: Notice;
-  aside: string;
+interface AnswerBoxProps extends AnswerProps {
   box?: Ref<HTMLTextAreaElement> | undefined;
   onSend: (text?: string) => void;
 }
 
-function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
+function AnswerBox({ notice, foreign, aside, box, onSend }: AnswerBoxProps) {
   const [text, setText] = useDraft(draftOf(notice));
   const id = useId();
   const answer = text.trim();
-  const denied = useRefusal(rightFor(notice));
+  const denied = useRefusal(rightFor(notice)) ?? foreign;
   const refused = denied ?? (answer === "" ? "Write an answer first." : undefined);
   const submit = (event?: FormEvent) => {
     event?.preventDefault();
@@ -177,6 +181,7 @@ function AnswerBox({ notice, aside, box, onSend }: AnswerBoxProps) {
         align="end"
         look="quiet"
         can={rightFor(notice)}
+        refused={foreign}
         cli={`godel inbox decline ${notice.id}`}
         onClick={() => onSend()}
       >

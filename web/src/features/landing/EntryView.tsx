@@ -62,7 +62,11 @@ export function EntryView({ landing, landings, isHere, isOrdered }: EntryViewPro
         <Gates gates={landing.gates} />
         <Trouble landing={landing} />
       </div>
-      <Menu label={`Do something with ${bead}`} size="small" items={menuOf(landing, landings)} />
+      <Menu
+        label={`Do something with ${bead}`}
+        size="small"
+        items={() => menuOf(landing, landings)}
+      />
     </li>
   );
 }

@@ -18,8 +18,8 @@ import styles from "./LandingPage.module.css";
 import { LineView } from "./LineView";
 import { type Step, whyNoStep } from "./order";
 import { landingQueries } from "./queries";
-import { isOpen, whyNot } from "./stages";
-import { cliOf, cliOfStep, useLandingActs } from "./useLandingActs";
+import { isOpen } from "./stages";
+import { cliOf, cliOfStep, useLandingActs, useWhyNot } from "./useLandingActs";
 
 const FEW = 20;
 const MANY = 200;
@@ -86,6 +86,7 @@ export function Page() {
 /** The entry under the cursor, with the keys of the page. */
 function useCursor(landings: readonly Landing[]): string | undefined {
   const { act, step } = useLandingActs();
+  const refusedOf = useWhyNot();
   const { cursor } = useRows({
     rows: landings,
     keyOf,
@@ -96,7 +97,7 @@ function useCursor(landings: readonly Landing[]): string | undefined {
     when: here !== undefined,
     title: here && `${LANDING[verb].title}: ${here.bead}`,
     cli: here && cliOf(verb, here),
-    disabled: here && whyNot(verb, here),
+    disabled: here && refusedOf(verb, here),
   });
   useAction(LANDING.retry, () => here && act("retry", here), bind("retry"));
   useAction(LANDING.remove, () => here && act("remove", here), bind("remove"));

@@ -7,14 +7,22 @@ import { LANDING } from "./actions";
 import { placeOf, STEPS, type Step, whither, whyNoStep } from "./order";
 import { useMove, useRemove, useRetry, useRevert } from "./queries";
 import { type Verb, whyNot } from "./stages";
+import { useForeignLanding } from "./useForeignLanding";
 
 const VERBS = ["retry", "remove", "revert"] as const;
+
+/** Tells why a verb cannot be done to an entry: it makes no sense now, or the bead is another's. */
+export function useWhyNot(): (verb: Verb, landing: Landing) => string | undefined {
+  const foreign = useForeignLanding();
+  return (verb, landing) => whyNot(verb, landing) ?? foreign(verb, landing);
+}
 
 /** What can be done to entries: one call for menus, keys and the palette. */
 export function useLandingActs() {
   const changes = { retry: useRetry(), remove: useRemove(), revert: useRevert() };
+  const refusedOf = useWhyNot();
   const act = async (verb: Verb, landing: Landing) => {
-    if (whyNot(verb, landing) !== undefined) return;
+    if (refusedOf(verb, landing) !== undefined) return;
     if (verb === "revert" && !(await confirmRevert(landing))) return;
     changes[verb].mutate(landing);
   };
@@ -49,7 +57,7 @@ export function useLandingActs() {
       cli: cliOf(verb, landing),
       can: LANDING[verb].can,
       destructive: LANDING[verb].destructive,
-      refused: whyNot(verb, landing),
+      refused: refusedOf(verb, landing),
       run: () => act(verb, landing),
     })),
   ];

@@ -19,6 +19,7 @@ import { queueQueries, type RunVerb, useRunVerb } from "./queries";
 import styles from "./RunPeek.module.css";
 import { StateBadge } from "./StateBadge";
 import { tookSeconds } from "./states";
+import { useForeignRun } from "./useForeignRun";
 
 /** One run: how far it is, and its steps in the order of the workflow. */
 export function RunPeek({ id, onClose }: { id: string; onClose: () => void }) {
@@ -48,6 +49,7 @@ function Head({ run }: { run: Run }) {
     cancel: useRunVerb("cancel"),
     retry: useRunVerb("retry"),
   };
+  const foreign = useForeignRun()(run);
   return (
     <div className={panel.line}>
       <StateBadge state={run.state} />
@@ -59,6 +61,7 @@ function Head({ run }: { run: Run }) {
           look={verb === "cancel" ? "bad" : "line"}
           can="workflow:execute:own"
           destructive={verb === "cancel"}
+          refused={foreign}
           cli={`godel workflow ${verb} ${run.id.slice(-8)}`}
           onClick={() => verbs[verb].mutate(run)}
         >

@@ -22,6 +22,7 @@ import { agentQueries } from "../queries";
 import { SessionTree } from "../session/SessionTree";
 import { Terminal } from "../terminal/Terminal";
 import { useAgentActs, useAgentKeys, whyNotDelete } from "../useAgentActs";
+import { useForeignAgent } from "../useForeignAgent";
 import { AboutAgent } from "./AboutAgent";
 import styles from "./AgentDetail.module.css";
 import { Changes } from "./Changes";
@@ -85,6 +86,7 @@ function useAgent(name: string) {
 function Shown({ agent }: { agent: Agent }) {
   const { act, erase } = useAgentActs();
   useAgentKeys(agent, act);
+  const foreign = useForeignAgent()(agent);
   const cli = `godel agent delete ${agent.label}`;
   const eraseIt = async () => {
     if (await erase(agent)) navigate("/agents");
@@ -92,7 +94,7 @@ function Shown({ agent }: { agent: Agent }) {
   useAction(DELETE, eraseIt, {
     title: `Delete ${agent.label}`,
     cli,
-    disabled: whyNotDelete(agent),
+    disabled: foreign ?? whyNotDelete(agent),
   });
   const [tab] = useParam("tab");
   return (
@@ -117,6 +119,7 @@ function Shown({ agent }: { agent: Agent }) {
               align="end"
               can={DELETE.can}
               destructive
+              refused={foreign}
               cli={cli}
               onClick={eraseIt}
             >

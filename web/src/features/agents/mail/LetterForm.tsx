@@ -9,7 +9,7 @@ import { LongField } from "../../../ui/form/LongField";
 import { useDraft } from "../../../ui/useDraft";
 import { usersQuery } from "../../costs/queries";
 import { agentQueries } from "../queries";
-import { whyNot as whyNoMessage } from "../useAgentActs";
+import { useWhyNot } from "../useAgentActs";
 import { isAlive } from "../views";
 import styles from "./Letters.module.css";
 import { sendCli, useSendLetter } from "./letters";
@@ -28,7 +28,11 @@ export function LetterForm({ agent, to, onTo }: LetterFormProps) {
   const [text, setText, clear] = useDraft(`letter.${agent?.id ?? ""}`);
   const send = useSendLetter();
   const letter = { to: to.trim(), text: text.trim() };
-  const refused = useRefusal(MAY_SEND) ?? whyNot(agent, letter);
+  const agents = useQuery({ ...agentQueries.all(), enabled: !agent }).data?.items ?? NOBODY;
+  const whom = agent ?? agents.find((one) => isCalled(one, letter.to));
+  const whyNoMessage = useWhyNot();
+  const refused =
+    useRefusal(MAY_SEND) ?? (whom && whyNoMessage("message", whom)) ?? whatIsMissing(letter);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (refused !== undefined || send.isPending) return;
@@ -37,7 +41,7 @@ export function LetterForm({ agent, to, onTo }: LetterFormProps) {
   };
   return (
     <form className={styles.form} onSubmit={submit} aria-label="Write a letter">
-      {onTo && <ToField to={to} onTo={onTo} />}
+      {onTo && <ToField to={to} agents={agents} onTo={onTo} />}
       <LongField
         label={agent ? `Write to ${agent.label}` : "What it says"}
         rows={3}
@@ -57,13 +61,25 @@ export function LetterForm({ agent, to, onTo }: LetterFormProps) {
   );
 }
 
+const NOBODY: readonly Agent[] = [];
+
+/** Whether the server takes a name for this agent. */
+function isCalled({ id, label }: Agent, name: string): boolean {
+  return id === name || label === name.replace(/^agent:/, "");
+}
+
+interface ToFieldProps {
+  to: string;
+  agents: readonly Agent[];
+  onTo: (to: string) => void;
+}
+
 /** To whom: agents that live and people are offered, as far as the reader knows them. */
-function ToField({ to, onTo }: { to: string; onTo: (to: string) => void }) {
+function ToField({ to, agents, onTo }: ToFieldProps) {
   const known = useId();
-  const agents = useQuery(agentQueries.all());
   const users = useQuery({ ...usersQuery, enabled: useCan("user:read:team") });
   const names = [
-    ...(agents.data?.items ?? []).filter(isAlive).map(({ label }) => label),
+    ...agents.filter(isAlive).map(({ label }) => label),
     ...(users.data?.items ?? [])
       .filter(({ status }) => status === "active")
       .map(({ name }) => name),
@@ -87,12 +103,7 @@ function ToField({ to, onTo }: { to: string; onTo: (to: string) => void }) {
   );
 }
 
-function whyNot(
-  agent: Agent | undefined,
-  { to, text }: { to: string; text: string },
-): string | undefined {
-  const over = agent && whyNoMessage("message", agent);
-  if (over !== undefined) return over;
+function whatIsMissing({ to, text }: { to: string; text: string }): string | undefined {
   if (to === "") return "Say to whom first.";
   return text === "" ? "Write something first." : undefined;
 }

@@ -1,12 +1,13 @@
 import { fireEvent, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
-import { fakeServer, ok, refuse, SESSION } from "../../../../tests/fakeServer";
+import { fakeAgent } from "../../../../tests/fakeAgent";
+import { DEVELOPER, fakeServer, ok, refuse, SESSION } from "../../../../tests/fakeServer";
 import { renderPart } from "../../../../tests/renderPart";
 import type { Agent, Letter } from "../../../api/types";
 import { Toaster } from "../../../change/Toaster";
 import { LetterDrawer } from "./LetterDrawer";
 
-const AGENT = { id: "a1", label: "worker-1", status: "running", view: "busy" } as Agent;
+const AGENT = fakeAgent();
 const letter = (id: string, more: Partial<Letter> = {}): Letter => ({
   id,
   from: "user:owner",
@@ -99,5 +100,26 @@ describe("letters", () => {
     show(AGENT, { ...SESSION, role: "viewer", permissions: ["agent:read:team"] });
     write("Write to worker-1", "hello");
     expect(isOff()).toBe("true");
+  });
+
+  it("G14 an agent of somebody else is not written to, by whatever name", async () => {
+    fakeServer({
+      "GET /api/v1/mail?limit=100": () => page([]),
+      "GET /api/v1/agents?limit=1000": () =>
+        page([AGENT, fakeAgent({ id: "a2", label: "worker-2", userId: DEVELOPER.userId })]),
+    });
+    show(undefined, DEVELOPER);
+    await expect.poll(() => document.querySelectorAll("option").length).toBe(2);
+    write("What it says", "hello");
+    const isOff = () => screen.getByRole("button", { name: "Send" }).getAttribute("aria-disabled");
+    for (const name of ["worker-1", "agent:worker-1", "a1"]) {
+      write("To", name);
+      expect(isOff(), name).toBe("true");
+      screen.getByText(/^worker-1 is not yours: .*agent:execute:team\.$/);
+    }
+    for (const name of ["worker-2", "bob"]) {
+      write("To", name);
+      expect(isOff(), name).toBeNull();
+    }
   });
 });

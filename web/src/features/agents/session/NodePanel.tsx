@@ -11,6 +11,7 @@ import panel from "../../../ui/Panel.module.css";
 import { Time } from "../../../ui/Time";
 import { SnapshotLine } from "../snapshots/SnapshotLine";
 import lines from "../snapshots/Snapshots.module.css";
+import { useForeignAgent } from "../useForeignAgent";
 import styles from "./NodePanel.module.css";
 import { busyWith, useBranchAt, useForkAt, useSwitchTo } from "./queries";
 import { KINDS } from "./TreeRow";
@@ -87,7 +88,8 @@ function Branches({ agent, talk, tree, node }: Omit<NodePanelProps, "snapshots" 
   const branch = useBranchAt();
   const change = useSwitchTo();
   const others = (tree.marks.get(node.number)?.branches ?? []).filter((one) => one !== talk.branch);
-  const busy = busyWith(agent);
+  const foreign = useForeignAgent();
+  const refused = foreign(agent) ?? busyWith(agent);
   const missing = name.trim() === "" ? "Give the branch a name first." : undefined;
   return (
     <section className={styles.branches} aria-label="Branches">
@@ -97,7 +99,7 @@ function Branches({ agent, talk, tree, node }: Omit<NodePanelProps, "snapshots" 
           key={one}
           size="small"
           can="session:update:own"
-          refused={busy}
+          refused={refused}
           cli={`godel session switch ${agent.label} ${shellWord(one)}`}
           onClick={() => change.mutate({ agent, name: one, before: talk.branch })}
         >
@@ -111,7 +113,7 @@ function Branches({ agent, talk, tree, node }: Omit<NodePanelProps, "snapshots" 
       <Guarded
         size="small"
         can="session:update:own"
-        refused={busy ?? missing}
+        refused={refused ?? missing}
         cli={`godel session branch ${agent.label} ${shellWord(name.trim() || "NAME")} --node ${node.number}`}
         onClick={() =>
           branch.mutate(

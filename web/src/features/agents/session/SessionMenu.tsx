@@ -8,6 +8,7 @@ import { TextField } from "../../../ui/Field";
 import { shellWord } from "../../../ui/format";
 import { Menu, type MenuItem } from "../../../ui/Menu";
 import styles from "../MessageDialog.module.css";
+import { useForeignAgent } from "../useForeignAgent";
 import { viewOf } from "../views";
 import { busyWith, useTalkVerb } from "./queries";
 
@@ -18,7 +19,8 @@ export function SessionMenu({ agent, talk }: { agent: Agent; talk: Talk }) {
   const [dialog, setDialog] = useState<"save" | "compact">();
   const resume = useTalkVerb("resume");
   const archive = useTalkVerb("archive");
-  const busy = busyWith(agent);
+  const foreign = useForeignAgent()(agent);
+  const refused = foreign ?? busyWith(agent);
   const isOver = talk.status === "archived" ? "It is put away already." : undefined;
   const line = (id: string, rest: Omit<MenuItem, "id" | "cli" | "can">): MenuItem => ({
     id,
@@ -46,26 +48,26 @@ export function SessionMenu({ agent, talk }: { agent: Agent; talk: Talk }) {
           line("save", {
             title: "Save where it stands",
             icon: "archive",
-            refused: busy,
+            refused,
             run: () => setDialog("save"),
           }),
           line("compact", {
             title: "Make it shorter",
             icon: "columns",
-            refused: busy,
+            refused,
             run: () => setDialog("compact"),
           }),
           line("resume", {
             title: "Go on with it",
             icon: "play",
-            refused: whyNotResume(agent),
+            refused: foreign ?? whyNotResume(agent),
             run: () => resume.mutate({ agent }),
           }),
           line("archive", {
             title: "Put it away",
             icon: "archive",
             destructive: true,
-            refused: isOver ?? busy,
+            refused: foreign ?? isOver ?? refused,
             run: putAway,
           }),
         ]}

@@ -1,7 +1,9 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it } from "vitest";
+import { SESSION } from "../../../../tests/fakeServer";
 import type { Agent, Talk } from "../../../api/types";
+import { SessionProvider } from "../../../roles/session";
 import { type Nodes, sessionQueries } from "./queries";
 import { SessionTree } from "./SessionTree";
 
@@ -32,7 +34,9 @@ function show() {
   client.setQueryData(sessionQueries.snapshots.queryKey, { items: [], isCut: false });
   render(
     <QueryClientProvider client={client}>
-      <SessionTree agent={AGENT} />
+      <SessionProvider value={SESSION}>
+        <SessionTree agent={AGENT} />
+      </SessionProvider>
     </QueryClientProvider>,
   );
 }

@@ -7,6 +7,7 @@ import { Badge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
 import { fileName, saveSnapshot, useForgetSnapshot, useRestoreSnapshot } from "./queries";
 import styles from "./Snapshots.module.css";
+import { useForeignSnapshot } from "./useForeignSnapshot";
 
 /** One snapshot: when it was taken, and what can be done with it. */
 export function SnapshotLine({
@@ -50,6 +51,7 @@ export function SnapshotLine({
 
 function SnapshotMenu({ snapshot }: { snapshot: AgentSnapshot }) {
   const forget = useForgetSnapshot();
+  const refused = useForeignSnapshot()(snapshot);
   const askAndForget = async () => {
     const isSure = await confirm({
       title: "Forget this snapshot?",
@@ -69,6 +71,7 @@ function SnapshotMenu({ snapshot }: { snapshot: AgentSnapshot }) {
           title: "Export",
           icon: "archive",
           can: "agent:execute:own",
+          refused,
           cli: `godel agent export ${snapshot.id} ${fileName(snapshot)}`,
           run: () => saveSnapshot(snapshot),
         },
@@ -78,6 +81,7 @@ function SnapshotMenu({ snapshot }: { snapshot: AgentSnapshot }) {
           icon: "trash",
           can: "agent:execute:own",
           destructive: true,
+          refused,
           cli: `godel agent forget ${snapshot.id}`,
           run: askAndForget,
         },

@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { act, fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeAgent } from "../../../../tests/fakeAgent";
-import { fakeServer, ok, refuse, SESSION } from "../../../../tests/fakeServer";
+import { DEVELOPER, fakeServer, ok, refuse, SESSION } from "../../../../tests/fakeServer";
 import { LiveProvider } from "../../../realtime/live";
 import { SessionProvider } from "../../../roles/session";
 import { Shell } from "./Shell";
@@ -100,5 +100,16 @@ describe("X4 the shell of an agent", () => {
     expect(take.getAttribute("aria-disabled")).toBe("true");
     fireEvent.click(take);
     expect(Wire.shells[0]?.sent).toEqual([]);
+  });
+
+  it("G14 is for looking only to who may not lead this agent, also if the address wants more", async () => {
+    window.history.replaceState(null, "", "/dashboard/agents/a1?tab=terminal&show=shell&take=1");
+    open(DEVELOPER);
+    act(() => Wire.shells[0]?.onclose?.({ code: 1006, reason: "" }));
+    await screen.findByText("Nobody has opened a shell at worker-1.");
+    screen.getByText(/^worker-1 is not yours: .*agent:execute:team\.$/);
+    fireEvent.click(screen.getByRole("button", { name: "Open a shell" }));
+    expect(Wire.shells.length).toBe(1);
+    expect(window.location.search).not.toContain("take");
   });
 });

@@ -19,6 +19,7 @@ import { SkeletonRows } from "../../../ui/Skeleton";
 import { Status } from "../../../ui/Status";
 import { saveAs } from "../../../ui/saveAs";
 import { CONTROL } from "../actions";
+import { useForeignAgent } from "../useForeignAgent";
 import { roomIn, ScreenView } from "./ScreenView";
 import styles from "./Shell.module.css";
 import { ShellSession, type Shown } from "./session";
@@ -148,11 +149,12 @@ function Body({ agent, session, shown, hasScreen }: PartProps & { hasScreen: boo
 }
 
 function OpenButton({ agent, session, text }: Omit<PartProps, "shown"> & { text: string }) {
+  const foreign = useForeignAgent()(agent);
   return (
     <Guarded
       size="small"
       can={CONTROL.can}
-      refused={whyNoShell(agent)}
+      refused={foreign ?? whyNoShell(agent)}
       cli={`godel agent attach ${agent.label} --terminal`}
       onClick={() => session.socket.openShell()}
     >
@@ -192,12 +194,8 @@ function Standing({ shown: { link, hasControl, holder } }: { shown: Shown }) {
 
 function Acts({ agent, session, shown }: PartProps) {
   const { link, hasControl, mayControl, offset } = shown;
-  const isOpen = link.phase === "open";
-  const refused = !isOpen
-    ? "There is no shell to control now."
-    : mayControl
-      ? undefined
-      : `You may look at ${agent.label}, but not lead it.`;
+  const foreign = useForeignAgent()(agent);
+  const refused = foreign ?? whyNoControl(agent, link.phase === "open", mayControl);
   const toggle = async () => {
     if (hasControl) session.socket.release();
     else await takeControl(agent, session);
@@ -238,6 +236,11 @@ function Acts({ agent, session, shown }: PartProps) {
       </Guarded>
     </>
   );
+}
+
+function whyNoControl({ label }: Agent, isOpen: boolean, mayControl: boolean): string | undefined {
+  if (!isOpen) return "There is no shell to control now.";
+  return mayControl ? undefined : `You may look at ${label}, but not lead it.`;
 }
 
 function cliOf({ label }: Agent, { hasControl }: Shown): string {

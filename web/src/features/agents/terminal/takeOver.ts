@@ -5,6 +5,7 @@ import { useRefusal } from "../../../roles/session";
 import { setParams, useParam } from "../../../router/router";
 import { CONTROL } from "../actions";
 import { AT_WORK } from "../queries";
+import { useForeignAgent } from "../useForeignAgent";
 import type { ShellSession, Shown } from "./session";
 
 /** Why no shell can be opened beside an agent now. */
@@ -35,7 +36,8 @@ function confirmTaking(agent: Agent, name: string): Promise<boolean> {
  */
 export function useTakeOver(agent: Agent, session: ShellSession, shown: Shown): void {
   const [wish] = useParam("take");
-  const refused = useRefusal(CONTROL.can) ?? whyNoShell(agent);
+  const foreign = useForeignAgent()(agent);
+  const refused = useRefusal(CONTROL.can) ?? foreign ?? whyNoShell(agent);
   const { phase } = shown.link;
   const isWanted = wish !== undefined;
   const isSettled = shown.hasControl || refused !== undefined;

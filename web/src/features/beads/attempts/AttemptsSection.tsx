@@ -20,6 +20,7 @@ import { CompareAttempts } from "./CompareAttempts";
 import { attemptQueries } from "./queries";
 import { TryDrawer } from "./TryDrawer";
 import { dropCli, pickCli, useAttemptActs } from "./useAttemptActs";
+import { useForeignAttempts } from "./useForeignAttempts";
 
 /** One bead, tried several ways: who tries it, how each stands, and which one is taken. */
 export function AttemptsSection({ bead, agents }: { bead: BeadDetail; agents: readonly Agent[] }) {
@@ -85,6 +86,7 @@ interface TriedProps {
 
 function Tried({ bead, found, onCompare }: TriedProps) {
   const { drop } = useAttemptActs(bead);
+  const foreign = useForeignAttempts()(found);
   const [first] = found.attempts.filter(({ commit }) => commit);
   return (
     <>
@@ -116,6 +118,7 @@ function Tried({ bead, found, onCompare }: TriedProps) {
             look="bad"
             can="agent:execute:own"
             destructive
+            refused={foreign}
             cli={dropCli(bead.id)}
             onClick={() => drop(found)}
           >
@@ -129,6 +132,7 @@ function Tried({ bead, found, onCompare }: TriedProps) {
 
 function AttemptLine({ bead, found, attempt, onCompare }: TriedProps & { attempt: Attempt }) {
   const { pick } = useAttemptActs(bead);
+  const foreign = useForeignAttempts()(found);
   const gates = gatesOf(attempt);
   return (
     <>
@@ -147,7 +151,7 @@ function AttemptLine({ bead, found, attempt, onCompare }: TriedProps & { attempt
             icon: "check",
             can: "agent:execute:own",
             destructive: true,
-            refused: whyNotPick(found, attempt),
+            refused: foreign ?? whyNotPick(found, attempt),
             cli: pickCli(bead.id, attempt),
             run: () => pick(attempt),
           },

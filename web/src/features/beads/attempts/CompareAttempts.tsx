@@ -16,6 +16,7 @@ import styles from "./AttemptsSection.module.css";
 import { gatesOf, whyNotPick } from "./attempts";
 import { attemptQueries, type TriedBead } from "./queries";
 import { pickCli, useAttemptActs } from "./useAttemptActs";
+import { useForeignAttempts } from "./useForeignAttempts";
 
 interface CompareProps {
   bead: TriedBead;
@@ -53,6 +54,7 @@ function Table({
   onPicked,
 }: Pick<CompareProps, "bead" | "found"> & { onPicked: () => void }) {
   const { pick } = useAttemptActs(bead);
+  const foreign = useForeignAttempts()(found);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by key
     <div className={styles.scroll} tabIndex={0}>
@@ -77,7 +79,7 @@ function Table({
                   align="end"
                   can="agent:execute:own"
                   destructive
-                  refused={whyNotPick(found, attempt)}
+                  refused={foreign ?? whyNotPick(found, attempt)}
                   cli={pickCli(bead.id, attempt)}
                   aria-label={`Pick attempt ${attempt.number}`}
                   onClick={async () => {

@@ -9,6 +9,7 @@ import { Time } from "../../../ui/Time";
 import { type RunVerb, useRunVerb } from "../queries";
 import { verbsOf } from "../RunPeek";
 import { StateBadge } from "../StateBadge";
+import { useForeignRun } from "../useForeignRun";
 import { useRerun } from "./changes";
 import styles from "./RunPage.module.css";
 import { whyNoRerun } from "./story";
@@ -65,6 +66,7 @@ function Acts({ run }: { run: Run }) {
     retry: useRunVerb("retry"),
   };
   const rerun = useRerun();
+  const foreign = useForeignRun()(run);
   return (
     <>
       {verbsOf(run.state).map((verb) => (
@@ -75,6 +77,7 @@ function Acts({ run }: { run: Run }) {
           look={verb === "cancel" ? "bad" : "line"}
           can="workflow:execute:own"
           destructive={verb === "cancel"}
+          refused={foreign}
           cli={`godel workflow ${verb} ${run.id.slice(-8)}`}
           onClick={() => verbs[verb].mutate(run)}
         >

@@ -1,15 +1,15 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { fakeServer, ok, SESSION } from "../../../../tests/fakeServer";
-import type { Run, RunRow, RunStep, RunStepDetail, TaskDetail } from "../../../api/types";
+import { DEVELOPER, fakeServer, ok, SESSION } from "../../../../tests/fakeServer";
+import type { Run, RunRow, RunStep, RunStepDetail, Session, TaskDetail } from "../../../api/types";
 import { ConfirmHost } from "../../../change/confirm";
 import { SessionProvider } from "../../../roles/session";
 import { queueQueries } from "../queries";
 import { StepPanel } from "./StepPanel";
 
 const STEP = { id: "build", kind: "task", dependsOn: [], state: "failed", round: 1 } as RunStep;
-const RUN = { id: "run-12345678", state: "failed", name: "release" } as Run;
+const RUN = { id: "run-12345678", state: "failed", name: "release", createdBy: "u1" } as Run;
 const tries = (number: number, error: string) => ({
   ...{ number, workerId: "w1", startedAt: "2026-11-16T10:00:00Z", ending: "failed" },
   endedAt: "2026-11-16T10:00:01Z",
@@ -21,9 +21,15 @@ const task = (id: string, errors: string[]) =>
     attempts: errors.map((error, at) => tries(at + 1, error)),
   }) as unknown as TaskDetail;
 
+interface Shown {
+  cut?: boolean;
+  step?: RunStep;
+  session?: Session;
+}
+
 function show(
   rounds: RunStepDetail["rounds"],
-  { cut = false, step = STEP }: { cut?: boolean; step?: RunStep } = {},
+  { cut = false, step = STEP, session = SESSION }: Shown = {},
 ) {
   const client = new QueryClient({ defaultOptions: { queries: { staleTime: Infinity } } });
   const { queryKey } = queueQueries.step(RUN.id, step.id);
@@ -31,7 +37,7 @@ function show(
   const steps = [step, { ...STEP, id: "test", dependsOn: [step.id] }];
   render(
     <QueryClientProvider client={client}>
-      <SessionProvider value={SESSION}>
+      <SessionProvider value={session}>
         <StepPanel
           run={RUN}
           step={step}
@@ -99,6 +105,26 @@ describe("X2 the panel of a step", () => {
     const again = await screen.findByRole("dialog", { name: "Rerun from build?" });
     fireEvent.click(within(again).getByRole("button", { name: "Rerun from here" }));
     await expect.poll(sent).toEqual([{ steps: ["build"] }]);
+  });
+
+  it("G14 does nothing anew in a run of somebody else, and says why", () => {
+    const sent = retries();
+    show([], { session: DEVELOPER });
+    screen.getByText(/^This run of release is not yours: .*workflow:execute:team\.$/);
+    rerun();
+    expect(sent()).toEqual([]);
+  });
+
+  it("G14 lets only those answer whom an approval asks", () => {
+    const step = { ...STEP, kind: "approval", state: "waiting", by: ["role:admin"] };
+    show([], { step, session: DEVELOPER });
+    for (const name of ["Approve", "Reject"]) {
+      const button = screen.getByRole("button", { name });
+      expect(button.getAttribute("aria-disabled"), name).toBe("true");
+    }
+    expect(
+      screen.getAllByText(/^This is not yours to answer: it asks the role admin/),
+    ).toHaveLength(2);
   });
 
   it("does nothing anew that is not over", () => {

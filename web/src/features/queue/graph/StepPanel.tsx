@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Run, RunStep, RunStepRound, TaskDetail } from "../../../api/types";
 import { confirm } from "../../../change/confirm";
+import { useNotAsked } from "../../../roles/asked";
 import { Guarded } from "../../../roles/Guarded";
 import { Link } from "../../../router/Link";
 import { Cli } from "../../../ui/Cli";
@@ -18,6 +19,7 @@ import { JsonText } from "../../events/JsonText";
 import { queueQueries } from "../queries";
 import { StateBadge } from "../StateBadge";
 import { tookSeconds } from "../states";
+import { useForeignRun } from "../useForeignRun";
 import { useAnswerStep, useRetryStep } from "./changes";
 import styles from "./StepPanel.module.css";
 import { askRerun, whyNoRetry } from "./story";
@@ -70,6 +72,7 @@ export function StepPanel({ run, step, steps, isDecisive, now, onClose }: StepPa
 
 function Acts({ run, step, steps }: Pick<StepPanelProps, "run" | "step" | "steps">) {
   const retry = useRetryStep();
+  const foreign = useForeignRun()(run);
   const cli = `godel workflow retry ${run.id.slice(-8)} --step ${shellWord(step.id)}`;
   // What failed is worth nothing, so nobody has to be asked; what succeeded is thrown away.
   const isSure = async () =>
@@ -80,7 +83,7 @@ function Acts({ run, step, steps }: Pick<StepPanelProps, "run" | "step" | "steps
       <Guarded
         size="small"
         can="workflow:execute:own"
-        refused={whyNoRetry(step)}
+        refused={foreign ?? whyNoRetry(step)}
         cli={cli}
         onClick={async () => (await isSure()) && retry.mutate({ run, step })}
       >
@@ -94,6 +97,7 @@ function Acts({ run, step, steps }: Pick<StepPanelProps, "run" | "step" | "steps
 function Answer({ run, step }: { run: Run; step: RunStep }) {
   const answer = useAnswerStep();
   const [note, setNote] = useState("");
+  const refused = useNotAsked()(step.by);
   const id = run.id.slice(-8);
   return (
     <section className={styles.answer} aria-label="Your answer">
@@ -106,6 +110,7 @@ function Answer({ run, step }: { run: Run; step: RunStep }) {
           look="solid"
           size="small"
           can="workflow:execute:own"
+          refused={refused}
           cli={`godel workflow approve ${id} ${shellWord(step.id)}`}
           onClick={() => answer.mutate({ run, step, approve: true, note })}
         >
@@ -116,6 +121,7 @@ function Answer({ run, step }: { run: Run; step: RunStep }) {
           size="small"
           can="workflow:execute:own"
           destructive
+          refused={refused}
           cli={`godel workflow reject ${id} ${shellWord(step.id)}`}
           onClick={() => answer.mutate({ run, step, approve: false, note })}
         >

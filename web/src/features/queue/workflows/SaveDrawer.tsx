@@ -12,6 +12,7 @@ import { useDraft } from "../../../ui/useDraft";
 import { peekAt } from "../peek";
 import { checkSource, problemsOf, saveSource, workflowQuery } from "./queries";
 import { SourceBox } from "./SourceBox";
+import { useForeignWorkflow } from "./useForeignWorkflow";
 import styles from "./workflows.module.css";
 
 interface SaveDrawerProps {
@@ -53,6 +54,7 @@ function SaveForm({ workflow, onClose }: { workflow?: Workflow; onClose: () => v
       peekAt("workflow", saved.name, { also: { flows: "stored" } });
     },
   });
+  const foreign = useForeignWorkflow();
   const isAbout = checked === source;
   const error = isAbout ? (check.error ?? save.error) : null;
   const hasProblems = problemsOf(error).problems.length > 0;
@@ -71,7 +73,7 @@ function SaveForm({ workflow, onClose }: { workflow?: Workflow; onClose: () => v
         isSending: save.isPending,
       }}
       can={workflow ? "workflow:update:own" : "workflow:create:own"}
-      refused={whyNot(source, known)}
+      refused={(workflow && foreign(workflow)) ?? whyNot(source, known)}
       error={hasProblems ? undefined : (error ?? undefined)}
       cli="godel workflow save FILE"
     >

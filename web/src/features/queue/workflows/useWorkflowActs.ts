@@ -5,10 +5,12 @@ import { shellWord } from "../../../ui/format";
 import type { MenuItem } from "../../../ui/Menu";
 import { peekAt } from "../peek";
 import { type Export, exportWorkflow, useDeleteWorkflow } from "./queries";
+import { useForeignWorkflow } from "./useForeignWorkflow";
 
 /** What can be done with a stored workflow: one call for its line and its panel. */
 export function useWorkflowActs() {
   const erase = useDeleteWorkflow();
+  const foreign = useForeignWorkflow();
   return (workflow: Workflow): MenuItem[] => {
     const { name } = workflow;
     const word = shellWord(name);
@@ -40,6 +42,7 @@ export function useWorkflowActs() {
         title: "Change",
         icon: "edit",
         can: "workflow:update:own",
+        refused: foreign(workflow),
         cli: "godel workflow save FILE",
         run: () => setParams({ save: name }),
       },

@@ -1,0 +1,73 @@
+import { fireEvent, screen } from "@testing-library/react";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { fakeAgent } from "../../../tests/fakeAgent";
+import { DEVELOPER, fakeServer, ok, SESSION } from "../../../tests/fakeServer";
+import { renderPart } from "../../../tests/renderPart";
+import { useKeys } from "../../actions/listener";
+import type { Agent } from "../../api/types";
+import { Menu } from "../../ui/Menu";
+import { AgentVerbs } from "./AgentVerbs";
+import { useAgentActs, useAgentKeys } from "./useAgentActs";
+
+const OTHERS = fakeAgent();
+const OWN = fakeAgent({ id: "a2", label: "worker-2", userId: DEVELOPER.userId });
+const WHY =
+  "worker-1 is not yours: Your role developer does not allow this; it needs agent:execute:team.";
+
+function Acts({ agents }: { agents: readonly [Agent, ...Agent[]] }) {
+  const { act, menuOf } = useAgentActs();
+  useKeys();
+  useAgentKeys(agents[0], act);
+  return (
+    <>
+      <AgentVerbs agents={agents} act={act} />
+      <Menu label="More" items={menuOf(agents[0])} />
+    </>
+  );
+}
+
+const button = (name: string) => screen.getByRole("button", { name });
+const isOff = (name: string) => button(name).getAttribute("aria-disabled") === "true";
+const hint = (name: string) =>
+  document.getElementById(button(name).getAttribute("aria-describedby") ?? "")?.textContent;
+
+describe("G14 an agent of somebody else", () => {
+  let calls: ReturnType<typeof fakeServer>;
+  const sent = () => calls.filter(({ method }) => method === "POST").map(({ path }) => path);
+  beforeEach(() => {
+    calls = fakeServer({
+      "POST /api/v1/agents/a1/pause": () => ok(OTHERS),
+      "POST /api/v1/agents/a2/pause": () => ok(OWN),
+    });
+  });
+
+  it("is led by no button, no line of a menu and no key, and each says why", () => {
+    renderPart(<Acts agents={[OTHERS]} />, DEVELOPER);
+    for (const verb of ["Message", "Pause", "Take over", "Restart", "Snapshot", "Fork", "End"]) {
+      expect(hint(verb), verb).toBe(WHY);
+      expect(isOff(verb), verb).toBe(true);
+      fireEvent.click(button(verb));
+    }
+    fireEvent.keyDown(document.body, { key: "p" });
+    fireEvent.click(button("More"));
+    fireEvent.click(screen.getByRole("menuitem", { name: /^Pause/ }));
+    expect(sent()).toEqual([]);
+    expect(screen.queryByRole("dialog")).toBeNull();
+  });
+
+  it("is left out when many are led, and all of them together say why", async () => {
+    const { unmount } = renderPart(<Acts agents={[OTHERS, OWN]} />, DEVELOPER);
+    expect(isOff("Pause")).toBe(false);
+    fireEvent.click(button("Pause"));
+    await vi.waitFor(() => expect(sent()).toEqual(["/api/v1/agents/a2/pause"]));
+    unmount();
+    renderPart(<Acts agents={[OTHERS, { ...OTHERS, id: "a3" }]} />, DEVELOPER);
+    expect(hint("Pause")).toBe(WHY);
+  });
+
+  it("is led by who may lead those of the team", async () => {
+    renderPart(<Acts agents={[OTHERS]} />, { ...SESSION, userId: "u9" });
+    fireEvent.keyDown(document.body, { key: "p" });
+    await vi.waitFor(() => expect(sent()).toEqual(["/api/v1/agents/a1/pause"]));
+  });
+});
