@@ -166,7 +166,10 @@ describe("costs of nobody in particular", () => {
     await writeFile(file, `${rates}${await readFile(file, "utf8")}`);
     await seeded.godel("agent", "spawn", "[[shell sleep 600]]", "--name", "busy");
     const within = { timeout: 60_000, interval: 500 };
-    await vi.waitFor(async () => expect(await costOf("kind", "runtime")).toBeGreaterThan(0), within);
+    await vi.waitFor(
+      async () => expect(await costOf("kind", "runtime")).toBeGreaterThan(0),
+      within,
+    );
     await seeded.godel("agent", "kill", "busy");
     // Its last moments are paid for within seconds; then nothing more comes.
     let last = -1;

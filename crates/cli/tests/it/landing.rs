@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::fleet::{PATIENCE, PERSON, Yard};
+use crate::people::developer;
 use crate::repo::git;
 
 /// Makes the work of a bead by hand, and brings it to review.
@@ -190,6 +191,11 @@ async fn a_person_takes_out_tries_again_and_takes_back() {
     );
 
     let before = yard.repo.git(&["rev-parse", "main"]).trim().to_owned();
+    let server = yard.server.as_ref().unwrap();
+    let dora = || developer(server, &yard.repo.home, "dora", "developer", &["--project", "app"]);
+    let other = tokio::task::block_in_place(dora);
+    other.run(&["land", "revert", &good]).refused(5, &["ask an admin"]);
+    assert_eq!(yard.repo.git(&["rev-parse", "main"]).trim(), before, "it was refused before");
     let reverted = yard.json(&["land", "revert", &good]);
     assert_eq!(yard.repo.git(&["rev-parse", "main"]).trim(), reverted["commit"].as_str().unwrap());
     assert!(yard.repo.git(&["ls-tree", "main"]).lines().all(|one| !one.ends_with("good.txt")));

@@ -72,6 +72,11 @@ async fn carry_out(
             &format!("take back all of it: godel land revert {whole}"),
         ));
     }
+    // Its bead is opened again: who may not must hear it before the branch moves.
+    let own = Some(&call.actor.name);
+    if bead.created_by.as_ref() != own && bead.agent.as_ref() != own {
+        call.may("bead", "update", Reach::Team)?;
+    }
     let (_, folder) = fleet.project(call, project).await?;
     let wanted = wishes::read(fleet, folder.clone()).await?;
     let target = entry.target.clone().unwrap_or_default();

@@ -15,7 +15,13 @@ import { SkeletonRows } from "../../../ui/Skeleton";
 import { Badge } from "../../../ui/Status";
 import { useProject } from "../../projects/queries";
 import styles from "../snapshots/Snapshots.module.css";
-import { askWhichAreDue, MAY_REMOVE, useCleanWorktrees, useRemoveWorktree, worktreesQuery } from "./queries";
+import {
+  askWhichAreDue,
+  MAY_REMOVE,
+  useCleanWorktrees,
+  useRemoveWorktree,
+  worktreesQuery,
+} from "./queries";
 
 /** Where work is done: each worktree of the projects, with what is in it that its base does not have. */
 export function WorktreeDrawer({ onClose }: { onClose: () => void }) {
