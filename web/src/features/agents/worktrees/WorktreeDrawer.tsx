@@ -75,7 +75,7 @@ interface WorktreeLineProps {
 
 function WorktreeLine({ worktree, project, onGone }: WorktreeLineProps) {
   const { id, branch, head, path, state } = worktree;
-  const remove = useRemoveWorktree();
+  const remove = useRemoveWorktree(onGone);
   const cli = `godel worktree remove ${id}`;
   const askAndRemove = async () => {
     const isSure = await confirm({
@@ -84,7 +84,7 @@ function WorktreeLine({ worktree, project, onGone }: WorktreeLineProps) {
       act: "Remove it",
       cli,
     });
-    if (isSure) remove.mutate(worktree, { onSuccess: (removed) => onGone([removed]) });
+    if (isSure) remove.mutate(worktree);
   };
   return (
     <li className={styles.row} data-worktree={id}>

@@ -25,12 +25,15 @@ onLive({
   invalidate: () => [WORKTREES],
 });
 
-/** Removes a worktree after its work was saved; says how to get back what nobody else has. */
-export function useRemoveWorktree() {
+/** Removes a worktree after its work was saved. Its line is gone by then, so others are told what was saved. */
+export function useRemoveWorktree(onGone: (gone: readonly RemovedWorktree[]) => void) {
   return useChange<Worktree, RemovedWorktree>({
     what: ({ id }) => `Remove the worktree ${id}`,
-    send: ({ id, projectId }) =>
-      remove(`/api/v1/worktrees/${encodeURIComponent(id)}?project=${projectId}`),
+    send: async ({ id, projectId }) => {
+      const gone = await remove(`/api/v1/worktrees/${encodeURIComponent(id)}?project=${projectId}`);
+      onGone([gone]);
+      return gone;
+    },
     done: ({ id }) => `The worktree ${id} is gone`,
     expect: (cache, worktree) =>
       cache.update<WorktreeList>(WORKTREES, (all) => ({
