@@ -1,18 +1,20 @@
 //! Worktrees of all projects, as people see them, and those that are of no use any more.
 
 use godel_app::Call;
+use std::collections::HashMap;
+
 use godel_app::beads;
 use godel_beads::ops::Changes;
 use godel_fleet::{Agent, Fleet, paper};
 use godel_git::{Cleaned, Cleaning, Entry, Name, Remove, Removed, Workbench};
-use godel_model::{Project, ProjectId, Reach, Report as _, code};
+use godel_model::{Life, Project, ProjectId, Reach, Report as _, code};
 use godel_store::Tx;
 use tracing::instrument;
 
 use crate::{Error, Result};
 
-/// How many agents of one bead are looked at.
-const AGENTS_MAX: usize = 100;
+/// How many agents are read at once.
+const PAGE: usize = 200;
 
 /// Lists the worktrees of the projects that a caller works in.
 ///
@@ -36,7 +38,7 @@ pub async fn list(
     Ok(found)
 }
 
-/// Saves all work in a worktree, then removes it.
+/// Saves all work in a worktree, then removes it. It goes on if nobody waits any more.
 ///
 /// # Errors
 /// If the caller may not, there is none, several projects have one of that name, or an agent works in it.
@@ -52,9 +54,10 @@ pub async fn remove(
     let mut having = Vec::new();
     for (project, folder) in places(fleet, call, only).await? {
         let wanted = name.clone();
-        let known = fleet.at_bench(folder.clone().into(), move |bench| bench.info(&wanted)).await;
-        if known.is_ok() {
-            having.push((project, folder));
+        match fleet.at_bench(folder.clone().into(), move |bench| bench.info(&wanted)).await {
+            Ok(_) => having.push((project, folder)),
+            Err(error) if error.code() == code::WORKTREE_NOT_FOUND || only.is_none() => {}
+            Err(error) => return Err(error),
         }
     }
     let (project, folder) = match <[_; 1]>::try_from(having) {
@@ -69,13 +72,22 @@ pub async fn remove(
             return Err(Error::refused(code::INVALID_QUERY, why, "name the project, too"));
         }
     };
-    refuse_at_work(fleet, call, (project, id)).await?;
-    let removed = fleet.at_bench(folder.into(), move |bench| bench.remove(&name, how)).await?;
-    forget(fleet, call, project, &removed).await;
-    Ok((project, removed))
+    if let Some(agent) = at_work(fleet, call, project).await?.remove(id) {
+        let hint = format!("end it first: godel agent kill {agent}");
+        let why = format!("{agent} works in the worktree {id}");
+        return Err(Error::refused(code::WORKTREE_BUSY, why, hint));
+    }
+    let (fleet_, call_) = (fleet.clone(), call.clone());
+    to_its_end(fleet, async move {
+        let gone = fleet_.at_bench(folder.into(), move |bench| bench.remove(&name, how)).await?;
+        forget(&fleet_, &call_, project, &gone).await;
+        Ok((project, gone))
+    })
+    .await
 }
 
-/// Removes the worktrees whose policy says that their time has come, or only tells which.
+/// Removes the worktrees whose policy says that their time has come, or only tells which. It goes on if nobody
+/// waits any more.
 ///
 /// # Errors
 /// If the caller may not. A repository that cannot be read is left out.
@@ -87,20 +99,48 @@ pub async fn cleanup(
     dry_run: bool,
 ) -> Result<Vec<(ProjectId, Cleaned)>> {
     call.may("agent", "delete", Reach::Team)?;
-    let mut all = Vec::new();
-    for (project, folder) in places(fleet, call, only).await? {
-        let cleaning = Cleaning { dry_run, ..Cleaning::default() };
-        match fleet.at_bench(folder.into(), move |bench| bench.cleanup(&cleaning)).await {
-            Ok(cleaned) => {
-                for removed in &cleaned.removed {
-                    forget(fleet, call, project, removed).await;
-                }
-                all.push((project, cleaned));
+    let (fleet_, call_) = (fleet.clone(), call.clone());
+    to_its_end(fleet, async move {
+        let mut all = Vec::new();
+        for (project, folder) in places(&fleet_, &call_, only).await? {
+            match clean(&fleet_, &call_, (project, folder), dry_run).await {
+                Ok(cleaned) => all.push((project, cleaned)),
+                Err(error) => tracing::warn!(%project, %error, "worktrees are not cleaned up"),
             }
-            Err(error) => tracing::warn!(%project, %error, "worktrees are not cleaned up"),
         }
+        Ok(all)
+    })
+    .await
+}
+
+/// Removes those of one project whose time has come: not from under an agent that will go on.
+async fn clean(
+    fleet: &Fleet,
+    call: &Call,
+    (project, folder): (ProjectId, String),
+    dry_run: bool,
+) -> Result<Cleaned> {
+    let taken = at_work(fleet, call, project).await?;
+    let cleaning = Cleaning { dry_run, taken, ..Cleaning::default() };
+    let cleaned = fleet.at_bench(folder.into(), move |bench| bench.cleanup(&cleaning)).await?;
+    for removed in &cleaned.removed {
+        forget(fleet, call, project, removed).await;
     }
-    Ok(all)
+    Ok(cleaned)
+}
+
+/// Does something although whoever asked may go: half of it must not be done.
+async fn to_its_end<T: Send + 'static>(
+    fleet: &Fleet,
+    work: impl Future<Output = Result<T>> + Send + 'static,
+) -> Result<T> {
+    let (tell, told) = tokio::sync::oneshot::channel();
+    fleet.crew().spawn(async move {
+        // Whoever asked may have gone.
+        drop(tell.send(work.await));
+    });
+    let stops = |_| Error::refused(code::SHUTTING_DOWN, "the server stops", "say it again");
+    told.await.map_err(stops)?
 }
 
 /// Lists the repositories of the projects that a caller works in.
@@ -117,28 +157,45 @@ async fn places(
     Ok(wanted.filter_map(|one| one.repository.map(|folder| (one.id, folder))).collect())
 }
 
-/// Refuses to take the place of an agent that will go on.
-async fn refuse_at_work(
+/// Finds the worktrees of a project that agents have who will go on, each with the name of its agent.
+async fn at_work(
     fleet: &Fleet,
     call: &Call,
-    (project, bead): (ProjectId, &str),
-) -> Result<()> {
-    let owner = Agent::owner_of(project, bead);
-    let find = move |tx: &mut Tx<'_>| paper::of::<Agent>(tx, &owner, None, AGENTS_MAX);
-    let agents: Vec<Agent> = paper::look(fleet.app(), call.actor.tenant, find).await?;
-    let Some(agent) = agents.iter().find(|agent| !agent.life.is_over()) else { return Ok(()) };
-    let label = &agent.label;
-    let hint = format!("end it first: godel agent kill {label}");
-    Err(Error::refused(code::WORKTREE_BUSY, format!("{label} works in the worktree {bead}"), hint))
+    project: ProjectId,
+) -> Result<HashMap<String, String>> {
+    let find = move |tx: &mut Tx<'_>| {
+        let mut found = HashMap::new();
+        for life in Life::ALL.into_iter().filter(|life| !life.is_over()) {
+            let mut before = None;
+            loop {
+                let page: Vec<Agent> = paper::in_state(tx, life.as_str(), before, PAGE)?;
+                before = page.last().map(|agent| agent.id.uuid());
+                let full = page.len() == PAGE;
+                let own = page.into_iter().filter(|agent| agent.project == project);
+                found.extend(own.map(|agent| (agent.tree(), agent.label)));
+                if !full {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    };
+    paper::look(fleet.app(), call.actor.tenant, find).await
 }
 
 /// Lets the bead say no longer that it is worked on there. A worktree may be for something that is no bead.
 async fn forget(fleet: &Fleet, call: &Call, project: ProjectId, removed: &Removed) {
-    let changes = Changes { worktree: Some(None), ..Changes::default() };
     let id = removed.id.to_string();
-    match beads::update(fleet.app(), call, Some(project), &id, changes).await {
-        Ok(_) => {}
-        Err(error) if error.code() == code::BEAD_NOT_FOUND => {}
-        Err(error) => tracing::warn!(%id, %error, "a bead still names a worktree that is gone"),
+    // A name may be the beginning of another bead's.
+    let names_it = match beads::get(fleet.app(), call, Some(project), &id).await {
+        Ok(found) => found.value.0.id == id && found.value.0.worktree.is_some(),
+        Err(_) => false,
+    };
+    if !names_it {
+        return;
+    }
+    let changes = Changes { worktree: Some(None), ..Changes::default() };
+    if let Err(error) = beads::update(fleet.app(), call, Some(project), &id, changes).await {
+        tracing::warn!(%id, %error, "a bead still names a worktree that is gone");
     }
 }

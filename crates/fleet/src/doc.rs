@@ -215,7 +215,7 @@ impl Agent {
 
     /// Returns the name of its worktree: that of its bead, or one of its own for who only looks or is one
     /// of several.
-    pub(crate) fn tree(&self) -> String {
+    pub fn tree(&self) -> String {
         match (&self.judges, &self.trial) {
             (Some(commit), _) => {
                 format!("review-{}-{}", self.bead, commit.get(..8).unwrap_or(commit))

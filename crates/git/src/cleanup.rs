@@ -1,5 +1,7 @@
 //! Removes the worktrees whose time has come.
 
+use std::collections::HashMap;
+
 use godel_model::{Code, Report as _, code};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -22,6 +24,8 @@ pub struct Cleaning {
     pub dry_run: bool,
     /// Also those that are locked or in use; work is saved all the same.
     pub force: bool,
+    /// Those that somebody will go on in, and who: they stay.
+    pub taken: HashMap<String, String>,
 }
 
 /// What was cleaned up.
@@ -94,9 +98,10 @@ impl Workbench {
         for entry in self.list()? {
             let told = cleaning.ended.iter().find(|(name, _)| *name == entry.id);
             let told = told.map(|(_, outcome)| Ended { outcome: *outcome, at: now });
-            let verdict = match cleaning.all {
-                true => Ok("all were asked for".to_owned()),
-                false => self.judge(&entry, told, now, cleaning.dry_run)?,
+            let verdict = match (cleaning.taken.get(entry.id.as_str()), cleaning.all) {
+                (Some(who), _) => Err(format!("{who} works in it")),
+                (None, true) => Ok("all were asked for".to_owned()),
+                (None, false) => self.judge(&entry, told, now, cleaning.dry_run)?,
             };
             match verdict {
                 Err(why) => cleaned.kept.push(Due { id: entry.id, why }),

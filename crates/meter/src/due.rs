@@ -25,15 +25,15 @@ pub(crate) fn quarters((from, to): Span) -> impl Iterator<Item = (i64, Span)> {
 
 /// Tells since when an agent was in which state.
 pub(crate) fn story(agent: &Agent) -> Vec<(i64, Life)> {
-    let steps = agent.history.iter().map(|step| (micros(step.at), step.life));
-    // Asked for is at work, too: its place is being made.
-    [(micros(agent.spawned_at), Life::Initializing)].into_iter().chain(steps).collect()
+    agent.history.iter().map(|step| (micros(step.at), step.life)).collect()
 }
 
 /// Returns for how many microseconds of a time somebody was at work.
 fn at_work(story: &[(i64, Life)], (from, to): Span) -> i64 {
     let ends = story.iter().skip(1).map(|(at, _)| *at).chain([i64::MAX]);
-    let parts = story.iter().zip(ends).filter(|((_, life), _)| life.is_running());
+    // Who waits for a turn has no place yet.
+    let has_place = |life: Life| life.is_running() && life != Life::Initializing;
+    let parts = story.iter().zip(ends).filter(|((_, life), _)| has_place(*life));
     parts.map(|((since, _), end)| (end.min(to) - (*since).max(from)).max(0)).sum()
 }
 
@@ -54,7 +54,8 @@ pub(crate) fn for_room(monthly: i64, byte_seconds: u128, (all, disk): (u64, u64)
     if all == 0 {
         return 0;
     }
-    let room_seconds = byte_seconds * u128::from(disk) / u128::from(all);
+    // What nobody needs any more is nobody's, until it is swept.
+    let room_seconds = byte_seconds * u128::from(disk.min(all)) / u128::from(all);
     let monthly = u128::try_from(monthly).unwrap_or(0);
     i64::try_from(room_seconds * monthly / (GB_BYTES * MONTH_SECONDS)).unwrap_or(i64::MAX)
 }
@@ -80,7 +81,8 @@ mod tests {
     #[test]
     fn an_hour_at_work_costs_the_rate_and_a_pause_costs_nothing() {
         let story = [
-            (0, Life::Initializing),
+            (-30 * MINUTE, Life::Initializing),
+            (0, Life::Spawning),
             (10 * MINUTE, Life::Executing),
             (40 * MINUTE, Life::Paused),
             (70 * MINUTE, Life::Executing),
@@ -101,6 +103,8 @@ mod tests {
         assert_eq!(for_room(100_000, kept, (1_000_000_000, 1_000_000_000)), 100_000);
         // Two that hold the same take the room of one.
         assert_eq!(for_room(100_000, kept, (2_000_000_000, 1_000_000_000)), 50_000);
+        // What others have forgotten is not paid by who stayed.
+        assert_eq!(for_room(100_000, kept, (1_000_000_000, 99_000_000_000)), 100_000);
         assert_eq!(for_room(100_000, 0, (0, 0)), 0);
     }
 

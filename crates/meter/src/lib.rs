@@ -62,10 +62,16 @@ pub fn keep_going(fleet: &Fleet) {
 pub async fn look(fleet: &Fleet, with_storage: bool) -> Result<()> {
     let rates = Arc::new(fleet.app().switchboard.config().rates.clone());
     let tenants = tenants(fleet, &rates).await?;
+    // What goes wrong with one must not keep the others from paying.
+    let mut done = Ok(());
     for tenant in &tenants {
-        machines::pay(fleet, *tenant, Arc::clone(&rates)).await?;
+        let paid = machines::pay(fleet, *tenant, Arc::clone(&rates)).await;
+        done = done.and(paid);
     }
-    if with_storage { storage::pay(fleet, &tenants, &rates).await } else { Ok(()) }
+    if with_storage {
+        done = done.and(storage::pay(fleet, &tenants, &rates).await);
+    }
+    done
 }
 
 /// Tells whether enough time has gone by since a mark: half a turn at least, since other servers look, too.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use godel_fleet::{Agent, Fleet, Result, paper};
 use godel_model::{
     AgentId, EventFilter, Life, Pattern, Seq, SpendKind, TenantId, UsageKey, UsageSum, micros,
 };
 use godel_proxy::Rates;
-use godel_store::{Direction, Tx};
+use godel_store::{Direction, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::due;
@@ -16,6 +17,8 @@ use crate::mark::{self, Mark};
 
 /// What happened so lately may not be written yet.
 const LAG: SignedDuration = SignedDuration::from_secs(2);
+/// A server that was away for longer than this, and than three turns, had nobody at work.
+const AWAY: Duration = Duration::from_secs(300);
 /// How many are read at once.
 const PAGE: usize = 200;
 
@@ -37,10 +40,7 @@ pub(crate) async fn pay(fleet: &Fleet, tenant: TenantId, rates: Arc<Rates>) -> R
         return Ok(());
     }
     let read = move |tx: &mut Tx<'_>| bill(tx, &rates, (from.clone(), now));
-    let Some(bill) = app.store.read_long(godel_store::Scope::Tenant(tenant), read).await? else {
-        return Ok(());
-    };
-    let bill = Arc::new(bill);
+    let bill = Arc::new(app.store.read_long(Scope::Tenant(tenant), read).await?);
     let work = move |tx: &mut Tx<'_>| {
         if mark::move_on(tx, &bill.from, bill.to)? {
             for (key, cost_micros) in &bill.sums {
@@ -53,10 +53,10 @@ pub(crate) async fn pay(fleet: &Fleet, tenant: TenantId, rates: Arc<Rates>) -> R
     paper::write(app, tenant, work).await
 }
 
-/// Works out what is to be paid; nothing if nobody was at work and nothing happened.
-fn bill(tx: &mut Tx<'_>, rates: &Rates, (from, now): (Mark, Timestamp)) -> Result<Option<Bill>> {
+/// Works out what is to be paid.
+fn bill(tx: &mut Tx<'_>, rates: &Rates, (from, now): (Mark, Timestamp)) -> Result<Bill> {
     let (agents, seen) = seen(tx, (from.seen, now))?;
-    let span = (micros(from.until), micros(now));
+    let span = (micros(from.until), micros(paid_until(rates, (from.until, now))));
     let mut sums = Vec::new();
     for agent in agents.values() {
         let Some(hourly) = rates.runtime_hour.get(&agent.runtime) else { continue };
@@ -68,8 +68,18 @@ fn bill(tx: &mut Tx<'_>, rates: &Rates, (from, now): (Mark, Timestamp)) -> Resul
             }
         }
     }
-    let still = sums.is_empty() && seen == from.seen;
-    Ok((!still).then_some(Bill { from, to: (now, seen), sums }))
+    // It moves although nobody was at work: a rate that is set later does not count for the time before.
+    Ok(Bill { from, to: (now, seen), sums })
+}
+
+/// Returns up to when is paid. Where nobody has looked for long there was no server, and nobody was at work
+/// whatever the record says: one turn is paid, in which it may have ended.
+fn paid_until(rates: &Rates, (from, now): (Timestamp, Timestamp)) -> Timestamp {
+    let gone = Duration::try_from(now.duration_since(from)).unwrap_or_default();
+    if gone <= (rates.every * 3).max(AWAY) {
+        return now;
+    }
+    from.checked_add(rates.every).unwrap_or(now)
 }
 
 /// Finds the agents that are at work, or had something happen to them since an event. Tells up to which event

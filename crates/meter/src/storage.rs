@@ -21,13 +21,22 @@ type Owner = (String, String);
 
 /// Pays for the snapshots that this server keeps.
 pub(crate) async fn pay(fleet: &Fleet, tenants: &[TenantId], rates: &Rates) -> Result<()> {
+    let mut done = Ok(());
     for (name, _) in fleet.runtimes() {
-        let stored = Arc::new(fleet.runtime(name)?.stored().await?);
-        for tenant in tenants {
-            settle(fleet, *tenant, (name, &stored), rates).await?;
+        let stored = match fleet.runtime(name)?.stored().await {
+            Ok(stored) => Arc::new(stored),
+            Err(error) => {
+                done = done.and(Err(error.into()));
+                continue;
+            }
+        };
+        // One without a place of its own keeps nothing here.
+        for tenant in tenants.iter().filter(|_| !stored.vault.is_nil()) {
+            let paid = settle(fleet, *tenant, (name, &stored), rates).await;
+            done = done.and(paid);
         }
     }
-    Ok(())
+    done
 }
 
 /// Pays for what a tenant has in one place.

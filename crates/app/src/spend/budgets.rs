@@ -2,7 +2,7 @@
 
 use godel_model::{
     AgentId, Allowance, AllowanceChange, Budget, BudgetId, BudgetScope, EventId, Incident, Limits,
-    Period, Project, ProjectChange, Reach, Trouble, UserStatus, micros,
+    Period, Project, ProjectChange, Reach, SpendKind, Trouble, UserStatus, micros,
 };
 use godel_store::Tx;
 use jiff::Timestamp;
@@ -179,7 +179,8 @@ fn spent_since(
     now: Timestamp,
 ) -> Result<i64> {
     let day = |at: Timestamp| micros(at).div_euclid(MICROS_PER_DAY);
-    let rows = tx.usage().between(day(starts), day(now))?;
+    let mut rows = tx.usage().between(day(starts), day(now))?;
+    rows.retain(|(key, _)| SpendKind::of(&key.provider) == SpendKind::Models);
     let mine = rows.into_iter().filter(|(key, _)| match scope {
         BudgetScope::Tenant => true,
         BudgetScope::Project(id) => key.project == id.to_string(),

@@ -60,7 +60,7 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
             Ok(Exit::Done)
         }
         Asked::Cleanup { ended, all, dry_run, force, repo } => {
-            let cleaning = Cleaning { ended, all, dry_run, force };
+            let cleaning = Cleaning { ended, all, dry_run, force, ..Cleaning::default() };
             let cleaned = on_bench(context, &repo, move |bench| bench.cleanup(&cleaning)).await?;
             bead::removed(context, &repo, &cleaned.removed);
             tell_cleaned(context.output, &cleaned)

@@ -49,7 +49,7 @@ fn worked(agent: &Value) -> i64 {
         |step: &Value| step["at"].as_str().unwrap().parse::<Timestamp>().unwrap().as_microsecond();
     let pairs = steps.windows(2).filter(|pair| {
         let state = pair[0]["state"].as_str().unwrap();
-        !["paused", "completed", "failed", "killed"].contains(&state)
+        !["initializing", "paused", "completed", "failed", "killed"].contains(&state)
     });
     pairs.map(|pair| at(&pair[1]) - at(&pair[0])).sum()
 }
@@ -58,27 +58,36 @@ fn worked(agent: &Value) -> i64 {
 async fn each_moment_of_an_agent_is_paid_once_although_its_server_is_killed() {
     let mut yard = yard(RATES).await;
     let name = yard.spawn(
-        "[[shell head -c 3000000 /dev/urandom > out.bin; git add -A; git commit -qm out; sleep 4]] [[then]] [[call done \
-         {\"summary\":\"done\"}]]",
+        "[[shell head -c 3000000 /dev/urandom > out.bin; git add -A; git commit -qm out; sleep 600]] [[then]] \
+         [[call done {\"summary\":\"done\"}]]",
     );
     yard.until(&name, "executing");
     until(&yard, "nothing was paid", || spent(&yard, "runtime") > 0);
+    let paused = yard.spawn("[[shell sleep 600]]");
+    yard.until(&paused, "executing");
+    yard.run(&["agent", "pause", &paused]).expect(0);
+    yard.until(&paused, "paused");
+    let out = yard.agent(&name)["worktree"].as_str().unwrap().to_owned();
+    yard.wait(&name, |_| std::path::Path::new(&out).join("out.bin").exists());
     yard.run(&["agent", "snapshot", &name]).expect(0);
     yard.server.take().unwrap().kill();
     yard.up();
-    yard.run(&["agent", "pause", &name]).expect(0);
-    yard.until(&name, "paused");
-    std::thread::sleep(Duration::from_secs(2));
-    yard.run(&["agent", "resume", &name]).expect(0);
     let agent = yard.until(&name, "completed");
-    let owed = worked(&agent);
-    until(&yard, "not all was paid", || spent(&yard, "runtime") >= owed - ROUNDED);
-    // Nothing more comes after its end.
+    yard.run(&["agent", "kill", &paused]).expect(0);
+    let owed = worked(&agent) + worked(&yard.until(&paused, "killed"));
+    let least = owed - 2 * ROUNDED;
+    until(&yard, "not all was paid", || spent(&yard, "runtime") >= least);
+    // Nothing more comes after their end.
     std::thread::sleep(Duration::from_secs(4));
     let paid = spent(&yard, "runtime");
-    assert!((owed - ROUNDED..=owed).contains(&paid), "{paid} of {owed}: {agent:#}");
+    assert!((least..=owed).contains(&paid), "{paid} of {owed}: {agent:#}");
     // What the agent itself has spent is what its budget counts: models.
-    assert_eq!(agent["spentMicros"], spent(&yard, "models"));
+    let models = agent["spentMicros"].as_i64().unwrap()
+        + yard.agent(&paused)["spentMicros"].as_i64().unwrap();
+    assert_eq!(models, spent(&yard, "models"));
+    yard.run(&["budget", "set", "tenant", "$1000/month"]).expect(0);
+    let budgets = yard.json(&["budget", "list"]);
+    assert_eq!(budgets["items"][0]["spentMicros"], models, "{budgets:#}");
 
     // Each report has it: of the runtime, the agent and its bead.
     let by = yard.json(&["cost", "--by", "runtime,agent,bead,provider,model"]);
@@ -123,8 +132,8 @@ async fn what_has_no_rate_costs_nothing_and_nothing_is_charged_for_the_time_befo
     let before = Instant::now();
     std::fs::write(&file, format!("{RATES}{without}")).unwrap();
     until(&yard, "nothing was paid", || spent(&yard, "runtime") > 0);
-    let since = i64::try_from(before.elapsed().as_micros()).unwrap();
     let paid = spent(&yard, "runtime");
+    let since = i64::try_from(before.elapsed().as_micros()).unwrap();
     // It is paid up to two seconds ago; the time before the rates is longer than that.
     assert!(paid <= since, "{paid} in {since}");
     std::fs::write(&file, &without).unwrap();

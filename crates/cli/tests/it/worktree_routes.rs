@@ -40,6 +40,11 @@ async fn a_worktree_goes_when_its_work_is_saved_and_not_from_under_an_agent() {
     let (status, said) = remove(&yard, bead).await;
     assert_eq!((status, &said["error"]["code"]), (StatusCode::CONFLICT, &"worktree_busy".into()));
     assert!(said["error"]["hint"].as_str().unwrap().contains(&name), "{said:#}");
+    // Nor from under one that only stands still; others look in it, but have one of their own.
+    yard.run(&["agent", "pause", &name]).expect(0);
+    yard.until(&name, "paused");
+    let (status, said) = remove(&yard, bead).await;
+    assert_eq!((status, &said["error"]["code"]), (StatusCode::CONFLICT, &"worktree_busy".into()));
     assert!(half.exists());
 
     yard.run(&["agent", "kill", &name]).expect(0);
@@ -69,6 +74,22 @@ async fn a_worktree_goes_when_its_work_is_saved_and_not_from_under_an_agent() {
     );
     let (status, _) = remove(&yard, "..%2Fescape").await;
     assert_eq!(status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_attempt_keeps_the_worktree_that_it_works_in() {
+    let yard = Yard::open(PERSON).await;
+    let made = yard.json(&["bead", "create", "Two ways", "--description", "[[shell sleep 600]]"]);
+    let bead = made["id"].as_str().unwrap();
+    let models = ["claude-opus-4-8", "claude-sonnet-4-5"].join(",");
+    let begun = yard.json(&["attempt", "start", bead, "--models", &models]);
+    let first = begun["attempts"][0]["agent"].as_str().unwrap().to_owned();
+    yard.until(&first, "executing");
+    yard.run(&["agent", "pause", &first]).expect(0);
+    yard.until(&first, "paused");
+    let (status, said) = remove(&yard, &format!("attempt-{bead}-1")).await;
+    assert_eq!((status, &said["error"]["code"]), (StatusCode::CONFLICT, &"worktree_busy".into()));
+    assert!(said["error"]["message"].as_str().unwrap().starts_with(&first), "{said:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -73,6 +73,7 @@ async fn carry_out(
         ));
     }
     // Its bead is opened again: who may not must hear it before the branch moves.
+    call.may("bead", "update", Reach::Own)?;
     let own = Some(&call.actor.name);
     if bead.created_by.as_ref() != own && bead.agent.as_ref() != own {
         call.may("bead", "update", Reach::Team)?;

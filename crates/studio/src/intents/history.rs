@@ -7,6 +7,7 @@ use godel_app::spend::reports::{self, GroupBy, Narrow};
 use godel_fleet::{Fleet, agents, paper};
 use godel_intent::estimate::Sample;
 use godel_intent::plan::Size;
+use godel_model::SpendKind;
 use jiff::ToSpan as _;
 use jiff::tz::TimeZone;
 
@@ -24,14 +25,17 @@ const DAYS: i32 = 180;
 pub(super) async fn samples(fleet: &Fleet, call: &Call) -> Result<Vec<Sample>> {
     let today = fleet.app().clock.now().to_zoned(TimeZone::UTC).date();
     let span = (Some(today.saturating_sub(DAYS.days())), Some(today));
-    let by = vec![GroupBy::Agent, GroupBy::Model];
+    let by = vec![GroupBy::Agent, GroupBy::Provider, GroupBy::Model];
     let Ok(report) = reports::usage(fleet.app(), call, span, by, Narrow::default()).await else {
         return Ok(Vec::new());
     };
     // The cost of an agent, and of its model that cost most.
     let mut costs: HashMap<String, (u64, u64, String)> = HashMap::new();
     for (group, sum) in report.rows {
-        let [agent, model] = group.as_slice() else { continue };
+        let [agent, provider, model] = group.as_slice() else { continue };
+        if SpendKind::of(provider) != SpendKind::Models {
+            continue;
+        }
         let cost = u64::try_from(sum.cost_micros).unwrap_or(0);
         let entry = costs.entry(agent.clone()).or_default();
         entry.0 = entry.0.saturating_add(cost);

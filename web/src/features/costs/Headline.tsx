@@ -27,7 +27,7 @@ export function Headline({ zone, now }: { zone: Zone; now: number }) {
   const month = `${today.slice(0, 8)}01`;
   const rateFrom = bucketOf(now - (RATE_DAYS - 1) * 24 * HOUR_MS, "day", "utc");
   const from = rateFrom < month ? rateFrom : month;
-  const usage = useQuery(costQueries.usage({ from, to: today, by: ["day"], filter }));
+  const usage = useQuery(costQueries.usage({ from, to: today, by: ["day", "kind"], filter }));
   const here = bucketOf(now, "day", zone);
   const day = useQuery(costQueries.usage({ from: here, to: here, by: ["day"], filter, zone }));
   // The start of an hour is the same for an hour, and so is the query.
@@ -63,22 +63,22 @@ function Tiles(props: TilesProps) {
   const { zone, now, month, rateFrom, spentToday } = props;
   const days = props.usage.rows.map(({ group, ...totals }) => ({
     bucket: group.day ?? "",
-    key: "",
+    key: group.kind ?? "",
     totals,
   }));
-  const inDays = (first: string) => sumOf(days.filter(({ bucket }) => bucket >= first));
+  // Budgets count models: nobody takes a machine away from under an agent.
+  const ofModels = days.filter(({ key }) => key === "models");
+  const since = (list: typeof days, first: string) => list.filter(({ bucket }) => bucket >= first);
   const recent = callsIn(props.calls, { start: now - HOUR_MS, end: now + HOUR_MS });
   const micros = (list: typeof recent) => list.reduce((sum, one) => sum + (one.costMicros ?? 0), 0);
-  const spent = inDays(month).costMicros;
+  const spent = sumOf(since(days, month)).costMicros;
+  const counted = sumOf(since(ofModels, month)).costMicros;
   const budget = monthly(props.budgets, props.projectId);
-  const rate = burnRate(
-    days.filter(({ bucket }) => bucket >= rateFrom),
-    now,
-  );
+  const rate = burnRate(since(days, rateFrom), now);
   const end = forecast({
     capMicros: budget?.capMicros,
-    spentMicros: spent,
-    microsPerDay: rate.microsPerDay,
+    spentMicros: counted,
+    microsPerDay: burnRate(since(ofModels, rateFrom), now).microsPerDay,
     endsAt: budget?.endsAt ? Date.parse(budget.endsAt) : undefined,
     now,
   });
@@ -97,14 +97,14 @@ function Tiles(props: TilesProps) {
       <Tile
         title="This month"
         value={money(spent)}
-        note={budget ? `of ${money(budget.capMicros)}, in UTC` : "no monthly budget"}
+        note={budget ? noteOf(budget, { spent, counted }) : "no monthly budget"}
       >
         {budget && (
           <Meter
             label="Budget of this month"
-            value={spent}
+            value={counted}
             max={budget.capMicros}
-            text={`${money(spent)} of ${money(budget.capMicros)}`}
+            text={`${money(counted)} of ${money(budget.capMicros)}`}
           />
         )}
       </Tile>
@@ -117,9 +117,15 @@ function Tiles(props: TilesProps) {
             : `over ${plural(Math.min(RATE_DAYS, rate.days), "day")}`
         }
       />
-      <ForecastTile end={end} spent={spent} budget={budget} />
+      <ForecastTile end={end} spent={counted} budget={budget} />
     </dl>
   );
+}
+
+/** How much of the budget that is; what it does not count is told apart. */
+function noteOf({ capMicros }: Budget, { spent, counted }: { spent: number; counted: number }) {
+  const of = `of ${money(capMicros)}, in UTC`;
+  return spent === counted ? of : `${money(counted)} ${of}: models only`;
 }
 
 function ForecastTile({

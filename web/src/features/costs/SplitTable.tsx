@@ -8,7 +8,7 @@ import { csvOf, saveFile } from "./csv";
 import type { Range } from "./range";
 import styles from "./SplitTable.module.css";
 import { type Saved, savedOf, tellParts } from "./savings";
-import { cacheHit, type Kind, type Split, sumOf } from "./spend";
+import { cacheHit, isNoModel, type Kind, type Split, sumOf } from "./spend";
 
 interface SplitTableProps {
   kind: Kind;
@@ -60,8 +60,8 @@ export function SplitTable({ kind, splits, range, titleOf }: SplitTableProps) {
 
 /** Where one looks closer: at requests, and where there are none at whose machines and storage they are. */
 export function insideOf(kind: Kind, key: string): Record<string, string> {
-  if (kind === "kind") {
-    if (key === "models") return { tab: "requests" };
+  if (kind === "kind" && key === "models") return { tab: "requests" };
+  if ((kind === "kind" || kind === "provider") && isNoModel(key)) {
     return { provider: key, by: key === "runtime" ? "agent" : "project" };
   }
   return key === "" ? { without: kind, tab: "requests" } : { [kind]: key, tab: "requests" };

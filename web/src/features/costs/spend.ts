@@ -24,6 +24,11 @@ export function isOfAgent(kind: Kind): kind is (typeof OF_AGENT)[number] {
   return (OF_AGENT as readonly Kind[]).includes(kind);
 }
 
+/** Whether what the sums have as a provider is none: machines, or storage. */
+export function isNoModel(provider: string | undefined): boolean {
+  return provider === "runtime" || provider === "storage";
+}
+
 /** What somebody spent in one part of a range. */
 export interface Cell {
   bucket: string;

@@ -37,6 +37,7 @@ describe("K2 what money was spent on", () => {
     expect(insideOf("kind", "models")).toEqual({ tab: "requests" });
     expect(insideOf("kind", "runtime")).toEqual({ provider: "runtime", by: "agent" });
     expect(insideOf("kind", "storage")).toEqual({ provider: "storage", by: "project" });
+    expect(insideOf("provider", "runtime")).toEqual({ provider: "runtime", by: "agent" });
     expect(insideOf("model", "m")).toEqual({ model: "m", tab: "requests" });
     expect(insideOf("team", "")).toEqual({ without: "team", tab: "requests" });
   });

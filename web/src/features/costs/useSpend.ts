@@ -48,7 +48,9 @@ export function useScope(): Scope {
   const params = useParams();
   const without = KINDS.find((kind) => kind === params.get("without"));
   const { projectId } = useProject();
-  const text = KINDS.map((kind) => (kind === "project" ? "" : (params.get(kind) ?? ""))).join("\n");
+  // The server narrows by none of these two: the project is the top bar's.
+  const isAbove = (kind: Kind) => kind === "project" || kind === "kind";
+  const text = KINDS.map((kind) => (isAbove(kind) ? "" : (params.get(kind) ?? ""))).join("\n");
   return useMemo(() => {
     const values = text.split("\n");
     const chips = KINDS.map((kind, at): [Kind, string] => [kind, values[at] ?? ""]);

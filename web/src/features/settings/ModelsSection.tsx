@@ -10,6 +10,7 @@ import { useNow } from "../../ui/useNow";
 import { SpawnFirst } from "../agents/SpawnFirst";
 import { costQueries } from "../costs/queries";
 import { bucketOf } from "../costs/range";
+import { isNoModel } from "../costs/spend";
 import { Line, Lines, Section } from "./Section";
 
 const DAY_MS = 86_400_000;
@@ -18,21 +19,23 @@ const DAYS = 90;
 /** Which models were asked, by which provider they were answered, and what that cost. */
 export function ModelsSection() {
   const now = useNow(DAY_MS);
-  const query = useQuery(
-    costQueries.usage({
+  const query = useQuery({
+    ...costQueries.usage({
       from: bucketOf(now - (DAYS - 1) * DAY_MS, "day", "utc"),
       to: bucketOf(now, "day", "utc"),
       by: ["provider", "model"],
       filter: {},
     }),
-  );
+    // Machines and storage are in the same sums.
+    select: ({ rows }) => rows.filter(({ group }) => !isNoModel(group.provider)),
+  });
   return (
     <Section
       title="Models"
       lead={`Models that were asked in the last ${DAYS} days. Which may be asked is said by the project, the token and proxy.toml.`}
     >
       <Loaded query={query} what="The models" skeleton={<SkeletonRows rows={3} height={54} />}>
-        {({ rows }) =>
+        {(rows) =>
           rows.length === 0 ? (
             <Empty
               icon="agents"

@@ -32,37 +32,39 @@ export function WorktreeDrawer({ onClose }: { onClose: () => void }) {
   const onGone = (more: readonly RemovedWorktree[]) => setGone((known) => [...known, ...more]);
   return (
     <Drawer title="Worktrees" onClose={onClose}>
-      <Saved gone={gone} />
-      <Loaded query={query} what="The worktrees" skeleton={<SkeletonRows rows={4} height={72} />}>
-        {({ items }) => {
-          const shown = items.filter((one) => !projectId || one.projectId === projectId);
-          if (shown.length === 0) {
+      <div className={styles.stack}>
+        <Saved gone={gone} />
+        <Loaded query={query} what="The worktrees" skeleton={<SkeletonRows rows={4} height={72} />}>
+          {({ items }) => {
+            const shown = items.filter((one) => !projectId || one.projectId === projectId);
+            if (shown.length === 0) {
+              return (
+                <Empty
+                  icon="branch"
+                  why="There is no worktree. Each agent gets one for its bead."
+                  cli="godel worktree list"
+                />
+              );
+            }
             return (
-              <Empty
-                icon="branch"
-                why="There is no worktree. Each agent gets one for its bead."
-                cli="godel worktree list"
-              />
+              <div className={styles.stack}>
+                <ul className={styles.list} aria-label="Worktrees">
+                  {shown.map((one) => (
+                    <WorktreeLine
+                      key={`${one.projectId} ${one.id}`}
+                      worktree={one}
+                      project={nameOf(one.projectId)}
+                      onGone={onGone}
+                    />
+                  ))}
+                </ul>
+                <CleanUp projectId={projectId} onGone={onGone} />
+                <Cli command="godel worktree list" />
+              </div>
             );
-          }
-          return (
-            <div className={styles.stack}>
-              <ul className={styles.list} aria-label="Worktrees">
-                {shown.map((one) => (
-                  <WorktreeLine
-                    key={`${one.projectId} ${one.id}`}
-                    worktree={one}
-                    project={nameOf(one.projectId)}
-                    onGone={onGone}
-                  />
-                ))}
-              </ul>
-              <CleanUp projectId={projectId} onGone={onGone} />
-              <Cli command="godel worktree list" />
-            </div>
-          );
-        }}
-      </Loaded>
+          }}
+        </Loaded>
+      </div>
     </Drawer>
   );
 }
@@ -163,7 +165,7 @@ function Saved({ gone }: { gone: readonly RemovedWorktree[] }) {
   return (
     <ul className={styles.list} aria-label="Saved work">
       {saved.map(({ id, restore }) => (
-        <li key={id} className={styles.row} data-saved-work={id}>
+        <li key={restore.join()} className={styles.row} data-saved-work={id}>
           <span>The work in {id} was saved. Get it back with:</span>
           {restore.map((command) => (
             <Cli key={command} command={command} />

@@ -38,7 +38,9 @@ export function useRemoveWorktree(onGone: (gone: readonly RemovedWorktree[]) => 
     expect: (cache, worktree) =>
       cache.update<WorktreeList>(WORKTREES, (all) => ({
         ...all,
-        items: all.items.filter((one) => one !== worktree),
+        items: all.items.filter(
+          ({ id, projectId }) => id !== worktree.id || projectId !== worktree.projectId,
+        ),
       })),
     settle: () => [WORKTREES],
   });
