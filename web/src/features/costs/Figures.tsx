@@ -38,3 +38,8 @@ export function Figures({ label, figures }: { label: string; figures: readonly F
     </dl>
   );
 }
+
+/** Keeps their place until they are there: what is below does not jump. */
+export function FiguresToCome() {
+  return <div className={styles.toCome} />;
+}

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { settingsQueries } from "../settings/queries";
-import { Figures } from "./Figures";
+import { Figures, FiguresToCome } from "./Figures";
 import type { Range, Zone } from "./range";
 import { splitsOf } from "./spend";
 import { spentOn } from "./spentOn";
@@ -16,6 +16,6 @@ interface SpentOnProps {
 export function SpentOn({ range, zone, scope }: SpentOnProps) {
   const { data: cells } = useSpend(range, zone, "kind", scope);
   const { data: rates } = useQuery(settingsQueries.runtimes);
-  if (!cells) return null;
+  if (!cells) return <FiguresToCome />;
   return <Figures label="Spent on" figures={spentOn(splitsOf(cells), rates)} />;
 }
