@@ -1,9 +1,8 @@
 //! Worktrees of all projects, as people see them, and those that are of no use any more.
 
-use godel_app::Call;
 use std::collections::HashMap;
 
-use godel_app::beads;
+use godel_app::{Call, beads};
 use godel_beads::ops::Changes;
 use godel_fleet::{Agent, Fleet, paper};
 use godel_git::{Cleaned, Cleaning, Entry, Name, Remove, Removed, Workbench};
@@ -12,9 +11,6 @@ use godel_store::Tx;
 use tracing::instrument;
 
 use crate::{Error, Result};
-
-/// How many agents are read at once.
-const PAGE: usize = 200;
 
 /// Lists the worktrees of the projects that a caller works in.
 ///
@@ -78,12 +74,12 @@ pub async fn remove(
         return Err(Error::refused(code::WORKTREE_BUSY, why, hint));
     }
     let (fleet_, call_) = (fleet.clone(), call.clone());
-    to_its_end(fleet, async move {
+    let work = async move {
         let gone = fleet_.at_bench(folder.into(), move |bench| bench.remove(&name, how)).await?;
         forget(&fleet_, &call_, project, &gone).await;
         Ok((project, gone))
-    })
-    .await
+    };
+    fleet.to_its_end(work).await
 }
 
 /// Removes the worktrees whose policy says that their time has come, or only tells which. It goes on if nobody
@@ -100,7 +96,7 @@ pub async fn cleanup(
 ) -> Result<Vec<(ProjectId, Cleaned)>> {
     call.may("agent", "delete", Reach::Team)?;
     let (fleet_, call_) = (fleet.clone(), call.clone());
-    to_its_end(fleet, async move {
+    let work = async move {
         let mut all = Vec::new();
         for (project, folder) in places(&fleet_, &call_, only).await? {
             match clean(&fleet_, &call_, (project, folder), dry_run).await {
@@ -109,8 +105,8 @@ pub async fn cleanup(
             }
         }
         Ok(all)
-    })
-    .await
+    };
+    fleet.to_its_end(work).await
 }
 
 /// Removes those of one project whose time has come: not from under an agent that will go on.
@@ -127,20 +123,6 @@ async fn clean(
         forget(fleet, call, project, removed).await;
     }
     Ok(cleaned)
-}
-
-/// Does something although whoever asked may go: half of it must not be done.
-async fn to_its_end<T: Send + 'static>(
-    fleet: &Fleet,
-    work: impl Future<Output = Result<T>> + Send + 'static,
-) -> Result<T> {
-    let (tell, told) = tokio::sync::oneshot::channel();
-    fleet.crew().spawn(async move {
-        // Whoever asked may have gone.
-        drop(tell.send(work.await));
-    });
-    let stops = |_| Error::refused(code::SHUTTING_DOWN, "the server stops", "say it again");
-    told.await.map_err(stops)?
 }
 
 /// Lists the repositories of the projects that a caller works in.
@@ -166,17 +148,9 @@ async fn at_work(
     let find = move |tx: &mut Tx<'_>| {
         let mut found = HashMap::new();
         for life in Life::ALL.into_iter().filter(|life| !life.is_over()) {
-            let mut before = None;
-            loop {
-                let page: Vec<Agent> = paper::in_state(tx, life.as_str(), before, PAGE)?;
-                before = page.last().map(|agent| agent.id.uuid());
-                let full = page.len() == PAGE;
-                let own = page.into_iter().filter(|agent| agent.project == project);
-                found.extend(own.map(|agent| (agent.tree(), agent.label)));
-                if !full {
-                    break;
-                }
-            }
+            let agents: Vec<Agent> = paper::all_in_state(tx, life.as_str())?;
+            let own = agents.into_iter().filter(|agent| agent.project == project);
+            found.extend(own.map(|agent| (agent.tree(), agent.label)));
         }
         Ok(found)
     };
@@ -194,7 +168,7 @@ async fn forget(fleet: &Fleet, call: &Call, project: ProjectId, removed: &Remove
     if !names_it {
         return;
     }
-    let changes = Changes { worktree: Some(None), ..Changes::default() };
+    let changes = Changes { no_worktree: true, ..Changes::default() };
     if let Err(error) = beads::update(fleet.app(), call, Some(project), &id, changes).await {
         tracing::warn!(%id, %error, "a bead still names a worktree that is gone");
     }

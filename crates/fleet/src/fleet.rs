@@ -186,6 +186,22 @@ impl Fleet {
         &self.own.crew
     }
 
+    /// Does something to its end although whoever asked may go: a request is shorter, and half of it must not
+    /// be done.
+    ///
+    /// # Errors
+    /// If it fails, or the server stops meanwhile.
+    pub async fn to_its_end<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T>> + Send + 'static,
+    ) -> Result<T> {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        // Whoever asked may have gone.
+        self.own.crew.spawn(async move { drop(tell.send(work.await)) });
+        let code = godel_model::code::SHUTTING_DOWN;
+        told.await.map_err(|_| Error::refused(code, "the server stops", "say it again"))?
+    }
+
     /// Waits until something happens that others may wait for: an agent that moves, or work that lands.
     pub fn moved(&self) -> impl Future<Output = ()> {
         self.own.moved.notified()

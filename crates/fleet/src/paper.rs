@@ -99,6 +99,20 @@ pub fn in_state<T: Filed>(
     read_all(&tx.papers(T::KIND).in_state(state, before, limit)?)
 }
 
+/// Reads all that are in a state; for states in which there are never many.
+pub fn all_in_state<T: Filed>(tx: &mut Tx<'_>, state: &str) -> Result<Vec<T>> {
+    let (mut found, mut before) = (Vec::new(), None);
+    loop {
+        let page = in_state::<T>(tx, state, before, PAGE_MIN)?;
+        before = page.last().map(Filed::uuid);
+        let full = page.len() == PAGE_MIN;
+        found.extend(page);
+        if !full {
+            return Ok(found);
+        }
+    }
+}
+
 /// Collects those that are wanted from pages of all, up to a limit.
 pub fn gather<T: Filed>(
     (before, limit): (Option<Uuid>, usize),

@@ -26,28 +26,25 @@ use jiff::Timestamp;
 const MEASURE_TURNS: u32 = 60;
 /// How often it is looked whether somebody has set a rate.
 const SET_EVERY: Duration = Duration::from_secs(2);
-/// No turn is shorter.
-const LEAST: Duration = Duration::from_secs(1);
 
 /// Pays for machines and storage from now on, in the background.
 pub fn keep_going(fleet: &Fleet) {
     let fleet = fleet.clone();
     fleet.crew().clone().spawn(async move {
         let stopping = fleet.crew().stopping();
-        let (mut turns, mut is_off) = ((0..MEASURE_TURNS).cycle(), false);
+        let (mut turns, mut known) = ((0..MEASURE_TURNS).cycle(), None::<Arc<Rates>>);
         loop {
-            let rates = fleet.app().switchboard.config().rates.clone();
+            let rates = Arc::new(fleet.app().switchboard.config().rates.clone());
             // Who never sets a rate has nothing of all this.
-            if !is_off || !rates.is_empty() {
-                let with_storage = turns.next() == Some(0) || is_off;
-                match look(&fleet, with_storage).await {
-                    Ok(()) => is_off = rates.is_empty(),
-                    Err(error) => {
-                        tracing::warn!(%error, "machines and storage were not paid for; they will be later");
-                    }
+            if !rates.is_empty() || known.as_ref() != Some(&rates) {
+                let paid = known.as_ref().map(|known| known.storage_gb_month);
+                let with_storage = turns.next() == Some(0) || paid != Some(rates.storage_gb_month);
+                match look(&fleet, &rates, with_storage).await {
+                    Ok(()) => known = Some(Arc::clone(&rates)),
+                    Err(error) => tracing::warn!(%error, "not all is paid for; it will be later"),
                 }
             }
-            let wait = if rates.is_empty() { SET_EVERY } else { rates.every.max(LEAST) };
+            let wait = if rates.is_empty() { SET_EVERY } else { rates.every };
             if tokio::time::timeout(wait, stopping.cancelled()).await.is_ok() {
                 return;
             }
@@ -55,21 +52,18 @@ pub fn keep_going(fleet: &Fleet) {
     });
 }
 
-/// Pays for what was used since the last time, with the room that snapshots take or without.
-///
-/// # Errors
-/// If the database fails, or the room cannot be measured; what was not paid is paid the next time.
-pub async fn look(fleet: &Fleet, with_storage: bool) -> Result<()> {
-    let rates = Arc::new(fleet.app().switchboard.config().rates.clone());
-    let tenants = tenants(fleet, &rates).await?;
+/// Pays for what was used since the last time, with the room that snapshots take or without. What could not be
+/// paid is paid the next time.
+async fn look(fleet: &Fleet, rates: &Arc<Rates>, with_storage: bool) -> Result<()> {
+    let tenants = tenants(fleet, rates).await?;
     // What goes wrong with one must not keep the others from paying.
     let mut done = Ok(());
     for tenant in &tenants {
-        let paid = machines::pay(fleet, *tenant, Arc::clone(&rates)).await;
+        let paid = machines::pay(fleet, *tenant, Arc::clone(rates)).await;
         done = done.and(paid);
     }
     if with_storage {
-        done = done.and(storage::pay(fleet, &tenants, &rates).await);
+        done = done.and(storage::pay(fleet, &tenants, rates).await);
     }
     done
 }

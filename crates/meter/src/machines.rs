@@ -19,7 +19,7 @@ use crate::mark::{self, Mark};
 const LAG: SignedDuration = SignedDuration::from_secs(2);
 /// A server that was away for longer than this, and than three turns, had nobody at work.
 const AWAY: Duration = Duration::from_secs(300);
-/// How many are read at once.
+/// How many events are read at once.
 const PAGE: usize = 200;
 
 /// What is to be paid.
@@ -90,16 +90,8 @@ fn seen(
 ) -> Result<(BTreeMap<AgentId, Agent>, Seq)> {
     let mut found = BTreeMap::new();
     for life in Life::ALL.into_iter().filter(|life| life.is_running()) {
-        let mut before = None;
-        loop {
-            let page: Vec<Agent> = paper::in_state(tx, life.as_str(), before, PAGE)?;
-            before = page.last().map(|agent| agent.id.uuid());
-            let full = page.len() == PAGE;
-            found.extend(page.into_iter().map(|agent| (agent.id, agent)));
-            if !full {
-                break;
-            }
-        }
+        let agents: Vec<Agent> = paper::all_in_state(tx, life.as_str())?;
+        found.extend(agents.into_iter().map(|agent| (agent.id, agent)));
     }
     let filter = EventFilter::new(vec!["agent:*".parse::<Pattern>()?], BTreeMap::new())?;
     let (mut from, mut seen, mut is_before) = (since, since, true);
@@ -136,5 +128,22 @@ fn key(agent: &Agent, quarter: i64) -> UsageKey {
         agent: agent.id.to_string(),
         bead: agent.bead.clone(),
         convoy: agent.convoy.clone().unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_short_absence_is_paid_and_of_a_long_one_a_turn() {
+        let rates = |seconds| Rates { every: Duration::from_secs(seconds), ..Rates::default() };
+        let from = Timestamp::UNIX_EPOCH;
+        let after = |seconds| from.checked_add(SignedDuration::from_secs(seconds)).unwrap();
+        assert_eq!(paid_until(&rates(60), (from, after(60))), after(60));
+        assert_eq!(paid_until(&rates(60), (from, after(300))), after(300), "it was begun anew");
+        assert_eq!(paid_until(&rates(60), (from, after(301))), after(60));
+        assert_eq!(paid_until(&rates(3_600), (from, after(7_000))), after(7_000), "two slow turns");
+        assert_eq!(paid_until(&rates(60), (after(9), from)), from, "a clock that was put back");
     }
 }

@@ -77,6 +77,18 @@ pub(crate) fn due(
     Ok(None)
 }
 
+/// Lets nothing be paid for room any more: takes the marks of all places off.
+pub(crate) fn end_room(tx: &mut Tx<'_>, tenant: TenantId) -> Result<()> {
+    let marks: Vec<Mark> = paper::all_in_state(tx, ON)?;
+    for mark in marks.iter().filter(|mark| mark.id != tenant.uuid()) {
+        paper::change_in::<Mark, ()>(tx, mark.id, |_, mark| {
+            mark.on = false;
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
 /// Says that was paid from one mark up to another; `false` if somebody else did.
 pub(crate) fn move_on(tx: &mut Tx<'_>, from: &Mark, to: (Timestamp, Seq)) -> Result<bool> {
     let work = |_: &mut Tx<'_>, mark: &mut Mark| {

@@ -21,6 +21,14 @@ type Owner = (String, String);
 
 /// Pays for the snapshots that this server keeps.
 pub(crate) async fn pay(fleet: &Fleet, tenants: &[TenantId], rates: &Rates) -> Result<()> {
+    let Some(monthly) = rates.storage_gb_month else {
+        // Nothing is measured that nobody pays for.
+        for tenant in tenants.iter().copied() {
+            let end = move |tx: &mut Tx<'_>| mark::end_room(tx, tenant);
+            paper::write(fleet.app(), tenant, end).await?;
+        }
+        return Ok(());
+    };
     let mut done = Ok(());
     for (name, _) in fleet.runtimes() {
         let stored = match fleet.runtime(name)?.stored().await {
@@ -32,7 +40,7 @@ pub(crate) async fn pay(fleet: &Fleet, tenants: &[TenantId], rates: &Rates) -> R
         };
         // One without a place of its own keeps nothing here.
         for tenant in tenants.iter().filter(|_| !stored.vault.is_nil()) {
-            let paid = settle(fleet, *tenant, (name, &stored), rates).await;
+            let paid = settle(fleet, *tenant, (name, &stored), (rates, monthly)).await;
             done = done.and(paid);
         }
     }
@@ -44,15 +52,15 @@ async fn settle(
     fleet: &Fleet,
     tenant: TenantId,
     (runtime, stored): (&str, &Arc<Stored>),
-    rates: &Rates,
+    (rates, monthly): (&Rates, i64),
 ) -> Result<()> {
-    let (app, now, rate) = (fleet.app(), fleet.app().clock.now(), rates.storage_gb_month);
+    let (app, now) = (fleet.app(), fleet.app().clock.now());
     // Each place is paid for by itself, so that each server pays for what it keeps.
     let id = Uuid::from_u128(tenant.uuid().as_u128() ^ stored.vault.as_u128());
-    let begin = move |tx: &mut Tx<'_>| mark::due(tx, id, (now, rate.is_some()));
+    let begin = move |tx: &mut Tx<'_>| mark::due(tx, id, (now, true));
     let from = paper::write(app, tenant, begin).await?;
     let from = from.filter(|from| crate::is_time(rates, (from.until, now)));
-    let (Some(from), Some(monthly)) = (from, rate) else { return Ok(()) };
+    let Some(from) = from else { return Ok(()) };
     let (held, span) = (Arc::clone(stored), (micros(from.until), micros(now)));
     let owned = paper::look(app, tenant, move |tx| owned(tx, &held, span)).await?;
     let room = (stored.snapshots.values().sum(), stored.bytes);

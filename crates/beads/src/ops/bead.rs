@@ -75,8 +75,8 @@ pub struct Changes {
     pub parent: Option<String>,
     /// Until when it is put off; `Some(None)` takes that back.
     pub defer: Option<Option<Timestamp>>,
-    /// Where it is worked on, or that it is not any more.
-    pub worktree: Option<Option<String>>,
+    /// Whether it has no worktree any more.
+    pub no_worktree: bool,
     /// The entity tag that the document must have.
     pub if_match: Option<Vec<String>>,
 }
@@ -188,10 +188,8 @@ pub fn update(draft: &mut Draft<'_>, name: &str, changes: &Changes) -> Result<Be
     if let Some(until) = changes.defer {
         put_off(&mut edit, until);
     }
-    match &changes.worktree {
-        Some(Some(path)) => edit.set("worktree", path.as_str().into()),
-        Some(None) => edit.clear("worktree"),
-        None => {}
+    if changes.no_worktree {
+        edit.clear("worktree");
     }
     check_metadata(&changes.metadata)?;
     if changes.metadata_whole {

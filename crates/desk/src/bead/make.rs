@@ -52,7 +52,7 @@ pub(super) fn update(desk: &Desk, asked: Update) -> Result<Exit> {
         metadata_whole: false,
         parent,
         defer: None,
-        worktree: None,
+        no_worktree: false,
         if_match: None,
     };
     if changes == Changes::default() {

@@ -29,14 +29,9 @@ pub async fn revert(
 ) -> Result<(Entry, String)> {
     call.may("review", "update", Reach::Own)?;
     let (fleet_, call_, bead) = (fleet.clone(), call.clone(), bead.to_owned());
-    let (tell, told) = tokio::sync::oneshot::channel();
-    // Gates may take longer than a request; half of it must not be done.
-    fleet.own.crew.spawn(async move {
-        let done = Box::pin(carry_out(&fleet_, &call_, (project, &bead))).await;
-        // Whoever asked may have gone.
-        drop(tell.send(done));
-    });
-    told.await.unwrap_or_else(|_| Err(refused("the server stops".to_owned(), "say it again")))
+    // Gates may take longer than a request.
+    let work = async move { Box::pin(carry_out(&fleet_, &call_, (project, &bead))).await };
+    fleet.to_its_end(work).await
 }
 
 async fn carry_out(

@@ -330,7 +330,7 @@ fn changes(patch: BeadPatch, if_match: Option<Vec<String>>, now: Timestamp) -> A
         metadata_whole: false,
         parent: patch.parent_bead,
         defer: patch.defer.map(|until| put_off(&until, now)).transpose()?,
-        worktree: None,
+        no_worktree: false,
         if_match,
     })
 }
