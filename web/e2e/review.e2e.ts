@@ -292,8 +292,18 @@ describe("the review", () => {
     await page.getByLabel("About line 30").fill("Say it in digits");
     await page.reload();
     await bar("long.txt:2").getByRole("button", { name: "Comment" }).click();
-    await expect.poll(() => page.getByLabel("About line 30").inputValue()).toBe("Say it in digits");
+    const line = page.getByLabel("About line 30");
+    await expect.poll(() => line.inputValue()).toBe("Say it in digits");
+    // What could not be sent is where it was written, until it is sent after all.
+    await page.route("**/comments", (route) => route.abort(), { times: 1 });
     await page.keyboard.press("Control+Enter");
+    const refusal = page.getByText("Not done: Comment");
+    await refusal.waitFor();
+    await bar("long.txt:2").getByRole("button", { name: "Comment" }).click();
+    await expect.poll(() => line.inputValue()).toBe("Say it in digits");
+    await page.getByRole("button", { name: "Retry" }).click();
+    await expect.poll(() => line.inputValue()).toBe("");
+    await line.press("Escape");
     const thread = file("long.txt").locator("[data-thread]");
     await thread.getByText("Say it in digits", { exact: true }).waitFor();
     await thread.getByText("Not sent yet").waitFor();

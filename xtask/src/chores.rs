@@ -1,4 +1,4 @@
-//! The smaller chores: bench, torture, codegen, dev.
+//! The smaller chores: bench, codegen, dev.
 
 use std::process::Command;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result, Told};
 use crate::options::Options;
 use crate::provision;
 use crate::shop::Shop;
-use crate::steps::{cargo, web};
+use crate::steps::web;
 
 const POLL: Duration = Duration::from_millis(100);
 
@@ -53,110 +53,17 @@ fn bench_web(shop: &Shop, rest: &[String]) -> Result<()> {
     shop.shown(&mut command)
 }
 
-/// Runs the crash tests for many rounds.
-pub(crate) fn torture(options: &Options) -> Result<()> {
-    match options.rest.first().map(String::as_str) {
-        Some("beads") => return torture_beads(options),
-        Some("queue") => return torture_queue(options),
-        Some("agents") => return torture_agents(options),
-        _ => {}
-    }
-    let shop = Shop::open(options.verbose)?;
-    shop.shown(&mut shop.cargo(&["build", "--bin", "godel"]))?;
-    let engines = engines(&shop)?;
-    // Whatever crate they are in: a crash test is one in the module `crash` of a test program.
-    let start: &[&str] = if cargo::has_nextest() { &["nextest", "run"] } else { &["test"] };
-    let rest = ["--workspace", "--test", "it", "--no-fail-fast", "crash"];
-    let mut command = shop.cargo(&[start, &rest].concat());
-    engines.tell(&mut command, &shop.godel("debug"));
-    println!("{} rounds", options.rounds);
-    shop.shown(command.env("GODEL_TORTURE_ROUNDS", options.rounds.to_string()))
-}
-
-/// Lets processes race for beads and kills writers, again and again.
-fn torture_beads(options: &Options) -> Result<()> {
-    /// One campaign of writers takes a few seconds; a race takes a part of one.
-    const RACES_PER_CAMPAIGN: u32 = 20;
-    let shop = Shop::open(options.verbose)?;
-    let run = |test: &str, name: &str, value: String| {
-        let start = ["test", "--quiet", "--package", "godel-beads", "--test", "it"];
-        // They tell how far they are.
-        let rest = ["--", "--exact", "--nocapture", test];
-        shop.shown(shop.cargo(&[&start[..], &rest].concat()).env(name, value))
-    };
-    println!("{} races of 64 processes for one bead", options.rounds);
-    let race = "claims::one_of_many_processes_wins";
-    run(race, "GODEL_RACE_ROUNDS", options.rounds.to_string())?;
-    let campaigns = options.rounds.div_ceil(RACES_PER_CAMPAIGN);
-    for campaign in 1..=campaigns {
-        println!("50 writers that are killed at random, {campaign} of {campaigns}");
-        let kill = "crashes::many_writers_that_are_killed_at_random_lose_nothing_that_was_answered";
-        run(kill, "GODEL_WRITERS", "50".to_owned())?;
-    }
-    println!("{} races, each with one winner", options.rounds);
-    println!("{campaigns} times 50 writers, and nothing that was answered is lost");
-    Ok(())
-}
-
-/// Lives through many seeds of the task queue, and brings every fault on its servers and workers.
-fn torture_queue(options: &Options) -> Result<()> {
-    /// A simulated life takes a small part of what a kill does.
-    const LIVES_PER_ROUND: u64 = 100;
-    /// All faults of workers take as long as many kills.
-    const ROUNDS_PER_SHIFT: u32 = 20;
-    let shop = Shop::open(options.verbose)?;
-    let engines = engines(&shop)?;
-    let run = |package: &str, tests: &str, settings: &[(&str, String)]| {
-        let start = ["test", "--quiet", "--package", package, "--test", "it"];
-        // They tell how far they are.
-        let mut command = shop.cargo(&[&start[..], &["--", "--nocapture", tests]].concat());
-        engines.tell(&mut command, &shop.godel("debug"));
-        shop.shown(command.envs(settings.iter().map(|(name, value)| (*name, value.as_str()))))
-    };
-    // Other seeds each time; those of `test` are at the beginning.
-    let (lives, from) =
-        (u64::from(options.rounds) * LIVES_PER_ROUND, u64::from(std::process::id()) * 1_000_000);
-    println!("{lives} simulated lives of a queue, from seed {from} on");
-    let settings = [
-        ("GODEL_SIMULATION_SEEDS", lives.to_string()),
-        ("GODEL_SIMULATION_FROM", from.to_string()),
-    ];
-    run("godel-app", "simulation::no_life", &settings)?;
-    println!("{} kills of each kind of server, cuts of its power, stampedes", options.rounds);
-    let rounds = [("GODEL_TORTURE_ROUNDS", options.rounds.to_string())];
-    run("godel-server", "queue::", &rounds)?;
-    let shifts = options.rounds.div_ceil(ROUNDS_PER_SHIFT);
-    for shift in 1..=shifts {
-        println!("workers that are killed at each point, {shift} of {shifts}");
-        run("godel", "worker_faults::", &[])?;
-        run("godel", "repository::", &[])?;
-    }
-    println!("no promise was broken in {lives} lives and under {} kills", options.rounds);
-    Ok(())
-}
-
-/// Runs convoys of agents, and kills the server and the agents at random moments.
-fn torture_agents(options: &Options) -> Result<()> {
-    let shop = Shop::open(options.verbose)?;
-    shop.shown(&mut shop.cargo(&["build", "--bin", "godel"]))?;
-    let engines = engines(&shop)?;
-    // Each prints how far it is.
-    let start = ["test", "--quiet", "--package", "godel", "--test", "it"];
-    let mut command = shop.cargo(&[&start[..], &["--", "--nocapture", "fleet_crash::"]].concat());
-    engines.tell(&mut command, &shop.godel("debug"));
-    println!("{} convoys of 6 agents", options.rounds);
-    shop.shown(command.env("GODEL_FLEET_ROUNDS", options.rounds.to_string()))
-}
-
 /// Writes the generated files.
 pub(crate) fn codegen(options: &Options) -> Result<()> {
     let shop = Shop::open(options.verbose)?;
-    let run = |package, binary, rest: &[&str]| {
-        let start = ["run", "--quiet", "--package", package, "--bin", binary];
-        shop.shown(&mut shop.cargo(&[&start, rest].concat()))
+    // Both at once, and no package by itself: that would be built with other features, and all below it once more.
+    shop.shown(&mut shop.cargo(&["build", "--bin", "godel-codegen", "--bin", "godel"]))?;
+    let run = |program: &str, rest: &[&str]| {
+        let mut command = Command::new(shop.target.join("debug").join(program));
+        shop.shown(command.args(rest).current_dir(&shop.root))
     };
-    run("godel-server", "godel-codegen", &[])?;
-    run("godel", "godel", &["--", "reference", "--write", "docs/reference"])?;
+    run("godel-codegen", &[])?;
+    run("godel", &["reference", "--write", "docs/reference"])?;
     web::install(&shop)?;
     shop.shown(&mut shop.npm(&["run", "codegen"]))
 }
@@ -183,7 +90,7 @@ pub(crate) fn dev(options: &Options) -> Result<()> {
 }
 
 /// Gets and starts the servers, and says which are left out.
-fn engines(shop: &Shop) -> Result<Engines> {
+pub(crate) fn engines(shop: &Shop) -> Result<Engines> {
     let (binaries, done) = provision::services(shop)?;
     for line in done.skipped {
         println!("skipped: {line}");

@@ -27,6 +27,7 @@ mod stage;
 mod steps;
 mod test;
 mod tools;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -88,7 +89,7 @@ fn run(options: &Options) -> Result<ExitCode> {
         "test" => test::run(options),
         "demo" => demo::run(options).map(done),
         "bench" => chores::bench(options).map(done),
-        "torture" => chores::torture(options).map(done),
+        "torture" => torture::run(options).map(done),
         "codegen" => chores::codegen(options).map(done),
         "dev" => chores::dev(options).map(done),
         "" | "help" | "--help" | "-h" => {

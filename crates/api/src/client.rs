@@ -445,7 +445,9 @@ impl EventStream {
                 let head: Option<i64> = message.id.as_deref().and_then(|id| id.parse().ok());
                 self.after = self.after.or(head);
             }
-            _ => {
+            // Told by a server for others, such as that the stream is alive.
+            Some(_) => {}
+            None => {
                 let event: Event = serde_json::from_str(&message.data).map_err(strange)?;
                 // Seen already: the server sends nothing twice, but a network may.
                 if self.after.is_none_or(|after| event.sequence > after) {

@@ -38,6 +38,7 @@ pub use graph::{ConvoyState, Progress};
 pub use index::{Asker, Filter, Page, Query, Reason, Row, Sort, Waiting};
 pub use maintain::Upkeep;
 pub use neighbours::Neighbour;
+pub use prime::remembered;
 pub use shelf::{Act, Draft, Entry, FORMAT, Happening, Job, Merged, Options, Shelf};
 pub use sync::Synced;
 pub use view::{Bead, Convoy, Lease, Link, Memory, tag};

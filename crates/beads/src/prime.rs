@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::Result;
 use crate::index::Reason;
 use crate::shelf::Shelf;
-use crate::view::Bead;
+use crate::view::{Bead, Memory};
 
 /// The longest text, in characters.
 pub(crate) const PRIME_MAX_CHARS: usize = 16_000;
@@ -100,17 +100,26 @@ impl Shelf {
     }
 
     fn known(&mut self, text: &mut String) -> Result<()> {
-        let memories = self.memories()?;
-        if memories.is_empty() {
-            return Ok(());
+        let known = lines_of(&self.memories()?);
+        if !known.is_empty() {
+            writeln!(text, "# Remembered\n\n{known}\n").ok();
         }
-        let mut known = String::new();
-        for memory in memories {
-            writeln!(known, "- {}: {}", memory.id, memory.text.replace('\n', " ")).ok();
-        }
-        writeln!(text, "# Remembered\n\n{}\n", cut(&known, MEMORIES_MAX_CHARS)).ok();
         Ok(())
     }
+}
+
+/// Tells an agent what is remembered, in a text of bounded size; nothing if there is nothing.
+pub fn remembered<'a>(memories: impl IntoIterator<Item = &'a Memory>) -> String {
+    let known = lines_of(memories);
+    if known.is_empty() { known } else { format!("Remembered about this project:\n{known}") }
+}
+
+fn lines_of<'a>(memories: impl IntoIterator<Item = &'a Memory>) -> String {
+    let mut known = String::new();
+    for memory in memories {
+        writeln!(known, "- {}: {}", memory.id, memory.text.replace('\n', " ")).ok();
+    }
+    cut(&known, MEMORIES_MAX_CHARS)
 }
 
 const HOW: &str = "# How to work here\n

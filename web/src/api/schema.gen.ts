@@ -1125,8 +1125,10 @@ export interface paths {
          * @description Server-sent events: each has the position as `id` and the event as `data`. Reconnect with the
          *     `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
          *     without either the stream begins now. An event named `ready` tells the position at which it
-         *     begins and the newest one, one named `lagged` what retention had removed before it was read. A
-         *     position behind the end of the log is one of another log and is refused (`invalid_cursor`). Streams
+         *     begins and the newest one, one named `lagged` what retention had removed before it was read. One
+         *     named `alive` comes every 10 seconds with the last position that was sent (`{"head":9}`, `null`
+         *     before the first): a stream that is silent for longer is dead, and whose own last position is
+         *     another has lost something. A position behind the end of the log is one of another log and is refused (`invalid_cursor`). Streams
          *     and WebSockets count together against the most that a caller may have open
          *     (`too_many_connections`).
          */

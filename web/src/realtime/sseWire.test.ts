@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { makeEvent } from "../../tests/fakeWire";
 import { parseFrame } from "./protocol";
 import { SseWire, type Stream } from "./sseWire";
@@ -21,6 +21,8 @@ class FakeStream implements Stream {
     this.isClosed = true;
   }
 }
+
+afterEach(() => vi.useRealTimers());
 
 describe("events without a WebSocket", () => {
   it("speak the same frames", () => {
@@ -50,5 +52,28 @@ describe("events without a WebSocket", () => {
     ]);
     stream?.onerror?.({});
     expect([isClosed, stream?.isClosed]).toEqual([true, true]);
+  });
+
+  it("answer a ping with what was sent, and not at all when nothing was heard for long", () => {
+    vi.useFakeTimers();
+    const stream = new FakeStream("");
+    const wire = new SseWire(() => stream);
+    const pongs: unknown[] = [];
+    wire.onmessage = ({ data }) => {
+      const frame = parseFrame(String(data));
+      if (frame.type === "pong") pongs.push(frame.head);
+    };
+    const say = (type: string) => wire.send(JSON.stringify({ id: type, type, payload: {} }));
+    say("subscribe");
+    say("ping");
+    stream.named.get("alive")?.({ data: '{"head":12}' });
+    vi.advanceTimersByTime(20_000);
+    say("ping");
+    vi.advanceTimersByTime(10_000);
+    say("ping");
+    expect(pongs).toEqual([undefined, 12]);
+    stream.named.get("alive")?.({ data: '{"head":null}' });
+    say("ping");
+    expect(pongs).toEqual([undefined, 12, undefined]);
   });
 });

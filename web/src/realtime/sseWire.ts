@@ -15,6 +15,8 @@ interface Frame {
 }
 
 const STREAM = "/api/v1/events/stream";
+/** The server says every 10 seconds that it is there; twice not heard is too often. */
+const SILENT_MS = 25_000;
 
 /**
  * Server-sent events behind the face of a WebSocket, for networks that let no WebSocket through.
@@ -27,6 +29,10 @@ export class SseWire implements Wire {
   readonly #open: (url: string) => Stream;
   #stream: Stream | undefined;
   #isClosed = false;
+  /** When something was last heard, on a clock that nobody sets. */
+  #heardAt = performance.now();
+  /** The last event that was sent to us, as the server tells it. */
+  #head: number | undefined;
 
   constructor(open: (url: string) => Stream = (url) => new EventSource(url) as unknown as Stream) {
     this.#open = open;
@@ -35,8 +41,7 @@ export class SseWire implements Wire {
 
   send(text: string): void {
     const frame = JSON.parse(text) as Frame;
-    // The stream itself is the proof of life; there is nothing to ping or to take back.
-    if (frame.type === "ping") this.#say("pong", {}, {});
+    if (frame.type === "ping") this.#pong();
     if (frame.type !== "subscribe") return;
     this.#stream?.close();
     const fields = new URLSearchParams();
@@ -50,10 +55,20 @@ export class SseWire implements Wire {
     this.#stream?.close();
   }
 
+  /** A stream cannot be asked; but one that was silent for long is dead, whatever the browser thinks. */
+  #pong(): void {
+    if (this.#stream && performance.now() - this.#heardAt > SILENT_MS) return;
+    this.#say("pong", { head: this.#head }, {});
+  }
+
   #follow(subscriptionId: string, stream: Stream): void {
     this.#stream = stream;
+    this.#head = undefined;
+    this.#heardAt = performance.now();
     const ifCurrent = (act: (data: unknown) => void) => (event: { data: unknown }) => {
-      if (stream === this.#stream) act(event.data);
+      if (stream !== this.#stream) return;
+      this.#heardAt = performance.now();
+      act(event.data);
     };
     stream.addEventListener(
       "ready",
@@ -65,6 +80,13 @@ export class SseWire implements Wire {
     stream.addEventListener(
       "lagged",
       ifCurrent((data) => this.#say("lagged", parse(data), { subscriptionId })),
+    );
+    stream.addEventListener(
+      "alive",
+      ifCurrent((data) => {
+        const head = headOf(data);
+        this.#head = typeof head === "number" ? head : undefined;
+      }),
     );
     stream.onmessage = ifCurrent((data) => this.#say("event", parse(data), { subscriptionId }));
     // The browser would come back by itself, but not with the backoff that people are told about.
@@ -80,7 +102,7 @@ export class SseWire implements Wire {
   }
 }
 
-/** The newest position: `{"position":3,"head":9}`, or the number alone. */
+/** The position that is told: `{"head":9}`, or the number alone. */
 function headOf(data: unknown): unknown {
   const ready = parse(data);
   return typeof ready === "object" && ready !== null && "head" in ready ? ready.head : ready;

@@ -44,27 +44,30 @@ interface MenuProps {
   look?: "line" | "quiet";
   size?: "normal" | "small";
   align?: "left" | "right";
+  /** Of the button. */
+  className?: string | undefined;
   /** Its lines; where there are many menus, a function that makes them when one is opened. */
   items: readonly MenuItem[] | (() => readonly MenuItem[]);
 }
 
-/** A button with a list of things to do. */
-export function Menu({ label, button, look = "quiet", size, align = "right", items }: MenuProps) {
+/** A button with a list of things to do. A table has hundreds of them, so a closed one is the button alone. */
+export function Menu({
+  label,
+  button,
+  look = "quiet",
+  align = "right",
+  items,
+  ...rest
+}: MenuProps) {
   const [isOpen, setOpen] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
   const toggle = useRef<HTMLButtonElement>(null);
-  const list = useRef<HTMLDivElement>(null);
-  useDismiss(box, toggle, isOpen, () => setOpen(false), list);
-  const close = () => {
-    setOpen(false);
-    toggle.current?.focus();
-  };
   return (
-    <div className={styles.box} ref={box}>
+    <>
       <Button
         ref={toggle}
         look={look}
-        size={size ?? "normal"}
+        size={rest.size ?? "normal"}
+        className={rest.className}
         isIcon={button === undefined}
         aria-label={label}
         aria-haspopup="menu"
@@ -76,18 +79,33 @@ export function Menu({ label, button, look = "quiet", size, align = "right", ite
       >
         {button ?? <Icon name="dots" size={16} />}
       </Button>
-      {isOpen &&
-        createPortal(
-          <MenuList
-            ref={list}
-            label={label}
-            items={typeof items === "function" ? items() : items}
-            place={() => placeOf(toggle.current, align)}
-            onClose={close}
-          />,
-          toggle.current?.closest("dialog") ?? document.body,
-        )}
-    </div>
+      {isOpen && <OpenMenu {...{ label, items, align, toggle }} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+interface OpenMenuProps extends Pick<MenuProps, "label" | "items"> {
+  align: "left" | "right";
+  toggle: RefObject<HTMLButtonElement | null>;
+  onClose: () => void;
+}
+
+function OpenMenu({ label, items, align, toggle, onClose }: OpenMenuProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useDismiss(toggle, toggle, true, onClose, list);
+  const close = () => {
+    onClose();
+    toggle.current?.focus();
+  };
+  return createPortal(
+    <MenuList
+      ref={list}
+      label={label}
+      items={typeof items === "function" ? items() : items}
+      place={() => placeOf(toggle.current, align)}
+      onClose={close}
+    />,
+    toggle.current?.closest("dialog") ?? document.body,
   );
 }
 

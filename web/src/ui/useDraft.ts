@@ -35,13 +35,19 @@ export function readDraft(name: string): string | undefined {
   }
 }
 
+/** What was sent from a draft. */
+export interface Draft {
+  name: string;
+  text: string;
+}
+
 /** Takes a draft away that was sent, unless somebody writes the next one already. */
-export function forgetDraft({ name, text }: { name: string; text: string }): void {
+export function forgetDraft({ name, text }: Draft): void {
   if (readDraft(name) === text) writeDraft(name, "");
 }
 
 /** Brings back what was sent and refused; what was written since comes after it. */
-export function returnDraft({ name, text }: { name: string; text: string }): void {
+export function returnDraft({ name, text }: Draft): void {
   const since = readDraft(name);
   writeDraft(name, since === undefined ? text : `${text}\n${since}`);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { windowOf } from "./window";
+import { topOf, windowOf } from "./window";
 
 const base = {
   count: 2_000,
@@ -13,16 +13,16 @@ const base = {
 describe("the drawn window", () => {
   it("draws a screenful and a little more, never the whole list", () => {
     const top = windowOf(base);
-    expect(top).toEqual({ first: 0, end: 19, offset: 0, total: 80_000 });
+    expect(top).toEqual({ first: 0, end: 16, offset: 0, total: 80_000 });
     const middle = windowOf({ ...base, scrollTop: 4_000 });
-    expect(middle).toMatchObject({ first: 92, end: 119, offset: 92 * 40 });
+    expect(middle).toMatchObject({ first: 95, end: 116, offset: 95 * 40 });
   });
 
   it("makes room for the open row", () => {
     const open = { ...base, openIndex: 2, openHeight: 300 };
     expect(windowOf(open).total).toBe(80_300);
     const below = windowOf({ ...open, scrollTop: 4_300 });
-    expect(below).toMatchObject({ first: 92, offset: 92 * 40 + 300 });
+    expect(below).toMatchObject({ first: 95, offset: 95 * 40 + 300 });
   });
 
   it("keeps the open row while only its details are in view", () => {
@@ -44,6 +44,12 @@ describe("the drawn window", () => {
         expect(drawn.offset + height).toBeGreaterThanOrEqual(viewTop + 400);
       }
     }
+  });
+
+  it("gives each row a place that the rows before it end at", () => {
+    const open = { rowHeight: 40, openIndex: 2, openHeight: 300 };
+    expect([0, 2, 3, 4].map((index) => topOf(index, open))).toEqual([0, 80, 420, 460]);
+    expect(topOf(3, { ...open, openIndex: -1 })).toBe(120);
   });
 
   it("survives a list that shrank under the scroll position", () => {

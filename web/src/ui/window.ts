@@ -1,5 +1,5 @@
 /** Rows drawn above and below the visible part. */
-const OVERSCAN = 8;
+const OVERSCAN = 5;
 
 export interface Geometry {
   count: number;
@@ -32,6 +32,13 @@ export function windowOf(geometry: Geometry): Window {
   const top = Math.min(Math.max(0, scrollTop), Math.max(0, total - viewportHeight));
   const first = Math.max(0, indexAt(top) - OVERSCAN);
   const end = Math.min(count, indexAt(top + viewportHeight) + 1 + OVERSCAN);
-  const offset = first * rowHeight + (openHeight > 0 && first > openIndex ? openHeight : 0);
-  return { first, end, offset, total };
+  return { first, end, offset: topOf(first, geometry), total };
+}
+
+/** Where a row begins. */
+export function topOf(
+  index: number,
+  { rowHeight, openIndex, openHeight }: Pick<Geometry, "rowHeight" | "openIndex" | "openHeight">,
+): number {
+  return index * rowHeight + (openIndex >= 0 && index > openIndex ? openHeight : 0);
 }

@@ -17,7 +17,7 @@ const CALLS_MAX: usize = 12;
 pub struct Prime<'a> {
     /// The work to do: title and description of the bead.
     pub task: &'a str,
-    /// The rules of the place, such as those of the project and of the role.
+    /// What is to be kept to, such as what is remembered in the project.
     pub rules: &'a str,
     /// The things to do that are known.
     pub todos: &'a [Todo],

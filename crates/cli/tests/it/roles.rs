@@ -187,3 +187,24 @@ async fn a_program_asks_for_what_its_role_permits_by_command() {
     }
     assert_eq!(yard.json(&["bead", "list"])["items"].as_array().unwrap().len(), 1);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_told_once_what_is_remembered_whatever_its_role_says() {
+    let yard = Yard::open(COMMITS).await;
+    role(&yard, "painter", "tools: [read, write]");
+    let task = "[[call write {\"path\":\"a.txt\",\"content\":\"a\"}]] [[then]] [[call done {\"summary\":\"a\"}]]";
+    let told_to = |role: &str| {
+        let before = yard.provider.recorded().len();
+        let name = spawn(&yard, &[task, "--role", role]);
+        yard.until(&name, "completed");
+        yard.provider.recorded()[before].json()["messages"][0].to_string()
+    };
+    assert!(!told_to("worker").contains("Remembered"), "there is nothing yet");
+    yard.repo.say(&["remember", "Colours are in\nmake paint", "--name", "colours"]);
+    // A role that has a place for rules has it there, another one as a part of its own.
+    for (role, head) in [("worker", "Remembered"), ("painter", "## Rules\\n\\nRemembered")] {
+        let told = told_to(role);
+        let line = "about this project:\\n- colours: Colours are in make paint";
+        assert_eq!(told.matches(&format!("{head} {line}")).count(), 1, "{role}: {told}");
+    }
+}

@@ -64,7 +64,7 @@ pub struct Fill<'a> {
     pub bead: &'a str,
     /// Its title.
     pub title: &'a str,
-    /// The rules of the project.
+    /// What is to be kept to in the project, such as what is remembered there.
     pub rules: &'a str,
 }
 
@@ -114,9 +114,9 @@ impl Role {
             })
     }
 
-    /// Tells whether the prompt has a place for the title; else that belongs to the task.
-    pub fn names_title(&self) -> bool {
-        parts(&self.prompt).contains(&Part::Named("title"))
+    /// Tells whether the prompt has a place for something, such as `title`; else that is told apart from it.
+    pub fn names(&self, what: &str) -> bool {
+        parts(&self.prompt).contains(&Part::Named(what))
     }
 
     /// Writes what an agent is told. What is filled in is not looked into again.

@@ -315,7 +315,7 @@ impl Run {
             if !place.fresh || !agent.attempts.is_empty() {
                 check::clear_locks(place).await;
             }
-            let mut session = Session::open(&self.fleet, self.tenant, &agent, place).await?;
+            let mut session = Session::open(&self.fleet, call, &agent, place).await?;
             agent = self.begin_work().await?;
             let first = session.first_words(&agent);
             let talked = self.converse(call, place, &mut session, first).await;

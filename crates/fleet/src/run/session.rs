@@ -8,6 +8,7 @@ use godel_agents::tree::{
     Entry, Handoff, Node, NodeNumber, Prime, Recorder, Tree, handoff_note, prime,
 };
 use godel_agents::{AgentSession, Answer, Harness, SessionEvent, Turn};
+use godel_app::{Call, beads};
 use godel_decide::agent::{Fill, Role};
 use godel_llm::Dialect;
 use godel_llm::translate::talk::Item;
@@ -34,6 +35,8 @@ pub(crate) struct Session {
     kept: usize,
     /// What the agent is for.
     role: Role,
+    /// What is remembered in its project.
+    rules: String,
     /// Whether there was a conversation before.
     goes_on: bool,
 }
@@ -54,11 +57,11 @@ impl Session {
     /// Opens a session: goes on with the conversation, or begins a branch of it after a handoff.
     pub(crate) async fn open(
         fleet: &Fleet,
-        tenant: TenantId,
+        call: &Call,
         agent: &Agent,
         place: &Place,
     ) -> Result<Self> {
-        let (_, mut tree) = conversation::open(fleet.app(), tenant, agent.talk).await?;
+        let (_, mut tree) = conversation::open(fleet.app(), call.actor.tenant, agent.talk).await?;
         let fresh = agent.handoff.is_some();
         if fresh && tree.head().is_some() {
             let name = format!("try-{}", agent.retries + agent.run);
@@ -112,7 +115,10 @@ impl Session {
                 recorder: Recorder::new(agent.harness),
             }))
         };
-        Ok(Self { kind, kept, role, goes_on })
+        let known = beads::recall(fleet.app(), call, Some(agent.project)).await;
+        let known = known.inspect_err(|error| tracing::warn!(%error, "memories cannot be read"));
+        let rules = godel_beads::remembered(known.unwrap_or_default().iter().map(|one| &one.value));
+        Ok(Self { kind, kept, role, rules, goes_on })
     }
 
     /// How many turns the agent may take.
@@ -144,13 +150,14 @@ impl Session {
         // What is said in one line is said once, and never not at all.
         let whole = agent.task.trim();
         let (title, rest) = whole.split_once('\n').unwrap_or((whole, ""));
-        let rest = if self.role.names_title() { rest } else { whole };
-        let fill = Fill { task: rest.trim(), bead: &agent.bead, title, rules: "" };
+        let rest = if self.role.names("title") { rest } else { whole };
+        let fill = Fill { task: rest.trim(), bead: &agent.bead, title, rules: &self.rules };
         let mut task = self.role.render(&fill);
         if !agent.harness.has_tools_of_godel() {
             task = format!("{}\n\n{BY_COMMAND}", task.trim_end());
         }
-        prime(&Prime { task: &task, rules: "", todos: &agent.todos, handoff: note.as_deref() })
+        let rules = if self.role.names("rules") { "" } else { &self.rules };
+        prime(&Prime { task: &task, rules, todos: &agent.todos, handoff: note.as_deref() })
     }
 
     /// Tells the agent something.

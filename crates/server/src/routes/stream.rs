@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::IntoResponse;
-use axum::response::sse::{Event as SseEvent, KeepAlive, Sse};
+use axum::response::sse::{Event as SseEvent, Sse};
 use futures_util::Stream;
 use godel_api::{Lagged, LaggedReason};
 use godel_app::{SocketPlace, events};
@@ -21,9 +21,8 @@ use crate::metrics;
 use crate::state::Shared;
 
 const BATCH_EVENTS: usize = 100;
-/// How often it is looked whether the caller is still logged in.
+/// How often it is looked whether the caller is still logged in, and told that the stream lives.
 const LOOK: Duration = Duration::from_secs(10);
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How long a stream waits before it asks a failed database again.
 const RETRY: Duration = Duration::from_millis(500);
 
@@ -32,8 +31,10 @@ const RETRY: Duration = Duration::from_millis(500);
 /// Server-sent events: each has the position as `id` and the event as `data`. Reconnect with the
 /// `Last-Event-ID` header (browsers do) or `after` to go on without losing or repeating one;
 /// without either the stream begins now. An event named `ready` tells the position at which it
-/// begins and the newest one, one named `lagged` what retention had removed before it was read. A
-/// position behind the end of the log is one of another log and is refused (`invalid_cursor`). Streams
+/// begins and the newest one, one named `lagged` what retention had removed before it was read. One
+/// named `alive` comes every 10 seconds with the last position that was sent (`{"head":9}`, `null`
+/// before the first): a stream that is silent for longer is dead, and whose own last position is
+/// another has lost something. A position behind the end of the log is one of another log and is refused (`invalid_cursor`). Streams
 /// and WebSockets count together against the most that a caller may have open
 /// (`too_many_connections`).
 #[utoipa::path(get, path = "/events/stream", tag = "events", operation_id = "streamEvents",
@@ -59,9 +60,10 @@ pub(crate) async fn stream(
     let tail = events::follow(&shared.app, &caller.call, after, filter).await?;
     let stop = shared.crew.stopping();
     let next_look = Instant::now() + LOOK;
-    let (ready, begun) = (Vec::new(), false);
-    let stream = Follow { shared, caller, _place: place, tail, stop, ready, begun, next_look };
-    let sse = Sse::new(stream.into_stream()).keep_alive(KeepAlive::new().interval(KEEP_ALIVE));
+    let (ready, begun, sent) = (Vec::new(), false, None);
+    let stream =
+        Follow { shared, caller, _place: place, tail, stop, ready, begun, sent, next_look };
+    let sse = Sse::new(stream.into_stream());
     Ok(([("cache-control", "no-store"), ("x-accel-buffering", "no")], sse))
 }
 
@@ -107,6 +109,8 @@ struct Follow {
     stop: CancellationToken,
     ready: Vec<SseEvent>,
     begun: bool,
+    /// The last position that was sent.
+    sent: Option<Seq>,
     /// When to look again whether the caller may still listen, however busy the log is.
     next_look: Instant,
 }
@@ -138,7 +142,7 @@ impl Follow {
                     if self.caller.is_gone(&self.shared).await {
                         return None;
                     }
-                    continue;
+                    return Some(alive(self.sent));
                 }
                 batch = self.tail.next(BATCH_EVENTS) => batch,
             };
@@ -151,7 +155,9 @@ impl Follow {
                 Ok(batch) => {
                     metrics::events_sent(self.caller.call.actor.tenant, batch.events.len() as u64);
                     self.ready = batch.events.iter().rev().map(|logged| render(logged)).collect();
-                    self.ready.extend(batch.gap.map(|gap| lagged(gap.from, gap.to)));
+                    self.ready.extend(batch.gap.as_ref().map(|gap| lagged(gap.from, gap.to)));
+                    let last = batch.events.last().map(|logged| logged.event.seq);
+                    self.sent = last.or(batch.gap.map(|gap| gap.to)).or(self.sent);
                 }
             }
         }
@@ -161,6 +167,12 @@ impl Follow {
 fn render(logged: &Logged) -> SseEvent {
     let event = SseEvent::default().id(logged.event.seq.to_string());
     event.data(logged.rendered(crate::ws::render_event))
+}
+
+/// Says that the stream lives, and what it sent last.
+fn alive(sent: Option<Seq>) -> SseEvent {
+    let head = sent.map_or_else(|| "null".to_owned(), |seq| seq.to_string());
+    SseEvent::default().event("alive").data(format!("{{\"head\":{head}}}"))
 }
 
 fn lagged(from: Seq, to: Seq) -> SseEvent {

@@ -92,3 +92,23 @@ async fn a_stream_ends_with_its_key_however_busy_the_log_is() {
         ended = tokio::time::timeout(SOON, ended) => ended.expect("the stream ends"),
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_silent_stream_says_that_it_lives_and_what_it_sent_last() {
+    let server = server_with(|_| {}).await;
+    let wanted = server.publish("test:last").await["sequence"].as_i64().unwrap();
+    server.publish("other:thing").await;
+    let path = format!("/api/v1/events/stream?pattern=test:*&after={}", wanted - 1);
+    let (all, none) = tokio::join!(
+        read(&server, &path, None, 3),
+        read(&server, "/api/v1/events/stream?pattern=none:*", None, 2),
+    );
+    assert_eq!(all[1].id, Some(wanted.to_string()));
+    // Not the last of the log: whoever listens to some of it has missed nothing.
+    let alive = serde_json::json!({ "head": wanted }).to_string();
+    assert_eq!((all[2].event.as_deref(), &all[2].data), (Some("alive"), &alive));
+    assert_eq!(
+        (none[1].event.as_deref(), none[1].data.as_str()),
+        (Some("alive"), "{\"head\":null}")
+    );
+}

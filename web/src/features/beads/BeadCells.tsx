@@ -119,9 +119,15 @@ function MenuCell({ bead, name, mark }: MenuCellProps) {
   const items = () => actsNow()[`${name}Items`]([bead]);
   const label = `${LABELS[name]} of ${bead.id}: ${bead[name] ?? "nobody"}`;
   return (
-    <div className={styles.menu}>
-      <Menu size="small" look="quiet" align="left" label={label} button={mark} items={items} />
-    </div>
+    <Menu
+      size="small"
+      look="quiet"
+      align="left"
+      className={styles.menu}
+      label={label}
+      button={mark}
+      items={items}
+    />
   );
 }
 

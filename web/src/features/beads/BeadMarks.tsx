@@ -32,7 +32,12 @@ export function StatusMark({ bead }: { bead: Bead }) {
   );
 }
 
-const BARS = [1, 2, 3, 4];
+/** Bars that grow, as the lines of a path. */
+const barsOf = (from: number, to: number) =>
+  [1, 2, 3, 4]
+    .filter((bar) => from <= bar && bar <= to)
+    .map((bar) => `M${(bar - 1) * 3.5} 12v${bar * -3}h2.5v${bar * 3}z`)
+    .join("");
 
 /** How urgent it is: bars like those of a radio, and the word. */
 export function PriorityMark({ bead, isShort = false }: { bead: Bead; isShort?: boolean }) {
@@ -40,17 +45,8 @@ export function PriorityMark({ bead, isShort = false }: { bead: Bead; isShort?: 
   return (
     <span className={classes(styles.priority, styles[tone])} title={`Priority: ${title}`}>
       <svg width="14" height="12" viewBox="0 0 14 12" aria-hidden="true">
-        {BARS.map((bar) => (
-          <rect
-            key={bar}
-            x={(bar - 1) * 3.5}
-            y={12 - bar * 3}
-            width="2.5"
-            height={bar * 3}
-            rx="0.8"
-            opacity={bar <= bars ? 1 : 0.25}
-          />
-        ))}
+        <path d={barsOf(1, bars)} />
+        {bars < 4 && <path d={barsOf(bars + 1, 4)} opacity="0.25" />}
       </svg>
       <span className={isShort ? "visually-hidden" : undefined}>{title}</span>
     </span>

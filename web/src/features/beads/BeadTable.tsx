@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useMemo, useState } from "react";
+import { memo, useCallback, useMemo, useState } from "react";
 import { useAction } from "../../actions/actions";
 import type { Bead, Convoy } from "../../api/types";
 import { Icon } from "../../ui/Icon";
@@ -60,8 +60,12 @@ interface BeadTableProps {
   onPeek: (id: string) => void;
 }
 
-/** Beads as rows: to sort, to group, to change in place and many at once. */
-export function BeadTable({ beads, graph, convoys, group, shown, peeked, onPeek }: BeadTableProps) {
+/**
+ * Beads as rows: to sort, to group, to change in place and many at once. Nothing of it is drawn while somebody types what
+ * to look for; the rows follow when they are found.
+ */
+export const BeadTable = memo(function BeadTable(props: BeadTableProps) {
+  const { beads, graph, convoys, group, shown, peeked, onPeek } = props;
   const [closed, toggle] = useClosed();
   const [cursor, setCursor] = useState<string>();
   const [editing, setEditing] = useState<string>();
@@ -118,7 +122,7 @@ export function BeadTable({ beads, graph, convoys, group, shown, peeked, onPeek 
       />
     </AroundCells>
   );
-}
+});
 
 /** The columns with their cells; the cells draw themselves again when what they show has changed. */
 function columnsOf(

@@ -17,6 +17,7 @@ import { SkeletonRows } from "../../ui/Skeleton";
 import { Segmented } from "../../ui/Tabs";
 import { useColumns } from "../../ui/table/ColumnChooser";
 import type { Column } from "../../ui/table/DataTable";
+import { useLatest } from "../../ui/useLatest";
 import { useNow } from "../../ui/useNow";
 import { convoyQueries } from "../convoys/queries";
 import { useProject } from "../projects/queries";
@@ -42,6 +43,7 @@ import { BEAD_VIEWS } from "./views";
 
 const SHAPES = ["table", "tree"] as const;
 const CREATE_CLI = 'godel bead create "..."';
+const NO_CONVOYS: readonly Convoy[] = [];
 const CHOOSABLE = COLUMNS as readonly Column<unknown>[];
 
 /** Every bead: to find, to sort, to change. */
@@ -65,7 +67,7 @@ export function Page({ rest }: PageProps) {
   useAction(FILTER, () => box.current?.focus(), { title: "Ask for beads" });
   const { peek, open, close } = usePeek(rest[0]);
   const { shown, chooser } = useColumns("beads", CHOOSABLE);
-  const all = convoys?.items ?? [];
+  const all = convoys?.items ?? NO_CONVOYS;
   const shared = { beads: found, graph, peeked: peek, onPeek: open };
   return (
     <>
@@ -166,10 +168,10 @@ function usePeek(first: string | undefined) {
   const leave = () => {
     if (first !== undefined) navigate(`/beads${currentPlace().search}`, { replace: true });
   };
-  const open = (id: string) => {
+  const open = useLatest((id: string) => {
     leave();
     setPeek(id);
-  };
+  });
   const close = () => {
     leave();
     setPeek(undefined);

@@ -15,7 +15,14 @@ interface TitleFieldProps {
 }
 
 /** The title; Enter keeps what was written, Escape what was there. */
-export function TitleField({ bead, isEditing, onEditing, isSmall = false }: TitleFieldProps) {
+export function TitleField(props: TitleFieldProps) {
+  const { bead, isEditing, isSmall = false } = props;
+  // A table has a hundred of them: until one is written in, it is no more than its text.
+  if (isSmall && !isEditing) return <span title={bead.title}>{bead.title}</span>;
+  return <Writable {...props} isSmall={isSmall} />;
+}
+
+function Writable({ bead, isEditing, onEditing, isSmall = false }: TitleFieldProps) {
   const edit = useEditBeads();
   const foreign = useForeign();
   const refused = useRefusal(MAY_CHANGE) ?? foreign([bead]);

@@ -120,7 +120,7 @@ function Spending({ view, scope }: { view: View; scope: Scope }) {
   const splits = useMemo(() => splitsOf(query.data ?? []), [query.data]);
   return (
     <>
-      <Loaded query={query} what="The spending" skeleton={<SkeletonRows rows={7} />}>
+      <Loaded query={query} what="The spending" skeleton={<SkeletonRows rows={10} />}>
         {(cells) => (
           <>
             <SpendPanel

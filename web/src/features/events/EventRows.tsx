@@ -8,7 +8,7 @@ import {
 } from "react";
 import { count } from "../../ui/format";
 import { usePresence } from "../../ui/usePresence";
-import { windowOf } from "../../ui/window";
+import { topOf, windowOf } from "../../ui/window";
 import { EventRow } from "./EventRow";
 import styles from "./EventRows.module.css";
 import { MAX_ROWS, type Row } from "./eventList";
@@ -64,7 +64,8 @@ export function EventRows({ rows, onBusy, topSignal }: EventRowsProps) {
     box.current?.querySelector<HTMLElement>(`[data-row="${next.key}"]`)?.focus();
   };
 
-  const shown = windowOf({ count: rows.length, openIndex, openHeight, ...view });
+  const open = { rowHeight: view.rowHeight, openIndex, openHeight };
+  const shown = windowOf({ count: rows.length, ...view, ...open });
   const visible = rows.slice(shown.first, shown.end);
   const stop = visible.some((row) => row.key === tabStop)
     ? tabStop
@@ -73,12 +74,15 @@ export function EventRows({ rows, onBusy, topSignal }: EventRowsProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys add to the buttons inside
     <div ref={box} className={styles.box} onKeyDown={onKeyDown}>
       <div style={{ height: shown.total }}>
-        <ol
-          style={{ transform: `translateY(${shown.offset}px)` }}
-          aria-label="Events, newest first"
-        >
+        <ol className={styles.rows} aria-label="Events, newest first">
           {visible.map((row, index) => (
-            <li key={row.key} aria-setsize={rows.length} aria-posinset={shown.first + index + 1}>
+            <li
+              key={row.key}
+              // Each has a place of its own: a newer one lets it slide down, and nothing is laid out anew.
+              style={{ transform: `translateY(${topOf(shown.first + index, open)}px)` }}
+              aria-setsize={rows.length}
+              aria-posinset={shown.first + index + 1}
+            >
               <EventRow
                 row={row}
                 isOpen={row.key === openKey}

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useEffect, useId, useRef } from "react";
 import { Guarded } from "../../roles/Guarded";
 import { useRefusal } from "../../roles/session";
 import { Button } from "../../ui/Button";
-import { useDraft } from "../../ui/useDraft";
+import { type Draft, returnDraft, useDraft } from "../../ui/useDraft";
 import styles from "./Composer.module.css";
 
 const CAN = "review:update:own";
@@ -20,7 +20,8 @@ interface ComposerProps {
   /** Whether an empty text may be sent, too. */
   canBeEmpty?: boolean;
   hasFocus?: boolean;
-  onSend: (text: string) => void;
+  /** Sends it; what was refused comes back into the field, and who sends it again takes the draft away. */
+  onSend: (text: string, draft: Draft) => Promise<unknown>;
   onCancel?: () => void;
 }
 
@@ -38,8 +39,10 @@ export function Composer(props: ComposerProps) {
   const refused = useRefusal(CAN) ?? (isEmpty ? "Write something first." : undefined);
   const send = () => {
     if (refused !== undefined) return;
-    onSend(text);
+    const draft = { name: `review.${name}`, text };
     clear();
+    // Why it was refused is told by the change itself.
+    onSend(text, draft).catch(() => returnDraft(draft));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {

@@ -50,7 +50,7 @@ export function Conversation({ review, desk, onGo }: ConversationProps) {
           act="Add comment"
           cli={`godel review comment ${review.bead} TEXT`}
           hasFocus={false}
-          onSend={(text) => desk.desk.say({ text })}
+          onSend={(text, draft) => desk.desk.say({ text }, draft)}
         />
       </div>
       <VerdictBar review={review} />

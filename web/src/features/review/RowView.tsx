@@ -128,7 +128,7 @@ function EditorRow({
         initial={was ?? editableText(row.hunk)}
         isCode
         canBeEmpty
-        onSend={(text) => desk.saveEdit(row.file, row.hunk, text)}
+        onSend={(_, draft) => desk.saveEdit(row.file, row.hunk, draft)}
         onCancel={() => desk.setEditing(undefined)}
       />
     </div>
@@ -145,7 +145,7 @@ function ComposeRow({ row }: { row: Extract<DiffRow, { kind: "compose" }> }) {
         label={`About ${side === "old" ? "the old line" : "line"} ${line}`}
         act="Add comment"
         cli={`godel review comment ${desk.bead} TEXT --on ${path}:${line}${side === "old" ? " --old" : ""}`}
-        onSend={(text) => desk.say({ text, path, side, line })}
+        onSend={(text, draft) => desk.say({ text, path, side, line }, draft)}
         onCancel={() => desk.compose(undefined)}
       />
     </div>

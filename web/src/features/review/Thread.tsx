@@ -35,9 +35,9 @@ export const Thread = memo(function Thread({ first, answers, isPlaced = true }: 
           name={`${desk.bead}.${first.id}`}
           label="Your answer"
           act="Answer"
-          onSend={(text) => {
-            desk.say({ text, replyTo: first.id });
+          onSend={(text, draft) => {
             setAnswering(false);
+            return desk.say({ text, replyTo: first.id }, draft);
           }}
           onCancel={() => setAnswering(false)}
         />

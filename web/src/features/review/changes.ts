@@ -11,6 +11,7 @@ import type {
 } from "../../api/types";
 import { type Rehearsal, useChange } from "../../change/useChange";
 import { shortId } from "../../ui/format";
+import { type Draft, forgetDraft } from "../../ui/useDraft";
 import { inOrder, isOnTheWay } from "./order";
 import { diffKey, REVIEWS, reviewKey, reviewPath } from "./queries";
 
@@ -52,10 +53,13 @@ export function useReviewChanges(bead: string, commit: string | undefined) {
     },
     settle: () => all(bead),
   });
-  const edit = useChange<{ key: string; text: string; name: string }, Review>({
+  const edit = useChange<{ key: string; draft: Draft; name: string }, Review>({
     what: ({ name }) => `Edit ${name}`,
-    send: ({ key, text }) =>
-      inOrder(bead, () => post(reviewPath(bead, "/edits"), { part: { key }, text, commit })),
+    send: ({ key, draft }) =>
+      inOrder(bead, () =>
+        post(reviewPath(bead, "/edits"), { part: { key }, text: draft.text, commit }),
+      ),
+    done: taken,
     expect: (cache, { key }) => setStandings(cache, bead, new Map([[key, "edited"]])),
     settle: () => all(bead),
   });
@@ -139,9 +143,9 @@ export function useComment(bead: string, commit: string | undefined, by: string)
     replyTo: comment.replyTo ?? null,
     commit: commit ?? "",
   });
-  return useChange<NewComment, ReviewComment>({
+  return useChange<NewComment & { draft: Draft }, ReviewComment>({
     what: () => "Comment",
-    send: (comment) => {
+    send: ({ draft: _, ...comment }) => {
       // The answer to a comment belongs where that one is, even if the work is another by now.
       const seen = comment.replyTo === undefined ? { commit } : {};
       return post(reviewPath(bead, "/comments"), { ...comment, ...seen });
@@ -156,8 +160,14 @@ export function useComment(bead: string, commit: string | undefined, by: string)
         cache.update<ReviewDiff>(diffKey(bead), add);
       }
     },
+    done: taken,
     settle: () => all(bead),
   });
+}
+
+/** What was refused and then sent again is no draft any more. */
+function taken({ draft }: { draft: Draft }): undefined {
+  forgetDraft(draft);
 }
 
 /** Commits what was accepted on the branch of the bead. */

@@ -1,5 +1,6 @@
 import { createContext, useContext } from "react";
 import type { ReviewDecision, ReviewFile, ReviewHunk } from "../../api/types";
+import type { Draft } from "../../ui/useDraft";
 import type { NewComment, Verdict } from "./changes";
 import type { Way } from "./expand";
 import type { Spot } from "./rows";
@@ -19,8 +20,9 @@ export interface Desk {
   decideFile: (verdict: Verdict, file: ReviewFile) => void;
   decidePart: (verdict: Verdict, file: ReviewFile) => void;
   takeBack: (key: string) => void;
-  saveEdit: (file: ReviewFile, hunk: ReviewHunk, text: string) => void;
-  say: (comment: NewComment) => void;
+  /** These two tell when the server has taken what was written. */
+  saveEdit: (file: ReviewFile, hunk: ReviewHunk, draft: Draft) => Promise<unknown>;
+  say: (comment: NewComment, draft: Draft) => Promise<unknown>;
   setEditing: (key: string | undefined) => void;
   compose: (spot: Spot | undefined) => void;
   point: (key: string) => void;

@@ -1,6 +1,7 @@
 import { useMemo, useState } from "react";
 import type { Review, ReviewDiff, ReviewFile, ReviewHunk, ReviewPart } from "../../api/types";
 import { useSession } from "../../roles/session";
+import type { Draft } from "../../ui/useDraft";
 import { type NewComment, useComment, useReviewChanges, type Verdict } from "./changes";
 import { type Chosen, type Desk, latestByKey, partName } from "./deskContext";
 import { partKeys, type Spot } from "./rows";
@@ -41,13 +42,13 @@ export function useReviewDesk(review: Review, diff: ReviewDiff) {
     decideFile: (verdict, file) => send(verdict, [{ path: file.path }], file.path),
     decidePart: (verdict, file) => send(verdict, [{ key: file.key ?? null }], file.path),
     takeBack: (key) => takeBack.mutate({ key }),
-    saveEdit: (file: ReviewFile, hunk: ReviewHunk, text: string) => {
-      edit.mutate({ key: hunk.key, text, name: partName(file, hunk) });
+    saveEdit: (file: ReviewFile, hunk: ReviewHunk, draft: Draft) => {
       setEditing(undefined);
+      return edit.mutateAsync({ key: hunk.key, draft, name: partName(file, hunk) });
     },
-    say: (said: NewComment) => {
-      comment.mutate(said);
+    say: (said: NewComment, draft: Draft) => {
       compose(undefined);
+      return comment.mutateAsync({ ...said, draft });
     },
     setEditing: (key) => {
       if (key !== undefined) setCursor(key);
@@ -113,7 +114,7 @@ function useSteady(desk: Desk): Desk {
       if (typeof value !== "function") return [name, value];
       return [
         name,
-        (...words: unknown[]) => (newest.desk[name] as (...all: unknown[]) => void)(...words),
+        (...words: unknown[]) => (newest.desk[name] as (...all: unknown[]) => unknown)(...words),
       ];
     });
     return Object.fromEntries(steady) as Desk;

@@ -126,6 +126,6 @@ proptest! {
 
 #[test]
 fn a_prompt_without_a_place_for_the_title_says_so() {
-    let names = |name| Role::built_in(name).unwrap().names_title();
+    let names = |name| Role::built_in(name).unwrap().names("title");
     assert!(names("worker") && names("reviewer") && !names("coordinator") && !names("monitor"));
 }
