@@ -12,7 +12,12 @@ export async function fromMenu(page: Page, button: string | RegExp, line: RegExp
   await page
     .getByRole("button", { name: button, ...(typeof button === "string" && { exact: true }) })
     .click();
-  await page.getByRole("menuitem", { name: line }).first().click();
+  const item = page.getByRole("menuitem", { name: line });
+  // Where one of the lines is chosen, all of them are choices.
+  await item
+    .or(page.getByRole("menuitemradio", { name: line }))
+    .first()
+    .click();
 }
 
 /** The button that takes back what a message tells of. */

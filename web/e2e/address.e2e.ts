@@ -55,6 +55,31 @@ describe("the address and the way back", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
+  it("G2 Back loses nothing of what is written for a new agent", async () => {
+    const drawer = page.getByRole("dialog", { name: "Spawn an agent" });
+    const name = drawer.getByLabel("Name", { exact: true });
+    const budget = drawer.getByLabel("Budget in dollars");
+    await go(page, { name: "home", path: "/", sees: "", title: "Home" });
+    await go(page, { name: "agents", path: "/agents?spawn=1", sees: "", title: "Agents" });
+    await name.fill("ann");
+    await budget.fill("2.5");
+    await page.goBack();
+    await drawer.waitFor({ state: "detached" });
+    await page.goForward();
+    await name.waitFor();
+    expect([await name.inputValue(), await budget.inputValue()]).toEqual(["ann", "2.5"]);
+    // Who closes it does not lose it either.
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Spawn", exact: true }).first().click();
+    await name.waitFor();
+    expect(await name.inputValue()).toBe("ann");
+    await name.fill("");
+    await budget.fill("");
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "detached" });
+  });
+
   it("G2 a secret is no draft", async () => {
     await go(page, { name: "settings", path: "/settings/providers", sees: "", title: "Settings" });
     await page.getByRole("button", { name: "Set a key", exact: true }).click();

@@ -72,6 +72,9 @@ describe("what is done with an agent", () => {
     await row(freshId)
       .locator("[data-doing]", { hasText: "sleep 601" })
       .waitFor({ timeout: 60_000 });
+    // Who comes later reads it from the log.
+    await page.reload();
+    await row(freshId).locator("[data-doing]", { hasText: "sleep 601" }).waitFor();
     await seeded.godel("agent", "kill", fresh);
     await row(id)
       .getByRole("link", { name: new RegExp(bead.slice(-5)) })

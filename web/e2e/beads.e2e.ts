@@ -294,7 +294,8 @@ describe("the beads", () => {
     await expect.poll(() => panel.locator("img").count()).toBe(0);
     await expect.poll(() => panel.getByRole("link", { name: "bad" }).count()).toBe(0);
     await picture(page, "beads-panel");
-    await panel.getByRole("checkbox", { name: "measure it" }).check();
+    // It is ticked when the change has gone through the store, which is a moment after the click.
+    await panel.getByRole("checkbox", { name: "measure it" }).click();
     await panel.getByText("2 of 2 ticked").waitFor();
     await until(async () => (await seeded.godel("bead", "show", part)).includes("[x] measure it"));
     expect(await page.evaluate(() => "broken" in window)).toBe(false);

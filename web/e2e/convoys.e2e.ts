@@ -1,7 +1,9 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Project, RuntimeInfo } from "../src/api/types";
+import { fromMenu, undoOf } from "./acts";
 import { makeBead, paste, readBead, until } from "./beadSeed";
-import { badge, openBrowser, picture, signIn, visitor, type World, world } from "./browser";
+import { badge, openBrowser, picture, read, signIn, visitor, type World, world } from "./browser";
 import { type Seed, SeededServer } from "./seed";
 
 describe("the board of convoys", () => {
@@ -63,13 +65,17 @@ describe("the board of convoys", () => {
 
   it("C1 a limit turns the head of a column amber, and what won't be done is hidden", async () => {
     const head = page.locator("[data-column='open']");
+    const ground = () => head.evaluate((one) => getComputedStyle(one).backgroundColor);
+    const within = await ground();
     await page.getByRole("button", { name: "Limit of Open" }).click();
     await page.getByRole("menuitemradio", { name: "At most 2", exact: true }).click();
     await head.getByText("over the limit").waitFor({ state: "attached" });
+    await expect.poll(ground).not.toBe(within);
     await expect.poll(() => head.locator("[data-count]").textContent()).toContain("3 of 2");
     await picture(page, "board-limit");
     await page.getByRole("button", { name: "Limit of Open" }).click();
     await page.getByRole("menuitemradio", { name: "No limit" }).click();
+    await expect.poll(ground).toBe(within);
     await page.mouse.move(5, 5);
     const dropped = await makeBead(seeded, "Nobody needs this");
     await card(dropped).waitFor();
@@ -189,6 +195,57 @@ describe("the board of convoys", () => {
     await cell("Release 1.0", "Open").locator(`[data-card="${second}"]`).waitFor();
   });
 
+  it("C3 two people who move the same card see the same in the end, which is what is in git", async () => {
+    const [first = ""] = seed.beads;
+    const { page: other } = await visitor(browser, { viewport: { width: 1440, height: 900 } });
+    await signIn(other, here, "/convoys");
+    const both = [page, other];
+    const column = (on: Page) =>
+      on
+        .locator(`[data-card="${first}"]`)
+        .first()
+        .evaluate((card) => card.closest("[data-cell]")?.getAttribute("data-cell"));
+    for (const on of both) await expect.poll(() => column(on)).toBe("open");
+    // What the other asks for comes to the server after the first has moved it: there is nothing to review then.
+    let letGo = () => {};
+    const moved = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await other.route(`**/api/v1/**/${first}**`, async (route) => {
+      if (route.request().method() !== "GET") await moved;
+      await route.continue();
+    });
+    await fromMenu(other, `Move ${first}`, /^Review/);
+    await expect.poll(() => column(other)).toBe("review");
+    await fromMenu(page, `Move ${first}`, /^In progress/);
+    await until(async () => (await readBead(seeded, first)).status === "in-progress");
+    letGo();
+    // Under the pointer and around the focus nothing moves.
+    for (const on of both) {
+      await on.mouse.move(5, 5);
+      await on.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    }
+    for (const on of both) await expect.poll(() => column(on)).toBe("in-progress");
+    expect((await readBead(seeded, first)).status).toBe("in-progress");
+    await other.context().close();
+    await seeded.godel("bead", "release", first, "--force");
+    await expect.poll(() => column(page)).toBe("open");
+  });
+
+  it("C12 how many are at work is set at the head of its column, held by the server, and taken back", async () => {
+    const most = async () => {
+      const { items } = await read<{ items: Project[] }>(here, "/api/v1/projects");
+      return items.map(({ limits }) => limits.maxAgents ?? undefined);
+    };
+    const head = page.locator("[data-column='in-progress'] [data-count]");
+    await fromMenu(page, "Limit of In progress", /^At most 2\b/);
+    await expect.poll(() => head.textContent()).toContain("of 2");
+    await expect.poll(most).toEqual([2]);
+    await undoOf(page, /^At most 2 agents at work in/).click();
+    await expect.poll(most).toEqual([undefined]);
+    await expect.poll(() => head.textContent()).not.toContain("of");
+  });
+
   it("C4 a line at the foot makes a bead, a list makes one per line", async () => {
     await cell("Release 1.0", "Open").getByRole("button", { name: "New bead" }).click();
     await page.keyboard.type("Tell everybody");
@@ -228,9 +285,20 @@ describe("the board of convoys", () => {
     await plan.getByText(/^(About|Under) .*: 7 beads left in 2 waves, up to 2 agents/).waitFor();
     const cli = `godel convoy start ${seed.convoy} --agents 2`;
     await plan.getByText(cli, { exact: true }).waitFor();
-    await plan.getByLabel("Where they work").selectOption("gvisor");
-    await plan.getByText(`${cli} --runtime gvisor`, { exact: true }).waitFor();
-    await plan.getByLabel("Where they work").selectOption("");
+    const where = plan.getByLabel("Where they work");
+    const { items: runtimes } = await read<{ items: RuntimeInfo[] }>(here, "/api/v1/runtimes");
+    for (const { name, offered } of runtimes.filter(({ name }) => name !== "worktree")) {
+      const option = where.locator(`option[value="${name}"]`);
+      await expect.poll(() => option.isDisabled()).toBe(!offered);
+      if (!offered) {
+        expect(await option.textContent()).toBe(`${name}: not offered by this server`);
+        continue;
+      }
+      await where.selectOption(name);
+      await plan.getByText(`${cli} --runtime ${name}`, { exact: true }).waitFor();
+      await where.selectOption("");
+    }
+    await plan.getByText(/^worktree: /).waitFor();
     await plan.getByLabel("How it lands").selectOption("Lands as one");
     await plan.getByText(`${cli} --together`).waitFor();
     await picture(page, "board-start");

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Budget, ModelCalls, UsageReport, User } from "../src/api/types";
+import { KINDS } from "../src/features/costs/spend";
 import { fileOf } from "./acts";
 import { barriers, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { ASKED, awayFromMidnight, SpendingServer } from "./spending";
@@ -69,7 +70,7 @@ describe("costs", () => {
   });
 
   it("K4 sums equal the usage API to the micro-dollar, however they are split", async () => {
-    for (const by of ["provider", "model", "agent", "bead", "team", "runtime", "kind"]) {
+    for (const by of KINDS) {
       await page.getByLabel("Split by").selectOption(by);
       await page.getByRole("grid", { name: `Costs by ${by}` }).waitFor();
       const report = await usage(by);

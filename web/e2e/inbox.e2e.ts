@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Run } from "../src/api/types";
+import type { Notice, Run } from "../src/api/types";
 import { badge, openBrowser, picture, read, signIn, visitor, type World } from "./browser";
 import { SeededServer } from "./seed";
 
@@ -65,6 +65,21 @@ describe("the inbox", () => {
     await expect.poll(() => cards().count()).toBe(open.length);
     await page.getByText("Which colour?").waitFor();
     await picture(page, "inbox");
+  });
+
+  it("C9 the address of a notice, where a notice of the desktop leads, is its answer box", async () => {
+    const { items } = await read<{ items: Notice[] }>(here, "/api/v1/inbox?limit=100");
+    const id = items.find(({ text }) => text === "Which colour?")?.id;
+    await page.goto(`${here.url}/dashboard/inbox?notice=${id}`);
+    const focused = () =>
+      page.evaluate(() => {
+        const { activeElement } = document;
+        const card = activeElement?.closest("[data-notice]");
+        return [activeElement?.tagName, card?.getAttribute("data-notice")];
+      });
+    await expect.poll(focused).toEqual(["TEXTAREA", id]);
+    expect(new URL(page.url()).search).toBe("");
+    await page.keyboard.press("Escape");
   });
 
   it("G19 a question and a failure come by themselves, and the bell follows", async () => {

@@ -80,6 +80,10 @@ describe("a wish", () => {
     );
     expect(intent.budgetMicros).toBe(3_000_000);
     await started.getByText(`godel watch ${intent.convoy}`).waitFor();
+    // What it costs is told as it is spent, of what was agreed on.
+    await started.getByText(/^\$[\d.]+ of \$3\.00 spent$/).waitFor();
+    const spent = () => started.locator("[data-spent]").getAttribute("data-spent").then(Number);
+    await expect.poll(spent, { timeout: 60_000 }).toBeGreaterThan(0);
     await page.getByRole("button", { name: "Close the plan" }).click();
     await started.waitFor({ state: "detached" });
   });

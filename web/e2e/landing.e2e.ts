@@ -216,6 +216,28 @@ describe("the merge queue", () => {
     await page.getByText("Going", { exact: true }).waitFor();
   });
 
+  it("C10 what a done card brought is taken back by its menu, and the bead is open again", async () => {
+    const bead = beads.last ?? "";
+    await page.goto(`${here.url}/dashboard/convoys?lanes=none&peek=${bead}`);
+    const card = (column: string) => page.locator(`[data-cell="${column}"] [data-card="${bead}"]`);
+    await card("done").waitFor();
+    await fromMenu(page, `Move ${bead}`, /^Revert/);
+    const question = page.getByRole("dialog", { name: `Take back ${bead}?` });
+    await question.getByText(/^A commit on main undoes what it brought/).waitFor();
+    await picture(page, "card-revert");
+    await question.getByRole("button", { name: `Take back ${bead}` }).click();
+    // The gates run without it first.
+    await card("open").waitFor({ timeout: 60_000 });
+    await expect
+      .poll(() => own.git("ls-tree", "-r", "--name-only", "main"))
+      .not.toContain("own/last.txt");
+    await page.getByRole("button", { name: `Do something with ${bead}`, exact: true }).click();
+    const again = page.getByRole("menuitem", { name: /^Revert/ });
+    await again.getByText(`${bead} is not done.`).waitFor();
+    expect(await again.getAttribute("aria-disabled")).toBe("true");
+    await page.keyboard.press("Escape");
+  });
+
   it("nothing on the way broke a script or the content policy", () => {
     expect(problems).toEqual([]);
   });

@@ -259,6 +259,20 @@ describe("what can be done in the queue", () => {
     await row("weigh").waitFor();
   });
 
+  it("a dead letter that nobody needs is deleted for good, after a question", async () => {
+    const left = async () => (await itemsOf<Task>(here, "/api/v1/dead-letters")).length;
+    expect(await left()).toBe(1);
+    await fromMenu(page, "Do something with weigh", /^Delete/);
+    const asked = drawer("Delete weigh?");
+    await asked.getByText(/^godel dead delete [0-9a-f]+ --yes$/).waitFor();
+    await asked.getByRole("button", { name: "Cancel" }).click();
+    expect(await left()).toBe(1);
+    await fromMenu(page, "Do something with weigh", /^Delete/);
+    await asked.getByRole("button", { name: "Delete for good" }).click();
+    await expect.poll(left).toBe(0);
+    await page.getByText("There are no dead letters").waitFor();
+  });
+
   it("G6 a pool is paused and goes on", async () => {
     const pools = (name: string) => page.getByRole("button", { name, exact: true });
     await pools("Pools").click();

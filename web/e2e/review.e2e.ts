@@ -1,26 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { badge, openBrowser, picture, signIn, visitor, type World } from "./browser";
-import { ReviewServer } from "./reviewSeed";
-
-const lines = (count: number, word = "line") =>
-  Array.from({ length: count }, (_, at) => `${word} ${at + 1}`);
-const text = (all: readonly string[]) => `${all.join("\n")}\n`;
-
-const CODE = `import { open } from "./door";
-
-// Greets whoever comes in.
-export function greet(name) {
-  const door = open("front", 1);
-  return "Hello " + name;
-}
-
-export function leave(name) {
-  return "Bye " + name;
-}
-`;
+import { GREETER, lines, ReviewServer, text } from "./reviewSeed";
 
 describe("the review", () => {
   let own: ReviewServer;
@@ -34,7 +17,7 @@ describe("the review", () => {
 
   beforeAll(async () => {
     ({ own, here } = await ReviewServer.start(`[project]\nreview = "person"\n`, {
-      "src/greet.ts": CODE,
+      "src/greet.ts": GREETER,
       "long.txt": text(lines(60)),
       "old-name.txt": text(lines(20, "same")),
       "tool.sh": "#!/bin/sh\necho hi\n",
@@ -44,7 +27,7 @@ describe("the review", () => {
     const long = lines(60);
     small = await own.work("Greet people politely", {
       files: {
-        "src/greet.ts": CODE.replace('"Hello " + name', '"Good day, " + name').replace(
+        "src/greet.ts": GREETER.replace('"Hello " + name', '"Good day, " + name').replace(
           "Bye",
           "Goodbye",
         ),
@@ -167,6 +150,20 @@ describe("the review", () => {
     await picture(page, "split");
     await page.keyboard.press("s");
     await page.waitForURL((url) => !url.search.includes("split"));
+  });
+
+  it("R2 words of a program are coloured, beside the page", async () => {
+    await open(small);
+    const words = file("src/greet.ts").locator("[data-token]");
+    await words.first().waitFor();
+    const kinds = () =>
+      words.evaluateAll((all) => [...new Set(all.map((one) => one.getAttribute("data-token")))]);
+    await expect.poll(kinds).toEqual(expect.arrayContaining(["keyword", "string", "comment"]));
+    const colourOf = (one: Locator) => one.evaluate((word) => getComputedStyle(word).color);
+    const plain = await colourOf(file("src/greet.ts").locator("[data-line] code").first());
+    const keyword = file("src/greet.ts").locator('[data-token="keyword"]').first();
+    expect(await colourOf(keyword)).not.toBe(plain);
+    expect(page.workers().some((worker) => worker.url().includes("syntax"))).toBe(true);
   });
 
   it("R2 renames, modes, binaries and hidden signs are said; lock files are folded", async () => {
@@ -350,6 +347,31 @@ describe("the review", () => {
     await standing("long.txt:2", "accepted");
     await standing("long.txt:3", "undecided");
     await picture(page, "rebound");
+  });
+
+  it("A14 after a round only what is new is shown to who wants that, also after a reload", async () => {
+    const since = page.getByRole("button", { name: /^Only what is new since round 1/ });
+    await since.click();
+    await page.getByText("2 of 5 parts new").waitFor();
+    await file("src/greet.ts").waitFor({ state: "detached" });
+    const shown = () => file("long.txt").locator("[data-line]").allInnerTexts();
+    const isNew = async () => {
+      await page.locator('[data-hunk-bar="long.txt:2"][data-old]').waitFor();
+      await file("long.txt").getByText("the number 30").waitFor();
+      expect((await shown()).filter((line) => /fifteen|fifty-five/.test(line))).toEqual([]);
+    };
+    await isNew();
+    await picture(page, "review-since");
+    await page.reload();
+    await isNew();
+    // The cursor goes by what was there before.
+    const here = () => page.locator("[data-hunk-bar][data-here]").getAttribute("data-hunk-bar");
+    await expect.poll(here).toBe("long.txt:1");
+    await page.keyboard.press("j");
+    await expect.poll(here).toBe("long.txt:3");
+    await page.keyboard.press("l");
+    await file("src/greet.ts").waitFor();
+    expect(new URL(page.url()).search).not.toContain("since");
   });
 
   it("R5 an edit is kept on the server, and R7 the patch is what was accepted", async () => {

@@ -13,6 +13,25 @@ const CHECK = `#!/bin/sh
 [ ! -e left ] || [ ! -e right ] || { echo left and right do not go together; exit 1; }
 `;
 
+/** So many lines, each with its number. */
+export const lines = (count: number, word = "line") =>
+  Array.from({ length: count }, (_, at) => `${word} ${at + 1}`);
+export const text = (all: readonly string[]) => `${all.join("\n")}\n`;
+
+/** A program with words of every kind. */
+export const GREETER = `import { open } from "./door";
+
+// Greets whoever comes in.
+export function greet(name) {
+  const door = open("front", 1);
+  return "Hello " + name;
+}
+
+export function leave(name) {
+  return "Bye " + name;
+}
+`;
+
 /** What a bead does to the files of the repository. */
 export interface Work {
   /** Files and what they say; nothing takes a file away. */

@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Agent, Bead } from "../src/api/types";
+import { undoOf } from "./acts";
 import {
   badge,
   chooseTheme,
@@ -154,7 +155,7 @@ describe("the shell", () => {
     await card(seed.busy).getByText("Busy", { exact: true }).waitFor();
   });
 
-  it("G16 Space peeks, a assigns, e edits", async () => {
+  it("G16 Space peeks, brackets change panes, a assigns, G6 which Undo takes back, e edits", async () => {
     const { page: own } = await visitor(browser);
     const [first = ""] = seed.beads;
     await signIn(own, here, "/beads");
@@ -166,14 +167,28 @@ describe("the shell", () => {
     await own.keyboard.press("Space");
     const panel = own.getByRole("complementary", { name: `Bead ${first}` });
     await panel.waitFor();
+    // Brackets go between the list and what is beside it, whose border arrows move.
+    await own.keyboard.press("]");
+    const isHere = () => panel.evaluate((one) => one === document.activeElement);
+    await expect.poll(isHere).toBe(true);
+    await own.keyboard.press("[");
+    const isInList = () =>
+      own.evaluate(() => document.activeElement?.querySelector("[role=grid]") !== null);
+    await expect.poll(isInList).toBe(true);
+    const border = panel.getByRole("separator", { name: "Width of the panel" });
+    const width = async () => (await panel.boundingBox())?.width ?? 0;
+    const before = await width();
+    await border.focus();
+    await own.keyboard.press("ArrowLeft");
+    await expect.poll(async () => Math.round((await width()) - before)).toBe(24);
+    const agent = async () => (await seeded.json<Bead>("bead", "show", first)).agent ?? "nobody";
     await own.keyboard.press("a");
-    await expect
-      .poll(async () => (await seeded.json<Bead>("bead", "show", first)).agent)
-      .toBe("user:owner");
+    await expect.poll(agent).toBe("user:owner");
+    await undoOf(own, /^Assign /).click();
+    await expect.poll(agent).toBe("nobody");
     await own.keyboard.press("e");
     await own.locator("input:focus, textarea:focus").waitFor();
     await own.keyboard.press("Escape");
-    await seeded.godel("bead", "release", first, "--force");
     await own.context().close();
   });
 

@@ -1,8 +1,16 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Budget, Project } from "../src/api/types";
+import { itemsOf } from "./acts";
 import {
   badge,
   barriers,
+  cutOff,
   eachTheme,
   openBrowser,
   picture,
@@ -13,6 +21,7 @@ import {
 } from "./browser";
 import { KEY, SeededServer } from "./seed";
 
+const run = promisify(execFile);
 /** The provider follows what stands in the brackets: it plans one bead, and does its work. */
 const PLAN = {
   title: "Say hello",
@@ -150,17 +159,19 @@ describe("X5 the setup", () => {
   it("X5 a reload goes on where the server says, and a budget is set", async () => {
     await page.goto(`${here.url}/dashboard/welcome`);
     await at("Say what it may cost");
-    await page.getByLabel("Hard stop of a month, in dollars").fill("much");
+    const amount = page.getByLabel("Hard stop, in dollars");
+    // Whoever only goes on pays no more than that in a day.
+    expect(await amount.inputValue()).toBe("5");
+    await amount.fill("much");
     await page.getByText("Write dollars, such as 50 or 2.50.").waitFor();
-    await page.getByLabel("Hard stop of a month, in dollars").fill("50");
+    await amount.fill("5");
     await picture(page, "welcome-budget");
     await page.getByRole("button", { name: "Set the budget" }).click();
     await at("Get a first change");
-    const { items } = await read<{ items: { capMicros: number; scope: string }[] }>(
-      here,
-      "/api/v1/budgets",
-    );
-    expect(items.map(({ capMicros }) => capMicros)).toEqual([50_000_000]);
+    const { items } = await read<{ items: Budget[] }>(here, "/api/v1/budgets");
+    expect(items.map(({ scope, period, capMicros }) => [scope, period, capMicros])).toEqual([
+      ["tenant", "daily", 5_000_000],
+    ]);
   });
 
   it("X5 a sample says what it costs, is done in a worktree and ends at its review", async () => {
@@ -226,7 +237,7 @@ describe("X5 the setup", () => {
       expect(await barriers(own), theme).toEqual([]);
       await picture(own, `welcome-runtime-${theme}`);
       // What a convoy may spend is no budget of all.
-      await own.getByRole("button", { name: "Say what it may cost $50.00 Done" }).waitFor();
+      await own.getByRole("button", { name: "Say what it may cost $5.00 a day Done" }).waitFor();
       await own.getByRole("button", { name: "Get a first change" }).click();
       await own.getByRole("link", { name: "Review the change" }).waitFor();
       expect(await barriers(own), theme).toEqual([]);
@@ -239,4 +250,125 @@ describe("X5 the setup", () => {
   it("nothing on the way broke a script or the content policy", () => {
     expect(problems).toEqual([]);
   });
+});
+
+describe("C2 a repository that is not on the server yet", () => {
+  let seeded: SeededServer;
+  let here: World;
+  let browser: Browser;
+  let page: Page;
+  let problems: string[];
+
+  beforeAll(async () => {
+    ({ seeded, here } = await SeededServer.bare());
+    browser = await openBrowser();
+    ({ page, problems } = await visitor(browser));
+    await signIn(page, here, "/welcome");
+    await badge(page, "Live").waitFor();
+  }, 180_000);
+  afterAll(async () => {
+    await browser?.close();
+    await seeded?.remove();
+  });
+
+  const inFolder = (name: string) => join(seeded.server.folder, name);
+  const way = (title: string) => page.getByRole("button", { name: title, exact: true });
+  const projects = async () =>
+    (await itemsOf<Project>(here, "/api/v1/projects")).map(({ name, repository }) => [
+      name,
+      repository,
+    ]);
+  const at = (title: string) =>
+    page.locator('[aria-current="step"]').getByRole("button", { name: title }).waitFor();
+  const field = (label: string) => page.getByLabel(label, { exact: true });
+  const param = (name: string) => new URL(page.url()).searchParams.get(name);
+
+  it("C2 there are three ways, and the address keeps the one that was chosen", async () => {
+    await at("Add a repository");
+    await field("Path of the repository").waitFor();
+    await way("A new one").click();
+    await field("Folder of the new repository").waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await picture(page, "welcome-new");
+    await way("A clone").click();
+    await page.reload();
+    await field("URL of the repository").waitFor();
+    expect(await way("A clone").getAttribute("aria-pressed")).toBe("true");
+    expect(await barriers(page)).toEqual([]);
+    await picture(page, "welcome-clone");
+    await page.setViewportSize({ width: 320, height: 700 });
+    expect(await cutOff(page)).toEqual([]);
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
+
+  it("C2 what cannot be cloned is refused at its field, and a folder with something in it", async () => {
+    const full = inFolder("full");
+    await mkdir(full);
+    await writeFile(join(full, "notes.txt"), "not git's\n");
+    await field("URL of the repository").fill("https://ann:secret@example.org/shop.git");
+    await page.getByRole("button", { name: "Clone it" }).click();
+    await expect
+      .poll(() => field("URL of the repository").getAttribute("aria-invalid"))
+      .toBe("true");
+    await field("URL of the repository").fill(`file://${await bareCopy()}`);
+    await field("Into this folder").fill(full);
+    await page.getByRole("button", { name: "Clone it" }).click();
+    await expect.poll(() => field("Into this folder").getAttribute("aria-invalid")).toBe("true");
+    await picture(page, "welcome-clone-refused");
+    expect(await projects()).toEqual([]);
+  });
+
+  it("C2 a clone that fails says why, and is tried again", async () => {
+    await field("URL of the repository").fill(`file://${inFolder("nowhere.git")}`);
+    await field("Into this folder").fill(inFolder("shop"));
+    await page.getByRole("button", { name: "Clone it" }).click();
+    await page.locator("main").getByRole("alert").first().waitFor();
+    await page.getByRole("button", { name: "Clone it" }).waitFor();
+    await picture(page, "welcome-clone-failed");
+    expect(await projects()).toEqual([]);
+  });
+
+  it("C2 a repository is cloned, and the setup goes on with it", async () => {
+    const url = `file://${inFolder("shop.git")}`;
+    await field("URL of the repository").fill(url);
+    const command = `godel project create shop --clone ${url} --folder ${inFolder("shop")}`;
+    await page.getByText(command, { exact: true }).waitFor({ state: "attached" });
+    await page.getByRole("button", { name: "Clone it" }).click();
+    await at("Give Godel a key");
+    expect(await projects()).toEqual([["shop", inFolder("shop")]]);
+    expect(existsSync(join(inFolder("shop"), "README.md"))).toBe(true);
+    expect([param("way"), param("making")]).toEqual([null, null]);
+  });
+
+  it("C2 a new one is begun, and a reload meanwhile changes nothing", async () => {
+    await seeded.godel("project", "delete", "shop", "--yes");
+    await page.goto(`${here.url}/dashboard/welcome?way=new`);
+    await field("Folder of the new repository").fill(inFolder("fresh"));
+    await field("Name of the project").fill("Fresh start");
+    // The page learns that it is ready only after the reload.
+    await page.route("**/api/v1/projects", (route, request) =>
+      request.method() === "POST" ? route.abort() : route.fallback(),
+    );
+    await page.getByRole("button", { name: "Make it" }).click();
+    await expect.poll(() => param("making")).not.toBeNull();
+    await page.unroute("**/api/v1/projects");
+    await page.reload();
+    await at("Give Godel a key");
+    expect(await projects()).toEqual([["Fresh start", inFolder("fresh")]]);
+    const git = async (...words: string[]) =>
+      (await run("git", ["-C", inFolder("fresh"), ...words])).stdout.trim();
+    expect(await git("branch", "--show-current")).toBe("main");
+    expect(await git("rev-list", "--count", "HEAD")).toBe("1");
+  });
+
+  it("nothing on the way broke a script or the content policy", () => {
+    expect(problems).toEqual([]);
+  });
+
+  /** A repository that others clone. */
+  async function bareCopy(): Promise<string> {
+    const to = inFolder("shop.git");
+    await run("git", ["clone", "-q", "--bare", seeded.repository, to]);
+    return to;
+  }
 });

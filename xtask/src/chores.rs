@@ -8,8 +8,10 @@ use crate::failure::{Failure, Result, Told};
 use crate::options::Options;
 use crate::provision;
 use crate::shop::Shop;
-use crate::steps::web;
+use crate::steps::{e2e, web};
 
+/// The part of `bench web` that measures nothing: what the pages look like.
+const LOOKS: &str = "looks";
 const POLL: Duration = Duration::from_millis(100);
 
 /// Builds everything for release and runs a benchmark with the remaining arguments.
@@ -24,8 +26,19 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
     // All at once: what is built by itself is built with other features, and all below it once more.
     let programs = ["--bin", "godel", "--bin", "godel-scripted", "--bin", "godel-bench"];
     shop.shown(shop.cargo(&["build", "--release"]).args(programs))?;
-    if options.rest.first().is_some_and(|part| part == "web") {
-        return bench_web(&shop, &options.rest[1..]);
+    if let Some((first, rest)) = options.rest.split_first()
+        && first == "web"
+    {
+        let (looks, parts): (Vec<_>, Vec<_>) = rest.iter().partition(|part| *part == LOOKS);
+        if rest.is_empty() || !looks.is_empty() {
+            println!("keeping pictures of every state of every page");
+            e2e::looks(&shop)?;
+        }
+        return if rest.is_empty() || !parts.is_empty() {
+            bench_web(&shop, &parts)
+        } else {
+            Ok(())
+        };
     }
     let engines = engines(&shop)?;
     let mut command = Command::new(shop.target.join("release/godel-bench"));
@@ -34,7 +47,7 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
 }
 
 /// Measures the dashboard in a real browser, with a full store and many events.
-fn bench_web(shop: &Shop, rest: &[String]) -> Result<()> {
+fn bench_web(shop: &Shop, parts: &[&String]) -> Result<()> {
     let (browser, _) = provision::browser(shop)?;
     let Some(browser) = browser else {
         return Err(Failure::new("there is no browser to measure with")
@@ -46,7 +59,7 @@ fn bench_web(shop: &Shop, rest: &[String]) -> Result<()> {
     let mut command = shop.npm(&["run", "bench", "--"]);
     browser.tell(&mut command);
     command
-        .args(rest)
+        .args(parts)
         .env("GODEL_TEST_GODEL_BIN", shop.godel("release"))
         .env("GODEL_TEST_SCREENSHOTS", &pictures)
         .env("TMPDIR", &folder);

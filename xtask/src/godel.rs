@@ -41,7 +41,12 @@ pub(crate) struct Server {
 impl Godel {
     /// Uses the built program with `data`, which need not exist yet.
     pub(crate) fn new(shop: &Shop, data: PathBuf) -> Self {
-        Self { program: shop.godel("debug"), data, nursery: shop.nursery.clone(), first: None }
+        Self::built(shop, "debug", data)
+    }
+
+    /// Uses the program as it was built with a profile.
+    pub(crate) fn built(shop: &Shop, profile: &str, data: PathBuf) -> Self {
+        Self { program: shop.godel(profile), data, nursery: shop.nursery.clone(), first: None }
     }
 
     /// Puts a folder on the PATH of what is started from now on.

@@ -24,6 +24,7 @@ mod keys;
 mod landings;
 mod own;
 mod portable;
+mod previews;
 mod projects;
 mod reviews;
 mod routing;
@@ -97,7 +98,11 @@ pub use portable::{
     ImportSettings, PortableBudget, PortableProject, SETTINGS_FORMAT, SettingsChange,
     SettingsChanges, SettingsDocument, SettingsField,
 };
-pub use projects::{NewProject, Project, ProjectLimits, ProjectPatch};
+pub use previews::{NewPreview, Preview, PreviewList};
+pub use projects::{
+    MakeRepository, NewProject, Project, ProjectLimits, ProjectPatch, RepositoryJob,
+    RepositoryKind, RepositoryState,
+};
 pub use reviews::{
     ApplyReview, ApproveReview, DecideReview, EditReview, NewReviewComment, RequestReviewChanges,
     Review, ReviewApplied, ReviewApproval, ReviewApproved, ReviewComment, ReviewConflict,

@@ -64,6 +64,73 @@ pub struct NewProject {
     pub repository: Option<String>,
 }
 
+/// A repository that is to be cloned or begun on the server's machine.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MakeRepository {
+    /// What to clone: an https, http, ssh, git or file URL, one like `git@host:owner/name.git`, or an absolute path.
+    /// It must not hold a credential. Without it a new repository begins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 2048)]
+    pub clone: Option<String>,
+    /// The absolute path of the folder, which may be there if it is empty. A clone goes into one with the name of the
+    /// repository, in the home of the user that the server runs as, unless this says otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 4096)]
+    pub folder: Option<String>,
+}
+
+/// How a repository comes about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RepositoryKind {
+    /// It is cloned from another one.
+    Clone,
+    /// It is new.
+    New,
+}
+
+/// How far a repository is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RepositoryState {
+    /// Git works on it, or it waits for others.
+    Working,
+    /// It is there.
+    Ready,
+    /// It could not be made.
+    Failed,
+}
+
+/// A repository that is made on the server's machine, or was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RepositoryJob {
+    /// The id of the job.
+    pub id: Uuid,
+    /// How it comes about.
+    pub kind: RepositoryKind,
+    /// What is cloned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The absolute path of its folder.
+    pub folder: String,
+    /// How far it is.
+    pub state: RepositoryState,
+    /// The last line that git printed; empty if there is none.
+    pub progress: String,
+    /// Why it failed, and what to do next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// When it was asked for.
+    #[schema(value_type = String, format = DateTime)]
+    pub started_at: jiff::Timestamp,
+    /// When it was ready, or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub ended_at: Option<jiff::Timestamp>,
+}
+
 /// What the work of a project may use; what is left out has no limit of its own.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]

@@ -374,7 +374,7 @@ pub struct ModelCall {
 pub struct ModelCalls {
     /// The attempts.
     pub logs: Vec<ModelCall>,
-    /// How many there were ever, of those that fit.
+    /// How many there were ever, of those that fit; `from`, `to` and `outcome` do not count here.
     pub total: u64,
     /// Where the next page begins, if there is one.
     pub next: Option<String>,

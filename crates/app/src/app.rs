@@ -1,5 +1,6 @@
 //! The application: what every use case needs.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -15,10 +16,11 @@ use crate::auth::password::Passwords;
 use crate::auth::throttle::{FAILURES_PER_MINUTE, Throttle};
 use crate::backup::Backups;
 use crate::beads::Shelves;
-use crate::queue::Desks;
 use crate::queue::attic::Keep;
 use crate::queue::lanes::Lanes;
+use crate::queue::{Desks, HoldWatch};
 use crate::rates::Rates;
+use crate::rooms::Rooms;
 use crate::spend::Askers;
 use crate::vault::{MasterKey, Vault};
 use crate::workflows::Engine;
@@ -58,6 +60,8 @@ pub struct AppConfig {
     pub keep: Keep,
     /// How often a server that shares its database looks by itself for what others did, on average.
     pub look: Duration,
+    /// When people are told that somebody holds on to an old state of PostgreSQL.
+    pub hold: HoldWatch,
 }
 
 impl Default for AppConfig {
@@ -69,6 +73,7 @@ impl Default for AppConfig {
             audit_keep: SignedDuration::from_hours(24 * AUDIT_KEEP_DAYS),
             keep: Keep::default(),
             look: godel_store::Config::LOOK,
+            hold: HoldWatch::default(),
         }
     }
 }
@@ -94,10 +99,14 @@ pub struct App {
     pub backups: Arc<Backups>,
     /// Where requests to models are connected.
     pub switchboard: Switchboard,
+    /// How many agents may be at work in each project.
+    pub rooms: Rooms,
     /// Where tasks are added, handed out and reported.
     pub desks: Arc<Desks>,
     pub(crate) engine: Arc<Engine>,
     pub(crate) lanes: Arc<Lanes>,
+    /// Whether people know that somebody holds on to an old state of PostgreSQL.
+    pub(crate) held: Arc<AtomicBool>,
     pub(crate) shelves: Arc<Shelves>,
     pub(crate) askers: Arc<Askers>,
     /// What writes to the end, when all others have stopped.
@@ -134,9 +143,11 @@ impl App {
         let desks = Desks::new(store.clone(), Arc::clone(&clock), mint, last.clone());
         Ok(Self {
             switchboard,
+            rooms: Rooms::default(),
             desks: Arc::new(desks),
             engine: Arc::default(),
             lanes: Arc::default(),
+            held: Arc::default(),
             askers: Arc::default(),
             last,
             store,

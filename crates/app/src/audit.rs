@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use godel_model::{AuditResult, Reach, TenantId, UserId};
-use godel_store::{AuditKey, End, Link, Scope, StoredRow, Tx};
+use godel_model::{AuditResult, Reach, TenantId, UserId, chain};
+use godel_store::{Scope, StoredRow, Tx};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tracing::instrument;
@@ -190,7 +190,7 @@ pub async fn verify_tenant(app: &App, tenant: TenantId, anchors: &Anchors) -> Re
 fn check(
     tx: &mut Tx<'_>,
     tenant: TenantId,
-    key: &AuditKey,
+    key: &chain::AuditKey,
     anchor: Option<&Anchor>,
 ) -> Result<Verdict> {
     let mut verdict = Verdict { rows: 0, from: 1, upto: 0, broken: None };
@@ -201,7 +201,7 @@ fn check(
     };
     verdict.from = ends.trimmed.seq + 1;
     verdict.upto = ends.newest.seq;
-    if key.seal(tenant, End::Trimmed, &ends.trimmed) != ends.trimmed_seal {
+    if key.seal(tenant, chain::End::Trimmed, &ends.trimmed) != ends.trimmed_seal {
         verdict.broken = broken(ends.trimmed.seq, "the beginning of the record was moved");
         return Ok(verdict);
     }
@@ -216,7 +216,7 @@ fn check(
                 return Ok(verdict);
             }
             verdict.rows += 1;
-            last = Link { seq: stored.row.seq, mac: stored.row.mac };
+            last = chain::Link { seq: stored.row.seq, mac: stored.row.mac };
             if anchor.is_some_and(|anchor| anchor.seq == last.seq && anchor.mac != hex(&last.mac)) {
                 verdict.broken = broken(last.seq, "this row replaced another one");
                 return Ok(verdict);
@@ -230,7 +230,7 @@ fn check(
         verdict.broken = broken(*seq, "who acted was removed from this row without an erasure");
     } else if last != ends.newest {
         verdict.broken = broken(last.seq + 1, "the newest rows are missing");
-    } else if key.seal(tenant, End::Newest, &last) != ends.seal {
+    } else if key.seal(tenant, chain::End::Newest, &last) != ends.seal {
         verdict.broken = broken(last.seq + 1, "the end of the record was moved");
     } else if anchor.is_some_and(|anchor| anchor.seq > last.seq) {
         verdict.broken = broken(last.seq + 1, "the newest rows were cut off");
@@ -244,9 +244,9 @@ struct Nameless(BTreeMap<UserId, i64>);
 
 /// Tells what is wrong with a row, if anything is.
 fn fault(
-    key: &AuditKey,
+    key: &chain::AuditKey,
     tenant: TenantId,
-    before: &Link,
+    before: &chain::Link,
     stored: &StoredRow,
     nameless: &mut Nameless,
 ) -> Option<&'static str> {
@@ -292,8 +292,8 @@ pub async fn trim(app: &App, tenant: TenantId, keep: SignedDuration) -> Result<u
             let Some(last) = old.filter(|last| last.row.seq < ends.newest.seq) else {
                 return Ok(0);
             };
-            let link = Link { seq: last.row.seq, mac: last.row.mac };
-            tx.audit().trim(&link, &key.seal(tenant, End::Trimmed, &link))
+            let link = chain::Link { seq: last.row.seq, mac: last.row.mac };
+            tx.audit().trim(&link, &key.seal(tenant, chain::End::Trimmed, &link))
         };
         let gone = app.store.write(Scope::Tenant(tenant), work).await.map_err(Error::Store)?.value;
         removed += gone;

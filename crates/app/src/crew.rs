@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,6 +18,11 @@ impl Crew {
     /// Spawns a task that shutdown waits for.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         drop(self.tasks.spawn(task));
+    }
+
+    /// Spawns a task on another runtime than this one.
+    pub fn spawn_on(&self, runtime: &Handle, task: impl Future<Output = ()> + Send + 'static) {
+        drop(self.tasks.spawn_on(task, runtime));
     }
 
     /// Wraps a task that somebody else spawns, so that shutdown waits for it too.

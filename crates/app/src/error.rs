@@ -270,7 +270,7 @@ impl Report for Error {
 
 impl Error {
     /// Says that a value from outside does not fit.
-    pub(crate) fn invalid(why: &str) -> Self {
+    pub fn invalid(why: &str) -> Self {
         Self::Invalid(Invalid::new(code::INVALID_FIELD, why))
     }
 

@@ -1,6 +1,7 @@
 //! Health: real probes of what the server needs.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use godel_decide::{DiskMarks, Health, Verdict, overall};
@@ -63,6 +64,11 @@ pub async fn database(app: &App) -> Probe {
         Ok(Ok(probe)) if probe.latency > SLOW => {
             (Health::Degraded, Some("the database is slow".to_owned()))
         }
+        // Anybody may read this, so it names nobody.
+        Ok(Ok(_)) if app.held.load(Ordering::Relaxed) => (
+            Health::Degraded,
+            Some("somebody holds on to an old state; `godel doctor` tells who".to_owned()),
+        ),
         Ok(Ok(_)) => (Health::Healthy, None),
     };
     let verdict = Verdict { health, essential: true };

@@ -234,6 +234,7 @@ pub async fn update(
     });
     let project = written.await?.value;
     app.askers.forget_all();
+    app.rooms.allow(id, project.limits.max_agents);
     Ok(project)
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use chacha20poly1305::aead::{Aead as _, KeyInit as _, Payload};
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
-use godel_model::{Clock, Mint};
-use godel_store::{AuditKey, DataKeyRecord, Scope, Store};
+use godel_model::{Clock, Mint, chain::AuditKey};
+use godel_store::{DataKeyRecord, Scope, Store};
 use sha2::{Digest as _, Sha256};
 
 use crate::{Error, Result};

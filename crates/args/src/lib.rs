@@ -22,6 +22,7 @@ pub mod local;
 pub mod models;
 pub mod own;
 pub mod portable;
+pub mod preview;
 pub mod project;
 pub mod queue;
 pub mod review;
@@ -222,6 +223,15 @@ Only admins of the first tenant may do this. No tenant sees anything of another.
   godel view delete \"Ready\""
     )]
     View(view::View),
+    /// Run the app that an agent works on, and look at it
+    #[command(
+        subcommand,
+        after_help = "Examples:
+  godel preview start 4k2hm
+  godel preview list
+  godel preview stop 019a87f2-6c1e-7b1a-9d7e-0c6f5a1b2c3d"
+    )]
+    Preview(preview::Preview),
     /// Take settings from one server to another: projects with their limits, and budgets
     #[command(
         subcommand,

@@ -1,5 +1,7 @@
 //! Commands about projects.
 
+use std::path::{Component, Path, PathBuf};
+
 use clap::{Args, Subcommand};
 use godel_api::ProjectLimits;
 
@@ -38,9 +40,7 @@ impl LimitFlags {
         if given == "none" {
             return Some(String::new());
         }
-        // The server may run elsewhere in the file system, but on this machine it knows no cwd.
-        let whole = std::path::absolute(given);
-        Some(whole.map_or_else(|_| given.to_owned(), |path| path.display().to_string()))
+        Some(whole(given))
     }
 
     /// Returns limits after what was given; what was not given stays.
@@ -58,6 +58,52 @@ impl LimitFlags {
     }
 }
 
+/// Where the repository of a new project comes from, if it is not there yet.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OriginFlags {
+    /// Clone this git repository to the server's machine, and keep its beads there
+    #[arg(long, value_name = "URL", conflicts_with_all = ["new", "repository"])]
+    pub clone: Option<String>,
+    /// Clone into this folder, not into one in the home of the server's user
+    #[arg(long, value_name = "DIR", requires = "clone", conflicts_with = "new")]
+    pub folder: Option<String>,
+    /// Begin a new git repository in this folder of the server's machine
+    #[arg(long, value_name = "DIR", conflicts_with = "repository")]
+    pub new: Option<String>,
+}
+
+impl OriginFlags {
+    /// Returns what to clone and the folder to make, with whole paths; `None` if neither was asked for.
+    pub fn wanted(&self) -> Option<(Option<String>, Option<String>)> {
+        if self.clone.is_none() && self.new.is_none() {
+            return None;
+        }
+        // What has a colon is an address; a path with one can be given as a whole one.
+        let clone = self.clone.as_deref().map(|url| match url.contains(':') {
+            true => url.to_owned(),
+            false => plain(url),
+        });
+        Some((clone, self.new.as_deref().or(self.folder.as_deref()).map(plain)))
+    }
+}
+
+/// Returns the whole path of a folder: the server knows nothing of where the command runs.
+fn whole(given: &str) -> String {
+    std::path::absolute(given).map_or_else(|_| given.to_owned(), |path| path.display().to_string())
+}
+
+/// Returns the whole path of a folder that need not be there, without steps up: the server takes none.
+fn plain(given: &str) -> String {
+    let mut path = PathBuf::new();
+    for part in Path::new(&whole(given)).components() {
+        match part {
+            Component::ParentDir => drop(path.pop()),
+            part => path.push(part),
+        }
+    }
+    path.display().to_string()
+}
+
 /// What to do with projects.
 #[derive(Debug, Subcommand)]
 pub enum Project {
@@ -65,14 +111,21 @@ pub enum Project {
     #[command(after_help = "Examples:
   godel project create web
   godel project create web --repository .
+  godel project create web --clone https://github.com/owner/web.git
+  godel project create web --clone git@github.com:owner/web.git --folder ~/work/web
+  godel project create web --new ~/work/web
   godel project create web --budget 200/month --rate 100/min --max-agents 20
-  godel project create web --cpu 8 --memory 16Gi --models \"claude-*,gpt-*\"")]
+  godel project create web --cpu 8 --memory 16Gi --models \"claude-*,gpt-*\"
+
+A clone goes on in the server if the command is ended with Ctrl-C; the folder can then be given by --repository.")]
     Create {
         /// The name, unique in the tenant
         name: String,
         /// What it is about
         #[arg(long, value_name = "TEXT")]
         description: Option<String>,
+        #[command(flatten)]
+        origin: OriginFlags,
         #[command(flatten)]
         limits: LimitFlags,
     },
@@ -120,6 +173,21 @@ pub enum Project {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_addresses_are_taken_as_they_are() {
+        assert_eq!(OriginFlags::default().wanted(), None);
+        let wanted = |clone: &str, folder: &str| {
+            let (clone, folder) = (Some(clone.to_owned()), Some(folder.to_owned()));
+            OriginFlags { clone, folder, new: None }.wanted().unwrap()
+        };
+        let here = std::path::absolute("x").unwrap().display().to_string();
+        assert_eq!(wanted("x", "./y/../x"), (Some(here.clone()), Some(here.clone())));
+        let (clone, _) = wanted("git@host:x", "/x");
+        assert_eq!(clone.as_deref(), Some("git@host:x"));
+        let new = OriginFlags { new: Some("x".to_owned()), ..OriginFlags::default() };
+        assert_eq!(new.wanted(), Some((None, Some(here))));
+    }
 
     #[test]
     fn a_limit_stays_unless_it_is_given() {

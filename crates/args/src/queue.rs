@@ -177,6 +177,27 @@ It asks before it replays more than one. Without a terminal it needs --yes for t
         #[arg(long)]
         yes: bool,
     },
+    /// Remove dead letters for good, with their attempts
+    #[command(after_help = "Examples:
+  godel dead delete 019a87f2
+  godel dead delete --pool ci --error timeout
+  godel dead delete --all --yes
+
+It asks before it removes more than one. Without a terminal it needs --yes for that. Those of runs that are
+not over stay. By itself Godel removes them 30 days after they died, and never before 7 days.")]
+    Delete {
+        /// The tasks
+        #[arg(value_name = "TASK")]
+        tasks: Vec<String>,
+        /// All of them
+        #[arg(long, conflicts_with_all = ["tasks", "pool", "error", "title"])]
+        all: bool,
+        #[command(flatten)]
+        filter: DeadFilter,
+        /// Remove without asking
+        #[arg(long)]
+        yes: bool,
+    },
     /// Write dead letters to a file, with payload and error
     #[command(after_help = "Examples:
   godel dead export > dead.jsonl

@@ -184,9 +184,25 @@ fn main() -> ExitCode {
     run()
 }
 
-#[tokio::main]
-async fn run() -> ExitCode {
-    let done = match Cli::parse().command {
+fn run() -> ExitCode {
+    let command = Cli::parse().command;
+    // The bare proxy has one thread, as each worker of nginx has: more of them would take work from
+    // one another, which costs more than it brings, and a dearer baseline would flatter the rest.
+    let mut runtime = match command {
+        Command::BareProxy { .. } => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    match runtime.enable_all().build() {
+        Ok(runtime) => runtime.block_on(run_here(command)),
+        Err(error) => {
+            eprintln!("error: there is no runtime: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run_here(command: Command) -> ExitCode {
+    let done = match command {
         Command::Server { parts, json } => Box::pin(measure(parts, json)).await,
         Command::Backup { json } => Box::pin(measure(vec![Part::Backup], json)).await,
         Command::Auth { json } => Box::pin(measure(vec![Part::Auth], json)).await,

@@ -133,7 +133,8 @@ pub async fn list(
 /// Answers an agent or a gate, or puts aside what needs no answer.
 ///
 /// # Errors
-/// If the caller may not, it was answered already, or a gate is told neither yes nor no.
+/// If the caller may not, it was answered already, or a gate is told neither yes nor no. Of two who answer a gate at
+/// the same moment, the later one hears what the other said.
 #[instrument(level = "debug", name = "board.inbox.answer", skip_all, fields(tenant = %call.actor.tenant))]
 pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>) -> Result<Entry> {
     call.may("agent", "read", Reach::Team)?;
@@ -143,7 +144,7 @@ pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>
         return found.ok_or_else(|| Error::NoNotice(id.to_string()));
     };
     if !entry.open {
-        return Err(Error::NoNotice(id.to_string()));
+        return Err(closed(&entry));
     }
     if let About::Gate { run, step, .. } = &entry.about {
         let said = verdict(answer.as_deref())?;
@@ -151,10 +152,14 @@ pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>
         if let Err(AppError::Workflow(error)) = &answered
             && asks_nobody(error)
         {
-            // A server that knows of no incidents let it go: nobody else would take it away. Who answered it a
-            // moment before us may have closed it, and then what the step said is the news.
             match close(fleet.app(), call, id).await {
-                Ok(()) | Err(Error::NoNotice(_)) => {}
+                // A server that knows of no incidents let it go: nobody else would take it away.
+                Ok(()) => {}
+                // Who answered it a moment before us has closed it, and what they said is the news.
+                Err(Error::NoNotice(_)) => {
+                    let now = by_id(fleet.app(), call, id).await?;
+                    return Err(closed(&now.unwrap_or(entry)));
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -165,6 +170,17 @@ pub async fn answer(fleet: &Fleet, call: &Call, id: Uuid, answer: Option<String>
         close(fleet.app(), call, id).await?;
     }
     Ok(by_id(fleet.app(), call, id).await?.unwrap_or(entry))
+}
+
+/// Says why something that is closed takes no answer: of a gate, what became of it.
+fn closed(entry: &Entry) -> Error {
+    let About::Gate { run, workflow, step, .. } = &entry.about else {
+        return Error::NoNotice(entry.id.to_string());
+    };
+    let became = entry.answer.as_ref().map_or_else(String::new, |answer| format!(": {answer}"));
+    let why = format!("step `{step}` of {workflow} asks nobody any more{became}");
+    let hint = format!("`godel workflow status {run}` shows where the run is");
+    Error::refused(code::RUN_STATE, why, hint)
 }
 
 /// Tells whether somebody answered a gate that is gone or answered.

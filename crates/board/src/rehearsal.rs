@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use godel_app::spend::reports::{self, Narrow};
 use godel_app::{App, Call};
+use godel_books::reports::{self, Narrow};
 use godel_model::{Allowance, BudgetScope, CallId, Invalid, Period, Reach, code};
 use godel_store::CallRecord;
 use jiff::{SignedDuration, Timestamp};

@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use godel_app::spend::reports::{self, Days, GroupBy, Narrow, Report};
 use godel_app::{App, Call};
+use godel_books::reports::{self, Days, GroupBy, Narrow, Report};
 use godel_fleet::{Agent, paper};
 use godel_model::{AgentId, Reach, SpendKind, UsageSum};
 use godel_store::Tx;

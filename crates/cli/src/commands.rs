@@ -22,6 +22,7 @@ mod mail;
 mod next;
 pub(crate) mod own;
 mod portable;
+pub(crate) mod preview;
 mod project;
 mod queue;
 mod reference;
@@ -66,6 +67,7 @@ pub(crate) async fn run(context: &Context, command: Option<Command>) -> Result<E
         Some(Command::Tenant(asked)) => tenant::run(context, asked).await,
         Some(Command::Secret(asked)) => secret::run(context, asked).await,
         Some(Command::Audit(asked)) => audit::run(context, asked).await,
+        Some(Command::Preview(asked)) => Box::pin(preview::run(context, asked)).await,
         Some(Command::View(asked)) => view::run(context, asked).await,
         Some(Command::Settings(asked)) => portable::run(context, asked).await,
         Some(Command::Intents(asked)) => Box::pin(intent::run(context, asked)).await,

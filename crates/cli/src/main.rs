@@ -15,6 +15,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use godel_args::preview::Preview;
 use godel_args::{Cli, Command};
 use godel_console::output::Output;
 use godel_console::{Context, Error, Exit, Result};
@@ -56,11 +57,11 @@ fn run(cli: Cli, output: Output) -> Result<Exit> {
         }
         Some(Command::Own(asked)) => {
             // An agent has neither settings nor a data directory.
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .map_err(|cause| Error::file("the async runtime", "started", cause))?;
-            return runtime.block_on(Box::pin(commands::own::run(output, asked)));
+            return bare_runtime()?.block_on(Box::pin(commands::own::run(output, asked)));
+        }
+        Some(Command::Preview(Preview::Files { folder, port })) => {
+            // In the sandbox of an agent there are neither.
+            return bare_runtime()?.block_on(commands::preview::files(&folder, port));
         }
         command => command,
     };
@@ -73,4 +74,10 @@ fn run(cli: Cli, output: Output) -> Result<Exit> {
     // Work that hangs (a database that does not answer) must not keep the program alive.
     runtime.shutdown_background();
     exit
+}
+
+/// What is enough for a command that does one thing.
+fn bare_runtime() -> Result<tokio::runtime::Runtime> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|cause| Error::file("the async runtime", "started", cause))
 }

@@ -168,6 +168,12 @@ boxed! {
     Git(godel_git::Error);
 }
 
+impl From<godel_server::SafeError> for Error {
+    fn from(error: godel_server::SafeError) -> Self {
+        godel_server::StartError::from(error).into()
+    }
+}
+
 impl From<godel_worker::Error> for Error {
     fn from(error: godel_worker::Error) -> Self {
         match error {

@@ -35,13 +35,13 @@ impl Quota {
 
     /// Returns what is left of the tightest window: its limit, its rest, and when it is full again.
     fn left(&self, levels: [f64; WINDOWS]) -> Option<Left> {
-        let left = |at: usize| {
-            let limit = self.windows()[at]?;
-            let missing = (f64::from(limit) - levels[at]).max(0.0);
-            let reset_ms = (missing * WINDOW_MS[at] / f64::from(limit.max(1))).ceil() as u64;
-            Some(Left { limit, remaining: levels[at].max(0.0) as u32, reset_ms })
-        };
-        (0..WINDOWS).filter_map(left).min_by_key(|left| left.remaining)
+        let windows = self.windows();
+        let left = |at: usize| windows[at].map(|limit| (levels[at].max(0.0) as u32, limit, at));
+        let (remaining, limit, at) =
+            (0..WINDOWS).filter_map(left).min_by_key(|(remaining, ..)| *remaining)?;
+        let missing = (f64::from(limit) - levels[at]).max(0.0);
+        let reset_ms = (missing * WINDOW_MS[at] / f64::from(limit.max(1))).ceil() as u64;
+        Some(Left { limit, remaining, reset_ms })
     }
 }
 
@@ -111,11 +111,9 @@ impl Meterage {
             // More than a window ever holds is let through when it is full, or it never would be.
             let needed = amount.min(f64::from(limit));
             let lack = needed - self.levels[at];
-            let wait = (lack * WINDOW_MS[at] / f64::from(limit.max(1))).ceil() as u64;
-            (lack > 0.0).then_some(UsedUp {
-                limit,
-                window: WINDOW_NAMES[at],
-                retry_after_ms: wait.max(1),
+            (lack > 0.0).then(|| {
+                let wait = (lack * WINDOW_MS[at] / f64::from(limit.max(1))).ceil() as u64;
+                UsedUp { limit, window: WINDOW_NAMES[at], retry_after_ms: wait.max(1) }
             })
         };
         let longest = (0..WINDOWS).filter_map(missing).max_by_key(|used| used.retry_after_ms);

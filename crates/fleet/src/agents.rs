@@ -44,7 +44,10 @@ pub async fn find(fleet: &Fleet, call: &Call, name: &str) -> Result<Agent> {
 }
 
 /// Refuses to lead an agent of somebody else to those who may lead only their own.
-pub(crate) fn may_lead(call: &Call, agent: &Agent) -> Result<()> {
+///
+/// # Errors
+/// If it is somebody else's, and the caller may lead only their own.
+pub fn may_lead(call: &Call, agent: &Agent) -> Result<()> {
     if agent.user != call.actor.user {
         call.may("agent", "execute", Reach::Team)?;
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_agents::native::Line;
-use godel_app::{App, Call, Crew, Origin, auth};
+use godel_app::{App, Call, Crew, Origin, Spot, auth};
 use godel_git::{Benches, Host, Workbench};
 use godel_model::{
     Actor, AgentId, NewEvent, Payload, Project, ProjectId, Role, TaskId, TenantId, UserId,
@@ -64,8 +64,6 @@ pub(crate) struct Own {
     tickets: Mutex<HashMap<AgentId, (TenantId, TaskId)>>,
     /// Tenants that have a foreman here.
     pub(crate) foremen: Mutex<HashMap<TenantId, ()>>,
-    /// How many agents of a project may run here.
-    rooms: Mutex<HashMap<ProjectId, (u32, Arc<Semaphore>)>>,
     /// Repositories in which something is landing.
     pub(crate) landings: Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<()>>>>,
     /// Forges that are spoken to.
@@ -154,7 +152,6 @@ impl Fleet {
                 changes: Kept::default(),
                 stocking: Mutex::default(),
                 foremen: Mutex::default(),
-                rooms: Mutex::default(),
                 errands: AtomicUsize::new(0),
                 turns: Mutex::default(),
                 moved: Notify::new(),
@@ -242,20 +239,12 @@ impl Fleet {
         lock(&self.own.live).contains_key(&agent)
     }
 
-    /// Returns a place among the agents of a project that may run here; the project's own file can say
+    /// Waits for a place among the agents of a project that may run here; the project's own file can say
     /// that there are fewer.
-    pub(crate) fn room(&self, project: &Project, own: Option<u32>) -> Arc<Semaphore> {
-        let limits = [project.limits.max_agents, own, Some(self.own.settings.capacity)];
-        let most = limits.into_iter().flatten().min().unwrap_or(1).max(1);
-        let mut rooms = lock(&self.own.rooms);
-        let place = rooms
-            .entry(project.id)
-            .or_insert_with(|| (most, Arc::new(Semaphore::new(most as usize))));
-        if place.0 != most {
-            // Those who are in stay in; whoever comes meets the new limit.
-            *place = (most, Arc::new(Semaphore::new(most as usize)));
-        }
-        Arc::clone(&place.1)
+    pub(crate) async fn room(&self, project: &Project, own: Option<u32>) -> Spot {
+        let capacity = self.own.settings.capacity;
+        let bound = own.map_or(capacity, |own| own.min(capacity));
+        self.app().rooms.enter(project.id, project.limits.max_agents, bound).await
     }
 
     /// Returns a kind of runtime.

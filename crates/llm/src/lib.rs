@@ -19,12 +19,12 @@ mod trouble;
 mod usage;
 
 pub use dialect::Dialect;
-pub use godel_model::Usage;
+pub use godel_model::{Tier, Usage};
 pub use meter::{Ending, Passed, StreamMeter, text_bytes};
 pub use peek::{BadRequest, Edit, Peek, Routing};
 pub use quota::{is_quota_header, read_quota};
 pub use registry::{Ability, BadList, Model, Price, Registry};
 pub use reply::ReplyMeter;
-pub use scan::{DEPTH_MAX, Member, NotJson, members};
+pub use scan::{DEPTH_MAX, Member, NotJson, members, scalars};
 pub use trouble::{Answer, Trouble};
 pub use usage::read_usage;

@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use crate::Dialect;
 use crate::scan::event_end;
-use crate::usage::{laid_over, read_usage};
-use godel_model::Usage;
+use crate::usage::{laid_over, read_usage, tier};
+use godel_model::{Tier, Usage};
 
 /// How much of the end of a large event is kept.
 const END_BYTES: usize = 64 * 1024;
@@ -43,6 +43,8 @@ pub struct StreamMeter {
     /// Set while an event passes that is too large to be held.
     large: bool,
     usage: Option<Value>,
+    /// How it was served, if that is told beside the usage.
+    tier: Tier,
     ending: Ending,
     events: u64,
     text_bytes: u64,
@@ -61,11 +63,19 @@ impl StreamMeter {
             searched: 0,
             large: false,
             usage: None,
+            tier: Tier::Standard,
             ending: Ending::Open,
             events: 0,
             text_bytes: 0,
             hide_usage,
         }
+    }
+
+    /// Takes what the head of the reply says of how it is served; the stream itself may say otherwise.
+    #[must_use]
+    pub const fn served(mut self, tier: Tier) -> Self {
+        self.tier = tier;
+        self
     }
 
     /// Takes the next bytes; returns what of the bytes that were held back and of these goes on now:
@@ -173,8 +183,11 @@ impl StreamMeter {
             self.ending = Ending::Proper;
         }
         let name = if self.dialect == Dialect::Gemini { "usageMetadata" } else { "usage" };
-        if let Some(usage) = last_object(end, name) {
+        if let Some(usage) = last_value(end, name) {
             self.told(&usage);
+        }
+        if let Some(Value::String(told)) = last_value(end, SERVICE_TIER) {
+            self.tier = Tier::named(&told);
         }
     }
 
@@ -235,8 +248,15 @@ impl StreamMeter {
         }
     }
 
+    fn served_as(&mut self, told: &Value) {
+        if told.is_string() {
+            self.tier = tier(told);
+        }
+    }
+
     fn chat(&mut self, value: &Value) -> bool {
         self.told(&value["usage"]);
+        self.served_as(&value[SERVICE_TIER]);
         if value["error"].is_object() {
             self.ending = Ending::Failed;
         }
@@ -252,6 +272,7 @@ impl StreamMeter {
 
     fn responses(&mut self, value: &Value) -> bool {
         self.told(&value["response"]["usage"]);
+        self.served_as(&value["response"][SERVICE_TIER]);
         match value["type"].as_str() {
             Some("response.completed" | "response.incomplete") => self.ending = Ending::Proper,
             Some("response.failed" | "error") => self.ending = Ending::Failed,
@@ -313,7 +334,8 @@ impl StreamMeter {
 
     /// Returns what was used, as far as the stream told.
     pub fn usage(&self) -> Option<Usage> {
-        self.usage.as_ref().and_then(|told| read_usage(self.dialect, told))
+        let told = self.usage.as_ref().and_then(|told| read_usage(self.dialect, told))?;
+        Some(in_tier(told, self.tier))
     }
 
     /// Counts the bytes of text of the model that passed, roughly.
@@ -439,8 +461,19 @@ fn data_of(event: &[u8]) -> Vec<u8> {
     data
 }
 
-/// Finds the last object with this name.
-pub(crate) fn last_object(bytes: &[u8], name: &str) -> Option<Value> {
+/// Where OpenAI says how a request was served.
+pub(crate) const SERVICE_TIER: &str = "service_tier";
+
+/// Returns what was used, served as was told beside it; what stands in the usage itself counts first.
+pub(crate) fn in_tier(usage: Usage, tier: Tier) -> Usage {
+    match usage.tier {
+        Tier::Standard => Usage { tier, ..usage },
+        _ => usage,
+    }
+}
+
+/// Finds the last value with this name.
+pub(crate) fn last_value(bytes: &[u8], name: &str) -> Option<Value> {
     let mark = format!("\"{name}\"");
     let at = memmem::rfind(bytes, mark.as_bytes())? + mark.len();
     let rest = bytes[at..].trim_ascii_start().strip_prefix(b":")?;

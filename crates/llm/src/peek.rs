@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use crate::Dialect;
 use crate::scan::{Member, NotJson, members};
+use crate::{Dialect, Tier};
 
 /// What a caller wishes of the way its request takes; never sent on.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -42,6 +42,10 @@ pub struct Peek {
     pub routing: Option<Routing>,
     /// By which name the client calls its session, if it does.
     pub session: Option<String>,
+    /// How it wants to be served.
+    pub tier: Tier,
+    /// Whether it leaves it to the provider how it is served, which may be before others.
+    pub any_tier: bool,
     places: Places,
 }
 
@@ -138,9 +142,21 @@ impl Peek {
             }
             // A hint only: what is no text is of no use and no harm.
             "prompt_cache_key" => self.session = serde_json::from_slice(value).ok(),
+            "service_tier" | "serviceTier" | "speed" => self.take_tier(value),
             _ => {}
         }
         Ok(())
+    }
+
+    /// What is no text is refused by the provider.
+    fn take_tier(&mut self, value: &[u8]) {
+        let Ok(text) = serde_json::from_slice::<String>(value) else { return };
+        self.any_tier |= text == "auto";
+        let tier = Tier::named(&text);
+        // A request can say two things at once: which tier, and how fast.
+        if tier != Tier::Standard && self.tier != Tier::Fast {
+            self.tier = tier;
+        }
     }
 
     /// Returns the body as the provider gets it, or nothing if it stays as it is.
@@ -229,6 +245,7 @@ fn known(dialect: Dialect, name: &str) -> Option<&'static str> {
             "max_completion_tokens",
             "stream_options",
             "prompt_cache_key",
+            "service_tier",
         ],
         Dialect::Responses => &[
             "model",
@@ -237,9 +254,10 @@ fn known(dialect: Dialect, name: &str) -> Option<&'static str> {
             "previous_response_id",
             "conversation",
             "prompt_cache_key",
+            "service_tier",
         ],
-        Dialect::Anthropic => &["model", "stream", "max_tokens"],
-        Dialect::Gemini => &["generationConfig"],
+        Dialect::Anthropic => &["model", "stream", "max_tokens", "service_tier", "speed"],
+        Dialect::Gemini => &["generationConfig", "serviceTier", "service_tier"],
     };
     names.iter().copied().find(|known| *known == name)
 }
@@ -291,6 +309,30 @@ mod tests {
         assert!(!peek(Dialect::Responses, &json!({"previous_response_id": null})).continues);
         let gemini = peek(Dialect::Gemini, &json!({"generationConfig": {"maxOutputTokens": 3}}));
         assert_eq!((gemini.max_output, gemini.model), (Some(3), None));
+    }
+
+    #[test]
+    fn a_request_says_how_it_wants_to_be_served() {
+        for (dialect, body, tier, any) in [
+            (Dialect::Chat, json!({}), Tier::Standard, false),
+            (Dialect::Chat, json!({"service_tier": "auto"}), Tier::Standard, true),
+            (Dialect::Chat, json!({"service_tier": "default"}), Tier::Standard, false),
+            (Dialect::Responses, json!({"service_tier": "priority"}), Tier::Priority, false),
+            (Dialect::Responses, json!({"service_tier": null}), Tier::Standard, false),
+            (Dialect::Anthropic, json!({"service_tier": "standard_only"}), Tier::Standard, false),
+            (
+                Dialect::Anthropic,
+                json!({"speed": "fast", "service_tier": "auto"}),
+                Tier::Fast,
+                true,
+            ),
+            (Dialect::Anthropic, json!({"speed": "standard"}), Tier::Standard, false),
+            (Dialect::Gemini, json!({"serviceTier": "SERVICE_TIER_FLEX"}), Tier::Flex, false),
+            (Dialect::Gemini, json!({"service_tier": "priority"}), Tier::Priority, false),
+        ] {
+            let peek = peek(dialect, &body);
+            assert_eq!((peek.tier, peek.any_tier), (tier, any), "{dialect}: {body}");
+        }
     }
 
     #[test]

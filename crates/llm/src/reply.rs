@@ -1,16 +1,16 @@
 //! Reading what a whole reply used while its bytes pass by.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 use bytes::Bytes;
-use godel_model::Usage;
-use memchr::memmem;
-use serde_json::Value;
+use godel_model::{Tier, Usage};
+use memchr::{memmem, memrchr_iter};
 
 use crate::Dialect;
-use crate::meter::last_object;
-use crate::scan::{is_last_of_object, members, object_end};
-use crate::usage::read_usage;
+use crate::meter::{SERVICE_TIER, in_tier, last_value};
+use crate::scan::{is_last_of_object, members, value_length};
+use crate::usage::read_usage_text;
 
 /// The largest reply that is kept as a whole to be read; of a larger one only the end is.
 const WHOLE_MAX_BYTES: usize = 1024 * 1024;
@@ -25,12 +25,22 @@ pub struct ReplyMeter {
     pieces: VecDeque<Bytes>,
     length: usize,
     cut: bool,
+    /// What the head says of how it was served.
+    tier: Tier,
 }
 
 impl ReplyMeter {
     /// Begins to read a reply.
     pub const fn new(dialect: Dialect) -> Self {
-        Self { dialect, pieces: VecDeque::new(), length: 0, cut: false }
+        let tier = Tier::Standard;
+        Self { dialect, pieces: VecDeque::new(), length: 0, cut: false, tier }
+    }
+
+    /// Takes what the head of the reply says of how it was served.
+    #[must_use]
+    pub const fn served(mut self, tier: Tier) -> Self {
+        self.tier = tier;
+        self
     }
 
     /// Takes the next bytes.
@@ -49,10 +59,42 @@ impl ReplyMeter {
             Dialect::Gemini => "usageMetadata",
             Dialect::Chat | Dialect::Responses | Dialect::Anthropic => "usage",
         };
-        // Most tell it near the end, so most of the reply need not be looked at.
+        let told = self.told(name)?;
+        let tier = match self.dialect {
+            Dialect::Chat | Dialect::Responses if self.names(SERVICE_TIER) => {
+                self.told(SERVICE_TIER).map(|told| tier_of(&told)).unwrap_or_default()
+            }
+            _ => self.tier,
+        };
+        read_usage_text(self.dialect, &told).map(|usage| in_tier(usage, tier))
+    }
+
+    /// Returns a member of the reply as it stands there.
+    fn told(&self, name: &str) -> Option<Bytes> {
+        // Most is told near the end, so most of the reply need not be looked at.
         let near_end = self.pieces.back().and_then(|piece| last_member(piece, name));
-        let told = near_end.or_else(|| self.member(name))?;
-        read_usage(self.dialect, &told)
+        near_end.or_else(|| self.member(name))
+    }
+
+    /// Tells whether a name stands anywhere in the reply, also where it was cut between two pieces.
+    fn names(&self, name: &str) -> bool {
+        let mark = name.as_bytes();
+        let has = |bytes: &[u8]| memmem::find(bytes, mark).is_some();
+        if self.pieces.iter().rev().any(|piece| has(piece)) {
+            return true;
+        }
+        let mut seam: Vec<u8> = Vec::new();
+        self.pieces.len() > 1
+            && self.pieces.iter().any(|piece| {
+                seam.extend_from_slice(&piece[..piece.len().min(mark.len())]);
+                let found = has(&seam);
+                if piece.len() > mark.len() {
+                    seam.clear();
+                    seam.extend_from_slice(&piece[piece.len() - mark.len()..]);
+                }
+                seam.drain(..seam.len().saturating_sub(mark.len()));
+                found
+            })
     }
 
     /// Returns the whole reply, unless it was too large to be kept.
@@ -67,31 +109,44 @@ impl ReplyMeter {
         }
     }
 
-    fn member(&self, name: &str) -> Option<Value> {
+    fn member(&self, name: &str) -> Option<Bytes> {
         let bytes = self.joined();
         // A stream of Gemini that was not asked for as events is an array: its last part counts.
         if self.cut || bytes.trim_ascii_start().starts_with(b"[") {
-            return last_object(&bytes, name);
+            return last_value(&bytes, name).map(|value| value.to_string().into());
         }
         let members = members(&bytes).ok()?;
         let place = members.into_iter().rev().find(|member| member.name == name)?.value;
-        serde_json::from_slice(&bytes[place]).ok()
+        Some(bytes.slice(place))
     }
 }
 
-/// Finds an object with this name in the end of an object, if it is one of its own members: then
-/// nothing but other members follows it, and the bracket that ends all.
-fn last_member(end: &[u8], name: &str) -> Option<Value> {
-    let mark = format!("\"{name}\"");
-    let at = memmem::rfind(end, mark.as_bytes())?;
+/// Reads how a request was served; as usual if it is no text.
+fn tier_of(told: &[u8]) -> Tier {
+    serde_json::from_slice::<Cow<'_, str>>(told).map(|text| Tier::named(&text)).unwrap_or_default()
+}
+
+/// Finds an object or a text with this name in the end of an object, if it is one of its own members:
+/// then nothing but other members follows it, and the bracket that ends all.
+fn last_member(end: &Bytes, name: &str) -> Option<Bytes> {
+    let at = rfind_quoted(end, name.as_bytes())?;
     // With a backslash before it, it is in the middle of some text.
     if at == 0 || end[at - 1] == b'\\' {
         return None;
     }
-    let rest = end[at + mark.len()..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-    let length = rest.first().filter(|first| **first == b'{').and_then(|_| object_end(rest))?;
-    let (object, rest) = rest.split_at(length);
-    is_last_of_object(rest).then(|| serde_json::from_slice(object).ok()).flatten()
+    let rest = end[at + name.len() + 2..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let length = rest.first().filter(|first| b"{\"".contains(first)).and(value_length(rest))?;
+    let (value, rest) = rest.split_at(length);
+    is_last_of_object(rest).then(|| end.slice_ref(value))
+}
+
+/// Finds the last place where a name stands in quotes. It is near the end, so quotes are looked for
+/// one by one.
+fn rfind_quoted(bytes: &[u8], name: &[u8]) -> Option<usize> {
+    memrchr_iter(b'"', bytes).find(|at| {
+        let rest = &bytes[at + 1..];
+        rest.strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'"'))
+    })
 }
 
 #[cfg(test)]
@@ -110,8 +165,48 @@ mod tests {
             (r#"... \"usage\":{\"a\":1}"}"#, false),
             (r#"...,"x":"usage"}"#, false),
             (r#""usage":{"a":1}}"#, false),
+            (r#"...,"usage":"text","x":1}"#, true),
+            (r#"...,"usage":[1]}"#, false),
         ] {
-            assert_eq!(last_member(end.as_bytes(), "usage").is_some(), found, "{end}");
+            assert_eq!(last_member(&Bytes::from(end), "usage").is_some(), found, "{end}");
         }
+    }
+
+    fn served(dialect: Dialect, reply: &str, piece: usize) -> Option<Tier> {
+        let mut meter = ReplyMeter::new(dialect);
+        for piece in reply.as_bytes().chunks(piece) {
+            meter.take(&Bytes::copy_from_slice(piece));
+        }
+        meter.usage().map(|usage| usage.tier)
+    }
+
+    #[test]
+    fn how_a_whole_reply_was_served_is_found_wherever_it_stands_and_however_it_is_cut() {
+        let (usage, flex) = (r#""usage":{"prompt_tokens":1}"#, r#""service_tier":"flex""#);
+        for (reply, tier) in [
+            (format!("{{{usage}}}"), Tier::Standard),
+            (format!("{{{usage},{flex}}}"), Tier::Flex),
+            (format!("{{{flex},\"x\":[1],{usage}}}"), Tier::Flex),
+            (
+                format!("{{{flex},{usage},\"metadata\":{{{flex}}}}}")
+                    .replace("flex\"}}", "fast\"}}"),
+                Tier::Flex,
+            ),
+            (format!("{{{usage},\"metadata\":{{{flex}}}}}"), Tier::Standard),
+            (format!("{{{usage},\"service_tier\":null}}"), Tier::Standard),
+            (format!("{{{usage},\"service_tier\":\"bargain\"}}"), Tier::Other),
+            (format!("{{\"text\":\"\\\"service_tier\\\":\\\"flex\\\"\",{usage}}}"), Tier::Standard),
+        ] {
+            for piece in [1, 3, 7, 1_000] {
+                let found = served(Dialect::Chat, &reply, piece);
+                assert_eq!(found, Some(tier), "{reply} in pieces of {piece}");
+            }
+        }
+        let said = r#"{"usage":{"input_tokens":1,"speed":"fast"},"service_tier":"flex"}"#;
+        assert_eq!(served(Dialect::Anthropic, said, 9), Some(Tier::Fast));
+        let head = ReplyMeter::new(Dialect::Gemini).served(Tier::Flex);
+        let mut meter = head;
+        meter.take(&Bytes::from_static(br#"{"usageMetadata":{"promptTokenCount":1}}"#));
+        assert_eq!(meter.usage().unwrap().tier, Tier::Flex);
     }
 }

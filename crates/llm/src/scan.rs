@@ -68,6 +68,25 @@ pub fn members(bytes: &[u8]) -> Result<Vec<Member<'_>>, NotJson> {
     }
 }
 
+/// Finds the texts and numbers of a document, the names of members among them, and the quotes around them. What
+/// is no document has them too, as far as it goes.
+pub fn scalars(bytes: &[u8]) -> Vec<Range<usize>> {
+    let (mut found, mut at) = (Vec::new(), 0);
+    while let Some(&byte) = bytes.get(at) {
+        let end = match byte {
+            b'"' => string_end(bytes, at).unwrap_or(bytes.len()),
+            b'-' | b'0'..=b'9' => value_end(bytes, at).unwrap_or(bytes.len()),
+            _ => {
+                at += 1;
+                continue;
+            }
+        };
+        found.push(at..end);
+        at = end;
+    }
+    found
+}
+
 /// Nothing but space may follow.
 fn whole(bytes: &[u8], at: usize) -> Result<(), NotJson> {
     if skip_space(bytes, at) == bytes.len() { Ok(()) } else { Err(NotJson::Broken) }
@@ -151,9 +170,9 @@ fn nested_end(bytes: &[u8], at: usize) -> Result<usize, NotJson> {
     Err(NotJson::Broken)
 }
 
-/// Returns where the object ends that the bytes begin with.
-pub(crate) fn object_end(bytes: &[u8]) -> Option<usize> {
-    nested_end(bytes, 0).ok()
+/// Returns where the value ends that the bytes begin with.
+pub(crate) fn value_length(bytes: &[u8]) -> Option<usize> {
+    value_end(bytes, 0).ok()
 }
 
 /// Tells whether nothing but more members and the end of one object comes, where a value has ended.
@@ -244,6 +263,15 @@ mod tests {
     }
 
     #[test]
+    fn texts_and_numbers_are_found_wherever_they_stand() {
+        let text = r#" {"a":[1,-2.5e3,{"b\"":"x\\\\"}],"c":true,"d":null} "#;
+        let found: Vec<&str> = scalars(text.as_bytes()).into_iter().map(|at| &text[at]).collect();
+        assert_eq!(found, [r#""a""#, "1", "-2.5e3", r#""b\"""#, r#""x\\\\""#, r#""c""#, r#""d""#]);
+        assert_eq!(scalars(b"\"open").first(), Some(&(0..5)));
+        assert_eq!(scalars(b"{}"), []);
+    }
+
+    #[test]
     fn events_end_at_blank_lines_of_any_kind() {
         for (text, end) in [
             ("data: 1\n\nx", Some(9)),
@@ -293,6 +321,7 @@ mod tests {
         #[test]
         fn no_bytes_make_it_panic(bytes: Vec<u8>) {
             drop(members(&bytes));
+            drop(scalars(&bytes));
             event_end(&bytes);
         }
 

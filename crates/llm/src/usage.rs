@@ -1,71 +1,173 @@
 //! What a request used, as each dialect tells it.
 
-use godel_model::Usage;
+mod lenient;
+
+use godel_model::{Tier, Usage};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Dialect;
+use lenient::{Count, Object, Served};
+
+/// What OpenAI tells of its tokens, by the names of Chat and of Responses: others tell both at once.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OpenAi {
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    prompt_tokens_details: Object<InputDetails>,
+    completion_tokens_details: Object<OutputDetails>,
+    input_tokens: Count,
+    output_tokens: Count,
+    input_tokens_details: Object<InputDetails>,
+    output_tokens_details: Object<OutputDetails>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct InputDetails {
+    cached_tokens: Count,
+    cache_write_tokens: Count,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct OutputDetails {
+    reasoning_tokens: Count,
+    thinking_tokens: Count,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Anthropic {
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_read_input_tokens: Count,
+    cache_creation_input_tokens: Count,
+    cache_creation: Object<Written>,
+    output_tokens_details: Object<OutputDetails>,
+    server_tool_use: Object<ServerTools>,
+    service_tier: Served,
+    speed: Served,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Written {
+    ephemeral_5m_input_tokens: Count,
+    ephemeral_1h_input_tokens: Count,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct ServerTools {
+    web_search_requests: Count,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Gemini {
+    prompt_token_count: Count,
+    cached_content_token_count: Count,
+    tool_use_prompt_token_count: Count,
+    candidates_token_count: Count,
+    thoughts_token_count: Count,
+    service_tier: Served,
+    traffic_type: Served,
+}
 
 /// Reads what a provider tells in its `usage` (Gemini: `usageMetadata`); nothing if it is none.
 pub fn read_usage(dialect: Dialect, told: &Value) -> Option<Usage> {
     told.as_object()?;
+    read(dialect, told)
+}
+
+/// Reads the same as it stands in a reply: each request is counted, so no tree is made of it.
+pub(crate) fn read_usage_text(dialect: Dialect, told: &[u8]) -> Option<Usage> {
+    // A list would be read as fields in their order.
+    if !told.trim_ascii_start().starts_with(b"{") {
+        return None;
+    }
+    let read = read(dialect, &mut serde_json::Deserializer::from_slice(told));
+    // What says a thing twice is no usage for a strict reader; the last word counts then.
+    read.or_else(|| read_usage(dialect, &serde_json::from_slice(told).ok()?))
+}
+
+fn read<'de>(dialect: Dialect, told: impl serde::Deserializer<'de>) -> Option<Usage> {
     Some(match dialect {
-        Dialect::Chat => open_ai(told, "prompt_tokens", "completion_tokens"),
-        Dialect::Responses => open_ai(told, "input_tokens", "output_tokens"),
-        Dialect::Anthropic => anthropic(told),
-        Dialect::Gemini => gemini(told),
+        Dialect::Chat => OpenAi::deserialize(told).ok()?.chat(),
+        Dialect::Responses => OpenAi::deserialize(told).ok()?.responses(),
+        Dialect::Anthropic => Anthropic::deserialize(told).ok()?.usage(),
+        Dialect::Gemini => Gemini::deserialize(told).ok()?.usage(),
     })
 }
 
-fn open_ai(told: &Value, input: &str, output: &str) -> Usage {
-    let inputs = &told[format!("{input}_details")];
-    let cache_read = count(inputs, "cached_tokens");
-    let cache_write_5m = count(inputs, "cache_write_tokens");
-    let all = count(told, input);
+impl OpenAi {
+    fn chat(self) -> Usage {
+        let all = (self.prompt_tokens, self.completion_tokens);
+        open_ai(all, self.prompt_tokens_details.0, self.completion_tokens_details.0)
+    }
+
+    fn responses(self) -> Usage {
+        let all = (self.input_tokens, self.output_tokens);
+        open_ai(all, self.input_tokens_details.0, self.output_tokens_details.0)
+    }
+}
+
+fn open_ai((all, output): (Count, Count), input: InputDetails, outputs: OutputDetails) -> Usage {
+    let (read, written) = (input.cached_tokens.0, input.cache_write_tokens.0);
     Usage {
-        input: all.saturating_sub(cache_read).saturating_sub(cache_write_5m),
-        cache_read,
-        cache_write_5m,
-        output: count(told, output),
-        reasoning: count(&told[format!("{output}_details")], "reasoning_tokens"),
+        input: all.0.saturating_sub(read).saturating_sub(written),
+        cache_read: read,
+        cache_write_5m: written,
+        output: output.0,
+        reasoning: outputs.reasoning_tokens.0,
         ..Usage::default()
     }
 }
 
-fn anthropic(told: &Value) -> Usage {
-    let written = &told["cache_creation"];
-    let (short, long) =
-        (count(written, "ephemeral_5m_input_tokens"), count(written, "ephemeral_1h_input_tokens"));
-    // Older replies tell only the sum.
-    let rest = count(told, "cache_creation_input_tokens").saturating_sub(short + long);
-    let tools = told["server_tool_use"].as_object();
-    Usage {
-        input: count(told, "input_tokens"),
-        cache_read: count(told, "cache_read_input_tokens"),
-        cache_write_5m: short + rest,
-        cache_write_1h: long,
-        output: count(told, "output_tokens"),
-        reasoning: count(&told["output_tokens_details"], "thinking_tokens"),
-        server_tools: tools.map_or(0, |tools| tools.values().filter_map(Value::as_u64).sum()),
+impl Anthropic {
+    fn usage(self) -> Usage {
+        let written = self.cache_creation.0;
+        let (short, long) =
+            (written.ephemeral_5m_input_tokens.0, written.ephemeral_1h_input_tokens.0);
+        // Older replies tell only the sum.
+        let rest = self.cache_creation_input_tokens.0.saturating_sub(short + long);
+        let fast = self.speed.0.filter(|speed| *speed != Tier::Standard);
+        Usage {
+            input: self.input_tokens.0,
+            cache_read: self.cache_read_input_tokens.0,
+            cache_write_5m: short + rest,
+            cache_write_1h: long,
+            output: self.output_tokens.0,
+            reasoning: self.output_tokens_details.0.thinking_tokens.0,
+            // Searches are paid for one by one; to fetch a page costs nothing but its tokens.
+            server_tools: self.server_tool_use.0.web_search_requests.0,
+            tier: fast.or(self.service_tier.0).unwrap_or_default(),
+        }
     }
 }
 
-fn gemini(told: &Value) -> Usage {
-    let cache_read = count(told, "cachedContentTokenCount");
-    let reasoning = count(told, "thoughtsTokenCount");
-    let prompt = count(told, "promptTokenCount").saturating_sub(cache_read);
-    Usage {
-        input: prompt + count(told, "toolUsePromptTokenCount"),
-        cache_read,
-        output: count(told, "candidatesTokenCount") + reasoning,
-        reasoning,
-        ..Usage::default()
+impl Gemini {
+    fn usage(self) -> Usage {
+        let (cache_read, reasoning) =
+            (self.cached_content_token_count.0, self.thoughts_token_count.0);
+        let prompt = self.prompt_token_count.0.saturating_sub(cache_read);
+        let tier = self.service_tier.0.filter(|tier| *tier != Tier::Standard);
+        Usage {
+            input: prompt + self.tool_use_prompt_token_count.0,
+            cache_read,
+            output: self.candidates_token_count.0 + reasoning,
+            reasoning,
+            tier: tier.or(self.traffic_type.0).unwrap_or_default(),
+            ..Usage::default()
+        }
     }
 }
 
-/// Reads a count; what no provider could mean is none.
-fn count(told: &Value, name: &str) -> u64 {
-    const COUNT_MAX: u64 = 1 << 40;
-    told[name].as_u64().filter(|count| *count <= COUNT_MAX).unwrap_or(0)
+/// Reads how a request was served; as usual if nothing is said of it.
+pub(crate) fn tier(told: &Value) -> Tier {
+    told.as_str().map(Tier::named).unwrap_or_default()
 }
 
 /// Puts what a stream told later over what it told before: counts add up along a stream, so the last
@@ -112,7 +214,7 @@ mod tests {
         assert_eq!(read_usage(Dialect::Anthropic, &anthropic), Some(same));
         let hours = json!({"input_tokens": 1, "cache_creation_input_tokens": 30, "output_tokens": 0,
             "cache_creation": {"ephemeral_5m_input_tokens": 10, "ephemeral_1h_input_tokens": 20},
-            "server_tool_use": {"web_search_requests": 2}});
+            "server_tool_use": {"web_search_requests": 2, "web_fetch_requests": 5}});
         let hours = read_usage(Dialect::Anthropic, &hours).unwrap();
         assert_eq!((hours.cache_write_5m, hours.cache_write_1h), (10, 20));
         assert_eq!((hours.server_tools, hours.input_all()), (2, 31));
@@ -125,6 +227,47 @@ mod tests {
         );
         for dialect in Dialect::ALL {
             assert_eq!(read_usage(dialect, &Value::Null), None);
+            assert_eq!(read_usage_text(dialect, b"[]"), None);
         }
+    }
+
+    #[test]
+    fn what_no_provider_could_mean_counts_nothing_and_spoils_nothing() {
+        for odd in ["null", "-3", "1.5", "\"7\"", "true", "[1]", "{\"a\":1}", "99999999999999"] {
+            let told = format!(
+                r#"{{"x":{odd},"prompt_tokens":{odd},"prompt_tokens_details":{odd},"completion_tokens":7}}"#
+            );
+            let usage = read_usage_text(Dialect::Chat, told.as_bytes()).unwrap();
+            assert_eq!(usage, Usage { output: 7, ..Usage::default() }, "{odd}");
+            let tree: Value = serde_json::from_str(&told).unwrap();
+            assert_eq!(read_usage(Dialect::Chat, &tree), Some(usage), "{odd}");
+            let told = format!(r#"{{"service_tier":{odd},"speed":{odd},"input_tokens":7}}"#);
+            assert_eq!(read_usage_text(Dialect::Anthropic, told.as_bytes()).unwrap().input, 7);
+        }
+        let both =
+            br#"{"prompt_tokens":1,"completion_tokens":2,"input_tokens":1,"output_tokens":2}"#;
+        for dialect in [Dialect::Chat, Dialect::Responses] {
+            let usage = read_usage_text(dialect, both).unwrap();
+            assert_eq!((usage.input, usage.output), (1, 2), "{dialect:?}");
+        }
+        let twice = br#"{"prompt_tokens":1,"prompt_tokens":2,"completion_tokens":3}"#;
+        let usage = read_usage_text(Dialect::Chat, twice).unwrap();
+        assert_eq!((usage.input, usage.output), (2, 3), "the last word counts");
+    }
+
+    #[test]
+    fn how_a_request_was_served_is_read_where_it_stands_in_the_usage() {
+        let anthropic = |told: Value| read_usage(Dialect::Anthropic, &told).unwrap().tier;
+        assert_eq!(anthropic(json!({})), Tier::Standard);
+        assert_eq!(anthropic(json!({"service_tier": "standard"})), Tier::Standard);
+        assert_eq!(anthropic(json!({"service_tier": "priority"})), Tier::Priority);
+        let fast = json!({"service_tier": "standard", "speed": "fast"});
+        assert_eq!(anthropic(fast), Tier::Fast);
+        let slow = json!({"service_tier": "batch", "speed": "standard"});
+        assert_eq!(anthropic(slow), Tier::Batch);
+        let gemini = |told: Value| read_usage(Dialect::Gemini, &told).unwrap().tier;
+        assert_eq!(gemini(json!({"serviceTier": "SERVICE_TIER_FLEX"})), Tier::Flex);
+        assert_eq!(gemini(json!({"trafficType": "ON_DEMAND_PRIORITY"})), Tier::Priority);
+        assert_eq!(gemini(json!({"trafficType": "ON_DEMAND"})), Tier::Standard);
     }
 }

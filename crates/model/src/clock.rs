@@ -1,6 +1,7 @@
 //! Time as an argument: whoever needs the time takes a [`Clock`].
 
 use std::sync::Mutex;
+use std::time::SystemTime;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -17,7 +18,9 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
     fn now(&self) -> Timestamp {
-        from_micros(micros(Timestamp::now()))
+        // A machine whose clock stands before 1970 has no time that anybody could use.
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        from_micros(i64::try_from(since.as_micros()).unwrap_or(i64::MAX))
     }
 }
 

@@ -153,6 +153,8 @@ codes! {
     BUDGET_TOO_SMALL = "budget_too_small", Conflict;
     /// There are no attempts at a bead, or not so many.
     ATTEMPT_NOT_FOUND = "attempt_not_found", NotFound;
+    /// There is no such preview, or it ended long ago.
+    PREVIEW_NOT_FOUND = "preview_not_found", NotFound;
     /// There is no such view of the caller's.
     VIEW_NOT_FOUND = "view_not_found", NotFound;
     /// Attempts cannot begin, or one cannot be picked, as things are.

@@ -20,8 +20,28 @@ const REFS_MAX: usize = 16;
 
 /// Namespaces whose events are facts of Godel's own state; nobody may publish them from outside.
 const RESERVED_NAMESPACES: &[&str] = &[
-    "audit", "auth", "bead", "budget", "convoy", "key", "memory", "pool", "project", "provider",
-    "schedule", "secret", "server", "system", "task", "team", "tenant", "user", "worker",
+    "audit",
+    "auth",
+    "bead",
+    "budget",
+    "convoy",
+    "key",
+    "memory",
+    "pool",
+    "preview",
+    "project",
+    "provider",
+    "repository",
+    "schedule",
+    "secret",
+    "server",
+    "system",
+    "task",
+    "team",
+    "tenant",
+    "usage",
+    "user",
+    "worker",
     "workflow",
 ];
 

@@ -12,6 +12,7 @@ mod actor;
 mod agent;
 mod audit;
 mod bead;
+pub mod chain;
 mod clock;
 pub mod code;
 mod event;
@@ -61,7 +62,7 @@ pub use report::{Invalid, Kind, Report};
 pub use spend::{
     Allowance, AllowanceChange, Budget, BudgetScope, CallEnd, CallStart, Crossing, Held, Outcome,
     PaidBy, Period, Purpose, QUARTER_MICROS, QUARTERS_PER_DAY, Quota, QuotaWindow, Reserved, Saved,
-    SpendKind, Usage, UsageKey, UsageSum,
+    SpendKind, Tier, Usage, UsageKey, UsageSum,
 };
 pub use state::{Illegal, TenantState};
 pub use survey::{History, HotFile, Language, Part, PartKind, Survey, Tests};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use godel_llm::translate::{Back, Place as Keeper};
-use godel_llm::{Dialect, ReplyMeter, StreamMeter};
+use godel_llm::{Dialect, ReplyMeter, StreamMeter, Tier};
 use godel_model::Outcome;
 use http::Response;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -25,6 +25,9 @@ const REPLY_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// How long a client of Anthropic's dialect may hear nothing while its provider thinks.
 const PING_EVERY: Duration = Duration::from_secs(15);
 
+/// How many headers an answer has, roughly.
+const HEADERS: usize = 12;
+
 impl Asked<'_> {
     /// Lets a reply go on to the client while it comes.
     pub(crate) fn relay(
@@ -44,9 +47,13 @@ impl Asked<'_> {
                 Way::Told(Box::new(Told { translation: back.stream(), keep, text: 0 }))
             }
             None if is_stream => {
-                Way::Stream(StreamMeter::new(route.dialect, !self.peek.include_usage))
+                let meter = StreamMeter::new(route.dialect, !self.peek.include_usage);
+                Way::Stream(meter.served(tier_of(route, &head.headers)))
             }
-            None => Way::Whole(ReplyMeter::new(route.dialect)),
+            None => {
+                let tier = tier_of(route, &head.headers);
+                Way::Whole(ReplyMeter::new(route.dialect).served(tier))
+            }
         };
         let idle = self.config.idle;
         let (kind, ping) = match &way {
@@ -57,7 +64,8 @@ impl Asked<'_> {
             Way::Told(_) => (Some(self.told_type()), None),
             _ => (content_type, None),
         };
-        let mut quota = HeaderMap::new();
+        // Limits and names are told beside it: room for all of them at once.
+        let mut quota = HeaderMap::with_capacity(HEADERS);
         tell_quota(route, &head.headers, &mut quota);
         let body = RelayBody {
             upstream,
@@ -146,6 +154,16 @@ impl Asked<'_> {
 pub(crate) fn is_stream(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
     kind.is_some_and(|kind| kind.starts_with(b"text/event-stream"))
+}
+
+/// Returns how a reply is served, where a provider tells it in the head: Google may serve a request as usual
+/// that asked for more.
+fn tier_of(route: &Route, headers: &HeaderMap) -> Tier {
+    if route.dialect != Dialect::Gemini {
+        return Tier::Standard;
+    }
+    let told = headers.get("x-gemini-service-tier").and_then(|value| value.to_str().ok());
+    told.map(Tier::named).unwrap_or_default()
 }
 
 /// Reads the rest of a reply; a provider may be silent for a while, but not for ever.

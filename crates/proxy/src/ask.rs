@@ -4,23 +4,24 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use godel_decide::Prefer;
-use godel_llm::{Ability, Dialect, Model, Peek, ReplyMeter, Trouble, Usage, translate};
+use godel_llm::{Dialect, Model, Peek, ReplyMeter, Trouble, translate};
 use godel_model::{Budget, CallId, PaidBy};
 use http::header::{AUTHORIZATION, HeaderName};
 use http::request::Parts;
 use http::{HeaderMap, Response};
 use http_body::Body;
 use jiff::tz::TimeZone;
-use memchr::memmem;
 
 use crate::board::{Board, Refusal};
 use crate::cache::{CacheKey, key_of};
 use crate::config::Config;
+use crate::costs::LIKELY_OUTPUT;
 use crate::intake::read_body;
 use crate::keys::Key;
 use crate::ledger;
 use crate::limits::Place;
 use crate::policy::rule;
+use crate::rate::{self, Spent};
 use crate::relay::{ProxyBody, json};
 use crate::route::{Choice, NoRoute, Question, Route, find};
 use crate::running::BYTES_PER_TOKEN;
@@ -30,18 +31,7 @@ use crate::who::Who;
 const OWN_TOKEN: HeaderName = HeaderName::from_static("x-godel-token");
 const FALLBACK: HeaderName = HeaderName::from_static("x-godel-fallback");
 const PREFER: HeaderName = HeaderName::from_static("x-godel-prefer");
-const COST_LIMIT: HeaderName = HeaderName::from_static("x-godel-cost-limit");
 const CACHE: HeaderName = HeaderName::from_static("x-godel-cache");
-const RATE_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
-
-/// How much a model is likely to answer if nothing else is known.
-const LIKELY_OUTPUT: u64 = 1_000;
-/// How much a model may answer at most if nothing else is known.
-const WORST_OUTPUT: u64 = 8_192;
-/// As how many answers to one request are counted at most.
-const CHOICES_MAX: u64 = 128;
 
 /// One request that may be served.
 pub(crate) struct Asked<'p> {
@@ -111,18 +101,20 @@ impl<'p> Asked<'p> {
             let why = format!("the model {:?} is not allowed for this token", self.model);
             return Err(Refusal::new(Trouble::NoModel, why));
         }
-        let routes = self.routes()?;
+        let mut routes = self.routes()?;
         let counts = self.target.wish == Wish::Count;
         let now = self.board.clock.now();
         if !counts {
-            self.within_cost(&routes[0])?;
+            self.within_cost(&mut routes)?;
         }
         // To count tokens uses none, but is a request like any other.
         let tokens = if counts { 0 } else { self.input_estimate() };
         let entered =
             self.board.gate.enter(&self.who, &self.config.limits, (weight, tokens), now).await;
         let place = entered.map_err(|refused| {
-            Refusal::new(Trouble::RateLimited(refused.retry_after), refused.why)
+            let seconds = refused.retry_after;
+            let spent = refused.of.map(|(limit, what)| Spent { limit, what, seconds, now });
+            Refusal { spent, ..Refusal::new(Trouble::RateLimited(seconds), refused.why) }
         })?;
         if counts {
             return self.count(&routes[0]).await;
@@ -134,11 +126,7 @@ impl<'p> Asked<'p> {
         let left = place.left;
         let mut answered = self.try_all(routes, place).await?;
         if let Some(left) = left {
-            let headers = answered.headers_mut();
-            headers.insert(RATE_LIMIT, left.limit.into());
-            headers.insert(RATE_REMAINING, left.remaining.into());
-            let reset = now.as_second().saturating_add_unsigned(left.reset_ms.div_ceil(1_000));
-            headers.insert(RATE_RESET, reset.into());
+            rate::tell(left, now, answered.headers_mut());
         }
         Ok(answered)
     }
@@ -166,56 +154,6 @@ impl<'p> Asked<'p> {
         self.body.len() as u64 / BYTES_PER_TOKEN + 1
     }
 
-    /// Returns what the request costs at most and what it is likely to cost, if that is known.
-    pub(crate) fn costs(&self, route: &Route) -> Option<(i64, i64)> {
-        if route.own_login {
-            return None;
-        }
-        let known = route.known.as_ref()?;
-        let able = known.output.unwrap_or(u64::MAX);
-        let most = self.peek.max_output.or(known.output).unwrap_or(WORST_OUTPUT).min(able);
-        let most = most.saturating_mul(self.peek.choices.clamp(1, CHOICES_MAX));
-        let today = self.board.clock.now().to_zoned(TimeZone::UTC).date();
-        let input = self.input_estimate();
-        let price = known.price(today, input)?;
-        let cost = |input, output| price.cost(&Usage { input, output, ..Usage::default() });
-        // Text of few letters can have a third more tokens than the rule of thumb says, and what is
-        // to be remembered costs more than what is not.
-        let all = input * 4 / 3;
-        let kept = Usage { cache_write_5m: all, output: most, ..Usage::default() };
-        let longer = Usage { cache_write_1h: all, output: most, ..Usage::default() };
-        let long = price.cache_write_1h.is_some() && memmem::find(&self.body, b"\"1h\"").is_some();
-        let remembered = if long { longer } else { kept };
-        let worst = cost(all, most).max(price.cost(&remembered));
-        Some((worst, cost(input, most.min(LIKELY_OUTPUT))))
-    }
-
-    /// Refuses what is likely to cost more than its own limit.
-    fn within_cost(&self, route: &Route) -> Result<(), Refusal> {
-        let header = header(&self.parts.headers, &COST_LIMIT);
-        let header = match header {
-            Some(text) => {
-                let limit = text.trim().trim_start_matches('$').parse::<f64>().ok();
-                Some(limit.filter(|limit| limit.is_finite()).ok_or_else(|| {
-                    Refusal::new(Trouble::Invalid, "x-godel-cost-limit is not a number of dollars")
-                })?)
-            }
-            None => None,
-        };
-        let limit = header.or(self.peek.routing.as_ref().and_then(|routing| routing.cost_limit));
-        let Some(limit) = limit else { return Ok(()) };
-        let Some((_, likely)) = self.costs(route) else { return Ok(()) };
-        if likely as f64 <= limit * 1e6 {
-            return Ok(());
-        }
-        let why = format!(
-            "the request is likely to cost {}, which is more than its own limit of {}",
-            dollars(likely),
-            dollars((limit * 1e6) as i64)
-        );
-        Err(Refusal::new(Trouble::Budget, why))
-    }
-
     fn routes(&mut self) -> Result<Vec<Arc<Route>>, Refusal> {
         let headers = &self.parts.headers;
         let routing = self.peek.routing.as_ref();
@@ -241,14 +179,14 @@ impl<'p> Asked<'p> {
             }
             None => self.config.prefer,
         };
-        let choice = models.len() > 1 || self.config.aliases.contains_key(&self.model);
         let question = Question {
             models,
             provider: self.target.provider.as_deref(),
             dialect: self.target.dialect,
-            needs: if choice { needs(&self.body) } else { Vec::new() },
+            body: &self.body,
             prefer,
             tokens: (self.input_estimate(), LIKELY_OUTPUT),
+            tier: self.peek.tier,
             own_login: self.own_login.clone(),
             login: self.who.login(),
         };
@@ -384,7 +322,7 @@ fn budget_name(budget: &Budget) -> &'static str {
     }
 }
 
-fn dollars(micros: i64) -> String {
+pub(crate) fn dollars(micros: i64) -> String {
     format!("${:.4}", micros as f64 / 1e6)
 }
 
@@ -400,19 +338,6 @@ fn own_login(headers: &HeaderMap) -> Option<Arc<Key>> {
     }
     let bearer = header(headers, &AUTHORIZATION)?.strip_prefix("Bearer ")?;
     Key::new(bearer).filter(|_| !bearer.starts_with("godel_")).map(Arc::new)
-}
-
-/// What a model must be able to do, as far as a look at the bytes tells.
-fn needs(body: &[u8]) -> Vec<Ability> {
-    let has = |mark: &[u8]| memmem::find(body, mark).is_some();
-    let mut needs = Vec::new();
-    if has(b"\"tools\"") || has(b"functionDeclarations") {
-        needs.push(Ability::Tools);
-    }
-    if has(b"\"image_url\"") || has(b"\"input_image\"") || has(b"\"image\"") || has(b"inlineData") {
-        needs.push(Ability::Vision);
-    }
-    needs
 }
 
 /// Keeps a place until it is needed.

@@ -165,11 +165,11 @@ impl Asked<'_> {
             let (asked, dialect) = (self.body.clone(), self.target.dialect);
             Box::new(Capture::new(asked, dialect, config, now))
         });
-        let input_estimate = self.input_estimate();
+        let (input_estimate, tier) = (self.input_estimate(), self.tier(route));
         let route = Arc::clone(route);
         let (span_, instead_of) = (span.clone(), self.instead_of.clone());
         let begin =
-            Begin { begun, route, instead_of, input_estimate, capture, beaten, span: span_ };
+            Begin { begun, route, instead_of, input_estimate, tier, capture, beaten, span: span_ };
         let running = Running::new(Arc::clone(&self.board), begin, place.take());
         Ok(self.ask(running, body, back).instrument(span).await)
     }
@@ -291,7 +291,7 @@ impl Asked<'_> {
             }
             Err(_) => {
                 let why = format!("no answer in {} s", self.config.first_byte.as_secs());
-                let failed = self.failure(&route, FailedKind::Transient, &why);
+                let failed = self.failure(&route, FailedKind::Transient, &why).unheard();
                 return self.failed(running, failed);
             }
         };
@@ -314,7 +314,8 @@ impl Asked<'_> {
                 return self.failed(running, failed);
             }
             Err(_) => {
-                let failed = self.failure(&route, FailedKind::Transient, "no first byte in time");
+                let why = "no first byte in time";
+                let failed = self.failure(&route, FailedKind::Transient, why).unheard();
                 return self.failed(running, failed);
             }
         };

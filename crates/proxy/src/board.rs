@@ -14,6 +14,7 @@ use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use serde::Serialize;
+use uuid::Uuid;
 
 use crate::ask::Asked;
 use crate::broke::Broke;
@@ -22,6 +23,7 @@ use crate::config::Config;
 use crate::health::{Health, ProviderHealth};
 use crate::ledger::Ledger;
 use crate::limits::Gate;
+use crate::rate::Spent;
 use crate::relay::{ProxyBody, json};
 use crate::sessions::Sessions;
 use crate::target::{Target, Wish};
@@ -73,12 +75,14 @@ pub struct Refusal {
     pub trouble: Trouble,
     /// A sentence for the person behind the client.
     pub message: String,
+    /// The limit that is used up, if it is one.
+    pub(crate) spent: Option<Spent>,
 }
 
 impl Refusal {
     /// Refuses.
     pub fn new(trouble: Trouble, message: impl Into<String>) -> Self {
-        Self { trouble, message: message.into() }
+        Self { trouble, message: message.into(), spent: None }
     }
 }
 
@@ -157,7 +161,7 @@ impl Switchboard {
         let served = match &target.wish {
             Wish::Probe => Ok(Response::new(Bytes::new().into())),
             Wish::Socket => Ok(no_sockets()),
-            Wish::Models(one) => self.board.models(&who, dialect, one.as_deref()),
+            Wish::Models(one) => self.board.models(&who, &target, one.as_deref()),
             Wish::Answer | Wish::Count => {
                 let board = Arc::clone(&self.board);
                 // Boxed: what is asked is large, and most of its life is waiting.
@@ -227,6 +231,9 @@ fn written(refusal: &Refusal, dialect: Dialect, codex: bool, id: CallId) -> Resp
     if told.is_final {
         headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
+    if let Some(spent) = &refusal.spent {
+        spent.tell(dialect, headers);
+    }
     name(&mut response, id);
     response
 }
@@ -248,7 +255,8 @@ const fn reason(trouble: Trouble) -> &'static str {
 }
 
 fn name(response: &mut Response<ProxyBody>, id: CallId) {
-    if let Ok(id) = HeaderValue::try_from(id.to_string()) {
+    let mut text = Uuid::encode_buffer();
+    if let Ok(id) = HeaderValue::from_str(id.uuid().hyphenated().encode_lower(&mut text)) {
         response.headers_mut().insert(ANTHROPIC_ID, id.clone());
         response.headers_mut().insert(REQUEST_ID, id);
     }

@@ -15,6 +15,9 @@ use serde_json::Value;
 use crate::config::CaptureConfig;
 use crate::route::Route;
 
+pub(crate) use self::redact::Kind;
+pub(crate) use self::redact::found;
+
 /// Up to so many bytes are read as JSON; of what is larger only the beginning is looked at.
 const PARSE_MAX_BYTES: usize = 4 * 1024 * 1024;
 /// A stream has many bytes around few words.

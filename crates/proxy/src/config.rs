@@ -5,16 +5,16 @@
 
 mod capture;
 mod named;
+mod provider;
 mod rates;
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use godel_decide::{Prefer, Quota};
-use godel_llm::{Dialect, Registry};
-use godel_model::SpendKind;
+use godel_llm::Registry;
 use serde::Deserialize;
 
 use crate::policy::Policy;
@@ -22,105 +22,13 @@ use crate::policy::Policy;
 use self::capture::CaptureTable;
 pub use self::capture::{CaptureConfig, CaptureRule};
 use self::named::Named;
+use self::provider::checked;
+pub(crate) use self::provider::{Auth, Provider};
 use self::rates::RateTable;
 pub use self::rates::Rates;
 
 /// What comes with the program.
 const BUILT_IN: &str = include_str!("../data/providers.toml");
-
-/// How a provider wants to see its key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Auth {
-    /// `Authorization: Bearer`.
-    Bearer,
-    /// `x-api-key`.
-    XApiKey,
-    /// `x-goog-api-key`.
-    XGoogApiKey,
-    /// `api-key`, as Azure has it.
-    ApiKey,
-    /// It wants none.
-    None,
-}
-
-/// A provider.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Provider {
-    /// Where it speaks Chat Completions; the address in front of `/chat/completions`.
-    pub chat: Option<String>,
-    /// Where it speaks Responses; the address in front of `/responses`.
-    pub responses: Option<String>,
-    /// Where it speaks Messages; the address in front of `/v1/messages`.
-    pub anthropic: Option<String>,
-    /// Where it speaks generateContent; the address in front of `/v1beta/models`.
-    pub gemini: Option<String>,
-    /// How it wants to see its key; by its first dialect if it does not say.
-    pub auth: Option<Auth>,
-    /// Environment variables of the server that may hold its key.
-    #[serde(default)]
-    pub env: Vec<String>,
-    /// Files that hold a key.
-    #[serde(default)]
-    pub key_files: Vec<PathBuf>,
-    /// Headers that go with each request.
-    #[serde(default)]
-    pub headers: BTreeMap<String, String>,
-    /// Its names for models: ours on the left, its own on the right.
-    #[serde(default)]
-    pub models: BTreeMap<String, String>,
-    /// Models whose names begin like this are its own, known or not.
-    #[serde(default)]
-    pub prefixes: Vec<String>,
-    /// Whether it is left out.
-    #[serde(default)]
-    pub disabled: bool,
-    /// Whether logins of its own agent program are passed on where there is no key.
-    #[serde(default)]
-    pub subscription: bool,
-}
-
-impl Provider {
-    /// Returns where it speaks a dialect.
-    pub fn base(&self, dialect: Dialect) -> Option<&str> {
-        let base = match dialect {
-            Dialect::Chat => &self.chat,
-            Dialect::Responses => &self.responses,
-            Dialect::Anthropic => &self.anthropic,
-            Dialect::Gemini => &self.gemini,
-        };
-        base.as_deref()
-    }
-
-    /// Returns the dialect in which it is asked for a client of another: its own if it can.
-    pub fn speaks(&self, client: Dialect) -> Option<Dialect> {
-        let order = match client {
-            Dialect::Chat => {
-                [Dialect::Chat, Dialect::Anthropic, Dialect::Responses, Dialect::Gemini]
-            }
-            Dialect::Responses => {
-                [Dialect::Responses, Dialect::Chat, Dialect::Anthropic, Dialect::Gemini]
-            }
-            Dialect::Anthropic => {
-                [Dialect::Anthropic, Dialect::Chat, Dialect::Responses, Dialect::Gemini]
-            }
-            Dialect::Gemini => {
-                [Dialect::Gemini, Dialect::Anthropic, Dialect::Chat, Dialect::Responses]
-            }
-        };
-        order.into_iter().find(|dialect| self.base(*dialect).is_some())
-    }
-
-    /// Returns how it wants to see its key when it is asked in a dialect.
-    pub fn auth(&self, dialect: Dialect) -> Auth {
-        self.auth.unwrap_or(match dialect {
-            Dialect::Anthropic => Auth::XApiKey,
-            Dialect::Gemini => Auth::XGoogApiKey,
-            Dialect::Chat | Dialect::Responses => Auth::Bearer,
-        })
-    }
-}
 
 /// How much somebody may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -312,6 +220,8 @@ pub struct Config {
     pub prefer: Prefer,
     /// What everybody may use.
     pub limits: LimitTable,
+    /// The user's own list of models, if there is one.
+    list: Option<PathBuf>,
     /// The models; what comes with the program is read when it is first asked for, because many
     /// servers never ask a model.
     registry: OnceLock<Registry>,
@@ -361,6 +271,7 @@ impl Default for Config {
             hedges: HashMap::new(),
             prefer: Prefer::default(),
             limits: LimitTable::default(),
+            list: None,
             registry: OnceLock::new(),
             policies: Vec::new(),
             share_keys: false,
@@ -381,6 +292,16 @@ impl Config {
     pub fn registry(&self) -> &Registry {
         // A test makes sure that what comes with the program can be read.
         self.registry.get_or_init(|| Registry::with(None).unwrap_or_default())
+    }
+
+    /// Returns the files beside the user's own from which it was read or that hold keys: what they say
+    /// counts when they change, too.
+    pub fn files(&self) -> Vec<&Path> {
+        let keys = self.providers.values().flat_map(|provider| &provider.key_files);
+        let mut files: Vec<&Path> = self.list.iter().chain(keys).map(PathBuf::as_path).collect();
+        files.sort_unstable();
+        files.dedup();
+        files
     }
 
     /// Reads the file of the user over what comes with the program.
@@ -434,6 +355,7 @@ impl Config {
             hedges: hedges.collect(),
             prefer: own.prefer.into(),
             limits: own.limits,
+            list: own.models,
             registry,
             policies: own.policies,
             share_keys: own.share_keys,
@@ -447,42 +369,6 @@ impl Config {
             rates: own.rates.read()?,
         })
     }
-}
-
-fn checked(name: &str, provider: Provider) -> Result<Provider, BadConfig> {
-    let refuse = |why: &str| Err(BadConfig(format!("provider {name}: {why}")));
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    // Paths begin with these, so a provider must not.
-    if name.is_empty() || !name.chars().all(fits) || matches!(name, "v1" | "v1beta") {
-        return refuse("a name has small letters, digits, - and _, and is not v1 or v1beta");
-    }
-    if SpendKind::of(name) != SpendKind::Models {
-        return refuse("the sums have this name for what is no provider; give it another one");
-    }
-    let bases: Vec<&str> =
-        Dialect::ALL.iter().filter_map(|dialect| provider.base(*dialect)).collect();
-    if bases.is_empty() {
-        return refuse("it needs an address: chat, responses, anthropic or gemini");
-    }
-    for base in bases {
-        let uri = base.parse::<http::Uri>().ok();
-        let whole = uri.filter(|uri| {
-            matches!(uri.scheme_str(), Some("http" | "https"))
-                && uri.host().is_some()
-                && uri.query().is_none()
-        });
-        if whole.is_none() {
-            return refuse("an address must be like https://host/path");
-        }
-    }
-    for (header, value) in &provider.headers {
-        if header.parse::<http::HeaderName>().is_err()
-            || value.parse::<http::HeaderValue>().is_err()
-        {
-            return refuse("a header cannot be sent like this");
-        }
-    }
-    Ok(provider)
 }
 
 #[cfg(test)]

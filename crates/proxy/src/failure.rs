@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use godel_llm::Trouble;
+use godel_llm::{Dialect, Trouble};
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 use http_body_util::{BodyExt as _, Collected, Limited};
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use crate::ask::Asked;
 use crate::attempt::Tried;
@@ -44,7 +46,18 @@ pub(crate) struct Failed {
     quota: HeaderMap,
     /// Whether the client speaks the provider's dialect.
     same: bool,
+    /// The dialect of the provider.
+    dialect: Dialect,
+    /// Whether it was asked and not heard in time: it may have done its work all the same.
+    unheard: bool,
     provider: String,
+}
+
+impl Failed {
+    /// Says that the provider was asked and not heard in time.
+    pub(crate) fn unheard(self) -> Self {
+        Self { unheard: true, ..self }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +84,8 @@ impl Asked<'_> {
             should_retry: None,
             quota: HeaderMap::new(),
             same: route.dialect == self.target.dialect,
+            dialect: route.dialect,
+            unheard: false,
             provider: route.provider.to_string(),
         }
     }
@@ -95,7 +110,7 @@ impl Asked<'_> {
             status,
             quota,
             why: format!("{status} {}", message_of(&body)),
-            retry_after: hint(&head.headers, &body),
+            retry_after: hint(&head.headers, &body, self.board.clock.now()),
             should_retry: head.headers.get(&SHOULD_RETRY).cloned(),
             content_type: head.headers.get(CONTENT_TYPE).cloned(),
             body,
@@ -124,7 +139,7 @@ impl Asked<'_> {
             }
         }
         let place = running.take_place();
-        let ended = running.failed(&failed.why);
+        let ended = running.failed(&failed.why, failed.unheard);
         Tried::Failed(Box::new(failed), ended, place)
     }
 
@@ -183,16 +198,20 @@ impl Asked<'_> {
 
 /// Passes a refusal on as the provider wrote it, with the hint that clients wait for.
 fn passed_on(failed: Failed) -> Response<ProxyBody> {
-    let mut response = Response::new(ProxyBody::from(failed.body));
+    let wait = match failed.kind {
+        FailedKind::Limited => Some(failed.retry_after.unwrap_or(WAIT_SECONDS).max(1)),
+        _ => failed.retry_after,
+    };
+    let body = match (failed.dialect, wait) {
+        (Dialect::Gemini, Some(seconds)) => with_hint(&failed.body, seconds).map(Bytes::from),
+        _ => None,
+    };
+    let mut response = Response::new(ProxyBody::from(body.unwrap_or(failed.body)));
     *response.status_mut() = StatusCode::from_u16(failed.status).unwrap_or(StatusCode::BAD_GATEWAY);
     let headers = response.headers_mut();
     *headers = failed.quota;
     let json = HeaderValue::from_static("application/json");
     headers.insert(CONTENT_TYPE, failed.content_type.unwrap_or(json));
-    let wait = match failed.kind {
-        FailedKind::Limited => Some(failed.retry_after.unwrap_or(WAIT_SECONDS).max(1)),
-        _ => failed.retry_after,
-    };
     if let Some(seconds) = wait {
         headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
@@ -202,20 +221,41 @@ fn passed_on(failed: Failed) -> Response<ProxyBody> {
     response
 }
 
+/// Puts the hint into an error of Google's that has none: its clients read it there, not in a header.
+fn with_hint(body: &[u8], seconds: u64) -> Option<Vec<u8>> {
+    let mut value: Value = serde_json::from_slice(body).ok()?;
+    let whole = if value.is_array() { value.get_mut(0)? } else { &mut value };
+    let error = whole.get_mut("error")?.as_object_mut()?;
+    let details = error.entry("details").or_insert_with(|| json!([])).as_array_mut()?;
+    if details.iter().any(|detail| detail["retryDelay"].is_string()) {
+        return None;
+    }
+    details.push(json!({
+        "@type": "type.googleapis.com/google.rpc.RetryInfo",
+        "retryDelay": format!("{seconds}s"),
+    }));
+    serde_json::to_vec(&value).ok()
+}
+
 /// Returns after how many seconds a provider wants to be asked again, in whichever way it says so.
-fn hint(headers: &HeaderMap, body: &[u8]) -> Option<u64> {
+fn hint(headers: &HeaderMap, body: &[u8], now: Timestamp) -> Option<u64> {
     let number = |text: &str| text.trim().parse::<f64>().ok().filter(|wait| *wait >= 0.0);
-    let header =
-        |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).and_then(number);
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    // A date is the other way in which HTTP lets it be said.
+    let date = |text: &str| {
+        let at = jiff::fmt::rfc2822::parse(text.trim()).ok()?.timestamp();
+        Some(at.duration_since(now).as_secs_f64().max(0.0))
+    };
     let in_body = || {
-        let value: serde_json::Value = serde_json::from_slice(body).ok()?;
+        let value: Value = serde_json::from_slice(body).ok()?;
         let error = value.get(0).unwrap_or(&value).get("error")?;
         let mut details = error["details"].as_array()?.iter();
         details.find_map(|detail| number(detail["retryDelay"].as_str()?.strip_suffix('s')?))
     };
-    let seconds = header(RETRY_AFTER.as_str());
-    let seconds = seconds.or_else(|| header("retry-after-ms").map(|wait| wait / 1_000.0));
-    seconds.or_else(in_body).map(|wait| wait.ceil() as u64)
+    let after = text(RETRY_AFTER.as_str());
+    let seconds = after.and_then(|text| number(text).or_else(|| date(text)));
+    let millis = || text("retry-after-ms").and_then(number).map(|wait| wait / 1_000.0);
+    seconds.or_else(millis).or_else(in_body).map(|wait| wait.ceil() as u64)
 }
 
 /// Returns what an error of any dialect says.
@@ -237,16 +277,39 @@ mod tests {
         let of = |name: &'static str, value: &'static str, body: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(name, HeaderValue::from_static(value));
-            hint(&headers, body.as_bytes())
+            hint(&headers, body.as_bytes(), "2026-10-21T07:27:15.5Z".parse().unwrap())
         };
         assert_eq!(of("retry-after", "7", ""), Some(7));
         assert_eq!(of("retry-after", "0.3", ""), Some(1));
         assert_eq!(of("retry-after-ms", "1500", ""), Some(2));
-        assert_eq!(of("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT", ""), None);
+        assert_eq!(of("retry-after", "Wed, 21 Oct 2026 07:28:00 GMT", ""), Some(45));
+        assert_eq!(of("retry-after", "Wed, 21 Oct 2026 07:26:00 GMT", ""), Some(0), "it is over");
+        assert_eq!(of("retry-after", "tomorrow", ""), None);
         let google = r#"{"error":{"details":[{"@type":"x"},{"retryDelay":"25.5s"}]}}"#;
         assert_eq!(of("x", "y", google), Some(26));
         assert_eq!(of("x", "y", &format!("[{google}]")), Some(26));
         assert_eq!(of("x", "y", r#"{"error":"no"}"#), None);
+    }
+
+    #[test]
+    fn clients_of_google_find_the_hint_where_they_look_for_it() {
+        let told = |body: &str| {
+            let body = with_hint(body.as_bytes(), 7)?;
+            Some(serde_json::from_slice::<Value>(&body).unwrap())
+        };
+        let plain = r#"{"error":{"code":429,"message":"slow down","status":"RESOURCE_EXHAUSTED"}}"#;
+        let found = told(plain).unwrap();
+        assert_eq!(found["error"]["details"][0]["retryDelay"], "7s");
+        assert_eq!(found["error"]["message"], "slow down");
+        assert_eq!(
+            told(&format!("[{plain}]")).unwrap()[0]["error"]["details"][0]["retryDelay"],
+            "7s"
+        );
+        let other = r#"{"error":{"details":[{"@type":"type.googleapis.com/google.rpc.Help"}]}}"#;
+        assert_eq!(told(other).unwrap()["error"]["details"][1]["retryDelay"], "7s");
+        for whole in [r#"{"error":{"details":[{"retryDelay":"3s"}]}}"#, "no JSON", "{}", "[]"] {
+            assert_eq!(told(whole), None, "{whole}");
+        }
     }
 
     #[test]

@@ -53,12 +53,15 @@ impl Asked<'_> {
     }
 
     /// Returns after how long a second provider is asked too; never for what only one understands,
-    /// and never with a login of the client, whose quota it would use twice.
+    /// never with a login of the client, whose quota it would use twice, and not if both cost more than the
+    /// request allows.
     fn hedge(&self, routes: &[Arc<Route>]) -> Option<std::time::Duration> {
         let delay = self.config.hedges.get(&self.model)?;
-        let apart = routes.len() > 1 && self.config.attempts > 1;
+        let apart = self.config.attempts > 1;
         let own_login = routes.iter().take(2).any(|route| route.own_login);
-        (apart && !own_login && !self.has_state()).then_some(*delay)
+        let [first, second, ..] = routes else { return None };
+        let both = apart && !own_login && !self.has_state() && self.affords_both(first, second);
+        both.then_some(*delay)
     }
 
     /// Asks the first, and the second too if the first has said nothing after a while.

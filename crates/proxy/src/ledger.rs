@@ -9,6 +9,7 @@
 
 mod batch;
 mod pending;
+mod spent;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use godel_model::{
     Budget, BudgetId, CallEnd, CallId, CallStart, Clock, Mint, NewEvent, Outcome, Quota, Saved,
-    TenantId,
+    TenantId, UsageSum,
 };
 use godel_store::{CallBody, Scope, Store, Tx};
 use jiff::{SignedDuration, Timestamp};
@@ -122,6 +123,9 @@ impl Drop for Ended {
 /// A budget that is used up: it, its period and its limit.
 type UsedUp = (BudgetId, Timestamp, i64);
 
+/// What a transaction told, or left to be told: budgets that are used up, and what each tenant spent.
+type Told = (Vec<UsedUp>, Vec<(TenantId, UsageSum)>);
+
 /// A row of open calls of this server: the tenant, and in which transaction they began.
 type OpenRow = (TenantId, i64);
 
@@ -145,6 +149,7 @@ struct Inner {
     open: Mutex<HashMap<OpenRow, usize>>,
     /// The budgets of which somebody was told that they are used up, each in its period.
     told: Mutex<HashSet<UsedUp>>,
+    untold: Mutex<spent::Untold>,
     wake: Notify,
     /// Told whenever everything that was there is written.
     idle: Notify,
@@ -165,13 +170,15 @@ impl Inner {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers which budgets somebody was told of.
-    fn have_told(&self, news: Vec<UsedUp>) {
+    /// Remembers which budgets somebody was told of, and what is still to be told.
+    fn have_told(&self, (budgets, spent): Told) {
         let mut told = self.told();
         if told.len() >= TOLD_MAX {
             told.clear();
         }
-        told.extend(news);
+        told.extend(budgets);
+        drop(told);
+        self.note_spent(spent);
     }
 }
 
@@ -188,6 +195,7 @@ impl Ledger {
             batches: AtomicI64::new(0),
             open: Mutex::default(),
             told: Mutex::default(),
+            untold: Mutex::default(),
             wake: Notify::new(),
             idle: Notify::new(),
         };
@@ -305,8 +313,8 @@ impl Ledger {
             self.inner.store.write(Scope::System, move |tx| work.write(tx, &inner, now)).await;
         match written {
             Ok(written) => {
-                let Written { answers: said, closed, news } = written.value;
-                self.inner.have_told(news);
+                let Written { answers: said, closed, told } = written.value;
+                self.inner.have_told(told);
                 self.note_open(number, &said, closed);
                 let asked = answers.into_iter().zip(&batch.openings);
                 for ((answer, opening), said) in asked.zip(said) {
@@ -428,18 +436,18 @@ impl Ledger {
                 let found = tx.calls().opened((*tenant, inner.node, *batch))?;
                 rows.extend(found.map(|open| (open, true)));
             }
-            let news = batch::settle_rows(tx, &inner, &rows, now)?;
+            let told = batch::settle_rows(tx, &inner, &rows, now)?;
             if rows.is_empty() {
                 tx.calls().forget_dead(long_ago)?;
             }
-            Ok::<_, godel_store::Error>((rows.len(), news))
+            Ok::<_, godel_store::Error>((rows.len(), told))
         };
         let written = self.inner.store.write(Scope::System, work).await;
         if written.is_err() {
             self.pending().unsure.extend(unsure);
         }
-        let (rows, news) = written?.value;
-        self.inner.have_told(news);
+        let (rows, told) = written?.value;
+        self.inner.have_told(told);
         Ok(rows > 0)
     }
 

@@ -96,6 +96,8 @@ pub(crate) struct Refused {
     pub(crate) why: String,
     /// After how many seconds to try again.
     pub(crate) retry_after: u64,
+    /// The limit that is used up, and of what; none if too many are under way.
+    pub(crate) of: Option<(u32, &'static str)>,
 }
 
 /// A place at the gate; who drops it makes room.
@@ -266,13 +268,14 @@ impl Owner {
 
     fn busy(&self, most: u32) -> Refused {
         let why = format!("{} has {most} requests under way, as many as it may", self.said());
-        Refused { why, retry_after: 1 }
+        Refused { why, retry_after: 1, of: None }
     }
 
-    fn refused(&self, what: &str, used: UsedUp) -> Refused {
+    fn refused(&self, what: &'static str, used: UsedUp) -> Refused {
         let UsedUp { limit, window, retry_after_ms } = used;
         let why = format!("{} has used its {limit} {what} of this {window}", self.said());
-        Refused { why, retry_after: retry_after_ms.div_ceil(1_000).max(1) }
+        let retry_after = retry_after_ms.div_ceil(1_000).max(1);
+        Refused { why, retry_after, of: Some((limit, what)) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Which models somebody may ask, told in three dialects.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use godel_llm::{Dialect, Model, Trouble};
@@ -8,61 +9,80 @@ use http::Response;
 use serde_json::{Value, json};
 
 use crate::board::{Board, Refusal};
-use crate::config::Auth;
+use crate::config::{Auth, Config};
 use crate::relay::{self, ProxyBody};
+use crate::route::ways;
+use crate::target::Target;
 use crate::who::Who;
 
+/// The models by name, and what is known of each.
+type Listed<'c> = BTreeMap<&'c str, Option<&'c Arc<Model>>>;
+
 impl Board {
-    /// Lists the models that somebody may ask, or tells of one.
+    /// Lists the models that somebody may ask, of all providers or of the one that the path names, or tells
+    /// of one model.
     pub(crate) fn models(
         &self,
         who: &Who,
-        dialect: Dialect,
+        target: &Target,
         one: Option<&str>,
     ) -> Result<Response<ProxyBody>, Refusal> {
         let config = self.config();
-        let reachable = |provider: &str| {
-            let known = config.providers.get(provider).filter(|provider| !provider.disabled);
-            known.is_some_and(|known| {
-                known.auth == Some(Auth::None) || !who.keys.of(provider).is_empty()
-            })
-        };
-        let mut seen = BTreeSet::new();
-        let mut listed: Vec<(String, Option<&Model>)> = Vec::new();
-        for alias in config.aliases.keys() {
-            seen.insert(alias.clone());
-            listed.push((alias.clone(), None));
+        let only = target.provider.as_deref();
+        if let Some(name) = only.filter(|name| !config.order.iter().any(|known| known == name)) {
+            let why = format!("this server has no provider {name:?}");
+            return Err(Refusal::new(Trouble::NoModel, why));
         }
-        for model in config.registry().all() {
-            if reachable(&model.provider)
-                && who.may_ask(&model.name)
-                && seen.insert(model.name.clone())
-            {
-                listed.push((model.name.clone(), Some(model)));
-            }
-        }
-        listed.sort_by(|a, b| a.0.cmp(&b.0));
+        let listed = listed(&config, who, only);
         let body = match one {
-            None => list(dialect, &listed),
+            None => list(target.dialect, &listed),
             Some(name) => {
                 let name = name.strip_prefix("models/").unwrap_or(name);
-                let found = listed.iter().find(|(known, _)| known == name);
-                let found = found.ok_or_else(|| {
-                    Refusal::new(
-                        Trouble::NoModel,
-                        format!("there is no model {name:?} for this token"),
-                    )
+                let found = listed.get_key_value(name).ok_or_else(|| {
+                    let why = format!("there is no model {name:?} for this token");
+                    Refusal::new(Trouble::NoModel, why)
                 })?;
-                told(dialect, &found.0, found.1)
+                told(target.dialect, found.0, *found.1)
             }
         };
         Ok(relay::json(Bytes::from(body.to_string())))
     }
 }
 
-fn list(dialect: Dialect, models: &[(String, Option<&Model>)]) -> Value {
+/// Finds what somebody may ask: what the list of models knows of the providers that can be reached, the names
+/// that these have in the settings, and the other names for any of it.
+fn listed<'c>(config: &'c Config, who: &Who, only: Option<&str>) -> Listed<'c> {
+    let reachable = |name: &str| {
+        only.is_none_or(|only| only == name)
+            && config.providers.get(name).is_some_and(|provider| {
+                !provider.disabled
+                    && (provider.auth == Some(Auth::None) || !who.keys.of(name).is_empty())
+            })
+    };
+    let registry = config.registry();
+    let mut listed = Listed::new();
+    for name in config.order.iter().filter(|name| reachable(name)) {
+        let own = config.providers[name].models.iter();
+        for (ours, theirs) in own.filter(|(ours, _)| who.may_ask(ours)) {
+            listed.entry(ours).or_insert_with(|| registry.of(name, theirs));
+        }
+    }
+    for model in registry.all() {
+        if reachable(&model.provider) && who.may_ask(&model.name) {
+            listed.entry(&model.name).or_insert(Some(model));
+        }
+    }
+    for alias in config.aliases.keys().filter(|alias| who.may_ask(alias)) {
+        if ways(config, alias).any(|(provider, _)| reachable(provider)) {
+            listed.insert(alias, None);
+        }
+    }
+    listed
+}
+
+fn list(dialect: Dialect, models: &Listed<'_>) -> Value {
     let all: Vec<Value> = models.iter().map(|(name, model)| told(dialect, name, *model)).collect();
-    let (first, last) = (models.first().map(|(name, _)| name), models.last().map(|(name, _)| name));
+    let (first, last) = (models.keys().next(), models.keys().next_back());
     match dialect {
         Dialect::Anthropic => {
             json!({"data": all, "has_more": false, "first_id": first, "last_id": last})
@@ -72,7 +92,7 @@ fn list(dialect: Dialect, models: &[(String, Option<&Model>)]) -> Value {
     }
 }
 
-fn told(dialect: Dialect, name: &str, model: Option<&Model>) -> Value {
+fn told(dialect: Dialect, name: &str, model: Option<&Arc<Model>>) -> Value {
     match dialect {
         Dialect::Anthropic => json!({
             "type": "model", "id": name, "display_name": name, "created_at": "2025-01-01T00:00:00Z",
@@ -90,5 +110,73 @@ fn told(dialect: Dialect, name: &str, model: Option<&Model>) -> Value {
             "created": 1_735_689_600,
             "owned_by": model.map_or("godel", |model| model.provider.as_str()),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use godel_model::{Mint, Purpose};
+
+    use super::*;
+    use crate::keys::{Key, Keys};
+    use crate::limits::Seats;
+
+    fn who(models: &[&str], providers: &[&str]) -> Who {
+        let mint = Mint::system();
+        let purpose = Purpose {
+            tenant: mint.id(),
+            user: mint.id(),
+            project: None,
+            agent: None,
+            bead: None,
+            convoy: None,
+            token: None,
+        };
+        let mut keys = Keys::default();
+        for provider in providers {
+            keys.add(provider, Key::new("sk-x").unwrap());
+        }
+        Who {
+            purpose: Arc::new(purpose),
+            models: vec![models.iter().map(|model| (*model).to_owned()).collect()],
+            project_per_minute: None,
+            keys: Arc::new(keys),
+            budgets: [].into(),
+            capture: None,
+            seats: Seats::default(),
+        }
+    }
+
+    #[test]
+    fn who_asks_sees_what_a_request_could_ask_and_nothing_else() {
+        let config = Config::read(
+            r#"
+            [providers.azure]
+            chat = "http://azure/v1"
+            models = { "gpt-at-work" = "deployment-7" }
+            [providers.gone]
+            chat = "http://gone/v1"
+            models = { "gone-1" = "x" }
+            [aliases]
+            fast = "gpt-5-nano"
+            lost = "gone-1"
+            work = ["gone-1", "gpt-at-work"]
+            "#,
+        )
+        .unwrap();
+        let names = |who: &Who, only| -> Vec<String> {
+            listed(&config, who, only).into_keys().map(ToOwned::to_owned).collect()
+        };
+        let all = names(&who(&[], &["azure", "openai"]), None);
+        for name in ["fast", "gpt-5", "gpt-at-work", "work"] {
+            assert!(all.iter().any(|known| known == name), "{name}: {all:?}");
+        }
+        for name in ["gone-1", "lost", "claude-sonnet-5"] {
+            assert!(!all.iter().any(|known| known == name), "{name}: {all:?}");
+        }
+        let narrow = who(&["gpt-5", "work"], &["azure", "openai"]);
+        assert_eq!(names(&narrow, None), ["gpt-5", "work"]);
+        let azure = names(&who(&[], &["azure", "openai"]), Some("azure"));
+        assert_eq!(azure, ["gpt-at-work", "work"]);
     }
 }

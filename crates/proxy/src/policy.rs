@@ -1,7 +1,16 @@
 //! Content policies: what is done with a request whose text looks like something.
 
-use memchr::memmem;
+mod texts;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr, memmem};
 use serde::Deserialize;
+
+use crate::capture::{Kind, found};
+
+use self::texts::{plain, rewritten};
 
 /// What is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -26,12 +35,15 @@ pub struct Policy {
     /// What is done.
     #[serde(rename = "type")]
     pub action: Action,
-    /// The texts that are looked for in the body.
+    /// The texts that are looked for in what the request says.
     #[serde(default)]
     pub contains: Vec<String>,
-    /// Kinds of secrets that are looked for: `keys` for API keys and private keys.
+    /// Whether keys of well-known services are looked for.
     #[serde(default)]
     pub secrets: bool,
+    /// What else is looked for by its shape.
+    #[serde(default)]
+    pub find: Vec<Kind>,
     /// Only for these models, as patterns with `*`.
     #[serde(default)]
     pub models: Vec<String>,
@@ -82,10 +94,10 @@ impl Policy {
     /// If it looks for nothing, or its replacement would break the body.
     pub(crate) fn check(&self) -> Result<(), String> {
         let refuse = |why: &str| Err(format!("policy {}: {why}", self.name));
-        if self.contains.iter().all(String::is_empty) && !self.secrets {
-            return refuse("it needs `contains` or `secrets` to look for");
+        if self.contains.iter().all(String::is_empty) && !self.secrets && self.find.is_empty() {
+            return refuse("it needs `contains`, `secrets` or `find` to look for");
         }
-        // The text stands inside of JSON strings, where these would end the string.
+        // The text may stand in a document that stands in a text, where these would end it.
         if self.replacement.contains(['"', '\\']) || self.replacement.chars().any(char::is_control)
         {
             return refuse("a replacement must not have quotes, backslashes or control characters");
@@ -96,17 +108,52 @@ impl Policy {
         Ok(())
     }
 
-    /// Returns where something is found.
-    fn find(&self, body: &[u8]) -> Vec<std::ops::Range<usize>> {
-        let mut found = Vec::new();
-        for text in self.contains.iter().filter(|text| !text.is_empty()) {
-            found.extend(memmem::find_iter(body, text).map(|at| at..at + text.len()));
+    /// Returns where something is found in a text, what begins first in front.
+    fn found_in(&self, text: &str) -> Vec<Range<usize>> {
+        let mut all = Vec::new();
+        for wanted in self.contains.iter().filter(|wanted| !wanted.is_empty()) {
+            let places = memmem::find_iter(text.as_bytes(), wanted);
+            all.extend(places.map(|at| at..at + wanted.len()));
         }
         if self.secrets {
-            found.extend(keys_in(body));
+            all.extend(keys_in(text.as_bytes()));
         }
-        found.sort_by_key(|place| place.start);
-        found
+        for kind in &self.find {
+            all.extend(found(text, *kind));
+        }
+        all.sort_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
+        all
+    }
+
+    /// Tells by a look at the bytes whether there may be something. Without escapes a text stands there as it is.
+    fn may_be_in(&self, body: &[u8]) -> bool {
+        let has =
+            |wanted: &String| !wanted.is_empty() && memmem::find(body, wanted.as_bytes()).is_some();
+        !self.find.is_empty()
+            || memchr(b'\\', body).is_some()
+            || self.contains.iter().any(has)
+            || (self.secrets && !keys_in(body).is_empty())
+    }
+
+    /// Returns a text with the replacement in place of what is found; nothing if nothing is.
+    fn replaced(&self, text: &str) -> Option<String> {
+        let places = self.found_in(text);
+        if places.is_empty() {
+            return None;
+        }
+        let (mut changed, mut from) = (String::with_capacity(text.len()), 0);
+        for place in places {
+            if place.start < from {
+                // It lies inside of another or overlaps it; nothing of it may stay.
+                from = from.max(place.end);
+                continue;
+            }
+            changed.push_str(text.get(from..place.start).unwrap_or_default());
+            changed.push_str(&self.replacement);
+            from = place.end;
+        }
+        changed.push_str(text.get(from..).unwrap_or_default());
+        Some(changed)
     }
 
     fn concerns(&self, model: &str) -> bool {
@@ -115,7 +162,7 @@ impl Policy {
 }
 
 /// Returns where keys of well-known services are.
-pub(crate) fn keys_in(body: &[u8]) -> Vec<std::ops::Range<usize>> {
+pub(crate) fn keys_in(body: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     for (mark, least) in KEY_MARKS {
         found.extend(memmem::find_iter(body, mark).filter_map(|at| {
@@ -130,10 +177,14 @@ pub(crate) fn keys_in(body: &[u8]) -> Vec<std::ops::Range<usize>> {
 /// Asks all policies.
 pub(crate) fn rule(policies: &[Policy], model: &str, body: &[u8]) -> Ruling {
     let mut ruling = Ruling { weight: 1, ..Ruling::default() };
+    let (mut body, mut said) = (Cow::Borrowed(body), None);
     for policy in policies.iter().filter(|policy| policy.concerns(model)) {
-        let present = ruling.body.as_deref().unwrap_or(body);
-        let found = policy.find(present);
-        if found.is_empty() {
+        if !policy.may_be_in(&body) {
+            continue;
+        }
+        let said_now = said.get_or_insert_with(|| plain(&body));
+        let found = policy.found_in(said_now).len();
+        if found == 0 {
             continue;
         }
         match policy.action {
@@ -142,30 +193,17 @@ pub(crate) fn rule(policies: &[Policy], model: &str, body: &[u8]) -> Ruling {
                 return ruling;
             }
             Action::Log => {
-                tracing::info!(
-                    policy = policy.name,
-                    model,
-                    found = found.len(),
-                    "a request matched"
-                );
+                tracing::info!(policy = policy.name, model, found, "a request matched");
             }
             Action::RateLimit => ruling.weight = ruling.weight.max(policy.weight),
             Action::Transform => {
-                let mut changed = Vec::with_capacity(present.len());
-                let mut from = 0;
-                for place in found.into_iter() {
-                    // One may lie inside of another.
-                    if place.start < from {
-                        continue;
-                    }
-                    changed.extend_from_slice(&present[from..place.start]);
-                    changed.extend_from_slice(policy.replacement.as_bytes());
-                    from = place.end;
-                }
-                changed.extend_from_slice(&present[from..]);
-                ruling.body = Some(changed);
+                body = rewritten(&body, &|text| policy.replaced(text)).into();
+                said = None;
             }
         }
+    }
+    if let Cow::Owned(changed) = body {
+        ruling.body = Some(changed);
     }
     ruling
 }
@@ -227,6 +265,67 @@ mod tests {
         );
         assert_eq!(rule(std::slice::from_ref(&heavy), "m", body.as_bytes()).weight, 1);
         assert_eq!(rule(&[heavy], "big-1", body.as_bytes()).weight, 5);
+    }
+
+    #[test]
+    fn nobody_gets_by_with_escapes_quotes_or_lines() {
+        let block = |wanted: &str| Policy {
+            contains: vec![wanted.to_owned()],
+            ..policy("name = \"p\"\ntype = \"block\"")
+        };
+        for (wanted, body) in [
+            ("Nachtigall", r#"{"content":"Projekt N\u0061chtigall"}"#),
+            ("Zürich", r#"{"content":"in Z\u00fcrich"}"#),
+            ("Zürich", r#"{"content":"in Zürich"}"#),
+            ("😀", r#"{"content":"\ud83d\ude00"}"#),
+            ("say \"yes\"", r#"{"content":"they say \"yes\" to it"}"#),
+            ("one\ntwo", r#"{"content":"one\ntwo"}"#),
+            ("a/b", r#"{"content":"a\/b"}"#),
+            ("C:\\x", r#"{"content":"C:\\x"}"#),
+            ("hunter2", r#"{"arguments":"{\"password\":\"h\\u0075nter2\"}"}"#),
+            ("4711", r#"{"input":{"number":4711}}"#),
+            ("name", r#"{"input":{"n\u0061me":1}}"#),
+        ] {
+            let told = rule(&[block(wanted)], "m", body.as_bytes());
+            assert_eq!(told.blocked.as_deref(), Some("p"), "{wanted}: {body}");
+        }
+        // How a document is written is not what it says.
+        for (wanted, body) in [
+            ("\"content\"", r#"{"content":"x"}"#),
+            ("\",\"", r#"["a","b"]"#),
+            ("u0061", r#"{"content":"\u0061"}"#),
+            ("1,2", "[1,2]"),
+        ] {
+            assert_eq!(
+                rule(&[block(wanted)], "m", body.as_bytes()).blocked,
+                None,
+                "{wanted}: {body}"
+            );
+        }
+    }
+
+    #[test]
+    fn personal_data_is_found_by_its_shape_and_the_body_stays_a_document() {
+        let body = r#"{"a":"mail ann\u0040mail.example or 4111 1111 1111 1111","n":4111111111111111,
+            "arguments":"{\"to\":\"ann@mail.example\",\"card\":4111111111111111}","call":"+49 (30) 1234-5678"}"#;
+        let of = |action: &str, kinds: &str| {
+            let text = format!("name = \"p\"\ntype = \"{action}\"\nfind = [{kinds}]");
+            rule(&[policy(&text)], "m", body.as_bytes())
+        };
+        for kind in ["mail", "card", "phone"] {
+            let told = of("block", &format!("\"{kind}\""));
+            assert_eq!(told.blocked.as_deref(), Some("p"), "{kind}");
+        }
+        assert_eq!(of("block", "\"account\", \"secret\"").blocked, None);
+        let changed = of("transform", "\"mail\", \"card\", \"phone\"").body.unwrap();
+        let changed: serde_json::Value = serde_json::from_slice(&changed).unwrap();
+        assert_eq!(changed["a"], "mail [removed] or [removed]");
+        assert_eq!((&changed["n"], &changed["call"]), (&"[removed]".into(), &"[removed]".into()));
+        let inner: serde_json::Value =
+            serde_json::from_str(changed["arguments"].as_str().unwrap()).unwrap();
+        assert_eq!((&inner["to"], &inner["card"]), (&"[removed]".into(), &"[removed]".into()));
+        let wrong = toml::from_str::<Policy>("name = \"p\"\ntype = \"log\"\nfind = [\"shoe\"]");
+        assert!(wrong.is_err());
     }
 
     #[test]

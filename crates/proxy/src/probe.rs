@@ -132,7 +132,8 @@ fn list_address(provider: &Provider) -> Option<(Dialect, String)> {
         Dialect::Anthropic => "/v1/models",
         Dialect::Gemini => "/v1beta/models",
     };
-    Some((dialect, format!("{base}{path}")))
+    let query = provider.query(dialect).map(|query| format!("?{query}")).unwrap_or_default();
+    Some((dialect, format!("{base}{path}{query}")))
 }
 
 fn letter(

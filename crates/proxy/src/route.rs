@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::Bytes;
 use godel_decide::{Candidate, Prefer, order};
-use godel_llm::{Ability, Dialect, Model};
+use godel_llm::{Dialect, Model, Tier, Usage};
 use http::header::{HeaderName, HeaderValue};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -15,6 +15,7 @@ use crate::config::{Auth, Config};
 use crate::health::Health;
 use crate::keys::{Key, Keys};
 use crate::metrics::Counted;
+use crate::needs::{TOLD, has_media, needs};
 use crate::running::plain;
 use crate::upstream::Address;
 
@@ -145,11 +146,13 @@ pub(crate) struct Question<'a> {
     pub(crate) models: Vec<String>,
     pub(crate) provider: Option<&'a str>,
     pub(crate) dialect: Dialect,
-    /// What the model must be able to do.
-    pub(crate) needs: Vec<Ability>,
+    /// What is asked, which tells what the model must be able to do.
+    pub(crate) body: &'a [u8],
     pub(crate) prefer: Prefer,
     /// About how many tokens go in and come out.
     pub(crate) tokens: (u64, u64),
+    /// How it wants to be served.
+    pub(crate) tier: Tier,
     /// The login of the provider that the client brings.
     pub(crate) own_login: Option<Arc<Key>>,
     /// Tells the logins of users apart.
@@ -211,16 +214,18 @@ pub(crate) fn find(
     }
     let today = now.to_zoned(TimeZone::UTC).date();
     let (input, output) = question.tokens;
+    let able = able(&routes, question);
     let candidates: Vec<Candidate> = routes
         .iter()
         .map(|route| {
             let (healthy, latency) = health.look(&route.provider, route.key_id(), now);
             let known = route.known.as_ref();
-            let usage = godel_llm::Usage { input, output, ..Default::default() };
-            let price = known.and_then(|model| model.price(today, input));
+            let same = route.dialect == question.dialect;
+            let tier = if same { question.tier } else { Tier::Standard };
+            let usage = Usage { input, output, tier, ..Usage::default() };
+            let price = known.and_then(|model| model.price_of(today, &usage));
             Candidate {
-                // What is not known is believed to be able.
-                capable: known.is_none_or(|model| model.can_all(&question.needs)),
+                capable: able(route),
                 healthy,
                 cost: price.map(|price| price.cost(&usage)),
                 latency,
@@ -238,6 +243,32 @@ pub(crate) fn find(
     };
     let routes = places.into_iter().map(|place| Arc::clone(&routes[place])).collect();
     Ok(Choice { routes, instead_of })
+}
+
+/// Tells of each route whether its model can do what the request needs and takes so much; what is not known is
+/// believed to be able. The bytes are looked at only if somebody might not be.
+fn able(routes: &[Arc<Route>], question: &Question<'_>) -> impl Fn(&Route) -> bool + use<> {
+    let input = question.tokens.0;
+    let small = move |model: &Model| model.context.is_some_and(|context| input > context);
+    let some = |lacks: &dyn Fn(&Model) -> bool| {
+        routes.iter().filter_map(|route| route.known.as_deref()).any(lacks)
+    };
+    let same = |pair: &[Arc<Route>]| match (&pair[0].known, &pair[1].known) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (one, other) => one.is_none() && other.is_none(),
+    };
+    let differ = !routes.windows(2).all(same);
+    let tight = differ && some(&small);
+    let needs = match tight || (differ && some(&|model| !model.can_all(&TOLD))) {
+        true => needs(question.body),
+        false => Vec::new(),
+    };
+    // Of pictures and files nobody can tell by their bytes how many tokens they have.
+    let tight = tight && !has_media(&needs);
+    move |route| {
+        let able = |model: &Arc<Model>| model.can_all(&needs) && !(tight && small(model));
+        route.known.as_ref().is_none_or(able)
+    }
 }
 
 /// Looks who could answer, in the order of the settings.
@@ -266,7 +297,10 @@ fn look(config: &Config, keys: &Keys, question: &Question<'_>) -> Result<Vec<Arc
 }
 
 /// Returns who could be asked for a model, or for those that an alias stands for, in the order of the settings.
-fn ways<'c>(config: &'c Config, asked: &'c str) -> impl Iterator<Item = (&'c str, &'c str)> {
+pub(crate) fn ways<'c>(
+    config: &'c Config,
+    asked: &'c str,
+) -> impl Iterator<Item = (&'c str, &'c str)> {
     let names = config.aliases.get(asked);
     let own = names.is_none().then_some(asked);
     let names = names.into_iter().flatten().map(String::as_str).chain(own);
@@ -343,109 +377,4 @@ fn with_keys(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn config() -> Config {
-        Config::read(
-            r#"
-            [providers.aaa]
-            chat = "http://aaa/v1"
-            models = { "claude-sonnet-5" = "sonnet-at-aaa" }
-            [providers.local]
-            chat = "http://local/v1"
-            auth = "none"
-            prefixes = ["llama"]
-            [aliases]
-            fast = ["gpt-5-nano", "claude-haiku-5-5"]
-            slow = ["claude-haiku-5-5", "gpt-5-nano"]
-            "#,
-        )
-        .unwrap()
-    }
-
-    fn keys(providers: &[&str]) -> Keys {
-        let mut keys = Keys::default();
-        for provider in providers {
-            keys.add(provider, Key::new(&format!("sk-{provider}")).unwrap());
-        }
-        keys
-    }
-
-    fn question(model: &str) -> Question<'static> {
-        Question {
-            models: vec![model.to_owned()],
-            provider: None,
-            dialect: Dialect::Chat,
-            needs: vec![],
-            prefer: Prefer::Order,
-            tokens: (1_000, 100),
-            own_login: None,
-            login: 0,
-        }
-    }
-
-    fn found(keys: &Keys, question: &Question<'_>) -> Result<Vec<(String, String)>, NoRoute> {
-        let now = Timestamp::from_second(1_800_000_000).unwrap();
-        let found = find(&Arc::new(config()), keys, &Health::default(), question, now)?;
-        Ok(found
-            .routes
-            .into_iter()
-            .map(|route| (route.provider.to_string(), route.model.clone()))
-            .collect())
-    }
-
-    fn pairs<const N: usize>(pairs: [(&str, &str); N]) -> Vec<(String, String)> {
-        pairs.map(|(a, b)| (a.to_owned(), b.to_owned())).to_vec()
-    }
-
-    #[test]
-    fn the_users_own_provider_is_asked_before_the_known_one() {
-        let all = keys(&["aaa", "anthropic", "openai"]);
-        let expected = pairs([("aaa", "sonnet-at-aaa"), ("anthropic", "claude-sonnet-5")]);
-        assert_eq!(found(&all, &question("claude-sonnet-5")).unwrap(), expected);
-        let expected = pairs([("anthropic", "claude-sonnet-5")]);
-        assert_eq!(found(&keys(&["anthropic"]), &question("claude-sonnet-5")).unwrap(), expected);
-    }
-
-    #[test]
-    fn an_alias_a_prefix_a_path_and_a_wish_each_find_their_way() {
-        let all = keys(&["anthropic", "openai", "openrouter"]);
-        let fast = pairs([("openai", "gpt-5-nano"), ("anthropic", "claude-haiku-5-5")]);
-        assert_eq!(found(&all, &question("fast")).unwrap(), fast);
-        let cheap = Question { prefer: Prefer::Cost, ..question("fast") };
-        assert_eq!(found(&all, &cheap).unwrap()[0].0, "openai");
-        let instead_of = |prefer, model: &str| {
-            let question = Question { prefer, ..question(model) };
-            let now = Timestamp::from_second(1_800_000_000).unwrap();
-            let choice = find(&Arc::new(config()), &all, &Health::default(), &question, now);
-            choice.unwrap().instead_of.map(|model| model.name.clone())
-        };
-        assert_eq!(instead_of(Prefer::Cost, "fast"), None, "the first is the cheapest");
-        assert_eq!(instead_of(Prefer::Cost, "slow").as_deref(), Some("claude-haiku-5-5"));
-        assert_eq!(instead_of(Prefer::Order, "slow"), None);
-        let unknown = pairs([("anthropic", "claude-next-99")]);
-        assert_eq!(found(&all, &question("claude-next-99")).unwrap(), unknown);
-        assert_eq!(found(&all, &question("llama-9")).unwrap(), pairs([("local", "llama-9")]));
-        let named = pairs([("openrouter", "qwen/qwen-9")]);
-        assert_eq!(found(&all, &question("openrouter/qwen/qwen-9")).unwrap(), named);
-        let forced = Question { provider: Some("openrouter"), ..question("anything") };
-        assert_eq!(found(&all, &forced).unwrap(), pairs([("openrouter", "anything")]));
-    }
-
-    #[test]
-    fn it_is_told_why_nobody_can_answer() {
-        let none = keys(&[]);
-        assert_eq!(found(&none, &question("gpt-5")), Err(NoRoute::NoKey("openai".to_owned())));
-        assert_eq!(found(&none, &question("nonsense")), Err(NoRoute::Unknown));
-        let forced = Question { provider: Some("moon"), ..question("gpt-5") };
-        assert_eq!(found(&none, &forced), Err(NoRoute::NoProvider));
-    }
-
-    #[test]
-    fn every_key_of_a_provider_is_a_way() {
-        let mut two = keys(&["openai"]);
-        two.add("openai", Key::new("sk-second").unwrap());
-        assert_eq!(found(&two, &question("gpt-5")).unwrap().len(), 2);
-    }
-}
+mod tests;

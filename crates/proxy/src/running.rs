@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use godel_llm::{Model, Usage};
+use godel_llm::{Model, Tier, Usage};
 use godel_model::{CallEnd, CallStart, Outcome, Saved};
 use godel_store::CallBody;
 use jiff::tz::TimeZone;
@@ -52,6 +52,8 @@ pub(crate) struct Running {
     first_byte: Option<Duration>,
     pub(crate) status: Option<u16>,
     input_estimate: u64,
+    /// How it was asked to be served, which counts where nobody tells how it was.
+    tier: Tier,
     /// How many bytes of text went to the client.
     pub(crate) relayed: u64,
     /// What is kept of it.
@@ -79,6 +81,7 @@ pub(crate) struct Begin {
     pub(crate) route: Arc<Route>,
     pub(crate) instead_of: Option<Arc<Model>>,
     pub(crate) input_estimate: u64,
+    pub(crate) tier: Tier,
     pub(crate) capture: Option<Box<Capture>>,
     pub(crate) beaten: Option<Beaten>,
     pub(crate) span: tracing::Span,
@@ -96,6 +99,7 @@ impl Running {
             first_byte: None,
             status: None,
             input_estimate: begin.input_estimate,
+            tier: begin.tier,
             relayed: 0,
             capture: begin.capture,
             beaten: begin.beaten,
@@ -126,11 +130,17 @@ impl Running {
         self.place.take()
     }
 
-    /// Ends an attempt that failed before anything went to the client.
-    pub(crate) fn failed(mut self, why: &str) -> Option<Ended> {
+    /// Ends an attempt that failed before anything went to the client. A provider that was asked and not
+    /// heard in time may have read the request, and then it is paid for, so the input is counted.
+    pub(crate) fn failed(mut self, why: &str, unheard: bool) -> Option<Ended> {
         let begun = self.begun.take()?;
-        let nothing = Paid { cost: Some(0), ..Paid::default() };
-        let end = self.end(Outcome::Failed, (Usage::default(), false), nothing, Some(why));
+        let (usage, paid) = if unheard {
+            let usage = Usage { input: self.input_estimate, tier: self.tier, ..Usage::default() };
+            (usage, self.paid(&begun.start, &usage))
+        } else {
+            (Usage::default(), Paid { cost: Some(0), ..Paid::default() })
+        };
+        let end = self.end(Outcome::Failed, (usage, unheard), paid, Some(why));
         self.count(&end);
         let body = self.captured();
         Some(self.board.ledger.ended(begun, end, body))
@@ -148,12 +158,16 @@ impl Running {
             }
             Used::Unknown => {
                 let (input, output) = (self.input_estimate, self.output_estimate());
-                (Usage { input, output, ..Usage::default() }, true)
+                (Usage { input, output, tier: self.tier, ..Usage::default() }, true)
             }
         };
         let paid = self.paid(start, &usage);
         if paid.cost.is_none() && !self.route.own_login {
-            self.board.tell_unpriced(&start.provider, &start.model);
+            let model = match usage.tier {
+                Tier::Standard => Arc::clone(&start.model),
+                tier => format!("{} ({})", start.model, tier.as_str()).into(),
+            };
+            self.board.tell_unpriced(&start.provider, &model);
         }
         let end = self.end(outcome, (usage, estimated), paid, error);
         if let Some(place) = &mut self.place {
@@ -172,7 +186,7 @@ impl Running {
 
     fn paid(&self, start: &CallStart, usage: &Usage) -> Paid {
         let day = start.at.to_zoned(TimeZone::UTC).date();
-        let priced = |model: &Arc<Model>| model.price(day, usage.input_all()).cloned();
+        let priced = |model: &Arc<Model>| model.price_of(day, usage);
         let known = self.route.known.as_ref().filter(|_| !self.route.own_login);
         let Some(price) = known.and_then(priced) else { return Paid::default() };
         let cost = price.cost(usage);

@@ -172,7 +172,8 @@ impl Order<'_> {
                 format!("{base}/v1beta/models/{model}:{operation}")
             }
         };
-        let mut pairs: Vec<&str> = Vec::new();
+        // Azure wants its `api-version` with each request.
+        let mut pairs: Vec<&str> = self.provider.query(self.dialect).into_iter().collect();
         if self.same {
             let given = self.query.unwrap_or_default().split('&');
             pairs.extend(given.filter(|pair| !pair.is_empty() && !pair.starts_with("key=")));

@@ -12,6 +12,7 @@
 mod egress;
 mod error;
 mod event;
+mod inlet;
 mod local;
 pub mod parcel;
 mod path;
@@ -25,6 +26,7 @@ mod terminal;
 
 pub use error::{Error, Result};
 pub use event::{Event, Happening, Listener};
+pub use inlet::Inlet;
 pub use local::{
     Gvisor, Helper, NO_WALL, NOT_STARTED, Settings, Stop, Worktrees, can_guest, can_wall, enter,
 };

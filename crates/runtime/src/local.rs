@@ -3,6 +3,7 @@
 mod bwrap;
 mod cgroup;
 mod collect;
+mod ends;
 mod enter;
 mod family;
 mod fence;

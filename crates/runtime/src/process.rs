@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite};
 use uuid::Uuid;
 
-use crate::{Attachment, Error, Result, Terminal, TerminalSize};
+use crate::{Attachment, Error, Inlet, Result, Terminal, TerminalSize};
 
 /// Reads what a process writes.
 pub type Reader = Box<dyn AsyncRead + Send + Sync + Unpin>;
@@ -33,6 +33,9 @@ pub struct Command {
     /// The terminal that it runs in, if any: then that is its input and its output, and the outputs of
     /// the [`Process`] are not there.
     pub terminal: Option<TerminalSize>,
+    /// The port on its loopback to which connections from outside are led, if it serves one; then it has
+    /// neither an input nor a terminal, and its [`Process`] has the way in.
+    pub serves: Option<u16>,
     /// How long it may run; never longer than the sandbox allows.
     pub time_limit: Option<Duration>,
     /// A second command with the same key is refused, so that nothing is run twice by mistake.
@@ -82,6 +85,13 @@ impl Command {
     #[must_use]
     pub fn with_terminal(mut self, size: TerminalSize) -> Self {
         self.terminal = Some(size);
+        self
+    }
+
+    /// Lets it serve a port.
+    #[must_use]
+    pub fn serving(mut self, port: u16) -> Self {
+        self.serves = Some(port);
         self
     }
 
@@ -183,6 +193,8 @@ pub struct Process {
     pub stderr: Option<Reader>,
     /// Its terminal, if it has one.
     pub terminal: Option<Terminal>,
+    /// The way in to what it serves, if it serves a port.
+    pub inlet: Option<Inlet>,
     /// Waits for it and ends it; clone it to do so from elsewhere.
     pub control: std::sync::Arc<dyn Control>,
 }

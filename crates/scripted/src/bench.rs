@@ -107,6 +107,8 @@ fn reply(name: &str, pieces: Vec<String>) -> Reply {
         calls: Vec::new(),
         stop: Stop::End,
         usage: USAGE,
+        tier: None,
+        searches: 0,
     }
 }
 

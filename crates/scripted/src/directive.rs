@@ -17,6 +17,10 @@ use crate::work::Work;
 pub(crate) struct Script {
     pub(crate) steps: Vec<Step>,
     pub(crate) usage: Option<Usage>,
+    /// In which tier it is said to be served.
+    pub(crate) tier: Option<String>,
+    /// How many searches of the web are said to be made.
+    pub(crate) searches: u64,
     /// A piece of work that is done in as many steps as it takes.
     pub(crate) work: Option<Work>,
     /// The time before each event but the first.
@@ -107,6 +111,8 @@ impl Script {
             "fault" => step.fault = Some(Fault::parse(words)?),
             "work" => self.work = Some(Work::parse(words)?),
             "usage" => self.usage = Some(settings(words)?),
+            "tier" => self.tier = Some(words.to_owned()),
+            "searches" => self.searches = number(words)?,
             "pace" => self.pace = Some(Duration::from_millis(number(words)?)),
             "then" if !full => self.steps.push(Step::default()),
             word if Fault::names(word) => {

@@ -13,6 +13,8 @@
 //! | `[[think]]` | shows thinking even if nobody asked for it |
 //! | `[[stop length]]` | ends for this reason: `end`, `length` or `refusal` |
 //! | `[[usage input=100 cache_read=40 cache_write=20 output=7 reasoning=3]]` | says that it cost this much |
+//! | `[[tier flex]]` | says that it was served in this tier, where and as the dialect says it |
+//! | `[[searches 2]]` | says that it made so many searches of the web, and fetched a page (Messages only) |
 //! | `[[pace 20]]` | waits so many milliseconds before each event |
 //! | `[[then]]` | what follows is done when the tool results are back |
 //! | `[[fault ..]]` | fails; [`Fault`] names the ways |

@@ -20,6 +20,10 @@ pub(crate) struct Reply {
     pub(crate) calls: Vec<Call>,
     pub(crate) stop: Stop,
     pub(crate) usage: Usage,
+    /// In which tier it says that it was served; the usual one without a word.
+    pub(crate) tier: Option<String>,
+    /// How many searches of the web it says that it made.
+    pub(crate) searches: u64,
 }
 
 /// A tool call.

@@ -393,10 +393,11 @@ fn shape(parts: &Parts) -> Shape {
 fn admitted(stage: &Stage, parts: &Parts, dialect: Dialect) -> bool {
     let header = |name: &str| parts.headers.get(name).and_then(|value| value.to_str().ok());
     let bearer = header("authorization").map(|text| text.strip_prefix("Bearer ").unwrap_or(text));
-    let shown = [bearer, header("x-api-key"), header("x-goog-api-key"), query_key(parts)];
-    let [bearer, api, google, query] = shown;
+    let azure = header("api-key");
+    let shown = [bearer, header("x-api-key"), header("x-goog-api-key"), query_key(parts), azure];
+    let [bearer, api, google, query, azure] = shown;
     let proper = match dialect {
-        Dialect::Chat | Dialect::Responses => bearer,
+        Dialect::Chat | Dialect::Responses => bearer.or(azure),
         Dialect::Anthropic => api.or(bearer),
         Dialect::Gemini => google.or(query),
     };

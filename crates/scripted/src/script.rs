@@ -90,7 +90,9 @@ pub(crate) fn reply(ask: &Ask, script: &Script, mint: &Mint, bytes: usize, fault
         reasoning: reasoning as u64,
         ..Usage::default()
     });
-    Reply { number, model: ask.model.clone(), thought, seal, pieces, calls, stop, usage }
+    let (tier, searches) = (script.tier.clone(), script.searches);
+    let model = ask.model.clone();
+    Reply { number, model, thought, seal, pieces, calls, stop, usage, tier, searches }
 }
 
 /// The fault of the step that is to be played.

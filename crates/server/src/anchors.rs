@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use godel_app::audit::{self, Anchors};
 use godel_app::{App, Crew};
-
-use crate::files::write_private;
+use godel_safe::write_private;
 
 const FILE: &str = "audit.anchor";
 /// How often the newest places are noted.

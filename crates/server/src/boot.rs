@@ -13,14 +13,18 @@ use godel_app::{App, Crew, backup, beads, keys, queue, retention, spend, tenants
 use godel_fleet::Fleet;
 use godel_hints::Hints;
 use godel_model::{ApiKey, Code, Report, SystemClock, TenantId, code};
+use godel_previews::Previews;
+use godel_proxy::Lanes;
+use godel_repos::Repositories;
+use godel_safe::{make_private_dir, write_private};
 use godel_store::{Config as StoreConfig, DatabaseUrl, FileLock, Store};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::DropGuard;
 
-use crate::files::{make_private_dir, write_private};
 use crate::state::{Entrance, Parts, Shared};
 use crate::tls::{Current, Facts, Keeper, Tls, machine_name};
-use crate::{Config, agents, anchors, listen, master, metrics, openapi, router};
+use crate::{Config, agents, anchors, listen, metrics, openapi, router};
 
 /// Why a server did not start or stop as it should.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +46,9 @@ pub enum StartError {
     /// Other machines could reach the address.
     #[error("{0} can be reached from other machines, and without TLS they could listen in")]
     Exposed(SocketAddr),
+    /// There is no thread on which models could be asked.
+    #[error("a thread could not be started: {0}")]
+    Thread(std::io::Error),
     /// The server's certificate cannot be used.
     #[error(transparent)]
     Certificate(#[from] godel_tls::Error),
@@ -56,20 +63,9 @@ pub enum StartError {
         /// Why.
         cause: std::io::Error,
     },
-    /// The master key can be read by others.
-    #[error("{} can be read by other users of this machine", .0.display())]
-    OpenMasterKey(PathBuf),
-    /// The file with the master key holds something else.
-    #[error("{} does not hold a master key", .0.display())]
-    BadMasterKey(PathBuf),
-    /// The master key is not there, and the database needs it.
-    #[error("the master key {needed} is not in {}", path.display())]
-    NoMasterKey {
-        /// Which one is needed.
-        needed: String,
-        /// Where it was looked for.
-        path: PathBuf,
-    },
+    /// The master key is not there, or not what it should be.
+    #[error(transparent)]
+    Safe(#[from] godel_safe::Error),
     /// A use case failed.
     #[error(transparent)]
     App(#[from] godel_app::Error),
@@ -95,15 +91,13 @@ impl Report for StartError {
             Self::Exposed(_) => code::TLS_REQUIRED,
             Self::Certificate(_) => code::CERTIFICATE_INVALID,
             Self::File { .. } => code::FILE_FAILED,
-            Self::OpenMasterKey(_) | Self::BadMasterKey(_) | Self::NoMasterKey { .. } => {
-                code::MASTER_KEY_WRONG
-            }
+            Self::Safe(error) => error.code(),
             Self::App(error) => error.code(),
             Self::Fleet(error) => error.code(),
             Self::Store(error) => error.code(),
             Self::Redis(error) => error.code(),
             Self::Providers(_) => code::INVALID_CONFIG,
-            Self::Metrics(_) | Self::Signing(_) => code::INTERNAL_ERROR,
+            Self::Metrics(_) | Self::Signing(_) | Self::Thread(_) => code::INTERNAL_ERROR,
         }
     }
 
@@ -121,12 +115,7 @@ impl Report for StartError {
                 Some("give a certificate and its key as PEM files that you may read".to_owned())
             }
             Self::File { .. } => Some("choose a directory you may write to with --data".to_owned()),
-            Self::OpenMasterKey(path) => Some(format!("run: chmod 600 {}", path.display())),
-            Self::BadMasterKey(_) | Self::NoMasterKey { .. } => Some(
-                "copy master.key from the server that made the database (or from where you keep \
-                 it), or set GODEL_MASTER_KEY"
-                    .to_owned(),
-            ),
+            Self::Safe(error) => error.hint(),
             Self::App(error) => error.hint(),
             Self::Fleet(error) => error.hint(),
             Self::Store(error) => error.hint(),
@@ -134,6 +123,7 @@ impl Report for StartError {
             Self::Providers(_) => {
                 Some("correct it; `godel explain invalid_config` has more".to_owned())
             }
+            Self::Thread(_) => Some("raise the limits of this user (ulimit -u, -n)".to_owned()),
             Self::Metrics(_) | Self::Signing(_) => None,
         }
     }
@@ -160,6 +150,8 @@ pub struct Server {
     first_start: bool,
     certificate: Option<Arc<Current>>,
     elsewhere: Option<String>,
+    /// Ends the threads on which models are asked.
+    _lanes: DropGuard,
     _lock: FileLock,
 }
 
@@ -192,7 +184,7 @@ impl Server {
         let lock = FileLock::take(&config.data_dir.join(LOCK_FILE))?;
         let (store, hints) = open_data(&config).await?;
         let given = config.master_key.as_ref();
-        let master = master::settle_master_key(given, &config.data_dir, &store).await?;
+        let master = godel_safe::settle_master_key(given, &config.data_dir, &store).await?;
         let app = App::open(store, hints, Arc::new(SystemClock), config.app, &master).await?;
         app.switchboard.reload(providers);
         let keeper = Keeper::open(&config.tls, &config.data_dir, config.listen, app.clock.now())?;
@@ -205,8 +197,8 @@ impl Server {
         let (door, inside) = agents::door(&config.tls, near(address)).await?;
         let fleet = agents::fleet(&app, &crew, &config, inside)?;
         let shared = shared((&app, &fleet), &crew, &config, certificate.clone())?;
-        let routes = router::build(&shared);
-        spend::start(&app, &crew, config.providers_file()).await?;
+        let (lanes, lanes_end) = Lanes::open().map_err(StartError::Thread)?;
+        spend::start(&app, &crew, (config.providers_file(), lanes.first())).await?;
         retention::start(&app, &crew);
         beads::start(&app, &crew);
         queue::start(&app, &crew).await?;
@@ -216,7 +208,7 @@ impl Server {
         }
         keep_metrics_small(&shared);
         anchors::keep(&app, &crew, config.data_dir.clone());
-        let rooms = listen::Rooms::new(routes, &shared);
+        let rooms = listen::Rooms::new(router::build(&shared), &shared, lanes);
         open_doors((listener, keeper.as_ref().map(Keeper::acceptor)), door, &rooms, &crew);
         agents::start(&fleet).await?;
         tenants::record_server(&app, tenant, "server:start").await?;
@@ -237,18 +229,18 @@ impl Server {
         }
         announce(&discovery, &app, address);
         let elsewhere = elsewhere(&config.tls, address);
-        let (drain, data_dir) = (config.drain, config.data_dir);
         Ok(Self {
             app,
             crew,
             discovery,
-            data_dir,
-            drain,
+            data_dir: config.data_dir,
+            drain: config.drain,
             tenant,
             login_link,
             first_start,
             certificate,
             elsewhere,
+            _lanes: lanes_end,
             _lock: lock,
         })
     }
@@ -335,7 +327,9 @@ fn shared(
     Ok(Shared::new(Parts {
         app: app.clone(),
         fleet: fleet.clone(),
+        previews: Previews::new(fleet.clone()),
         crew: crew.clone(),
+        repositories: Repositories::new(app, crew, &config.data_dir),
         data_dir: config.data_dir.clone(),
         request_timeout: config.request_timeout,
         body_max_bytes: config.body_max_bytes,

@@ -15,11 +15,9 @@ mod config;
 mod error;
 mod etag;
 mod extract;
-mod files;
 mod gauges;
 mod guard;
 mod listen;
-mod master;
 mod metrics;
 mod observe;
 mod openapi;
@@ -34,10 +32,11 @@ mod ws;
 pub use agents::SANDBOX_HELPER;
 pub use boot::{LOCK_FILE, Server, StartError};
 pub use config::{AgentsConfig, Config, RedisUrl};
-pub use files::{is_open_to_others, make_private_dir, write_private};
-pub use master::{
+pub use godel_safe::Error as SafeError;
+pub use godel_safe::{
     MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE, decode_master_key, encode_master_key,
-    find_master_key, read_master_key, settle_master_key, write_master_key,
+    find_master_key, is_open_to_others, make_private_dir, read_master_key, settle_master_key,
+    write_master_key, write_private,
 };
 pub use openapi::openapi_json;
 pub use router::route_inventory;

@@ -4,11 +4,14 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
 use godel_app::Crew;
+use godel_proxy::Lanes;
+use godel_proxy::is_model_path;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -19,6 +22,7 @@ use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _,
 };
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
@@ -31,7 +35,6 @@ use crate::switchboard;
 const HEADER_TIMEOUT: Duration = Duration::from_secs(15);
 /// How large the head of a request may be.
 const HEADERS_MAX_BYTES: usize = 64 * 1024;
-const HEADERS_MAX: usize = 100;
 /// How long to wait when the system has no more file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -55,6 +58,8 @@ const PLAIN_REFUSED: &str = r#"{"success":false,"error":{"code":"tls_required","
 const OWN_PATH: &str = "/api/v1/self";
 /// What everybody else hears at the door of agents; the body is one of the API's.
 const NOT_FOR_AGENTS: &str = r#"{"success":false,"error":{"code":"not_found","message":"this door is for agents of this server","hint":"use the server's own address: godel status"}}"#;
+/// As many bytes tell which path is asked for as the longest method and the path of models have.
+const FIRST_BYTES: usize = 24;
 /// The first byte of a TLS connection.
 const TLS_HANDSHAKE: u8 = 0x16;
 
@@ -78,10 +83,11 @@ pub(crate) async fn serve(
                     tracing::debug!(%error, "a connection keeps its delay");
                 }
                 let (builders, stopping) = (builders.clone(), stopping.clone());
-                let door = Door { rooms: rooms.clone(), peer: peer.ip(), builders, stopping };
+                let (rooms, crew) = (rooms.clone(), crew.clone());
+                let door = Door { rooms, crew, peer: peer.ip(), builders, stopping };
                 match &tls {
-                    Some(tls) => crew.spawn(door.encrypted(stream, tls.clone())),
-                    None => crew.spawn(door.plain(stream)),
+                    Some(tls) => door.crew.clone().spawn(door.encrypted(stream, tls.clone())),
+                    None => door.crew.clone().spawn(door.plain(stream)),
                 }
             }
             Err(error) => {
@@ -105,14 +111,14 @@ impl Builders {
         first
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIMEOUT)
-            .max_buf_size(HEADERS_MAX_BYTES)
-            .max_headers(HEADERS_MAX);
+            // As many headers as the library takes by itself: for a number of ours it would ask for
+            // memory twice for each request.
+            .max_buf_size(HEADERS_MAX_BYTES);
         let mut any = auto::Builder::new(Crewed(crew.clone()));
         any.http1()
             .timer(TokioTimer::new())
             .header_read_timeout(HEADER_TIMEOUT)
             .max_buf_size(HEADERS_MAX_BYTES)
-            .max_headers(HEADERS_MAX)
             .http2()
             .timer(TokioTimer::new())
             .max_header_list_size(HEADERS_MAX_BYTES as u32)
@@ -128,6 +134,14 @@ fn is_http1(begin: &[u8]) -> bool {
         [] | [b'P'] => false,
         [first, rest @ ..] => *first != b'P' || rest[0] != b'R',
     }
+}
+
+/// Tells by its first bytes whether a connection begins with a request to a model; whoever does so
+/// seldom asks for anything else.
+fn is_to_a_model(begin: &[u8]) -> bool {
+    let mut words = begin.split(|byte| *byte == b' ');
+    let path = words.nth(1).and_then(|path| std::str::from_utf8(path).ok());
+    path.is_some_and(is_model_path)
 }
 
 /// A connection that can be asked to take no more requests.
@@ -166,15 +180,15 @@ where
 #[derive(Debug, Clone)]
 pub(crate) struct Rooms {
     pub(crate) router: Router,
-    pub(crate) models: Option<Shared>,
+    pub(crate) models: Option<(Shared, Lanes)>,
     /// Whether only what agents ask is answered.
     pub(crate) agents_only: bool,
 }
 
 impl Rooms {
     /// Returns all that there are.
-    pub(crate) fn new(router: Router, shared: &Shared) -> Self {
-        Self { router, models: Some(shared.clone()), agents_only: false }
+    pub(crate) fn new(router: Router, shared: &Shared, lanes: Lanes) -> Self {
+        Self { router, models: Some((shared.clone(), lanes)), agents_only: false }
     }
 
     /// Returns those that agents may enter.
@@ -183,22 +197,33 @@ impl Rooms {
     }
 
     async fn answer(
-        self,
-        peer: Peer,
+        self: Arc<Self>,
+        (peer, on_lane): (Peer, bool),
         mut request: Request<Incoming>,
     ) -> Result<Response<Body>, Infallible> {
         match &self.models {
-            Some(shared) if switchboard::is_for_models(&request) => {
+            Some((shared, _)) if switchboard::is_for_models(&request) => {
                 Ok(switchboard::serve(shared, peer, request).await)
             }
             _ if self.agents_only && !is_own(request.uri().path()) => Ok(not_for_agents()),
-            _ => {
+            models => {
                 request.extensions_mut().insert(peer);
                 // Boxed: a connection to models would carry its weight for nothing.
-                Box::pin(self.router.oneshot(request)).await
+                let answer = Box::pin(self.router.clone().oneshot(request));
+                match models.as_ref().filter(|_| on_lane) {
+                    Some((_, lanes)) => lanes.at_home(answer).await.unwrap_or_else(|| Ok(broken())),
+                    None => answer.await,
+                }
             }
         }
     }
+}
+
+/// What is left to say when a request has panicked outside of all nets.
+fn broken() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = http::StatusCode::INTERNAL_SERVER_ERROR;
+    response
 }
 
 /// Tells whether a path is one by which agents ask about themselves.
@@ -217,6 +242,7 @@ fn not_for_agents() -> Response<Body> {
 /// What serves one connection.
 struct Door {
     rooms: Rooms,
+    crew: Crew,
     peer: IpAddr,
     builders: Builders,
     stopping: CancellationToken,
@@ -225,9 +251,27 @@ struct Door {
 impl Door {
     async fn plain(self, stream: TcpStream) {
         // Which version of HTTP it is shows with the first bytes; without one nobody is there.
-        if let Some(first) = self.first_bytes(&stream).await {
-            self.talk(stream, is_http1(&first)).await;
+        let Some(first) = self.first_bytes(&stream).await else { return };
+        let lane = self.rooms.models.as_ref().filter(|_| is_to_a_model(&first));
+        match lane.map(|(_, lanes)| lanes.next().clone()) {
+            Some(lane) => self.switch(stream, &lane),
+            None => self.talk(stream, is_http1(&first), false).await,
         }
+    }
+
+    /// Lets a lane go on with a connection.
+    fn switch(self, stream: TcpStream, lane: &Handle) {
+        let stream = match stream.into_std() {
+            Ok(stream) => stream,
+            Err(error) => return tracing::warn!(%error, "a connection could not change its lane"),
+        };
+        let crew = self.crew.clone();
+        crew.spawn_on(lane, async move {
+            match TcpStream::from_std(stream) {
+                Ok(stream) => self.talk(stream, true, true).await,
+                Err(error) => tracing::warn!(%error, "a connection could not change its lane"),
+            }
+        });
     }
 
     async fn encrypted(self, stream: TcpStream, tls: TlsAcceptor) {
@@ -243,7 +287,8 @@ impl Door {
         // A handshake is no request yet: somebody must say something.
         let spoke = self.in_time(stream.fill_buf()).await.and_then(Result::ok);
         let Some(http1) = spoke.filter(|bytes| !bytes.is_empty()).map(is_http1) else { return };
-        self.talk(stream, http1).await;
+        // Where its bytes come in is known to the runtime that it began on.
+        self.talk(stream, http1, false).await;
     }
 
     /// Waits as long as for the head of a request; `None` if it took longer, or if the server stops.
@@ -254,9 +299,9 @@ impl Door {
         }
     }
 
-    /// Returns the first one or two bytes, and leaves them where they are.
+    /// Returns the first bytes, one at least, and leaves them where they are.
     async fn first_bytes(&self, stream: &TcpStream) -> Option<Vec<u8>> {
-        let mut first = [0; 2];
+        let mut first = [0; FIRST_BYTES];
         match self.in_time(stream.peek(&mut first)).await {
             Some(Ok(length @ 1..)) => Some(first[..length].to_vec()),
             _ => None,
@@ -267,9 +312,12 @@ impl Door {
         self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         is_http1: bool,
+        on_lane: bool,
     ) {
-        let Self { rooms, peer, builders, stopping } = self;
-        let service = service_fn(move |request| rooms.clone().answer(Peer(peer), request));
+        let Self { rooms, peer, builders, stopping, .. } = self;
+        let rooms = Arc::new(rooms);
+        let service =
+            service_fn(move |request| Arc::clone(&rooms).answer((Peer(peer), on_lane), request));
         let stream = TokioIo::new(stream);
         if is_http1 {
             let connection = builders.first.serve_connection(stream, service).with_upgrades();
@@ -323,6 +371,23 @@ mod tests {
 
     use super::*;
     use crate::tls::{Keeper, Tls};
+
+    #[test]
+    fn a_connection_to_models_is_known_by_its_first_bytes() {
+        for (begin, model) in [
+            ("POST /proxy/v1/chat/complet", true),
+            ("GET /proxy/v1/models HTTP/1", true),
+            ("HEAD /proxy HTTP/1.1", true),
+            ("POST /api/v1/projects HTTP/", false),
+            ("GET / HTTP/1.1", false),
+            ("PRI * HTTP/2.0", false),
+            ("POST", false),
+            ("", false),
+        ] {
+            let begin = &begin.as_bytes()[..begin.len().min(FIRST_BYTES)];
+            assert_eq!(is_to_a_model(begin), model, "{begin:?}");
+        }
+    }
 
     #[test]
     fn agents_ask_about_themselves_and_nothing_else() {

@@ -22,8 +22,8 @@ use crate::routes::queue::{dead, pools, reports, schedules, tasks, workers};
 use crate::routes::workflows::{definitions, runs, teams};
 use crate::routes::{
     admin, audit, auth, beads, calls, convoys, device, events, health, intents, keys, portable,
-    projects, providers, reviews, runtimes, secrets, spend, stream, system, tenants, usage, users,
-    views,
+    previews, projects, providers, repositories, reviews, runtimes, secrets, spend, stream, system,
+    tenants, usage, users, views,
 };
 use crate::state::Shared;
 use crate::{openapi, web, ws};
@@ -64,6 +64,7 @@ fn queue_api() -> OpenApiRouter<Shared> {
         .routes(routes!(pools::update))
         .routes(routes!(dead::list))
         .routes(routes!(dead::replay))
+        .routes(routes!(dead::delete))
         .routes(routes!(schedules::list, schedules::create))
         .routes(routes!(schedules::get, schedules::update, schedules::delete))
         .routes(routes!(workers::list, workers::register))
@@ -151,6 +152,8 @@ fn agent_api() -> OpenApiRouter<Shared> {
         .routes(routes!(marches::start))
         .routes(routes!(marches::stop))
         .routes(routes!(marches::run))
+        .routes(routes!(previews::list, previews::start))
+        .routes(routes!(previews::get, previews::stop))
         .routes(routes!(attempts::list))
         .routes(routes!(attempts::get, attempts::start, attempts::drop_all))
         .routes(routes!(attempts::diff))
@@ -207,6 +210,8 @@ fn guarded_api() -> OpenApiRouter<Shared> {
         .routes(routes!(events::get))
         .routes(routes!(projects::list, projects::create))
         .routes(routes!(projects::get, projects::update, projects::delete))
+        .routes(routes!(repositories::make))
+        .routes(routes!(repositories::get))
         .routes(routes!(beads::list, beads::create))
         .routes(routes!(beads::ready))
         .routes(routes!(exchange::export))

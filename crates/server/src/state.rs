@@ -8,6 +8,8 @@ use bytes::Bytes;
 use godel_app::queue::Counter;
 use godel_app::{App, Crew};
 use godel_fleet::Fleet;
+use godel_previews::Previews;
+use godel_repos::Repositories;
 use jiff::Timestamp;
 use metrics_exporter_prometheus::PrometheusHandle;
 
@@ -21,7 +23,9 @@ pub(crate) struct Shared(Arc<Parts>);
 pub(crate) struct Parts {
     pub(crate) app: App,
     pub(crate) fleet: Fleet,
+    pub(crate) previews: Previews,
     pub(crate) crew: Crew,
+    pub(crate) repositories: Repositories,
     pub(crate) data_dir: PathBuf,
     pub(crate) request_timeout: Duration,
     pub(crate) body_max_bytes: usize,

@@ -10,13 +10,12 @@
 //!   commit order on both engines.
 //! - Every statement is a [`statement::Statement`] in a list that a test prepares on both engines.
 //! - An act is recorded with the change it tells of; each row of the record is bound to the one
-//!   before it by a keyed hash ([`AuditKey`]), and the newest row is sealed.
+//!   before it by a keyed hash ([`godel_model::chain`]), and the newest row is sealed.
 //! - A tenant's rows are reached only through [`Scope::Tenant`]; PostgreSQL enforces it again by
 //!   row-level security, and fails closed when no tenant is set.
 //! - A backup is one moment of the whole database, and is restored whole or not at all.
 
 pub mod backup;
-mod chain;
 mod config;
 mod error;
 mod fault;
@@ -26,6 +25,7 @@ mod lock;
 mod migrate;
 mod postgres;
 mod scope;
+mod seal;
 mod sqlite;
 mod statement;
 mod store;
@@ -33,7 +33,6 @@ mod tables;
 mod tail;
 mod tx;
 
-pub use chain::{AuditKey, End, Link};
 pub use config::{Config, DatabaseUrl, Durability};
 pub use error::{Error, Result};
 pub use fault::fault;

@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use godel_model::chain::AuditKey;
 use godel_model::{EventFilter, Seq, TenantId};
 
-use crate::chain::{AuditKey, Seal};
 use crate::hub::{Hub, Logged};
 use crate::job::{self, Answer, Finished, Job, Then, job};
 use crate::migrate::SchemaStatus;
 use crate::postgres::holders::Holder;
+use crate::seal::Seal;
 use crate::sqlite::Length;
 use crate::tail::Tail;
 use crate::{Config, DatabaseUrl, Direction, Error, Result, Scope, Tx, postgres, sqlite};

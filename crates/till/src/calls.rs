@@ -46,16 +46,29 @@ const COLUMNS: [&str; 29] = [
     "savedByRoutingMicros",
 ];
 
+/// Which attempts are listed, beside what they are about.
+#[derive(Debug)]
+pub(crate) struct Which {
+    pub(crate) since: Option<When>,
+    pub(crate) until: Option<When>,
+    pub(crate) outcome: Option<String>,
+    pub(crate) limit: u32,
+}
+
 /// Prints attempts, the newest first.
 pub(crate) async fn run(
     context: &Context,
     narrow: &Narrow,
-    (since, limit): (Option<When>, u32),
+    which: Which,
     csv: bool,
 ) -> Result<Exit> {
     let found = locate::server(context).await?;
-    let query = names::query(&found.client, narrow).await?;
-    let since = since.map(|since| since.time(SystemClock.now()));
+    let Which { since, until, outcome, limit } = which;
+    let mut query = names::query(&found.client, narrow).await?;
+    let time = |when: When| when.time(SystemClock.now()).to_string();
+    query.extend(since.map(|since| ("from", time(since))));
+    query.extend(until.map(|until| ("to", time(until))));
+    query.extend(outcome.map(|outcome| ("outcome", outcome)));
     let mut all: Vec<ModelCall> = Vec::new();
     let mut next = None;
     let more = loop {
@@ -64,10 +77,8 @@ pub(crate) async fn run(
         query.push(("limit", missing.clamp(1, PAGE_MAX).to_string()));
         query.extend(next.take().map(|next| ("before", next)));
         let page: ModelCalls = found.client.get("/proxy/v1/audit", &query).await?;
-        let is_old = |call: &ModelCall| since.is_some_and(|since| call.timestamp < since);
-        let over = page.logs.iter().any(is_old);
-        all.extend(page.logs.into_iter().filter(|call| !is_old(call)));
-        next = page.next.filter(|_| !over);
+        all.extend(page.logs);
+        next = page.next;
         if next.is_none() || all.len() >= limit as usize {
             break next.is_some();
         }

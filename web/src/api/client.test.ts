@@ -55,6 +55,21 @@ describe("the api client", () => {
     });
   });
 
+  it("G9 keeps the trace of a request that failed, explained or not", async () => {
+    const trace = "0123456789abcdef0123456789abcdef";
+    const refusal = { success: false, error: { code: "gone", message: "it is gone" } };
+    for (const body of [JSON.stringify(refusal), "<html>"]) {
+      const headers = { traceparent: `00-${trace}-0123456789abcdef-01` };
+      vi.stubGlobal(
+        "fetch",
+        vi.fn(async () => new Response(body, { status: 500, headers })),
+      );
+      expect((await failure(get("/auth/me"))).traceId).toBe(trace);
+    }
+    answer(500, refusal);
+    expect((await failure(get("/auth/me"))).traceId).toBeUndefined();
+  });
+
   it("keeps when to try again", async () => {
     const details = { retryAfterSeconds: 12 };
     answer(429, { success: false, error: { code: "rate_limited", message: "slow", details } });

@@ -11,12 +11,14 @@ export class ApiError extends Error {
   /** The field of the request that it is about, such as `limits.maxAgents`, if the server said so. */
   readonly field: string | undefined;
   readonly requestId: string | undefined;
+  /** The trace that the request was a part of: events that came of it carry the same. */
+  readonly traceId: string | undefined;
   /** After how many seconds another try makes sense, if the server said so. */
   readonly retryAfterSeconds: number | undefined;
   /** More for programs, depending on the code: such as each problem of a workflow with its place. */
   readonly details: unknown;
 
-  constructor(status: number, body: ErrorBody, requestId?: string) {
+  constructor(status: number, body: ErrorBody, requestId?: string, traceId?: string) {
     super(body.message);
     this.name = "ApiError";
     this.status = status;
@@ -24,6 +26,7 @@ export class ApiError extends Error {
     this.hint = body.hint ?? undefined;
     this.field = body.field ?? undefined;
     this.requestId = requestId;
+    this.traceId = traceId;
     this.retryAfterSeconds = secondsIn(body.details);
     this.details = body.details;
   }
@@ -179,13 +182,15 @@ async function request<T>(path: string, init: RequestInit): Promise<T> {
 /** The reason that the server gave, or that it gave none. */
 async function refusedWith(response: Response, told?: Envelope<unknown>): Promise<never> {
   const body = told ?? (await readEnvelope(response));
+  const trace = traceIn(response.headers.get("traceparent"));
   if (body?.success === false)
-    throw new ApiError(response.status, body.error, body.meta?.requestId);
-  throw new ApiError(response.status, {
+    throw new ApiError(response.status, body.error, body.meta?.requestId, trace);
+  const unexplained = {
     code: "unexpected_answer",
     message: `the server answered ${response.status} without an explanation`,
     hint: "look at the server log for the reason",
-  });
+  };
+  throw new ApiError(response.status, unexplained, undefined, trace);
 }
 
 async function readEnvelope<T>(response: Response): Promise<Envelope<T> | undefined> {
@@ -197,6 +202,11 @@ async function readEnvelope<T>(response: Response): Promise<Envelope<T> | undefi
   } catch {
     return undefined;
   }
+}
+
+/** The trace out of a W3C `traceparent`: `00-<trace>-<span>-01`. */
+function traceIn(traceparent: string | null): string | undefined {
+  return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent ?? "")?.[1];
 }
 
 function secondsIn(details: unknown): number | undefined {

@@ -1062,6 +1062,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/dead-letters/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a dead letter
+         * @description With its attempts, for good. One whose run is not over stays.
+         */
+        delete: operations["deleteDeadLetter"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/estop": {
         parameters: {
             query?: never;
@@ -1666,6 +1686,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/previews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List previews
+         * @description Those of this server that run, and those that ended in the last hour; the newest first.
+         */
+        get: operations["listPreviews"];
+        put?: never;
+        /**
+         * Start a preview
+         * @description Runs the app at a port of its own on the loopback of the server's machine. With an agent at work in the runtime
+         *     `worktree` it has the files that are being changed; else those of the last commit, in a worktree and sandbox made
+         *     for it. The command is told the port as `PORT`. One that shows the same already is returned with 200.
+         */
+        post: operations["startPreview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/previews/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a preview
+         * @description With the last 16 KiB of what its command wrote.
+         */
+        get: operations["getPreview"];
+        put?: never;
+        post?: never;
+        /** Stop a preview */
+        delete: operations["stopPreview"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/projects": {
         parameters: {
             query?: never;
@@ -1772,6 +1839,47 @@ export interface paths {
          *     are told. What runs goes on.
          */
         patch: operations["updatePool"];
+        trace?: never;
+    };
+    "/api/v1/repositories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clone a repository, or begin a new one
+         * @description It comes about in the background: look at the job, or wait for `repository:ready` or `repository:failed`. Its
+         *     folder is then the `repository` of a project.
+         */
+        post: operations["makeRepository"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/repositories/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the job that makes a repository
+         * @description The last 100 are known until the server stops.
+         */
+        get: operations["getRepositoryJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/v1/reviews": {
@@ -6332,6 +6440,19 @@ export interface components {
              */
             id: string;
         };
+        /** @description A repository that is to be cloned or begun on the server's machine. */
+        MakeRepository: {
+            /**
+             * @description What to clone: an https, http, ssh, git or file URL, one like `git@host:owner/name.git`, or an absolute path.
+             *     It must not hold a credential. Without it a new repository begins.
+             */
+            clone?: string | null;
+            /**
+             * @description The absolute path of the folder, which may be there if it is empty. A clone goes into one with the name of the
+             *     repository, in the home of the user that the server runs as, unless this says otherwise.
+             */
+            folder?: string | null;
+        };
         /** @description All that is remembered. */
         Memories: {
             /** @description By project, then by name. */
@@ -6528,7 +6649,7 @@ export interface components {
             logs: components["schemas"]["ModelCall"][];
             /**
              * Format: int64
-             * @description How many there were ever, of those that fit.
+             * @description How many there were ever, of those that fit; `from`, `to` and `outcome` do not count here.
              */
             total: number;
             /** @description Where the next page begins, if there is one. */
@@ -6780,6 +6901,23 @@ export interface components {
              *     replaced.
              */
             name?: string | null;
+        };
+        /** @description What somebody wants to look at: the work of an agent, or the work on a bead. */
+        NewPreview: {
+            /** @description The bead. */
+            bead?: string | null;
+            /** @description The name or id of the agent. */
+            agent?: string | null;
+            /**
+             * Format: uuid
+             * @description The project of the bead, if an id alone is not enough.
+             */
+            project?: string | null;
+            /**
+             * @description The command for the shell, which serves the port `$PORT`; else that of the project (`preview` in
+             *     `godel.toml`), or what the files of the repository tell.
+             */
+            command?: string | null;
         };
         /** @description A project to be made. */
         NewProject: {
@@ -7327,6 +7465,74 @@ export interface components {
             /** @description Its limits. */
             limits?: components["schemas"]["ProjectLimits"];
         };
+        /** @description An app that runs so that people can look at it. */
+        Preview: {
+            /**
+             * Format: uuid
+             * @description The id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The project.
+             */
+            project: string;
+            /** @description The bead whose work it is. */
+            bead: string;
+            /** @description The name of the agent whose work it is. */
+            agent?: string | null;
+            /**
+             * Format: uuid
+             * @description The id of that agent.
+             */
+            agentId?: string | null;
+            /** @description The command that runs it. */
+            command: string;
+            /** @description How far it is: `starting`, `ready` or `ended`. */
+            state: string;
+            /** @description Where it is, on the machine of the server. */
+            url: string;
+            /**
+             * Format: int32
+             * @description The port on the loopback of that machine.
+             */
+            port: number;
+            /** @description Whether it has the files that an agent is working on right now; else it has those of `commit`. */
+            isLive: boolean;
+            /** @description The commit whose files it has. */
+            commit?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was started.
+             */
+            startedAt: string;
+            /** @description By whom. */
+            startedBy: string;
+            /**
+             * Format: date-time
+             * @description When it ends by itself.
+             */
+            endsAt: string;
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            endedAt?: string | null;
+            /**
+             * Format: int32
+             * @description The exit code of its command, if that ended by itself.
+             */
+            exitCode?: number | null;
+            /** @description Why it does not answer yet, or why it ended. */
+            why?: string | null;
+            /** @description What its command wrote last; nothing in lists. */
+            output: string;
+        };
+        /** @description Previews of a server. */
+        PreviewList: {
+            /** @description The newest first. */
+            items: components["schemas"]["Preview"][];
+        };
         /** @description A worker says how far it is. */
         ProgressTask: {
             /**
@@ -7687,6 +7893,46 @@ export interface components {
              */
             replayed: number;
         };
+        /** @description A repository that is made on the server's machine, or was. */
+        RepositoryJob: {
+            /**
+             * Format: uuid
+             * @description The id of the job.
+             */
+            id: string;
+            /** @description How it comes about. */
+            kind: components["schemas"]["RepositoryKind"];
+            /** @description What is cloned. */
+            url?: string | null;
+            /** @description The absolute path of its folder. */
+            folder: string;
+            /** @description How far it is. */
+            state: components["schemas"]["RepositoryState"];
+            /** @description The last line that git printed; empty if there is none. */
+            progress: string;
+            /** @description Why it failed, and what to do next. */
+            why?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            startedAt: string;
+            /**
+             * Format: date-time
+             * @description When it was ready, or failed.
+             */
+            endedAt?: string | null;
+        };
+        /**
+         * @description How a repository comes about.
+         * @enum {string}
+         */
+        RepositoryKind: "clone" | "new";
+        /**
+         * @description How far a repository is.
+         * @enum {string}
+         */
+        RepositoryState: "working" | "ready" | "failed";
         /** @description A person's wish for another round. */
         RequestReviewChanges: {
             /** @description What to say besides the comments and what was rejected. */
@@ -9485,6 +9731,24 @@ export interface components {
             data: components["schemas"]["PoolList"];
         };
         /** @description A successful answer. */
+        Success_Preview: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["Preview"];
+        };
+        /** @description A successful answer. */
+        Success_PreviewList: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["PreviewList"];
+        };
+        /** @description A successful answer. */
         Success_Project: {
             /**
              * @description Always `true`.
@@ -9555,6 +9819,15 @@ export interface components {
              */
             success: boolean;
             data: components["schemas"]["Replayed"];
+        };
+        /** @description A successful answer. */
+        Success_RepositoryJob: {
+            /**
+             * @description Always `true`.
+             * @default true
+             */
+            success: boolean;
+            data: components["schemas"]["RepositoryJob"];
         };
         /** @description A successful answer. */
         Success_Reverted: {
@@ -13333,6 +13606,36 @@ export interface operations {
             };
         };
     };
+    deleteDeadLetter: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the task */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     getEstop: {
         parameters: {
             query?: never;
@@ -14700,6 +15003,146 @@ export interface operations {
             };
         };
     };
+    listPreviews: {
+        parameters: {
+            query?: {
+                /** @description Of the work on this bead only. */
+                bead?: string;
+                /** @description Of the work of this agent only: its name or id. */
+                agent?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The previews */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_PreviewList"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    startPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPreview"];
+            };
+        };
+        responses: {
+            /** @description One that shows the same already */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Preview"];
+                };
+            };
+            /** @description The preview */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Preview"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the preview */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preview */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Preview"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    stopPreview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the preview */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The preview, which is over */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_Preview"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     listProjects: {
         parameters: {
             query?: {
@@ -14969,6 +15412,71 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Success_Pool"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    makeRepository: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MakeRepository"];
+            };
+        };
+        responses: {
+            /** @description The job that makes it */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RepositoryJob"];
+                };
+            };
+            /** @description What went wrong, and what to do next */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    getRepositoryJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the job */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success_RepositoryJob"];
                 };
             };
             /** @description What went wrong, and what to do next */
@@ -19741,6 +20249,12 @@ export interface operations {
                 limit?: number;
                 /** @description Where the page begins: `next` of the page before. */
                 before?: string;
+                /** @description Only from this day on in UTC, such as 2026-11-01, or from this time on, such as 2026-11-01T08:30:00Z. */
+                from?: string;
+                /** @description Only up to the end of this day in UTC, or before this time. */
+                to?: string;
+                /** @description Only those that ended like this: open (under way), ok, failed, cancelled or lost. */
+                outcome?: string;
                 /** @description Only this provider. */
                 provider?: string;
                 /** @description Only this model. */

@@ -16,7 +16,7 @@ interface ErrorPanelProps {
 
 /** What failed and why, the id to look for in the log, and the way on. */
 export function ErrorPanel({ what, error, onRetry }: ErrorPanelProps) {
-  const { requestId, hint } = error instanceof ApiError ? error : {};
+  const { requestId, traceId, hint } = error instanceof ApiError ? error : {};
   return (
     <div className={styles.panel} role="alert" data-shows="error">
       <Icon name="alert" size={20} />
@@ -36,8 +36,8 @@ export function ErrorPanel({ what, error, onRetry }: ErrorPanelProps) {
             </Button>
           )}
           <CopyButton text={detailsOf(what, error)} label="Copy details" />
-          <Link to="/" className={styles.logs}>
-            Look at the events
+          <Link to={traceId ? `/?trace=${traceId}` : "/"} className={styles.logs}>
+            {traceId ? "Look at its events" : "Look at the events"}
           </Link>
         </div>
       </div>
@@ -51,6 +51,7 @@ export function detailsOf(what: string, error: Error): string {
   if (error instanceof ApiError) {
     lines.push(`code ${error.code}, status ${error.status}`);
     if (error.requestId) lines.push(`request ${error.requestId}`);
+    if (error.traceId) lines.push(`trace ${error.traceId}`);
   }
   lines.push(`page ${window.location.pathname}${window.location.search}`);
   lines.push(`at ${serverTimestamp()}`);

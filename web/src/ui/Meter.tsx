@@ -8,14 +8,18 @@ interface MeterProps {
   max: number;
   /** The same in words: "$0.12 of $5.00". */
   text: string;
+  /** How much of the value is new, such as of today: that is drawn stronger than what is old. */
+  newest?: number;
 }
 
 /** From here on a limit is near. */
 const NEAR = 0.8;
 
 /** How much of a limit is used; the colour follows, the text says it. */
-export function Meter({ label, value, max, text }: MeterProps) {
-  const part = max > 0 ? Math.min(1, Math.max(0, value / max)) : 0;
+export function Meter({ label, value, max, text, newest = 0 }: MeterProps) {
+  const partOf = (amount: number) => (max > 0 ? Math.min(1, Math.max(0, amount / max)) : 0);
+  const part = partOf(value);
+  const old = newest > 0 ? Math.min(part, partOf(value - newest)) : 0;
   const tone = max > 0 && value >= max ? styles.over : part >= NEAR ? styles.near : undefined;
   return (
     // biome-ignore lint/a11y/useSemanticElements: browsers draw `meter` in colours of their own
@@ -28,7 +32,8 @@ export function Meter({ label, value, max, text }: MeterProps) {
       aria-valuemax={100}
       aria-valuetext={text}
     >
-      <span style={{ width: `${part * 100}%` }} />
+      {old > 0 && <span data-old style={{ width: `${old * 100}%` }} />}
+      <span style={{ width: `${(part - old) * 100}%` }} />
     </div>
   );
 }

@@ -1,5 +1,6 @@
 //! Lets real clients talk to the product: SDKs and agent programs, pinned in `clients/`.
 
+mod refused;
 mod through;
 
 use std::fs;
@@ -51,8 +52,11 @@ const NO_THOUGHTS: &[&str] =
 const NODE_SDKS: [Sdk; 3] =
     [Sdk::new("openai.js", GPT), Sdk::new("anthropic.js", CLAUDE), Sdk::new("google.js", GEMINI)];
 /// Each agent program, how it talks, and with which model.
-const AGENTS: [(&str, &str, &str); 13] = [
+const AGENTS: [(&str, &str, &str); 15] = [
     ("claude", "", CLAUDE),
+    // A model of another provider, which is told in another dialect, and the other way round.
+    ("claude", "told", GPT),
+    ("pi", "chat", CLAUDE),
     ("codex", "own", GPT),
     // It tries a WebSocket first, and this model brings its tools in a cell of code.
     ("codex", "built-in", "gpt-6.1-sol"),
@@ -159,8 +163,9 @@ impl Cast<'_> {
             command.arg(self.shop.root.join("clients/cli/run.js"));
             command.args(["--cli", cli, "--as", how, "--modules"]).arg(&modules);
             command.arg("--work").arg(work.join(at.to_string()));
-            self.perform(&mut command, model, &format!("{cli}-{how}"));
+            self.perform(&mut command, model, &format!("{cli}-{how}-{model}"));
         }
+        self.refused(&modules, &work)?;
         self.led("godel-agents", stage, &modules);
         self.led("godel", stage, &modules);
         Ok(())
@@ -210,7 +215,13 @@ impl Cast<'_> {
 
     /// Runs one client and keeps what it says; one that breaks must not hide the others.
     fn perform(&mut self, command: &mut Command, model: &str, name: &str) {
-        let Through { base, token, .. } = &self.through;
+        let token = self.through.token.clone();
+        self.perform_as(command, &token, model, name);
+    }
+
+    /// Runs one client with a token.
+    fn perform_as(&mut self, command: &mut Command, token: &str, model: &str, name: &str) {
+        let base = &self.through.base;
         command.args(["--base", base, "--token", token, "--model", model]);
         bare(command);
         let (said, failure) = match self.shop.captured(&format!("clients-{name}"), command) {

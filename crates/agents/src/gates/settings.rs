@@ -47,6 +47,8 @@ pub struct Gates {
     pub target: Option<String>,
     /// Whether files that an agent left uncommitted are committed for it, as a commit of their own.
     pub auto_commit: bool,
+    /// The command that runs what the project is, so that it can be looked at; it serves the port `$PORT`.
+    pub preview: Option<String>,
     /// What is wanted of agents.
     pub agents: Agents,
     /// How work lands.
@@ -143,7 +145,7 @@ impl Gates {
             ));
         }
         gates.sort_by_key(|(at, _)| *at);
-        let Project { review, reviewer, target, auto_commit } = file.project;
+        let Project { review, reviewer, target, auto_commit, preview } = file.project;
         let AgentsSection { max, harness, model, stronger, stuck_after, ready } = file.agents;
         Ok(Self {
             gates: gates.into_iter().map(|(_, gate)| gate).collect(),
@@ -151,6 +153,7 @@ impl Gates {
             reviewer: reviewer.map(|role| role.0),
             target: target.map(|branch| branch.0),
             auto_commit,
+            preview: preview.map(|run| run.0),
             landing: file.landing.into(),
             agents: Agents {
                 max: max.map(|max| max.0),
@@ -189,6 +192,7 @@ struct Project {
     target: Option<Branch>,
     #[serde(alias = "auto_commit")]
     auto_commit: bool,
+    preview: Option<Run>,
 }
 
 #[derive(Default, Deserialize)]

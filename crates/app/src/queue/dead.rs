@@ -1,12 +1,15 @@
 //! Dead letters: tasks that were tried as often as allowed.
 
 use godel_model::{Reach, TaskId, TaskState};
-use godel_store::{Found, TaskFilter, Tx};
+use godel_store::{Before, Found, TaskFilter, Tx};
+use jiff::Timestamp;
+use serde::Serialize;
 use tracing::instrument;
+use uuid::Uuid;
 
-use super::tally;
 use super::tasks::replay;
 use super::tell::{Author, Teller};
+use super::{QueueError, tally};
 use crate::{App, Call, Error, Result};
 
 /// How many are put back in one transaction.
@@ -93,4 +96,55 @@ pub async fn replay_all(app: &App, call: &Call, filter: DeadFilter) -> Result<u6
         let Some(last) = last else { return Ok(replayed) };
         before = Some(last);
     }
+}
+
+/// What is told of a dead letter that is removed.
+#[derive(Serialize)]
+struct Deleted<'a> {
+    task: TaskId,
+    attempt: u32,
+    pool: &'a str,
+    title: &'a str,
+}
+
+/// Removes a dead letter with its attempts, for good. Only time does that by itself, and not before 7 days.
+///
+/// # Errors
+/// If the caller may not, there is none, it is no dead letter, or its run may still come back to it.
+#[instrument(level = "debug", name = "app.dead.delete", skip_all, fields(tenant = %call.actor.tenant, task = %id))]
+pub async fn delete(app: &App, call: &Call, id: TaskId) -> Result<()> {
+    call.may("task", "delete", Reach::Team)?;
+    let (app_, call_) = (app.clone(), call.clone());
+    let work = move |tx: &mut Tx<'_>| {
+        tx.tasks().lock_graph(true)?;
+        let found = tx.tasks().find(id)?.ok_or(QueueError::NoTask(id))?;
+        if found.state != TaskState::Dead {
+            return Err(Error::Queue(QueueError::TaskNotDead(id, found.state)));
+        }
+        drop_one(tx, id)?;
+        let told = Deleted {
+            task: id,
+            attempt: found.attempt,
+            pool: found.task.asked.pool.as_str(),
+            title: &found.task.asked.title,
+        };
+        call_.tell(&app_, tx, call_.event(&app_, "task:deleted", &told, ("taskId", id)))
+    };
+    tally::write(app, call.actor.tenant, work).await
+}
+
+/// Removes one task that is dead, whenever it died, unless something that is not over depends on it.
+fn drop_one(tx: &mut Tx<'_>, id: TaskId) -> Result<()> {
+    // Of all that are over, the first one behind the id before it: none comes between.
+    let before = TaskId::from_uuid(Uuid::from_u128(id.uuid().as_u128().saturating_sub(1)));
+    let ended = Before { dead: Timestamp::MAX, others: Timestamp::MIN };
+    let looked = tx.attic().tasks(ended, before, 1)?;
+    if looked.next != Some(id) {
+        // Time removed it at this moment; whatever was looked at instead stays as it is.
+        return Err(Error::Queue(QueueError::NoTask(id)));
+    }
+    if looked.removed == 0 {
+        return Err(Error::Queue(QueueError::TaskNeeded(id)));
+    }
+    Ok(())
 }

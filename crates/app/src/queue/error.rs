@@ -19,6 +19,12 @@ pub enum QueueError {
     /// A task does not wait, so that this cannot be done with it.
     #[error("task {0} is {1}; only one that is ready or delayed can be assigned")]
     TaskNotWaiting(TaskId, TaskState),
+    /// A task is no dead letter, so that it cannot be removed.
+    #[error("task {0} is {1}; only one that is dead can be removed")]
+    TaskNotDead(TaskId, TaskState),
+    /// Something that is not over depends on a task.
+    #[error("task {0} is still needed: its run is not over, or another task waits for it")]
+    TaskNeeded(TaskId),
     /// A task waits for one that will not succeed.
     #[error("task {0}, which it would wait for, has failed or was cancelled")]
     DependencyFailed(TaskId),
@@ -49,9 +55,11 @@ impl Report for QueueError {
     fn code(&self) -> Code {
         match self {
             Self::NoTask(_) => code::TASK_NOT_FOUND,
-            Self::TaskOver(..) | Self::TaskNotOver(..) | Self::TaskNotWaiting(..) => {
-                code::TASK_STATE
-            }
+            Self::TaskOver(..)
+            | Self::TaskNotOver(..)
+            | Self::TaskNotWaiting(..)
+            | Self::TaskNotDead(..)
+            | Self::TaskNeeded(_) => code::TASK_STATE,
             Self::DependencyFailed(_) => code::DEPENDENCY_FAILED,
             Self::LeaseLost(_) => code::TASK_LEASE_LOST,
             Self::NoWorker(_) => code::WORKER_NOT_FOUND,
@@ -66,8 +74,11 @@ impl Report for QueueError {
         let hint = match self {
             Self::NoTask(_) => "godel task list shows them; what is over is kept for 30 days",
             Self::TaskOver(..) => "godel task retry TASK puts it back into the queue",
-            Self::TaskNotOver(..) | Self::TaskNotWaiting(..) => {
+            Self::TaskNotOver(..) | Self::TaskNotWaiting(..) | Self::TaskNotDead(..) => {
                 "godel task show TASK tells where it is"
+            }
+            Self::TaskNeeded(_) => {
+                "let its run end first: godel task show TASK tells which one that is"
             }
             Self::DependencyFailed(_) => "try that one again first: godel task retry TASK",
             Self::LeaseLost(_) => "drop what was done: another attempt may be running",

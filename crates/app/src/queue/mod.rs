@@ -34,7 +34,7 @@ pub use census::{Counter, Counts};
 pub use desk::{Desk, Desks};
 pub use error::QueueError;
 pub(crate) use heal::STUCK;
-pub use holders::HELD_MAX_SECONDS;
+pub use holders::{HELD_MAX_SECONDS, HoldWatch};
 pub(crate) use tasks::call_off;
 pub use tell::Author;
 pub(crate) use tell::Teller;

@@ -153,7 +153,7 @@ impl Tally {
 }
 
 fn moves_dead(event: &Logged) -> bool {
-    matches!(event.event.kind.as_str(), "task:dead" | "task:replayed")
+    matches!(event.event.kind.as_str(), "task:dead" | "task:replayed" | "task:deleted")
 }
 
 /// Events after which somebody who waits may get something.

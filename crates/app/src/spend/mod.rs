@@ -5,11 +5,10 @@
 mod askers;
 pub mod budgets;
 pub mod check;
-pub mod reports;
 pub mod tokens;
 mod upkeep;
 mod who;
 
 pub(crate) use askers::Askers;
-pub use upkeep::{load, start, stop, trim};
+pub use upkeep::{load, oldest, start, stop, trim};
 pub use who::{Shown, who};

@@ -7,14 +7,17 @@ use godel_model::{CallId, TenantId};
 use godel_proxy::{BadConfig, Config};
 use godel_store::{DatabaseUrl, Scope, Tx};
 use jiff::{SignedDuration, Timestamp};
+use tokio::runtime::Handle;
 use uuid::Uuid;
 
 use crate::{App, Crew, Error, Result};
 
 /// How often a server says that it is alive.
 const ALIVE_EVERY: Duration = Duration::from_secs(15);
-/// How often it is looked whether the file has changed.
+/// How often it is looked whether a file has changed.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How often it is told what was spent meanwhile.
+const TELL_EVERY: Duration = Duration::from_secs(2);
 /// How often old attempts are removed.
 const TRIM_EVERY: Duration = Duration::from_secs(600);
 /// How long the last words of the ledger may take.
@@ -34,18 +37,19 @@ pub fn load(path: &Path) -> std::result::Result<Config, BadConfig> {
     }
 }
 
-/// Settles what a server that died left open, and then keeps the ledger going.
+/// Settles what a server that died left open, and then keeps the ledger going: on the runtime of those
+/// who wait for it.
 ///
 /// # Errors
 /// If the database fails.
-pub async fn start(app: &App, crew: &Crew, file: PathBuf) -> Result<()> {
+pub async fn start(app: &App, crew: &Crew, (file, at): (PathBuf, &Handle)) -> Result<()> {
     godel_proxy::metrics::describe();
     let ledger = app.switchboard.ledger().clone();
     // A file has one server; whoever left something open in it is dead.
     let alone = matches!(app.store.url(), DatabaseUrl::Sqlite(_));
     while ledger.keep(alone).await? {}
     let writer = ledger.clone();
-    app.last.spawn(async move { writer.run().await });
+    app.last.spawn_on(at, async move { writer.run().await });
     let (stopping, keeper, switchboard) = (crew.stopping(), ledger, app.switchboard.clone());
     crew.spawn(async move {
         while tokio::time::timeout(ALIVE_EVERY, stopping.cancelled()).await.is_err() {
@@ -53,6 +57,12 @@ pub async fn start(app: &App, crew: &Crew, file: PathBuf) -> Result<()> {
             if let Err(error) = keeper.keep(false).await {
                 tracing::warn!(%error, "this server could not say that it is alive");
             }
+        }
+    });
+    let (stopping, teller) = (crew.stopping(), app.switchboard.ledger().clone());
+    crew.spawn(async move {
+        while tokio::time::timeout(TELL_EVERY, stopping.cancelled()).await.is_err() {
+            teller.tell_spent();
         }
     });
     let (stopping, board) = (crew.stopping(), app.switchboard.clone());
@@ -64,12 +74,16 @@ pub async fn start(app: &App, crew: &Crew, file: PathBuf) -> Result<()> {
     });
     let (stopping, app_) = (crew.stopping(), app.clone());
     crew.spawn(async move {
-        let mut seen = stamp(&file);
+        let mut seen = stamps(&app_, &file);
         while tokio::time::timeout(LOOK_EVERY, stopping.cancelled()).await.is_err() {
-            let now = stamp(&file);
+            let now = stamps(&app_, &file);
             if now != seen {
-                seen = now;
                 reload(&app_, &file);
+                seen = stamps(&app_, &file);
+                // What changed while it was read is seen the next time.
+                if seen.iter().map(|(path, _)| path).eq(now.iter().map(|(path, _)| path)) {
+                    seen = now;
+                }
             }
         }
     });
@@ -88,6 +102,7 @@ pub async fn start(app: &App, crew: &Crew, file: PathBuf) -> Result<()> {
 pub async fn stop(app: &App) {
     app.switchboard.tidy().await;
     let ledger = app.switchboard.ledger();
+    ledger.tell_spent();
     ledger.stop();
     if !app.last.stop(LAST_WORDS).await {
         tracing::warn!("the ledger was not written to its end in time");
@@ -97,12 +112,22 @@ pub async fn stop(app: &App) {
     }
 }
 
-fn stamp(file: &Path) -> Option<(SystemTime, u64)> {
+/// When a file was changed, and how long it is.
+type Stamp = Option<(SystemTime, u64)>;
+
+fn stamp(file: &Path) -> Stamp {
     let meta = std::fs::metadata(file).ok()?;
     Some((meta.modified().ok()?, meta.len()))
 }
 
-/// Takes the file anew; one that makes no sense changes nothing.
+/// Looks at the file of providers, and at the list of models and the keys that it names.
+fn stamps(app: &App, file: &Path) -> Vec<(PathBuf, Stamp)> {
+    let config = app.switchboard.config();
+    let files = std::iter::once(file).chain(config.files());
+    files.map(|path| (path.to_owned(), stamp(path))).collect()
+}
+
+/// Takes the files anew; what makes no sense changes nothing.
 fn reload(app: &App, file: &Path) {
     match load(file) {
         Ok(config) => {
@@ -154,7 +179,7 @@ async fn trim_some(app: &App, tenant: TenantId, before: CallId) -> Result<u64> {
 }
 
 /// Returns an id that is smaller than all that were made since a time.
-fn oldest(at: Timestamp) -> CallId {
+pub fn oldest(at: Timestamp) -> CallId {
     let millis = u128::try_from(at.as_millisecond()).unwrap_or(0);
     CallId::from_uuid(Uuid::from_u128(millis << 80))
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Modules whose functions with a call are use cases.
-const MODULES: [&str; 56] = [
+const MODULES: [&str; 57] = [
     "app/src/audit.rs",
     "app/src/auth/device.rs",
     "app/src/auth/login.rs",
@@ -23,7 +23,6 @@ const MODULES: [&str; 56] = [
     "app/src/queue/workers.rs",
     "app/src/secrets.rs",
     "app/src/spend/budgets.rs",
-    "app/src/spend/reports.rs",
     "app/src/spend/tokens.rs",
     "app/src/teams/mod.rs",
     "app/src/tenants.rs",
@@ -35,6 +34,7 @@ const MODULES: [&str; 56] = [
     "board/src/rehearsal.rs",
     "board/src/views.rs",
     "board/src/worktrees.rs",
+    "books/src/reports.rs",
     "fleet/src/agents.rs",
     "fleet/src/attach.rs",
     "fleet/src/carry/export.rs",
@@ -54,6 +54,7 @@ const MODULES: [&str; 56] = [
     "fleet/src/snapshots/forget.rs",
     "fleet/src/spawn.rs",
     "fleet/src/stop.rs",
+    "repos/src/jobs.rs",
     "studio/src/attempts/end.rs",
     "studio/src/attempts/look.rs",
     "studio/src/attempts/start.rs",

@@ -1,5 +1,6 @@
 //! `godel dead`: tasks that were tried as often as allowed.
 
+mod delete;
 mod export;
 
 use std::io::{self, BufRead as _};
@@ -27,13 +28,15 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
             replay_matching(context, (all, filter), yes).await
         }
         Asked::Replay { tasks, filter, yes, .. } => {
-            if !is_empty(&filter) {
-                return Err(Error::usage(
-                    "tasks and a filter were given",
-                    "name either tasks, or which ones with --pool, --error and --title",
-                ));
-            }
+            one_or_other(&filter)?;
             replay_named(context, &tasks, yes).await
+        }
+        Asked::Delete { tasks, all, filter, yes } if tasks.is_empty() => {
+            delete::matching(context, (all, filter), yes).await
+        }
+        Asked::Delete { tasks, filter, yes, .. } => {
+            one_or_other(&filter)?;
+            delete::named(context, &tasks, yes).await
         }
         Asked::Export { filter, format, output } => {
             export::run(context, &filter, format, output.as_deref()).await
@@ -43,6 +46,28 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
 
 fn is_empty(filter: &DeadFilter) -> bool {
     filter.pool.is_none() && filter.error.is_none() && filter.title.is_none()
+}
+
+/// Refuses a filter where tasks are named.
+fn one_or_other(filter: &DeadFilter) -> Result<()> {
+    if is_empty(filter) {
+        return Ok(());
+    }
+    Err(Error::usage(
+        "tasks and a filter were given",
+        "name either tasks, or which ones with --pool, --error and --title",
+    ))
+}
+
+/// Writes a filter as the server reads it, unless nothing was said of which dead letters are meant.
+fn meant(all: bool, filter: &DeadFilter) -> Result<Value> {
+    if !all && is_empty(filter) {
+        return Err(Error::usage(
+            "nothing was said of which dead letters are meant",
+            "name tasks, or which ones with --pool, --error and --title, or give --all",
+        ));
+    }
+    query(filter)
 }
 
 /// Writes a filter as the server reads it.
@@ -97,24 +122,10 @@ async fn replay_matching(
     (all, filter): (bool, DeadFilter),
     yes: bool,
 ) -> Result<Exit> {
-    if !all && is_empty(&filter) {
-        return Err(Error::usage(
-            "nothing was said of which dead letters are meant",
-            "name tasks, or which ones with --pool, --error and --title, or give --all",
-        ));
-    }
-    let query = query(&filter)?;
+    let query = meant(all, &filter)?;
     let found = locate::server(context).await?;
-    if !yes {
-        let (tasks, more) =
-            lookup::first::<Task>(&found.client, PATH, Some(query), LIST_MAX).await?;
-        let count = match more {
-            true => format!("more than {}", tasks.len()),
-            false => tasks.len().to_string(),
-        };
-        if tasks.len() > 1 && !agreed(context, &count).await? {
-            return Ok(Exit::Failure);
-        }
+    if !yes && !may_all(context, (&found.client, query), REPLAY).await? {
+        return Ok(Exit::Failure);
     }
     let DeadFilter { pool, error, title } = filter;
     let body = ReplayDead { pool, error, title };
@@ -128,9 +139,9 @@ async fn replay_named(context: &Context, given: &[String], yes: bool) -> Result<
     let client = &found.client;
     let mut tasks = Vec::with_capacity(given.len());
     for name in given {
-        tasks.push(dead(client, name).await?);
+        tasks.push(dead(client, name, "`godel task retry TASK` also tries others again").await?);
     }
-    if tasks.len() > 1 && !yes && !agreed(context, &tasks.len().to_string()).await? {
+    if tasks.len() > 1 && !yes && !agreed(context, REPLAY, &tasks.len().to_string()).await? {
         return Ok(Exit::Failure);
     }
     let mut replayed = 0;
@@ -143,24 +154,38 @@ async fn replay_named(context: &Context, given: &[String], yes: bool) -> Result<
 }
 
 /// Finds a task that must be a dead letter.
-async fn dead(client: &Client, given: &str) -> Result<Task> {
+async fn dead(client: &Client, given: &str, hint: &str) -> Result<Task> {
     let task = task::find(client, given).await?;
     if task.state == "dead" {
         return Ok(task);
     }
     let message = format!("task {} is no dead letter: it is {}", task.id, task.state);
-    Err(Error::usage(message, "`godel task retry TASK` also tries others again"))
+    Err(Error::usage(message, hint))
 }
 
-/// Asks a person whether so many are to be replayed.
-async fn agreed(context: &Context, count: &str) -> Result<bool> {
+/// What is to be done with dead letters, in words: as an order, as a question, and when it was done.
+type Deed = [&'static str; 3];
+const REPLAY: Deed = ["replay", "Replay", "replayed"];
+
+/// Asks a person whether all that match are meant, if they are more than one.
+async fn may_all(context: &Context, (client, query): (&Client, Value), deed: Deed) -> Result<bool> {
+    let (tasks, more) = lookup::first::<Task>(client, PATH, Some(query), LIST_MAX).await?;
+    let count = match more {
+        true => format!("more than {}", tasks.len()),
+        false => tasks.len().to_string(),
+    };
+    Ok(tasks.len() <= 1 || agreed(context, deed, &count).await?)
+}
+
+/// Asks a person whether so many are meant.
+async fn agreed(context: &Context, [order, question, done]: Deed, count: &str) -> Result<bool> {
     if !can_ask() {
         return Err(Error::usage(
-            format!("this would replay {count} dead letters"),
+            format!("this would {order} {count} dead letters"),
             "add --yes if that is what you want",
         ));
     }
-    context.output.ask(&format!("Replay {count} dead letters? [y/N] "));
+    context.output.ask(&format!("{question} {count} dead letters? [y/N] "));
     let line = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line).map(|_| line)
@@ -169,7 +194,7 @@ async fn agreed(context: &Context, count: &str) -> Result<bool> {
     let line = line.map_err(|cause| Error::file("the terminal", "read", cause))?;
     let agreed = matches!(line.trim().to_lowercase().as_str(), "y" | "yes");
     if !agreed {
-        context.output.note("nothing was replayed");
+        context.output.note(format_args!("nothing was {done}"));
     }
     Ok(agreed)
 }

@@ -1,19 +1,28 @@
 //! `godel project`: what a tenant works on.
 
-use godel_api::{NewProject, Project, ProjectLimits, ProjectPatch};
-use godel_args::project::{LimitFlags, Project as Asked};
+use std::time::Duration;
+
+use godel_api::{
+    Client, ClientError, MakeRepository, NewProject, Project, ProjectLimits, ProjectPatch,
+    RepositoryJob, RepositoryState,
+};
+use godel_args::project::{LimitFlags, OriginFlags, Project as Asked};
 use godel_console::lookup::{self, NOTHING};
 use godel_console::measure::{bytes, dollars};
+use godel_console::output::plain;
 use godel_console::{Context, Error, Exit, Result, locate};
-use godel_model::ProjectName;
+use godel_model::{Invalid, ProjectName, Report as _, code};
 use reqwest::Method;
 use serde_json::json;
+
+/// How often it is looked how far a repository is.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
 
 /// Does what was asked for.
 pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
     match asked {
-        Asked::Create { name, description, limits } => {
-            create(context, name, description, &limits).await
+        Asked::Create { name, description, origin, limits } => {
+            create(context, (name, description), &origin, &limits).await
         }
         Asked::List => list(context).await,
         Asked::Show { name } => {
@@ -29,16 +38,66 @@ pub(crate) async fn run(context: &Context, asked: Asked) -> Result<Exit> {
 
 async fn create(
     context: &Context,
-    name: String,
-    description: Option<String>,
+    (name, description): (String, Option<String>),
+    origin: &OriginFlags,
     limits: &LimitFlags,
 ) -> Result<Exit> {
     name.parse::<ProjectName>()?;
-    let repository = limits.repository().filter(|path| !path.is_empty());
-    let limits = Some(limits.over(&ProjectLimits::default()));
-    let new = NewProject { name, description, limits, repository };
     let found = locate::server(context).await?;
-    present(context, found.client.call(Method::POST, "/api/v1/projects", Some(&new)).await?)
+    let made = match origin.wanted() {
+        Some((clone, folder)) => {
+            is_free(&found.client, &name).await?;
+            Some(make(context, &found.client, MakeRepository { clone, folder }).await?)
+        }
+        None => None,
+    };
+    let given = limits.repository().filter(|path| !path.is_empty());
+    let (repository, limits) = (made.clone().or(given), limits.over(&ProjectLimits::default()));
+    let new = NewProject { name, description, limits: Some(limits), repository };
+    let project: Result<Project, ClientError> =
+        found.client.call(Method::POST, "/api/v1/projects", Some(&new)).await;
+    if let (Err(_), Some(folder), false) = (&project, made, context.output.is_json()) {
+        let next = "give it to a project with --repository";
+        context.output.note(format_args!("note: the repository is in {folder}; {next}"));
+    }
+    present(context, project?)
+}
+
+/// Refuses a name that is taken, before anything is made for it.
+async fn is_free(client: &Client, name: &str) -> Result<()> {
+    match lookup::project(client, name).await {
+        Ok(_) => {
+            let why = format!("another project is called \"{name}\"");
+            Err(Invalid::new(code::PROJECT_NAME_TAKEN, why).with_hint("choose another name").into())
+        }
+        Err(error) if error.code() == code::PROJECT_NOT_FOUND => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Lets the server make a repository, waits until it is there, and returns its folder.
+async fn make(context: &Context, client: &Client, asked: MakeRepository) -> Result<String> {
+    let begun = client.call(Method::POST, "/api/v1/repositories", Some(&asked)).await;
+    let mut job: RepositoryJob = begun?;
+    let path = format!("/api/v1/repositories/{}", job.id);
+    let mut told = String::new();
+    loop {
+        match job.state {
+            RepositoryState::Ready => return Ok(job.folder),
+            RepositoryState::Failed => {
+                let why = job.why.unwrap_or_default();
+                let why = format!("{} is no repository: {why}", job.folder);
+                return Err(Invalid::new(code::GIT_FAILED, why).into());
+            }
+            RepositoryState::Working => {}
+        }
+        if job.progress != told {
+            told.clone_from(&job.progress);
+            context.output.remark(plain(&told));
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+        job = client.call(Method::GET, &path, NOTHING).await?;
+    }
 }
 
 async fn update(

@@ -358,6 +358,12 @@ mod real {
 
     #[tokio::test(flavor = "multi_thread")]
     #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
+    async fn claude_with_a_model_of_open_ai() {
+        real(&["--harness", "claude", "--model", GPT], "chat").await;
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    #[ignore = "needs the agent programs: cargo xtask test --only clients --clients all"]
     async fn claude_with_a_server_that_speaks_tls() {
         real_behind(&["--harness", "claude", "--model", CLAUDE], "anthropic", "auto").await;
     }

@@ -169,6 +169,39 @@ async fn an_agent_brings_a_task_to_review_and_a_person_lands_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_project_has_as_many_at_work_as_it_allows_and_the_next_comes_in_when_there_is_a_place() {
+    let yard = Yard::open(PERSON).await;
+    let allow =
+        |count: &str| yard.run(&["project", "update", "app", "--max-agents", count]).expect(0);
+    allow("2");
+    let busy = || yard.spawn("[[shell sleep 600]]");
+    let (first, second) = (busy(), busy());
+    yard.until(&first, "executing");
+    yard.until(&second, "executing");
+    let (third, fourth, fifth) = (busy(), busy(), busy());
+    std::thread::sleep(Duration::from_secs(2));
+    for name in [&third, &fourth, &fifth] {
+        assert_eq!(yard.agent(name)["lifecycleState"], "initializing", "{name} waits");
+    }
+    // One leaves, and the first of those who wait is pulled in.
+    yard.run(&["agent", "kill", &first]).expect(0);
+    yard.until(&third, "executing");
+    assert_eq!(yard.agent(&fourth)["lifecycleState"], "initializing");
+    // More are allowed: nobody has to leave for that, and no more come in than there are places.
+    allow("3");
+    yard.until(&fourth, "executing");
+    assert_eq!(yard.agent(&fifth)["lifecycleState"], "initializing");
+    // Fewer are allowed: whoever is in stays, and nobody comes in until they are few enough.
+    allow("1");
+    yard.run(&["agent", "kill", &second]).expect(0);
+    yard.run(&["agent", "kill", &third]).expect(0);
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(yard.agent(&fifth)["lifecycleState"], "initializing");
+    yard.run(&["agent", "kill", &fourth]).expect(0);
+    yard.until(&fifth, "executing");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn who_says_done_with_work_left_over_is_told_and_goes_on() {
     let yard = Yard::open(PERSON).await;
     let name = yard.spawn(

@@ -9,13 +9,13 @@ mod session;
 
 use godel_agents::Harness;
 use godel_agents::tree::NodeNumber;
-use godel_app::Call;
 use godel_app::queue::Say;
+use godel_app::{Call, Spot};
 use godel_decide::agent::{Attempt, Ladder, Next};
 use godel_model::{AgentId, Life, LifeMove, Payload, Project, TenantId};
 use godel_runtime::{Profile, SnapshotId};
 use godel_store::Tx;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -219,13 +219,12 @@ impl Run {
         &mut self,
         project: &Project,
         own: Option<u32>,
-    ) -> std::result::Result<OwnedSemaphorePermit, End> {
-        let room = self.fleet.room(project, own).acquire_owned();
-        let stopping = self.fleet.own.crew.stopping();
-        tokio::pin!(room);
+    ) -> std::result::Result<Spot, End> {
+        let (fleet, stopping) = (self.fleet.clone(), self.fleet.own.crew.stopping());
+        let mut room = std::pin::pin!(fleet.room(project, own));
         loop {
             tokio::select! {
-                place = &mut room => return place.map_err(|_| End::Shutdown),
+                place = &mut room => return Ok(place),
                 () = self.lost.cancelled() => return Err(End::Lost),
                 () = stopping.cancelled() => return Err(End::Shutdown),
                 // Whatever else it is told is on disk, too, and read when it begins.

@@ -1,7 +1,7 @@
 //! What each dialect says about used tokens.
 
 use super::json::{Json, lean, object};
-use crate::{Dialect, Usage};
+use crate::{Dialect, Tier, Usage};
 
 /// Reads a usage object of OpenAI's: `kinds` are the names of input and output.
 fn read_openai(usage: &Json, kinds: [&str; 2]) -> Usage {
@@ -32,6 +32,11 @@ pub(crate) fn read(dialect: Dialect, usage: &Json) -> Usage {
     read
 }
 
+/// Adds how it was served, which OpenAI says beside the usage.
+pub(crate) fn served(usage: Usage, told: &Json) -> Usage {
+    Usage { tier: told.text("service_tier").map_or(usage.tier, Tier::named), ..usage }
+}
+
 /// Takes over what a later usage object of Anthropic's says anew.
 pub(crate) fn merge_anthropic(known: &mut Usage, usage: &Json) {
     let take = |field: &mut u64, value: Option<u64>| *field = value.unwrap_or(*field);
@@ -48,6 +53,16 @@ pub(crate) fn merge_anthropic(known: &mut Usage, usage: &Json) {
     take(&mut known.output, usage.count("output_tokens"));
     let details = usage.get("output_tokens_details");
     take(&mut known.reasoning, details.and_then(|details| details.count("thinking_tokens")));
+    let searches = usage.get("server_tool_use").and_then(|used| used.count("web_search_requests"));
+    take(&mut known.server_tools, searches);
+    let named = |key| usage.text(key).map(Tier::named);
+    known.tier = match (named("speed"), named("service_tier")) {
+        (Some(Tier::Standard), told) => told.unwrap_or_default(),
+        (Some(fast), _) => fast,
+        // What says nothing of the speed does not say that it was not fast.
+        (None, _) if known.tier == Tier::Fast => Tier::Fast,
+        (None, told) => told.unwrap_or(known.tier),
+    };
 }
 
 fn read_gemini(usage: &Json) -> Usage {
@@ -60,6 +75,11 @@ fn read_gemini(usage: &Json) -> Usage {
         cache_read: cached,
         output: count("candidatesTokenCount").saturating_add(thoughts),
         reasoning: thoughts,
+        tier: ["serviceTier", "trafficType"]
+            .into_iter()
+            .filter_map(|key| usage.text(key).map(Tier::named))
+            .find(|tier| *tier != Tier::Standard)
+            .unwrap_or_default(),
         ..Usage::default()
     }
 }
@@ -151,6 +171,21 @@ mod tests {
         );
         assert_eq!((usage.input, usage.output), (9, 40));
         assert_eq!((usage.cache_write_5m, usage.cache_write_1h), (10, 20));
+    }
+
+    #[test]
+    fn how_it_was_served_is_taken_over_too() {
+        let parse = |text: &str| Json::parse(text.as_bytes()).unwrap();
+        let mut usage = Usage::default();
+        let began = r#"{"input_tokens":9,"service_tier":"standard","speed":"fast"}"#;
+        merge_anthropic(&mut usage, &parse(began));
+        let searched = r#"{"output_tokens":4,"service_tier":"standard","server_tool_use":{"web_search_requests":3}}"#;
+        merge_anthropic(&mut usage, &parse(searched));
+        assert_eq!((usage.tier, usage.server_tools), (Tier::Fast, 3));
+        let gemini = parse(r#"{"promptTokenCount":1,"trafficType":"ON_DEMAND_FLEX"}"#);
+        assert_eq!(read(Dialect::Gemini, &gemini).tier, Tier::Flex);
+        let chat = parse(r#"{"usage":{},"service_tier":"priority"}"#);
+        assert_eq!(served(Usage::default(), &chat).tier, Tier::Priority);
     }
 
     #[test]

@@ -12,4 +12,4 @@ pub use budget::{Budget, BudgetScope, Crossing, Held, Period, Reserved};
 pub use call::{CallEnd, CallStart, Outcome, PaidBy, Purpose};
 pub use kind::SpendKind;
 pub use quota::{Quota, QuotaWindow};
-pub use usage::{QUARTER_MICROS, QUARTERS_PER_DAY, Saved, Usage, UsageKey, UsageSum};
+pub use usage::{QUARTER_MICROS, QUARTERS_PER_DAY, Saved, Tier, Usage, UsageKey, UsageSum};

@@ -2,6 +2,75 @@
 
 use serde::{Deserialize, Serialize};
 
+/// How a provider served a request, which changes what its tokens cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// As usual, or with capacity that was bought ahead, for which the list price is counted.
+    #[default]
+    Standard,
+    /// Later, for less.
+    Flex,
+    /// Before others, for more.
+    Priority,
+    /// Many together, within a day.
+    Batch,
+    /// By a machine that is faster.
+    Fast,
+    /// By the fastest machine there is.
+    Ultrafast,
+    /// In a way that nobody here knows; its price is not known either.
+    Other,
+}
+
+impl Tier {
+    /// Those that may have a price of their own.
+    pub const PRICED: [Self; 5] =
+        [Self::Flex, Self::Priority, Self::Batch, Self::Fast, Self::Ultrafast];
+
+    /// Returns its name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Flex => "flex",
+            Self::Priority => "priority",
+            Self::Batch => "batch",
+            Self::Fast => "fast",
+            Self::Ultrafast => "ultrafast",
+            Self::Other => "other",
+        }
+    }
+
+    /// Finds the tier that a provider or a client names, each in words of its own.
+    pub fn named(text: &str) -> Self {
+        const STANDARD: [&str; 9] = [
+            "",
+            "standard",
+            "standard_only",
+            "default",
+            "auto",
+            "on_demand",
+            "unspecified",
+            "scale",
+            "provisioned_throughput",
+        ];
+        // Nearly all are these, so that nothing is copied for them.
+        if STANDARD.contains(&text) {
+            return Self::Standard;
+        }
+        let text = text.trim().to_ascii_lowercase();
+        // Google says `SERVICE_TIER_FLEX`, and elsewhere `ON_DEMAND_FLEX`.
+        let text = ["service_tier_", "on_demand_"]
+            .into_iter()
+            .find_map(|before| text.strip_prefix(before))
+            .unwrap_or(&text);
+        if STANDARD.contains(&text) {
+            return Self::Standard;
+        }
+        Self::PRICED.into_iter().find(|tier| tier.as_str() == text).unwrap_or(Self::Other)
+    }
+}
+
 /// Tokens of one request, each counted once: the kinds do not overlap, except for `reasoning`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -18,8 +87,11 @@ pub struct Usage {
     pub output: u64,
     /// How much of the output was reasoning.
     pub reasoning: u64,
-    /// How often tools of the provider were called.
+    /// How often tools of the provider were called that are paid for by the call.
     pub server_tools: u64,
+    /// How it was served; it is told in the price of a request, and means nothing in a sum.
+    #[serde(skip)]
+    pub tier: Tier,
 }
 
 impl Usage {
@@ -128,5 +200,35 @@ impl UsageSum {
         self.usage.add(&other.usage);
         self.saved.add(other.saved);
         self.cost_micros = self.cost_micros.saturating_add(other.cost_micros);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tier_is_found_by_the_words_of_each_provider() {
+        for (text, tier) in [
+            ("default", Tier::Standard),
+            ("auto", Tier::Standard),
+            ("on_demand", Tier::Standard),
+            ("ON_DEMAND", Tier::Standard),
+            ("SERVICE_TIER_UNSPECIFIED", Tier::Standard),
+            ("scale", Tier::Standard),
+            ("flex", Tier::Flex),
+            ("SERVICE_TIER_FLEX", Tier::Flex),
+            ("ON_DEMAND_PRIORITY", Tier::Priority),
+            ("Priority", Tier::Priority),
+            ("batch", Tier::Batch),
+            ("fast", Tier::Fast),
+            ("ultrafast", Tier::Ultrafast),
+            ("performance", Tier::Other),
+        ] {
+            assert_eq!(Tier::named(text), tier, "{text}");
+        }
+        for tier in Tier::PRICED {
+            assert_eq!(Tier::named(tier.as_str()), tier);
+        }
     }
 }

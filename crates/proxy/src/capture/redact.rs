@@ -8,6 +8,7 @@
 use std::ops::Range;
 
 use memchr::memmem;
+use serde::Deserialize;
 
 use crate::policy::keys_in;
 
@@ -30,17 +31,51 @@ const TOKEN_MARKS: [(&str, usize); 9] = [
 const NAMES: [&str; 8] =
     ["password", "passwd", "pwd", "secret", "api_key", "apikey", "access_token", "client_secret"];
 
+/// What can be told by its shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Keys, tokens, private keys and passwords.
+    Secret,
+    /// A mail address.
+    Mail,
+    /// The number of a payment card, whose check digit is right.
+    Card,
+    /// A telephone number, written with its country.
+    Phone,
+    /// The number of a bank account, whose check digits are right.
+    Account,
+    /// A social security number of the United States.
+    Social,
+}
+
+impl Kind {
+    const PERSONAL: [Self; 5] = [Self::Mail, Self::Card, Self::Phone, Self::Account, Self::Social];
+}
+
+/// Returns where something of a kind is.
+pub(crate) fn found(text: &str, kind: Kind) -> Vec<Range<usize>> {
+    match kind {
+        Kind::Secret => [
+            keys_in(text.as_bytes()),
+            tokens(text),
+            private_keys(text),
+            named(text),
+            passwords(text),
+        ]
+        .concat(),
+        Kind::Mail => mails(text),
+        Kind::Account => accounts(text),
+        Kind::Card | Kind::Phone | Kind::Social => numbers(text, kind),
+    }
+}
+
 /// Returns a text without what looks like a secret or like personal data.
 pub(crate) fn redact(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut found: Vec<(Range<usize>, &str)> = Vec::new();
-    found.extend(keys_in(bytes).into_iter().map(|place| (place, SECRET)));
-    found.extend(tokens(text).into_iter().map(|place| (place, SECRET)));
-    found.extend(private_keys(text).into_iter().map(|place| (place, SECRET)));
-    found.extend(named(text).into_iter().map(|place| (place, SECRET)));
-    found.extend(passwords(text).into_iter().map(|place| (place, SECRET)));
-    found.extend(mails(text).into_iter().map(|place| (place, PERSONAL)));
-    found.extend(numbers(text).into_iter().map(|place| (place, PERSONAL)));
+    let secret = found(text, Kind::Secret).into_iter().map(|place| (place, SECRET));
+    let personal = Kind::PERSONAL.into_iter().flat_map(|kind| found(text, kind));
+    let mut found: Vec<(Range<usize>, &str)> = secret.collect();
+    found.extend(personal.map(|place| (place, PERSONAL)));
     // The longest of those that begin at the same place.
     found.sort_by_key(|(place, _)| (place.start, std::cmp::Reverse(place.end)));
     let (mut clean, mut from) = (String::with_capacity(text.len()), 0);
@@ -173,8 +208,8 @@ fn mails(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Finds numbers of cards, bank accounts, social security, and telephones.
-fn numbers(text: &str) -> Vec<Range<usize>> {
+/// Finds numbers of cards, social security, or telephones.
+fn numbers(text: &str, kind: Kind) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -188,11 +223,15 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
             let word = &bytes[at..at + length];
             let digits: Vec<u8> = word.iter().copied().filter(u8::is_ascii_digit).collect();
             let glued = bytes.get(at + length).is_some_and(u8::is_ascii_alphanumeric);
-            let telephone = plus && (8..=15).contains(&digits.len());
-            let card = (13..=19).contains(&digits.len()) && luhn(&digits);
-            let social =
-                word.len() == 11 && word[3] == b'-' && word[6] == b'-' && digits.len() == 9;
-            if !glued && (telephone || card || social) {
+            let is = match kind {
+                Kind::Phone => plus && (8..=15).contains(&digits.len()),
+                Kind::Card => (13..=19).contains(&digits.len()) && luhn(&digits),
+                Kind::Social => {
+                    word.len() == 11 && word[3] == b'-' && word[6] == b'-' && digits.len() == 9
+                }
+                Kind::Secret | Kind::Mail | Kind::Account => false,
+            };
+            if is && !glued {
                 found.push(at..at + length);
             }
             at += length.max(1);
@@ -200,7 +239,6 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
             at += 1;
         }
     }
-    found.extend(accounts(text));
     found
 }
 

@@ -1,3 +1,5 @@
+use godel_llm::Dialect;
+
 use super::*;
 
 #[test]
@@ -52,6 +54,7 @@ fn what_makes_no_sense_is_refused_with_its_place() {
         ("[providers.x]\n", "provider x: it needs an address"),
         ("[providers.v1]\nchat = \"http://a\"", "provider v1: a name"),
         ("[providers.x]\nchat = \"ftp://a\"", "provider x: an address"),
+        ("[providers.x]\nchat = \"http:///v1?a=b\"", "provider x: an address"),
         ("[providers.x]\nchat = \"http://a\"\nkey = \"sk\"", "provider x: unknown field"),
         ("surprise = 1", "surprise"),
         ("models = \"/nowhere/models.toml\"", "/nowhere/models.toml cannot be read"),
@@ -117,4 +120,35 @@ fn machines_and_storage_cost_what_the_file_says_and_nothing_without_it() {
         let said = Config::read(text).unwrap_err().to_string();
         assert!(said.contains(why), "{text}: {said}");
     }
+}
+
+#[test]
+fn an_address_may_have_a_query_that_goes_with_each_request() {
+    let text = "[providers.azure]\nchat = \"https://x.example/openai/deployments/d?api-version=2024-10-21\"";
+    let config = Config::read(text).unwrap();
+    let azure = &config.providers["azure"];
+    assert_eq!(azure.base(Dialect::Chat), Some("https://x.example/openai/deployments/d"));
+    assert_eq!(azure.query(Dialect::Chat), Some("api-version=2024-10-21"));
+    assert_eq!(config.providers["openai"].query(Dialect::Chat), None);
+}
+
+#[test]
+fn the_files_that_are_watched_are_the_list_of_models_and_those_with_keys() {
+    assert_eq!(Config::read("").unwrap().files(), Vec::<&Path>::new());
+    let folder = folder();
+    let list = folder.join("models.toml");
+    std::fs::write(&list, "").unwrap();
+    let text = format!(
+        "models = {list:?}\n[providers.a]\nchat = \"http://a\"\nkey_files = [\"/k/2\", \"/k/1\"]\n\
+         [providers.b]\nchat = \"http://b\"\nkey_files = [\"/k/1\"]"
+    );
+    let config = Config::read(&text).unwrap();
+    assert_eq!(config.files(), [Path::new("/k/1"), Path::new("/k/2"), &list]);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+fn folder() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("godel-config-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
 }

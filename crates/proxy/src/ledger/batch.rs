@@ -10,7 +10,7 @@ use godel_store::{OpenCalls, Tx};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Closing, Inner, OpenRow, Opening, Refusal, UsedUp, lost, unasked};
+use super::{Closing, Inner, OpenRow, Opening, Refusal, Told, lost, unasked};
 
 /// What one transaction writes.
 #[derive(Debug, Default)]
@@ -29,8 +29,8 @@ pub(super) struct Written {
     pub(super) answers: Vec<Result<CallStart, Refusal>>,
     /// How many calls of which rows are in the ledger now.
     pub(super) closed: Vec<(OpenRow, usize)>,
-    /// The budgets that were told to be used up.
-    pub(super) news: Vec<UsedUp>,
+    /// The budgets that were told to be used up, and what is to be told of what was spent.
+    pub(super) told: Told,
 }
 
 /// What a transaction has to do with: budgets and sums, each read once and written once.
@@ -89,14 +89,14 @@ impl Batch {
                 book.crossings.push((tenant, budget.id, Crossing::Exceeded));
             }
         }
-        let news = book.write(tx, inner, now)?;
+        let told = book.write(tx, inner, now)?;
         for (tenant, quota) in &self.quotas {
             tx.quotas().put(*tenant, quota)?;
         }
         for (tenant, event, _) in &self.events {
             tx.record_for(*tenant, event.clone())?;
         }
-        Ok(Written { answers, closed: closed.into_iter().collect(), news })
+        Ok(Written { answers, closed: closed.into_iter().collect(), told })
     }
 
     /// Returns everything that has ended.
@@ -121,13 +121,13 @@ fn budgets_of(start: &CallStart) -> impl Iterator<Item = (TenantId, BudgetId)> {
 }
 
 /// Settles what is open in some rows and forgets them; with each it is told whether nobody was asked
-/// then. Returns which budgets are told to be used up.
+/// then. Returns what is told of it.
 pub(super) fn settle_rows(
     tx: &mut Tx<'_>,
     inner: &Inner,
     rows: &[(OpenCalls, bool)],
     now: Timestamp,
-) -> godel_store::Result<Vec<UsedUp>> {
+) -> godel_store::Result<Told> {
     let calls = rows.iter().flat_map(|(open, _)| &open.calls);
     let mut book = Book::read(tx, calls.flat_map(budgets_of).collect(), now)?;
     for (open, unsure) in rows {
@@ -193,16 +193,19 @@ impl<'a> Book<'a> {
         }
     }
 
-    /// Writes sums, budgets, and what is to be told of them; returns which are told to be used up.
+    /// Writes sums, budgets, and what is to be told of them; returns which are told to be used up, and
+    /// what each tenant spent.
     fn write(
         &mut self,
         tx: &mut Tx<'_>,
         inner: &Inner,
         now: Timestamp,
-    ) -> godel_store::Result<Vec<UsedUp>> {
+    ) -> godel_store::Result<Told> {
         self.sum_up();
+        let mut spent: BTreeMap<TenantId, UsageSum> = BTreeMap::new();
         for ((tenant, key), sum) in &self.sums {
             tx.usage().add(*tenant, key, sum)?;
+            spent.entry(*tenant).or_default().add(sum);
         }
         for ((tenant, _), budget) in &self.budgets {
             if let Some(budget) = budget {
@@ -219,7 +222,7 @@ impl<'a> Book<'a> {
                 }
                 news.push(used_up);
             }
-            let event = told(inner, budget, *crossing, now);
+            let event = crossed(inner, budget, *crossing, now);
             if let Some(trouble) = Trouble::of_budget(budget, *crossing == Crossing::Exceeded) {
                 let id = event.id.uuid();
                 let incident = Incident { id, raised_at: now, answer: None, trouble };
@@ -227,7 +230,7 @@ impl<'a> Book<'a> {
             }
             tx.record_for(*tenant, event)?;
         }
-        Ok(news)
+        Ok((news, spent.into_iter().collect()))
     }
 }
 
@@ -263,10 +266,10 @@ impl Opening {
     }
 }
 
-fn told(inner: &Inner, budget: &Budget, crossing: Crossing, now: Timestamp) -> NewEvent {
+fn crossed(inner: &Inner, budget: &Budget, crossing: Crossing, now: Timestamp) -> NewEvent {
     #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
-    struct Told {
+    struct Crossed {
         budget: BudgetId,
         scope: String,
         period: &'static str,
@@ -277,7 +280,7 @@ fn told(inner: &Inner, budget: &Budget, crossing: Crossing, now: Timestamp) -> N
         Crossing::Warning => "budget:warning",
         Crossing::Exceeded => "budget:exceeded",
     };
-    let told = Told {
+    let told = Crossed {
         budget: budget.id,
         scope: budget.scope.to_string(),
         period: budget.period.as_str(),

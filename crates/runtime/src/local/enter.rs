@@ -13,7 +13,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
 
-use super::plan::{Ceilings, First, Inner, Outer, Relay};
+use super::plan::{Ceilings, First, Inner, Outer};
 use super::{family, fence, relay, seccomp};
 
 /// The exit code if a program could not be started; what a shell says too.
@@ -63,6 +63,8 @@ pub fn enter(arguments: &[String]) -> Result<(), Stop> {
             family::reap(plan.parse().map_err(|_| misused())?);
             Ok(())
         }
+        "inlet" => relay::let_in(plan.parse().map_err(|_| misused())?)
+            .map_err(|error| stop(NO_WALL, "the way into a sandbox failed", error)),
         "relay" => relay::serve(plan.as_ref())
             .map_err(|error| stop(NO_WALL, "the way out of a sandbox failed", error)),
         _ => Err(misused()),
@@ -89,7 +91,7 @@ fn outer(plan: &Outer, command: &[String]) -> Result<(), Stop> {
     if plan.terminal {
         own_terminal()?;
     }
-    become_program(command, None)
+    become_program(command, None, None)
 }
 
 /// Raises the inner walls, opens the ways out, then becomes the program.
@@ -115,13 +117,20 @@ fn inner(plan: &Inner, command: &[String]) -> Result<(), Stop> {
             .map_err(|error| stop(NO_WALL, "the filter of calls cannot be set", error))?;
     }
     for (listener, relay) in listeners {
-        start(listener, relay, plan.user)?;
+        let input = Stdio::from(std::os::fd::OwnedFd::from(listener));
+        start(input, ["relay", &relay.socket.to_string_lossy()], plan.user)?;
+    }
+    if let Some(port) = plan.serves {
+        let port = port.to_string();
+        start(Stdio::inherit(), ["inlet", &port], plan.user)?;
     }
     if plan.terminal {
         // After the relays: what is typed to interrupt the program must not end them.
         own_terminal()?;
     }
-    become_program(command, plan.user)
+    // Where others come in is the inlet's alone.
+    let input = plan.serves.map(|_| Stdio::null());
+    become_program(command, plan.user, input)
 }
 
 /// Sees that the owner still lives, by the lock that it holds.
@@ -168,12 +177,11 @@ fn own_terminal() -> Result<(), Stop> {
 }
 
 /// Starts a relay with its listener as its input, so that it listens before the program starts.
-fn start(listener: TcpListener, relay: &Relay, user: Option<u32>) -> Result<(), Stop> {
+fn start(input: Stdio, step: [&str; 2], user: Option<u32>) -> Result<(), Stop> {
     let failed = |error: io::Error| stop(NO_WALL, "the way out of the sandbox failed", error);
     let own = std::env::current_exe().map_err(failed)?;
     let mut command = Command::new(own);
-    command.args(helper_arguments()).arg("relay").arg(&relay.socket).env_clear();
-    let input = Stdio::from(std::os::fd::OwnedFd::from(listener));
+    command.args(helper_arguments()).args(step).env_clear();
     command.stdin(input).stdout(Stdio::null()).stderr(Stdio::null());
     as_user(&mut command, user);
     command.spawn().map(drop).map_err(failed)
@@ -183,16 +191,21 @@ fn start(listener: TcpListener, relay: &Relay, user: Option<u32>) -> Result<(), 
 fn helper_arguments() -> Vec<String> {
     let words = std::env::args().skip(1);
     words
-        .take_while(|word| !matches!(word.as_str(), "outer" | "inner" | "relay" | "first" | "reap"))
+        .take_while(|word| {
+            !matches!(word.as_str(), "outer" | "inner" | "relay" | "inlet" | "first" | "reap")
+        })
         .collect()
 }
 
-fn become_program(command: &[String], user: Option<u32>) -> Result<(), Stop> {
+fn become_program(command: &[String], user: Option<u32>, input: Option<Stdio>) -> Result<(), Stop> {
     let Some((program, arguments)) = command.split_first() else {
         return Err(stop(NOT_STARTED, "there is no program to run", "name one"));
     };
     let mut command = Command::new(program);
     command.args(arguments);
+    if let Some(input) = input {
+        command.stdin(input);
+    }
     as_user(&mut command, user);
     let error = command.exec();
     Err(Stop {

@@ -36,6 +36,9 @@ pub(crate) struct Inner {
     /// Whether its input is a terminal that it shall own.
     #[serde(default)]
     pub(crate) terminal: bool,
+    /// The port that whoever comes in is led to, if its input is where they come in.
+    #[serde(default)]
+    pub(crate) serves: Option<u16>,
 }
 
 /// What the first process of a container does.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::{TcpStream, UnixListener, UnixStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -23,6 +23,28 @@ pub(super) fn serve(socket: &Path) -> io::Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(accept(listener, socket))
+}
+
+/// Leads those who come in at the socket that is the input of this process to a port on its loopback,
+/// until it is ended.
+pub(super) fn let_in(port: u16) -> io::Result<()> {
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
+    let listener = std::os::unix::net::UnixListener::from(input);
+    listener.set_nonblocking(true)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let listener = UnixListener::from_std(listener)?;
+        let accept = async || listener.accept().await.map(|(stream, _)| stream);
+        accept_all(accept, |mut outside| async move {
+            // Nobody listens yet, or any more: whoever came in hears nothing.
+            let Ok(mut inside) = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await else {
+                return;
+            };
+            let _ = tokio::io::copy_bidirectional(&mut outside, &mut inside).await;
+        })
+        .await;
+        Ok(())
+    })
 }
 
 /// Serves several ports in one process, until it is ended.
@@ -72,16 +94,30 @@ fn pass_waiting(inside: &std::net::TcpStream, socket: &Path) -> io::Result<()> {
 
 async fn accept(listener: TcpListener, socket: &Path) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let socket: Arc<Path> = socket.into();
+    let accept = async || listener.accept().await.map(|(stream, _)| stream);
+    accept_all(accept, |stream| {
+        let socket = Arc::clone(&socket);
+        async move { pass(stream, &socket).await }
+    })
+    .await;
+    Ok(())
+}
+
+/// Serves whoever comes, so many at a time.
+async fn accept_all<S, F: Future<Output = ()> + Send + 'static>(
+    next: impl AsyncFn() -> io::Result<S>,
+    serve: impl Fn(S) -> F,
+) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let mut connections = JoinSet::new();
     loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return Ok(()) };
-        let Ok((stream, _)) = listener.accept().await else { continue };
+        let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+        let Ok(stream) = next().await else { continue };
         while connections.try_join_next().is_some() {}
-        let socket = Arc::clone(&socket);
+        let served = serve(stream);
         connections.spawn(async move {
-            pass(stream, &socket).await;
+            served.await;
             drop(place);
         });
     }

@@ -3,16 +3,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use godel_model::code;
 use tokio::process::Command as Tokio;
 
 use super::bwrap::{self, Walls, inside};
+use super::ends::Ends;
 use super::guest::{self, Runsc};
 use super::machine::Machine;
 use super::plan::{Ceilings, First, Inner, Outer, Relay};
-use super::pty::Pty;
 use super::record::Record;
 use super::repository::Repository;
 use super::room::Room;
@@ -58,7 +57,7 @@ pub(super) struct Starter<'a> {
 
 impl Starter<'_> {
     /// Prepares a command.
-    pub(super) fn prepare(&self, command: &Command, pty: Option<&Pty>) -> Result<Tokio> {
+    pub(super) fn prepare(&self, command: &Command, ends: &Ends) -> Result<Tokio> {
         check_words(command)?;
         let record = self.room.record();
         let mut tokio = match record.spec.profile {
@@ -68,7 +67,7 @@ impl Starter<'_> {
             }
         };
         tokio.env_clear().envs(self.variables(&record, command));
-        let [stdin, stdout, stderr] = ends(command, pty)?;
+        let [stdin, stdout, stderr] = ends.stdio(command)?;
         tokio.stdin(stdin).stdout(stdout).stderr(stderr).kill_on_drop(true);
         Ok(tokio)
     }
@@ -103,7 +102,8 @@ impl Starter<'_> {
         };
         let walls = self.walls(record, start_of(record, command), bubblewrap.seals)?;
         tokio.args(bwrap::arguments(&walls)).arg(inside::HELPER).args(&self.helper.args);
-        let inner = Inner { terminal: command.terminal.is_some(), ..self.inner(record, &walls) };
+        let (terminal, serves) = (command.terminal.is_some(), command.serves);
+        let inner = Inner { terminal, serves, ..self.inner(record, &walls) };
         tokio.arg("inner").arg(as_text(&inner)?).arg(&command.program).args(&command.args);
         tokio.current_dir("/");
         Ok(tokio)
@@ -132,9 +132,16 @@ impl Starter<'_> {
         &self,
         command: &Command,
         (runsc, process): &(Runsc, GuestProcess),
-        pty: Option<&Pty>,
+        ends: &Ends,
     ) -> Result<Tokio> {
         check_words(command)?;
+        if command.serves.is_some() {
+            return Err(Error::refused(
+                code::SANDBOX_UNAVAILABLE,
+                "there is no way in to a container of gVisor",
+                "let it be served in a sandbox of the runtime worktree",
+            ));
+        }
         let failed = |error: rustix::io::Errno| Error::file(&process.pipe, "made", error.into());
         let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
         let kind = rustix::fs::FileType::Fifo;
@@ -144,10 +151,10 @@ impl Starter<'_> {
         let pid = format!("-internal-pid-file={pid}");
         let words = runsc.command(&["exec", "-process", &pipe, &pid, &id]);
         // runsc passes on what the keys of a terminal mean, so the terminal must be its own.
-        let plan = Outer { terminal: pty.is_some(), ..self.outer_plan() };
+        let plan = Outer { terminal: ends.pty.is_some(), ..self.outer_plan() };
         let mut tokio = self.outer(&plan)?;
         tokio.args(words).env_clear().current_dir("/").kill_on_drop(true);
-        let [stdin, stdout, stderr] = ends(command, pty)?;
+        let [stdin, stdout, stderr] = ends.stdio(command)?;
         tokio.stdin(stdin).stdout(stdout).stderr(stderr);
         Ok(tokio)
     }
@@ -202,7 +209,8 @@ impl Starter<'_> {
         }
         let ceilings = self.ceilings(&record.spec.limits);
         let owner = self.room.owner_lock().map(|name| Path::new(inside::NET).join(name));
-        Inner { owner, user: self.room.user, writable, relays, ceilings, terminal: false }
+        let user = self.room.user;
+        Inner { owner, user, writable, relays, ceilings, terminal: false, serves: None }
     }
 
     fn ceilings(&self, limits: &Limits) -> Ceilings {
@@ -342,17 +350,6 @@ pub(super) fn write_settings(state: &Path, user: Option<u32>) -> Result<()> {
         fs::write(&path, text).map_err(at(&path, "written"))?;
     }
     Ok(())
-}
-
-/// Returns the input, output and complaints of a command.
-fn ends(command: &Command, pty: Option<&Pty>) -> Result<[Stdio; 3]> {
-    match pty {
-        Some(pty) => pty.ends(),
-        None => {
-            let stdin = if command.stdin { Stdio::piped() } else { Stdio::null() };
-            Ok([stdin, Stdio::piped(), Stdio::piped()])
-        }
-    }
 }
 
 fn start_of(record: &Record, command: &Command) -> PathBuf {

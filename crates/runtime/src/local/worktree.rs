@@ -11,12 +11,12 @@ use bytes::Bytes;
 use godel_model::{Clock, Mint, code};
 use tokio::task::JoinSet;
 
+use super::ends::Ends;
 use super::guest::Runsc;
 use super::input::Input;
 use super::launcher::Launcher;
 use super::machine::Machine;
 use super::outlet::Outlet;
-use super::pty::Pty;
 use super::record::Record;
 use super::room::Room;
 use super::running::{GuestProcess, Handle, Running};
@@ -221,13 +221,13 @@ impl Worktrees {
         self.settle(room).await?;
         room.open_ways()?;
         let stay = room.stay();
-        let starter =
-            Starter { machine: &self.shop.machine, helper: &self.shop.settings.helper, room };
+        let shop = &self.shop;
+        let starter = Starter { machine: &shop.machine, helper: &shop.settings.helper, room };
         let guest = self.guest_process(room).await?;
-        let pty = command.terminal.map(|size| Pty::open(size, room.user)).transpose()?;
+        let ends = Ends::open(command, room)?;
         let prepared = match &guest {
-            Some(guest) => starter.prepare_guest(command, guest, pty.as_ref())?,
-            None => starter.prepare(command, pty.as_ref())?,
+            Some(guest) => starter.prepare_guest(command, guest, &ends)?,
+            None => starter.prepare(command, &ends)?,
         };
         let failed = |cause| Error::Start { program: command.program.clone(), cause };
         let mut child = self.shop.launcher.spawn(prepared).await.map_err(failed)?;
@@ -240,7 +240,7 @@ impl Worktrees {
             self.describe_guest(room, command, &running);
         }
         let id = ProcessId(Mint::system().id::<uuid::Uuid>());
-        let terminal = match pty {
+        let terminal = match ends.pty {
             Some(pty) => {
                 let connected = pty.connect()?;
                 let terminal = connected.terminal();
@@ -256,6 +256,7 @@ impl Worktrees {
             stdout: child.stdout.take().map(|pipe| Box::new(Outlet::of(pipe, &running)) as _),
             stderr: child.stderr.take().map(|pipe| Box::new(Outlet::of(pipe, &running)) as _),
             terminal,
+            inlet: ends.inlet,
             control: Arc::new(Handle(Arc::clone(&running))),
         };
         let most = record.spec.limits.command_time;

@@ -6,6 +6,7 @@ mod contract;
 mod egress;
 mod escape;
 mod gvisor;
+mod inlet;
 mod limits;
 mod orphan;
 mod other_user;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Refusal, event, image, image_at, text_of};
 use crate::ask::{Answered, Ask, Called, Choice, Seal, Think, Tool, ToolKind, Turn};
-use crate::json::{array, null, object, text, text_or_null};
+use crate::json::{array, null, object, text, text_or_null, with};
 use crate::reply::{Reply, Stop};
 
 /// Reads a request.
@@ -141,7 +141,9 @@ fn tool_use(id: &str, name: &str, input: &str) -> String {
 
 fn usage(reply: &Reply, output: u64) -> String {
     let usage = &reply.usage;
-    object([
+    let fast = reply.tier.as_deref() == Some("fast");
+    let tier = reply.tier.as_deref().filter(|_| !fast).unwrap_or("standard");
+    let counts = object([
         ("input_tokens", usage.input.to_string()),
         ("cache_creation_input_tokens", usage.cache_write.to_string()),
         ("cache_read_input_tokens", usage.cache_read.to_string()),
@@ -154,8 +156,18 @@ fn usage(reply: &Reply, output: u64) -> String {
         ),
         ("output_tokens", output.to_string()),
         ("output_tokens_details", object([("thinking_tokens", usage.reasoning.to_string())])),
-        ("service_tier", text("standard")),
-    ])
+        ("service_tier", text(tier)),
+    ]);
+    let mut more = Vec::new();
+    if fast {
+        more.push(("speed", text("fast")));
+    }
+    if reply.searches > 0 {
+        let searches = reply.searches.to_string();
+        let used = [("web_search_requests", searches), ("web_fetch_requests", "1".to_owned())];
+        more.push(("server_tool_use", object(used)));
+    }
+    with(&counts, &more)
 }
 
 /// Writes an answer as a stream.

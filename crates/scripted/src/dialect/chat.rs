@@ -135,7 +135,8 @@ fn document(reply: &Reply, kind: &str, choices: String, usage: Option<String>) -
     ]);
     let usage: Vec<(&str, String)> = usage.into_iter().map(|usage| ("usage", usage)).collect();
     let document = with(&document, &usage);
-    with(&document, &[("service_tier", text("default")), ("system_fingerprint", text("fp_1"))])
+    let tier = reply.tier.as_deref().unwrap_or("default");
+    with(&document, &[("service_tier", text(tier)), ("system_fingerprint", text("fp_1"))])
 }
 
 fn usage(reply: &Reply) -> String {

@@ -197,6 +197,9 @@ fn usage(reply: &Reply, last: bool) -> String {
     if usage.reasoning > 0 {
         counts = with(&counts, &[("thoughtsTokenCount", usage.reasoning.to_string())]);
     }
+    if let Some(tier) = &reply.tier {
+        counts = with(&counts, &[("serviceTier", text(tier))]);
+    }
     counts
 }
 

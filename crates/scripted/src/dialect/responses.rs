@@ -105,6 +105,9 @@ fn document(reply: &Reply, items: Vec<String>, usage: Option<String>) -> String 
         (Some(_), Stop::Length) => ("incomplete", Some("max_output_tokens")),
         (Some(_), Stop::Refusal) => ("incomplete", Some("content_filter")),
     };
+    // Until it is done nobody knows.
+    let served = reply.tier.as_deref().unwrap_or("default");
+    let tier = if usage.is_some() { served } else { "auto" };
     object([
         ("id", text(&format!("resp_{}", reply.number))),
         ("object", text("response")),
@@ -119,6 +122,7 @@ fn document(reply: &Reply, items: Vec<String>, usage: Option<String>) -> String 
         ("parallel_tool_calls", "true".to_owned()),
         ("previous_response_id", null()),
         ("reasoning", object([("effort", null()), ("summary", null())])),
+        ("service_tier", text(tier)),
         ("store", "false".to_owned()),
         ("temperature", "1.0".to_owned()),
         ("text", object([("format", object([("type", text("text"))]))])),

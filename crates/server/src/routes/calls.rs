@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use godel_api::{ModelCall, ModelCallBody, Success};
-use godel_app::spend::reports;
+use godel_books::reports;
 use godel_model::CallId;
 
 use super::usage::model_call;

@@ -7,7 +7,8 @@ use godel_api::{
     HedgedModel, ProviderState, ProviderStates, ProviderTest, ProviderTests, QuotaState,
     QuotaStates, RoutedModel, Routing, Success,
 };
-use godel_app::spend::{check, reports};
+use godel_app::spend::check;
+use godel_books::reports;
 use godel_model::Quota;
 use jiff::Timestamp;
 use serde::Deserialize;

@@ -6,13 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use godel_api::{ModelCall, ModelCalls, Success, UsageReport, UsageRow, UsageTotals};
-use godel_app::spend::reports::{self, Days, GroupBy, Narrow, Report};
 use godel_board::spending::{self, Only, Split};
+use godel_books::reports::{self, Days, GroupBy, Narrow, Report, Which};
 use godel_model::{CallId, Invalid, Outcome, ProjectId, TokenId, UsageSum, code};
 use godel_store::CallRecord;
 use http::header;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan as _};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -79,6 +80,12 @@ pub(crate) struct CallsQuery {
     limit: Option<usize>,
     /// Where the page begins: `next` of the page before.
     before: Option<String>,
+    /// Only from this day on in UTC, such as 2026-11-01, or from this time on, such as 2026-11-01T08:30:00Z.
+    from: Option<String>,
+    /// Only up to the end of this day in UTC, or before this time.
+    to: Option<String>,
+    /// Only those that ended like this: open (under way), ok, failed, cancelled or lost.
+    outcome: Option<String>,
     /// Only this provider.
     provider: Option<String>,
     /// Only this model.
@@ -108,6 +115,19 @@ fn refuse(why: &str) -> Invalid {
 fn day(text: Option<String>) -> ApiResult<Option<Date>> {
     let parse = |text: String| text.parse().map_err(|_| refuse("a day is written like 2026-11-15"));
     Ok(text.map(parse).transpose()?)
+}
+
+/// Reads a time, or a day in UTC: its first moment, or the one after its last.
+fn moment(text: Option<String>, last: bool) -> ApiResult<Option<Timestamp>> {
+    let Some(text) = text else { return Ok(None) };
+    if let Ok(time) = text.parse() {
+        return Ok(Some(time));
+    }
+    let day: Option<Date> = text.parse().ok();
+    let day = day.and_then(|day| if last { day.checked_add(1.day()).ok() } else { Some(day) });
+    let midnight = day.and_then(|day| day.to_zoned(TimeZone::UTC).ok());
+    let why = "a time is written like 2026-11-15 or 2026-11-15T08:30:00Z";
+    Ok(Some(midnight.ok_or_else(|| refuse(why))?.timestamp()))
 }
 
 fn zone(name: Option<&str>) -> ApiResult<TimeZone> {
@@ -315,12 +335,15 @@ pub(crate) async fn calls(
         convoy: query.convoy,
         agents: None,
     };
+    let (from, to) = (moment(query.from, false)?, moment(query.to, true)?);
+    let outcome = query.outcome.map(|text| text.parse()).transpose()?;
     let only = Only { ledger, team: query.team, runtime: query.runtime };
     let (app, call) = (&shared.app, &caller.call);
     let ever = Some(jiff::civil::date(2020, 1, 1));
     let narrow = spending::ever(app, call, only).await?;
     let all = reports::usage(app, call, (ever, None), Vec::new(), narrow.clone()).await?;
-    let (found, next) = reports::calls(app, call, before, limit, narrow).await?;
+    let which = Which { narrow, from, to, outcome };
+    let (found, next) = reports::calls(app, call, before, limit, which).await?;
     let logs: Vec<ModelCall> = found.into_iter().map(model_call).collect();
     if csv {
         return Ok(as_csv(&calls_csv(&logs)));

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use godel_safe::{make_private_dir, write_private};
 use godel_tls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use godel_tls::rustls::sign::CertifiedKey;
 use godel_tls::{Error, Fingerprint};
@@ -15,7 +16,6 @@ use time::OffsetDateTime;
 
 use super::{Facts, Shown};
 use crate::StartError;
-use crate::files::{make_private_dir, write_private};
 
 /// The folder in the data directory, and the files in it.
 const FOLDER: &str = "tls";

@@ -77,7 +77,59 @@ async fn a_gate_is_answered_from_the_inbox() {
         assert_eq!(inbox(&server, "").await, [] as [Value; 0]);
         assert_eq!(inbox(&server, ALL).await, [done]);
         let again = answer(&server, notice, json!({ "answer": "Reject" })).await;
-        failure(again, 404, "notice_not_found").await;
+        let again = failure(again, 409, "run_state").await;
+        let why = "step `gate` of release asks nobody any more: approved by user:owner";
+        assert_eq!(again["error"]["message"], why);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_those_who_answer_a_gate_at_the_same_moment_one_is_heard_and_the_others_are_told() {
+    const ROUNDS: usize = 8;
+    const ANSWERS: usize = 4;
+    for server in servers().await {
+        for round in 0..ROUNDS {
+            let run = start(&server).await;
+            let waiting = inbox(&server, "").await;
+            let [notice] = waiting.as_slice() else { panic!("{waiting:?}") };
+            let say = |number: usize| {
+                let word = if (round + number).is_multiple_of(2) { "Approve" } else { "Reject" };
+                answer(&server, notice, json!({ "answer": word }))
+            };
+            let answers = futures_util::future::join_all((0..ANSWERS).map(say)).await;
+            let (mut heard, mut told) = (Vec::new(), Vec::new());
+            for answer in answers {
+                if answer.status() == StatusCode::OK {
+                    let done = data(answer, StatusCode::OK).await;
+                    heard.push(done["answer"].as_str().unwrap().to_owned());
+                } else {
+                    let refused = failure(answer, 409, "run_state").await;
+                    told.push(refused["error"]["message"].as_str().unwrap().to_owned());
+                }
+            }
+            assert_eq!((heard.len(), told.len()), (1, ANSWERS - 1), "{}", server.engine);
+            let why = format!("step `gate` of release asks nobody any more: {}", heard[0]);
+            assert!(told.iter().all(|told| *told == why), "{heard:?} {told:?}");
+            let state = if heard[0] == "approved by user:owner" { "completed" } else { "failed" };
+            becomes(&server, &run, state).await;
+        }
+        assert_eq!(inbox(&server, "").await, [] as [Value; 0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gate_whose_run_has_ended_says_that_it_asks_nobody() {
+    for server in servers().await {
+        let run = start(&server).await;
+        let notice = inbox(&server, "").await.remove(0);
+        let path = format!("/api/v1/runs/{run}/cancel");
+        data(server.post(&path, json!({})).await, StatusCode::OK).await;
+        let late = answer(&server, &notice, json!({ "answer": "Approve" })).await;
+        let late = failure(late, 409, "run_state").await;
+        let why = "step `gate` of release asks nobody any more: the run was cancelled before the step ended";
+        assert_eq!(late["error"]["message"], why, "{}", server.engine);
+        let hint = late["error"]["hint"].as_str().unwrap_or_default();
+        assert!(hint.contains(&run), "{late}");
     }
 }
 

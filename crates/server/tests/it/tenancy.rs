@@ -125,6 +125,7 @@ fn body(path: &str) -> Value {
             json!({ "settings": { "format": "godel-settings/1" }, "dryRun": true })
         }
         "trial" => json!({ "scope": "tenant", "period": "total", "capMicros": 1 }),
+        "repositories" => json!({ "folder": "theirs" }),
         _ if path.contains("/views") => json!({ "page": "beads", "name": "theirs", "query": "" }),
         _ if path.contains("/convoys/") && path.ends_with("/beads") => json!({}),
         _ if path.contains("/beads") => json!({ "title": "theirs" }),

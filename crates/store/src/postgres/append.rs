@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use godel_model::chain::{AuditKey, Bound, End, Link};
 use godel_model::{AuditEntry, EventId, NewEvent, Seq, TenantId, UserId, micros};
 use postgres::types::ToSql;
 use uuid::Uuid;
 
+use super::outcome::{Row, Trace};
 use super::session::Session;
-use crate::chain::{AuditKey, Bound, End, Link};
 use crate::hub::Logged;
 use crate::tables::events::refs_text;
 use crate::tables::idempotency::Receipt;
@@ -26,8 +27,8 @@ pub(super) fn lock_head(tenant: TenantId) -> String {
 /// Inserts all events of a tenant in this transaction behind its newest one.
 ///
 /// The head of the log is locked until the commit, so positions are in commit order without a gap. The
-/// transaction's own id comes along for free: with it the outcome of a commit whose answer
-/// was lost can be asked for.
+/// transaction's own id comes along for free: with it can be asked whether a commit whose answer
+/// was lost still goes on.
 pub(super) const APPEND: &str = "
     WITH head AS (
         SELECT GREATEST(h.seq, (SELECT e.seq FROM event e WHERE e.tenant = $1
@@ -136,13 +137,13 @@ pub(super) const APPEND_ACTS: &str = "
     UPDATE audit_head SET seq = $13, mac = $14, seal = $15 WHERE tenant = $1
     RETURNING pg_current_xact_id()::text";
 
-/// Appends acts to one tenant's chain; returns the transaction's id.
+/// Appends acts to one tenant's chain; returns by what the transaction can be found again.
 pub(super) fn append_acts(
     session: &mut Session,
     tenant: TenantId,
     acts: Vec<AuditEntry>,
     key: &AuditKey,
-) -> Result<Option<String>> {
+) -> Result<Option<Trace>> {
     let mut newest = lock_chain(session, tenant, key)?;
     let mut rows: Vec<Bound> = Vec::with_capacity(acts.len());
     for act in acts {
@@ -181,7 +182,8 @@ pub(super) fn append_acts(
         &seal.as_slice(),
     ];
     let rows = session.query_raw("audit_append", APPEND_ACTS, &params)?;
-    Ok(rows.first().and_then(|row| row.try_get(0).ok()))
+    let xid = rows.first().and_then(|row| row.try_get(0).ok());
+    Ok(xid.map(|xid| Trace { xid, tenant, seq: newest.seq, row: Row::Act(newest.mac) }))
 }
 
 fn lock_chain(session: &mut Session, tenant: TenantId, key: &AuditKey) -> Result<Link> {

@@ -9,16 +9,14 @@ use godel_model::{AuditEntry, EventId, NewEvent, TenantId};
 use super::Queue;
 use super::append::{append, append_acts, lock_head, note};
 use super::follower::Bell;
+use super::outcome::{Row, Trace};
 use super::session::Session;
-use crate::chain::Seal;
 use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
+use crate::seal::Seal;
 use crate::statement::Conn;
 use crate::{Error, Result, Scope, Tx};
-
-/// Asks what became of a transaction.
-pub(super) const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 
 /// How many jobs share one commit, at most.
 const BATCH_MAX_JOBS: usize = 64;
@@ -66,7 +64,7 @@ impl Line {
 }
 
 /// The text that opens a transaction or a part of it in the given scope.
-fn enter(scope: Scope) -> String {
+pub(super) fn enter(scope: Scope) -> String {
     match scope {
         // The id is a UUID, so nothing in it can be taken for SQL.
         Scope::Tenant(tenant) => {
@@ -152,8 +150,8 @@ struct Ran {
     /// Which of the events leave a receipt under which idempotency key.
     receipts: Vec<(EventId, String)>,
     logged: BTreeMap<TenantId, Vec<Arc<Logged>>>,
-    /// The id by which the database knows the transaction.
-    id: Option<String>,
+    /// By what the transaction can be found again.
+    trace: Option<Trace>,
 }
 
 /// Why a transaction did not go through.
@@ -201,7 +199,7 @@ impl WriteLane {
                 }
                 Err(Failed::Again(error) | Failed::Final(error)) => return fail_all(jobs, &error),
                 Err(Failed::Unknown(ran, error)) => {
-                    match self.was_committed(ran.id.as_deref(), deadline) {
+                    match self.was_committed(ran.trace.as_ref(), deadline) {
                         Some(true) => return self.answer(jobs, &ran),
                         Some(false) if patient => {}
                         Some(false) => return fail_all(jobs, &error),
@@ -245,21 +243,19 @@ impl WriteLane {
     }
 
     /// Asks what became of a transaction whose commit was not answered.
-    fn was_committed(&mut self, id: Option<&str>, deadline: Instant) -> Option<bool> {
-        let id = id?;
+    fn was_committed(&mut self, trace: Option<&Trace>, deadline: Instant) -> Option<bool> {
+        let trace = trace?;
         loop {
-            let session = self.line.session(deadline).ok()?;
-            let status: Option<String> = session
-                .query_raw("transaction_status", STATUS, &[&id])
-                .ok()
-                .and_then(|rows| rows.first().and_then(|row| row.try_get(0).ok()));
-            match status.as_deref() {
-                Some("committed") => return Some(true),
-                Some("aborted") => return Some(false),
-                _ if Instant::now() >= deadline => return None,
-                // Still in progress on the server, or the connection broke again.
-                _ => std::thread::sleep(RECONNECT_PAUSE),
+            match trace.was_committed(self.line.session(deadline).ok()?) {
+                Ok(Some(committed)) => return Some(committed),
+                Ok(None) => {}
+                // The connection broke again.
+                Err(_) => self.line.session = None,
             }
+            if Instant::now() >= deadline {
+                return None;
+            }
+            std::thread::sleep(RECONNECT_PAUSE);
         }
     }
 
@@ -336,8 +332,11 @@ fn append_all(session: &mut Session, ran: &mut Ran, seal: &Seal, first: &str) ->
         let (scope, lock) = (enter(Scope::Tenant(tenant)), lock_head(tenant));
         session.batch("stream_head_lock", &format!("{prefix} {scope} {lock}"))?;
         prefix = "";
-        let (base, id) = append(session, tenant, &drafts)?;
-        ran.id = Some(id);
+        let (base, xid) = append(session, tenant, &drafts)?;
+        ran.trace = drafts.first().map(|draft| {
+            let row = Row::Event(draft.id);
+            Trace { xid, tenant, seq: base.0 + 1, row }
+        });
         let positions = (base.0 + 1..).map(godel_model::Seq);
         let logged =
             drafts.into_iter().zip(positions).map(|(draft, seq)| Logged::new(draft.at_seq(seq)));
@@ -348,7 +347,7 @@ fn append_all(session: &mut Session, ran: &mut Ran, seal: &Seal, first: &str) ->
     for (tenant, acts) in std::mem::take(&mut ran.acts) {
         session.batch("savepoint", &format!("{prefix} {}", enter(Scope::Tenant(tenant))))?;
         prefix = "";
-        ran.id = append_acts(session, tenant, acts, seal.key()?)?.or(ran.id.take());
+        ran.trace = append_acts(session, tenant, acts, seal.key()?)?.or(ran.trace.take());
     }
     if !prefix.is_empty() {
         session.batch("savepoint", prefix)?;

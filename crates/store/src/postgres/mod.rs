@@ -8,6 +8,7 @@ mod floors;
 mod follower;
 pub(crate) mod holders;
 mod lane;
+mod outcome;
 mod roles;
 mod schema;
 pub(crate) mod session;
@@ -22,9 +23,9 @@ pub(crate) use self::address::Address;
 pub(crate) use self::backup::{backup, restore};
 pub(crate) use self::schema::{migrate, schema};
 use self::session::Session;
-use crate::chain::Seal;
 use crate::hub::Hub;
 use crate::job::Job;
+use crate::seal::Seal;
 use crate::{Config, Error, Result, Scope};
 
 /// How many jobs may wait; beyond it callers wait before they may queue.
@@ -127,7 +128,9 @@ pub(crate) fn check_statements(url: &str) -> Result<usize> {
         ("audit_head_begin", append::BEGIN_CHAIN),
         ("idempotency_notes", append::NOTE),
         ("stream_heads", follower::HEADS),
-        ("transaction_status", lane::STATUS),
+        ("transaction_status", outcome::STATUS),
+        ("transaction_row", outcome::EVENT),
+        ("transaction_row", outcome::ACT),
         ("clock", session::CLOCK),
     ];
     let own = own.into_iter().chain(crate::tables::tasks::ONLY_POSTGRES.iter().copied());

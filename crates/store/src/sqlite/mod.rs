@@ -21,9 +21,9 @@ use tokio::sync::mpsc;
 pub(crate) use self::backup::{backup, companion, is_empty, restore, settle};
 pub(crate) use self::schema::{migrate, schema};
 pub use self::sound::soundness;
-use crate::chain::Seal;
 use crate::hub::Hub;
 use crate::job::Job;
+use crate::seal::Seal;
 use crate::statement::Conn;
 use crate::{Config, Durability, Error, FileLock, Result, Scope, Tx};
 

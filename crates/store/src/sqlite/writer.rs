@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use godel_model::chain::{End, Link};
 use godel_model::{AuditEntry, NewEvent, Seq, TenantId};
 use godel_sound::Damage;
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
-use crate::chain::{End, Link, Seal};
 use crate::fault::fault;
 use crate::hub::{Hub, Logged};
 use crate::job::Job;
+use crate::seal::Seal;
 use crate::sqlite::mover::{self, Mover};
 use crate::sqlite::{moments, sound};
 use crate::statement::Conn;

@@ -1,8 +1,8 @@
 //! The record of who did what.
 
+use godel_model::chain::{AuditKey, Bound, End, Hash, Link};
 use godel_model::{AuditEntry, AuditResult, AuditRow, TenantId, UserId, from_micros, micros};
 
-use crate::chain::{AuditKey, Bound, End, Hash, Link};
 use crate::statement::{Conn, Param, Row, statements};
 use crate::{Error, Result, Tx};
 

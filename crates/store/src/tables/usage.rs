@@ -169,5 +169,6 @@ pub(super) fn tokens(row: &Row<'_>, from: usize) -> Result<Usage> {
         output: count(4)?,
         reasoning: count(5)?,
         server_tools: count(6)?,
+        ..Usage::default()
     })
 }

@@ -9,6 +9,7 @@ mod crash;
 mod fleet;
 mod held;
 mod incidents;
+mod lost_commit;
 mod migrations;
 mod pages;
 mod projects;

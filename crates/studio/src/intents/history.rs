@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use godel_app::Call;
-use godel_app::spend::reports::{self, GroupBy, Narrow};
+use godel_books::reports::{self, GroupBy, Narrow};
 use godel_fleet::{Fleet, agents, paper};
 use godel_intent::estimate::Sample;
 use godel_intent::plan::Size;

@@ -4,8 +4,8 @@ import { classes } from "../../ui/classes";
 import { Menu, type MenuItem } from "../../ui/Menu";
 import styles from "./AgentCards.module.css";
 import { BeadLink, UpTime, useLastAction } from "./AgentParts";
-import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
-import { AgentToday } from "./context/AgentToday";
+import { AgentStatus, AgentWalls } from "./AgentStatus";
+import { AgentToday, SpendWithToday } from "./context/AgentToday";
 
 interface AgentCardProps {
   agent: Agent;
@@ -52,14 +52,14 @@ export const AgentCard = memo(function AgentCard(props: AgentCardProps) {
       </div>
       <AgentToday agent={agent} />
       <div className={styles.foot}>
-        <AgentSpend agent={agent} word="in all" />
+        <SpendWithToday agent={agent} />
         <Since agent={agent} />
       </div>
     </article>
   );
 });
 
-/** What it does right now, as events tell it; else what it is there for. */
+/** What it does right now; else why it stands still. */
 function LastAction({ agent }: { agent: Agent }) {
   const text = useLastAction(agent);
   return (

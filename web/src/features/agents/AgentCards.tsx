@@ -14,7 +14,7 @@ import { AgentCard } from "./AgentCard";
 import styles from "./AgentCards.module.css";
 import { AgentVerbs } from "./AgentVerbs";
 import { useAgentActs, useAgentKeys } from "./useAgentActs";
-import { byTeam, type Group, tallyOf } from "./views";
+import { byTeam, type Group, sharesOf, tallyOf } from "./views";
 
 interface AgentCardsProps {
   agents: readonly Agent[];
@@ -56,9 +56,7 @@ export function AgentCards({ agents, peeked, onPeek, onOpen, teams }: AgentCards
       <div ref={box} className={styles.scroll}>
         <NewRows waiting={calm.waiting} noun="agent" onShow={calm.show} />
         {teams ? (
-          byTeam(calm.rows, teams).map((group) => (
-            <TeamCards key={group.id} group={group} draw={draw} />
-          ))
+          <Teams groups={byTeam(calm.rows, teams)} draw={draw} />
         ) : (
           <Grid box={box} rows={calm.rows} draw={draw} />
         )}
@@ -92,19 +90,42 @@ function Grid({
   );
 }
 
-/** So many cards of a team are drawn; the table shows all. */
-const MOST_DRAWN = 48;
+/** The agents of all teams; those of folded ones are not drawn, and of many only the first. */
+function Teams({ groups, draw }: DrawProps & { groups: readonly Group[] }) {
+  const [closed, setClosed] = useStored<readonly string[]>("agents.closed", []);
+  const shares = sharesOf(groups, closed);
+  return groups.map((group) => (
+    <TeamCards
+      key={group.id}
+      group={group}
+      draw={draw}
+      most={shares.get(group.id)}
+      onToggle={() =>
+        setClosed(
+          closed.includes(group.id)
+            ? closed.filter((id) => id !== group.id)
+            : [...closed, group.id],
+        )
+      }
+    />
+  ));
+}
+
+interface TeamCardsProps extends DrawProps {
+  group: Group;
+  /** How many of its cards are drawn; none is said of a team that is folded. */
+  most: number | undefined;
+  onToggle: () => void;
+}
 
 /** The agents of a team, behind a line that counts them. */
-function TeamCards({ group, draw }: DrawProps & { group: Group }) {
-  const [closed, setClosed] = useStored<readonly string[]>("agents.closed", []);
-  const isOpen = !closed.includes(group.id);
-  const toggle = () =>
-    setClosed(isOpen ? [...closed, group.id] : closed.filter((id) => id !== group.id));
+function TeamCards({ group, draw, most, onToggle }: TeamCardsProps) {
+  const isOpen = most !== undefined;
+  const left = group.agents.length - (most ?? 0);
   return (
     <section className={styles.team} aria-label={group.title}>
       <h2>
-        <button type="button" className={styles.fold} aria-expanded={isOpen} onClick={toggle}>
+        <button type="button" className={styles.fold} aria-expanded={isOpen} onClick={onToggle}>
           <Icon name={isOpen ? "down" : "chevron"} size={14} />
           {group.title}
           <span className={styles.tally}>
@@ -112,11 +133,9 @@ function TeamCards({ group, draw }: DrawProps & { group: Group }) {
           </span>
         </button>
       </h2>
-      {isOpen && <ul className={styles.grid}>{group.agents.slice(0, MOST_DRAWN).map(draw)}</ul>}
-      {isOpen && group.agents.length > MOST_DRAWN && (
-        <p className={styles.note}>
-          {plural(group.agents.length - MOST_DRAWN, "more agent")}; the table shows all.
-        </p>
+      {isOpen && <ul className={styles.grid}>{group.agents.slice(0, most).map(draw)}</ul>}
+      {isOpen && left > 0 && (
+        <p className={styles.note}>{plural(left, "more agent")}; the table shows all.</p>
       )}
     </section>
   );

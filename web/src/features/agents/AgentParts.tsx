@@ -13,10 +13,9 @@ import { isAlive, upTime } from "./views";
 
 const UP_EVERY_MS = 10_000;
 
-/** What it does right now, as events tell it; else why it stands still. */
+/** What it does right now; else why it stands still. */
 export function useLastAction(agent: Agent): string | undefined {
-  const doing = useDoing(agent.id);
-  return (isAlive(agent) && agent.view === "busy" ? doing : undefined) ?? agent.note ?? undefined;
+  return useDoing(agent) ?? agent.note ?? undefined;
 }
 
 /** The way to its bead. */

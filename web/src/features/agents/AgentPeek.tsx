@@ -7,10 +7,10 @@ import { Facts } from "../../ui/Facts";
 import { NoticeCard } from "../inbox/NoticeCard";
 import { useNoticesOf } from "../inbox/queries";
 import styles from "./AgentPeek.module.css";
-import { AgentSpend, AgentStatus, AgentWalls } from "./AgentStatus";
+import { AgentStatus, AgentWalls } from "./AgentStatus";
 import { AgentStory } from "./AgentStory";
 import { AgentVerbs } from "./AgentVerbs";
-import { AgentToday } from "./context/AgentToday";
+import { AgentToday, SpendWithToday } from "./context/AgentToday";
 import { LettersButton } from "./mail/LetterHost";
 import { useAgentActs } from "./useAgentActs";
 
@@ -48,7 +48,7 @@ export function AgentPeek({ agent, onClose }: { agent: Agent; onClose: () => voi
             ["Started", { at: agent.spawnedAt }],
           ]}
         />
-        <AgentSpend agent={agent} word="in all" />
+        <SpendWithToday agent={agent} />
         <AgentToday agent={agent} />
         <AgentStory agent={agent} />
       </div>

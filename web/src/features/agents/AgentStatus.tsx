@@ -30,10 +30,19 @@ export function AgentWalls({ agent }: { agent: Agent }) {
   );
 }
 
-/** What it has spent, of what it may; `word` says of which time, where others are told as well. */
-export function AgentSpend({ agent, word }: { agent: Agent; word?: string }) {
+interface AgentSpendProps {
+  agent: Agent;
+  /** Of which time it is, where others are told as well. */
+  word?: string;
+  /** What of it was spent today, if that is known. */
+  today?: number | undefined;
+}
+
+/** What it has spent, of what it may. */
+export function AgentSpend({ agent, word, today = 0 }: AgentSpendProps) {
   const { spentMicros, budgetMicros } = agent;
   const hasLimit = typeof budgetMicros === "number" && budgetMicros > 0;
+  const ofToday = today > 0 ? `, ${money(today)} of it today` : "";
   return (
     <div className={styles.spend}>
       <span>
@@ -46,7 +55,8 @@ export function AgentSpend({ agent, word }: { agent: Agent; word?: string }) {
           label="Budget"
           value={spentMicros}
           max={budgetMicros}
-          text={`${money(spentMicros)} of ${money(budgetMicros)}`}
+          newest={today}
+          text={`${money(spentMicros)} of ${money(budgetMicros)}${ofToday}`}
         />
       )}
     </div>

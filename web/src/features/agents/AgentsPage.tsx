@@ -19,6 +19,7 @@ import { useColumns } from "../../ui/table/ColumnChooser";
 import { useProject } from "../projects/queries";
 import { ViewMenu } from "../views/ViewMenu";
 import { AgentCards } from "./AgentCards";
+import { AgentNumbers } from "./AgentNumbers";
 import { AgentPeek } from "./AgentPeek";
 import styles from "./AgentsPage.module.css";
 import { AgentTable, COLUMNS } from "./AgentTable";
@@ -120,6 +121,7 @@ function AgentList({ onSpawn }: { onSpawn: () => void }) {
           </>
         }
       />
+      <AgentNumbers />
       <div className={styles.body}>
         <Boundary what="The list of agents">
           <div className={styles.list}>

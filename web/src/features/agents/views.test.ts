@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fakeAgent } from "../../../tests/fakeAgent";
-import { byAttention, byTeam, matches, tallyOf, upTime, viewOf } from "./views";
+import { byAttention, byTeam, matches, sharesOf, tallyOf, upTime, viewOf } from "./views";
 
 const ANY = { text: "", view: "", runtime: "", model: "", team: "" };
 
@@ -44,6 +44,25 @@ describe("agents", () => {
     ]);
     expect(tallyOf(groups[0]?.agents ?? [])).toBe("1 waiting for you, 1 busy");
     expect(agents.filter((agent) => matches(agent, { ...ANY, team: "none" }))).toHaveLength(1);
+  });
+
+  it("G1 draw fewer than 200 cards of all teams together, and none of a folded one", () => {
+    const team = (id: string, many: number) => ({
+      id,
+      title: id,
+      agents: Array.from({ length: many }, () => fakeAgent({ teamId: id })),
+    });
+    const groups = ["a", "b", "c", "d", "e"].map((id) => team(id, 100));
+    const drawn = (closed: string[]) => [...sharesOf([...groups, team("f", 3)], closed)];
+    expect(drawn([])).toEqual([
+      ...["a", "b", "c", "d"].map((id) => [id, 48]),
+      ...[
+        ["e", 0],
+        ["f", 0],
+      ],
+    ]);
+    expect(drawn(["a", "b"]).reduce((sum, [, many]) => sum + many, 0)).toBe(48 * 3 + 3);
+    expect(drawn(["a"]).map(([id]) => id)).toEqual(["b", "c", "d", "e", "f"]);
   });
 
   it("are up until they end", () => {

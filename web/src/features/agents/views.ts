@@ -98,6 +98,26 @@ export function byTeam(agents: readonly Agent[], nameOf: ReadonlyMap<string, str
   }));
 }
 
+/** So many cards of a team are drawn at most, and so many of all teams together; the table shows all. */
+const TEAM_CARDS_MOST = 48;
+export const CARDS_MOST = 192;
+
+/** How many cards each team that is not folded may draw: those that come first draw first. */
+export function sharesOf(
+  groups: readonly Group[],
+  closed: readonly string[],
+): ReadonlyMap<string, number> {
+  let left = CARDS_MOST;
+  const shares = new Map<string, number>();
+  for (const { id, agents } of groups) {
+    if (closed.includes(id)) continue;
+    const share = Math.min(agents.length, TEAM_CARDS_MOST, left);
+    shares.set(id, share);
+    left -= share;
+  }
+  return shares;
+}
+
 /** How many there are of each view, those that need a person first: `1 waiting for you, 3 busy`. */
 export function tallyOf(agents: readonly Agent[]): string {
   return VIEWS.flatMap((view) => {

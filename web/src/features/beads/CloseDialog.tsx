@@ -1,4 +1,3 @@
-import { useState } from "react";
 import type { Bead } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
@@ -6,6 +5,7 @@ import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
 import { Choice } from "../../ui/form/Choice";
+import { useFields } from "../../ui/form/form";
 import { plural } from "../../ui/format";
 import { MAY_CHANGE } from "./actions";
 import styles from "./BeadTable.module.css";
@@ -21,8 +21,8 @@ interface CloseDialogProps {
 
 /** Closes beads that have no code to land, with one sentence for all of them. */
 export function CloseDialog({ beads, onClose, onClosed }: CloseDialogProps) {
-  const [reason, setReason] = useState("");
-  const [resolution, setResolution] = useState<string>("done");
+  const { values, set, discard } = useFields("beads.close", { reason: "", resolution: "done" });
+  const { reason, resolution } = values;
   const move = useMoveBeads();
   const foreign = useForeign()(beads);
   const isEmpty = reason.trim() === "";
@@ -31,6 +31,7 @@ export function CloseDialog({ beads, onClose, onClosed }: CloseDialogProps) {
   const close = () => {
     if (refused !== undefined) return;
     move.mutate({ beads: open, status: "done", resolution, reason: reason.trim() });
+    discard();
     onClosed();
   };
   return (
@@ -46,7 +47,7 @@ export function CloseDialog({ beads, onClose, onClosed }: CloseDialogProps) {
           label="As"
           value={resolution}
           options={RESOLUTIONS}
-          onChange={setResolution}
+          onChange={(next) => set("resolution", next)}
           note="What has code is done when the code has landed; the server says so if it has not."
         />
         <TextField
@@ -54,7 +55,7 @@ export function CloseDialog({ beads, onClose, onClosed }: CloseDialogProps) {
           placeholder="Why there is nothing left to do"
           value={reason}
           autoFocus
-          onChange={(event) => setReason(event.target.value)}
+          onChange={(event) => set("reason", event.target.value)}
         />
         <Cli
           command={open

@@ -1,6 +1,6 @@
-import { useState } from "react";
 import type { Bead } from "../../api/types";
 import { useRefusal } from "../../roles/session";
+import { useDraft } from "../../ui/useDraft";
 import { MAY_CHANGE } from "./actions";
 import { useEditBeads } from "./changes";
 import styles from "./TitleField.module.css";
@@ -47,20 +47,23 @@ function Writable({ bead, isEditing, onEditing, isSmall = false }: TitleFieldPro
     if (title === "" || title === bead.title) return;
     edit.mutate({ beads: [bead], change: { title }, what: "the title" });
   };
-  return (
-    <Input title={bead.title} isSmall={isSmall} onSave={save} onCancel={() => onEditing(false)} />
-  );
+  return <Input bead={bead} isSmall={isSmall} onSave={save} onCancel={() => onEditing(false)} />;
 }
 
 interface InputProps {
-  title: string;
+  bead: Bead;
   isSmall: boolean;
   onSave: (text: string) => void;
   onCancel: () => void;
 }
 
-function Input({ title, isSmall, onSave, onCancel }: InputProps) {
-  const [text, setText] = useState(title);
+function Input({ bead, isSmall, onSave, onCancel }: InputProps) {
+  // Who goes back in the middle of it finds it here the next time.
+  const [text, setText, clear] = useDraft(`bead.${bead.id}.title`, bead.title);
+  const save = () => {
+    clear();
+    onSave(text);
+  };
   return (
     <input
       className={isSmall ? styles.small : styles.input}
@@ -70,11 +73,13 @@ function Input({ title, isSmall, onSave, onCancel }: InputProps) {
       autoFocus
       onFocus={(event) => event.target.select()}
       onChange={(event) => setText(event.target.value)}
-      onBlur={() => onSave(text)}
+      onBlur={save}
       onKeyDown={(event) => {
         event.stopPropagation();
-        if (event.key === "Enter") onSave(text);
-        if (event.key === "Escape") onCancel();
+        if (event.key === "Enter") save();
+        if (event.key !== "Escape") return;
+        clear();
+        onCancel();
       }}
     />
   );

@@ -39,6 +39,14 @@ export const BEAD = {
     icon: "clock",
     can: "bead:update:own",
   }),
+  revert: defineAction({
+    id: "beads.revert",
+    scope: "beads",
+    title: "Revert",
+    icon: "trash",
+    can: "review:update:own",
+    destructive: true,
+  }),
   remove: defineAction({
     id: "beads.delete",
     scope: "beads",

@@ -138,7 +138,7 @@ onLive({
 });
 onLive({ on: ["bead:moved", "review:*", "agent:commit"], invalidate: () => [REVIEWS] });
 onLive({ on: ["agent:state", "agent:spawn"], invalidate: () => [SESSIONS], everyMs: 2_000 });
-onLive({ on: "agent:usage", invalidate: () => [USAGE], everyMs: 5_000 });
+onLive({ on: ["agent:usage", "usage:*"], invalidate: () => [USAGE], everyMs: 5_000 });
 
 const NONE: readonly Bead[] = [];
 

@@ -2,6 +2,7 @@ import { useId, useState } from "react";
 import type { User } from "../../api/types";
 import { useRefusal } from "../../roles/session";
 import { TextField } from "../../ui/Field";
+import { Checks } from "../../ui/form/Checks";
 import { Choice } from "../../ui/form/Choice";
 import { plural } from "../../ui/format";
 import { chosenOf, toldOf, type Values } from "./budgetForm";
@@ -62,8 +63,6 @@ function People({
   const isFull = told.length >= TOLD_MOST;
   const offered = (people ?? []).filter((one) => isOffered(one, chosen));
   const found = offered.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
-  const toggle = (user: string, isTold: boolean) =>
-    set("tell", (isTold ? [...chosen, user] : chosen.filter((one) => one !== user)).join(" "));
   return (
     <>
       {offered.length > FIND_FROM && (
@@ -73,26 +72,14 @@ function People({
           onChange={(event) => setWanted(event.target.value)}
         />
       )}
-      <fieldset
-        className={styles.people}
-        aria-describedby={[`${id}-note`, wrong].filter(Boolean).join(" ")}
-      >
-        <legend className="visually-hidden">People who are told</legend>
-        {found.map((person) => {
-          const isTold = chosen.includes(person.id);
-          return (
-            <label key={person.id} className={styles.check}>
-              <input
-                type="checkbox"
-                checked={isTold}
-                disabled={isFull && !isTold}
-                onChange={(event) => toggle(person.id, event.target.checked)}
-              />
-              <bdi>{person.name}</bdi>
-            </label>
-          );
-        })}
-      </fieldset>
+      <Checks
+        label="People who are told"
+        options={found.map((person) => [person.id, person.name] as const)}
+        chosen={chosen}
+        onChange={(next) => set("tell", next.join(" "))}
+        isFull={isFull}
+        describedBy={[`${id}-note`, wrong].filter(Boolean).join(" ")}
+      />
       <p id={`${id}-note`} className={styles.note}>
         {isFull
           ? `More than ${TOLD_MOST} people cannot be told.`

@@ -11,7 +11,11 @@ export const budgetsQuery = queryOptions({
 });
 
 onLive({ on: ["budget:*"], invalidate: () => [budgetsQuery.queryKey] });
-onLive({ on: ["agent:*"], invalidate: () => [budgetsQuery.queryKey], everyMs: 5_000 });
+onLive({
+  on: ["agent:*", "usage:*"],
+  invalidate: () => [budgetsQuery.queryKey],
+  everyMs: 5_000,
+});
 
 /** What a limit would have done; nothing is set. */
 export const trialQuery = (wanted: TryBudget) =>

@@ -15,12 +15,14 @@ import { type BeadStatus, STATUSES } from "../beads/looks";
 import { beadQueries } from "../beads/queries";
 import { useCardActs } from "../beads/useBeadActs";
 import { useForeign } from "../beads/useForeign";
+import { useRevertItem } from "../landing/revert";
 import styles from "./Board.module.css";
 import { type Lane, OPEN_LANES, ranksAt, sumOf } from "./board";
 import { ColumnHead } from "./ColumnHead";
 import { Ghost } from "./Ghost";
 import { LaneRow } from "./LaneRow";
 import { type Arrow, arrowOf, cardTo, find, type Place } from "./steps";
+import { useAgentLimit } from "./useAgentLimit";
 import { type Drag, useBoardDrag } from "./useBoardDrag";
 import { useCalmLanes } from "./useCalmLanes";
 import { usePast } from "./usePast";
@@ -130,7 +132,11 @@ function firstThatTakes(
 /** Makes the lines of the menu of a card when it is opened; one for all cards. */
 function useCardMenu() {
   const { statusItems } = useCardActs();
-  return useLatest((bead: Bead) => statusItems([bead]));
+  const revert = useRevertItem();
+  return useLatest((bead: Bead) => {
+    const moves = statusItems([bead]);
+    return bead.status === "done" ? [...moves, { ...revert(bead), group: "" }] : moves;
+  });
 }
 
 /** Why cards may not be moved. */
@@ -159,6 +165,7 @@ function Told({ said }: { said: string }) {
 function Heads({ beads }: { beads: readonly Bead[] }) {
   const [limits, setLimits] = useStored<Partial<Record<BeadStatus, number>>>("board.limits", {});
   const { data: costs } = useQuery(beadQueries.costs());
+  const atWork = useAgentLimit();
   const sums = useMemo(
     () => STATUSES.map((status) => [status, sumOf(inColumn(beads, status), costs)] as const),
     [beads, costs],
@@ -172,6 +179,7 @@ function Heads({ beads }: { beads: readonly Bead[] }) {
           sum={sum}
           limit={limits[status]}
           onLimit={(limit) => setLimits(withLimit(limits, status, limit))}
+          held={status === "in-progress" ? atWork : undefined}
         />
       ))}
     </div>

@@ -5,6 +5,7 @@ import { Guarded } from "../../roles/Guarded";
 import { duration, money, plural } from "../../ui/format";
 import { Meter, ProgressRing } from "../../ui/Meter";
 import { Badge } from "../../ui/Status";
+import { USUAL_RUNTIME } from "../agents/spawn/form";
 import { type BeadGraph, minutesOf } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
 import styles from "./Board.module.css";
@@ -84,7 +85,7 @@ function Facts({ convoy, graph, past }: ConvoyFactsProps & WithPast) {
           convoy={convoy}
           graph={graph}
           past={past}
-          runtime={run?.runtime === "gvisor" ? "gvisor" : ""}
+          runtime={run?.runtime && run.runtime !== USUAL_RUNTIME ? run.runtime : ""}
           onClose={() => setStarting(false)}
         />
       )}

@@ -1,10 +1,10 @@
-import { useState } from "react";
 import type { Convoy } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
+import { useFields } from "../../ui/form/form";
 import { shellWord } from "../../ui/format";
 import panel from "../beads/panel/BeadPanel.module.css";
 import styles from "./Board.module.css";
@@ -13,14 +13,17 @@ import { MAY_CHANGE_CONVOY } from "./useConvoyItems";
 
 /** Asks for another name of a convoy, and what it is about. */
 export function EditConvoy({ convoy, onClose }: { convoy: Convoy; onClose: () => void }) {
-  const [name, setName] = useState(convoy.name);
-  const [about, setAbout] = useState(convoy.description ?? "");
+  const { values, set, discard } = useFields(`convoy.${convoy.id}`, {
+    name: convoy.name,
+    description: convoy.description ?? "",
+  });
   const edit = useEditConvoy(convoy);
-  const words = { name: name.trim(), description: about.trim() };
+  const words = { name: values.name.trim(), description: values.description.trim() };
   const isSame = words.name === convoy.name && words.description === (convoy.description ?? "");
   const save = () => {
     if (words.name === "") return;
     if (!isSame) edit.mutate(words);
+    discard();
     onClose();
   };
   const said = [
@@ -40,16 +43,16 @@ export function EditConvoy({ convoy, onClose }: { convoy: Convoy; onClose: () =>
       >
         <TextField
           label="Name"
-          value={name}
+          value={values.name}
           autoFocus
-          onChange={(event) => setName(event.target.value)}
+          onChange={(event) => set("name", event.target.value)}
         />
         <textarea
           className={panel.area}
           aria-label="What it is about"
           placeholder="What it is about"
-          value={about}
-          onChange={(event) => setAbout(event.target.value)}
+          value={values.description}
+          onChange={(event) => set("description", event.target.value)}
         />
         <Cli command={said.filter(Boolean).join(" ")} />
         <div className={styles.acts}>

@@ -1,4 +1,3 @@
-import { useState } from "react";
 import type { Bead } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
@@ -6,19 +5,21 @@ import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
 import { TextField } from "../../ui/Field";
 import { plural } from "../../ui/format";
+import { useDraft } from "../../ui/useDraft";
 import { useProject } from "../projects/queries";
 import styles from "./Board.module.css";
 import { useCreateConvoy } from "./queries";
 
 /** Asks for the name of a convoy, and makes it of beads. */
 export function NewConvoy({ beads, onClose }: { beads: readonly Bead[]; onClose: () => void }) {
-  const [name, setName] = useState("");
+  const [name, setName, clear] = useDraft("convoy.new");
   const { projectId } = useProject();
   const create = useCreateConvoy();
   const ids = beads.map(({ id }) => id);
   const make = () => {
     if (name.trim() === "") return;
     create.mutate({ name: name.trim(), beads: ids, projectId: projectId ?? beads[0]?.projectId });
+    clear();
     onClose();
   };
   return (

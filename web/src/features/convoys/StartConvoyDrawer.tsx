@@ -1,12 +1,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState } from "react";
 import { serverNow } from "../../api/clock";
-import type { Convoy, ConvoyWaves } from "../../api/types";
+import type { Convoy, ConvoyWaves, RuntimeInfo } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Drawer } from "../../ui/Drawer";
 import { TextField } from "../../ui/Field";
+import { useFields } from "../../ui/form/form";
 import { money, plural, shellWord } from "../../ui/format";
 import { Loaded } from "../../ui/Loaded";
 import { Select } from "../../ui/PageHead";
@@ -14,9 +15,17 @@ import { ShortId } from "../../ui/ShortId";
 import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge } from "../../ui/Status";
 import { agentQueries, useKnownModels } from "../agents/queries";
-import { HARNESSES } from "../agents/spawn/form";
+import { Choice } from "../agents/spawn/fields";
+import {
+  capabilityWords,
+  HARNESSES,
+  runtimeOptions,
+  USUAL_RUNTIME,
+  whyNoRuntime,
+} from "../agents/spawn/form";
 import type { BeadGraph } from "../beads/graph";
 import { beadQueries } from "../beads/queries";
+import { settingsQueries } from "../settings/queries";
 import styles from "./Board.module.css";
 import { type Known, leftIn, planWords, USUAL_AGENTS } from "./convoyEta";
 import { meanCostOf } from "./costs";
@@ -40,23 +49,27 @@ export function StartConvoyDrawer(props: StartConvoyDrawerProps) {
   const { convoy, graph, past, onClose } = props;
   const waves = useQuery(convoyQueries.waves(convoy));
   const start = useStartConvoy(convoy);
-  const [agents, setAgents] = useState(AGENTS);
-  const [budget, setBudget] = useState("");
-  const [how, setHow] = useState<How>({ ...AS_USUAL, runtime: props.runtime });
+  const { values, set, discard } = useFields(`convoy.${convoy.id}.start`, {
+    ...AS_USUAL,
+    runtime: props.runtime,
+  });
+  const { agents, budget } = values;
   const number = /^\d{1,3}$/.test(agents.trim()) ? Number(agents) : 0;
   const dollars = budget.trim() === "" ? 0 : Number(budget);
-  const refused = whyNot(number, dollars);
+  const runtimes = useQuery(settingsQueries.runtimes).data?.items;
+  const refused = whyNot(number, dollars) ?? whyNoRuntime(values.runtime, runtimes);
   const words = [
     `godel convoy start ${convoy.id} --agents ${agents.trim() || AGENTS}`,
     dollars > 0 && `--budget ${budget.trim()}`,
-    ...wordsOf(how),
+    ...wordsOf(values),
   ];
   const begin = () => {
     start.mutate({
       agents: number,
       ...(dollars > 0 && { budgetMicros: Math.round(dollars * 1_000_000) }),
-      ...ordersOf(how),
+      ...ordersOf(values),
     });
+    discard();
     onClose();
   };
   return (
@@ -88,34 +101,36 @@ export function StartConvoyDrawer(props: StartConvoyDrawerProps) {
           label="Agents at once"
           inputMode="numeric"
           value={agents}
-          onChange={(event) => setAgents(event.target.value)}
+          onChange={(event) => set("agents", event.target.value)}
         />
         <TextField
           label="Budget of all together, in dollars"
           inputMode="decimal"
           placeholder="no limit of its own"
           value={budget}
-          onChange={(event) => setBudget(event.target.value)}
+          onChange={(event) => set("budget", event.target.value)}
           note="When it is spent, agents stop, and the convoy says so."
         />
-        <HowChoice how={how} onChange={setHow} />
+        <HowChoice how={values} set={set} runtimes={runtimes} />
         <Cli command={words.filter(Boolean).join(" ")} />
       </div>
     </Drawer>
   );
 }
 
-/** With which agent, where, behind which walls, and how it lands; nothing means as the project says. */
-interface How {
-  harness: string;
-  model: string;
-  role: string;
-  runtime: string;
-  walls: string;
-  together: string;
-}
-
-const AS_USUAL: How = { harness: "", model: "", role: "", runtime: "", walls: "", together: "" };
+/** How many, for how much; with which agent, where, behind which walls, and how it lands; nothing means as the project says. */
+const AS_USUAL = {
+  agents: AGENTS,
+  budget: "",
+  harness: "",
+  model: "",
+  role: "",
+  runtime: "",
+  walls: "",
+  together: "",
+};
+type Orders = Record<keyof typeof AS_USUAL, string>;
+type How = Omit<Orders, "agents" | "budget">;
 
 function ordersOf({ harness, model, role, runtime, walls, together }: How) {
   return {
@@ -139,42 +154,54 @@ function wordsOf({ harness, model, role, runtime, walls, together }: How) {
   ];
 }
 
-function HowChoice({ how, onChange }: { how: How; onChange: (how: How) => void }) {
+interface HowChoiceProps {
+  how: How;
+  set: (name: keyof How, value: string) => void;
+  runtimes: readonly RuntimeInfo[] | undefined;
+}
+
+function HowChoice({ how, set, runtimes }: HowChoiceProps) {
   const roles = useQuery(agentQueries.roles).data ?? [];
   return (
     <div className={styles.pair}>
-      <ModelLine model={how.model} onChange={(model) => onChange({ ...how, model })} />
+      <ModelLine model={how.model} onChange={(model) => set("model", model)} />
+      <div className={styles.wide}>
+        <Choice
+          label="Where they work"
+          value={how.runtime}
+          onChange={(runtime) => set("runtime", runtime)}
+          options={[
+            ["", `${USUAL_RUNTIME}, as usual`],
+            ...runtimeOptions(runtimes)
+              .filter(({ value }) => value !== USUAL_RUNTIME)
+              .map(({ value, title, isRefused }) => [value, title, isRefused] as const),
+          ]}
+          note={capabilityWords(how.runtime, runtimes)}
+          problem={whyNoRuntime(how.runtime, runtimes)}
+        />
+      </div>
       <Select
         label="In which role"
         value={how.role}
-        onChange={(role) => onChange({ ...how, role })}
+        onChange={(role) => set("role", role)}
         options={[["", "As workers"], ...roles.map(({ name }) => [name, name] as const)]}
       />
       <Select
         label="Which agent"
         value={how.harness}
-        onChange={(harness) => onChange({ ...how, harness })}
+        onChange={(harness) => set("harness", harness)}
         options={[["", "The project’s agent"], ...HARNESSES.map((one) => [one, one] as const)]}
-      />
-      <Select
-        label="Where they work"
-        value={how.runtime}
-        onChange={(runtime) => onChange({ ...how, runtime })}
-        options={[
-          ["", "In worktrees"],
-          ["gvisor", "In gVisor, with a kernel of its own each"],
-        ]}
       />
       <Select
         label="Behind which walls"
         value={how.walls}
-        onChange={(walls) => onChange({ ...how, walls })}
+        onChange={(walls) => set("walls", walls)}
         options={[["", "The project’s walls"], ...WALLS.map((one) => [one, one] as const)]}
       />
       <Select
         label="How it lands"
         value={how.together}
-        onChange={(together) => onChange({ ...how, together })}
+        onChange={(together) => set("together", together)}
         options={[
           ["", "Lands as the project says"],
           ["yes", "Lands as one"],

@@ -59,8 +59,13 @@ export const usersQuery = queryOptions({
   queryFn: () => list("/api/v1/users"),
 });
 
-// No event tells of a single request, but agents do not spend without events of their own.
-onLive({ on: ["agent:*", "budget:*"], invalidate: () => [USAGE, CALLS], everyMs: 5_000 });
+// No event tells of a single request. Agents do not spend without events of their own; what tokens
+// and SDKs spend is told by `usage:recorded`, where the server has it.
+onLive({
+  on: ["agent:*", "budget:*", "usage:*"],
+  invalidate: () => [USAGE, CALLS],
+  everyMs: 5_000,
+});
 onLive({ on: "user:*", invalidate: () => [usersQuery.queryKey] });
 
 async function readCalls({ since, filter, without }: Calls) {

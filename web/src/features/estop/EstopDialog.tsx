@@ -1,10 +1,10 @@
-import { useState } from "react";
 import { Guarded } from "../../roles/Guarded";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
 import styles from "../../ui/DialogForm.module.css";
 import { TextField } from "../../ui/Field";
+import { useDraft } from "../../ui/useDraft";
 import { MAY_STOP } from "./actions";
 import { stopCli } from "./queries";
 
@@ -18,7 +18,7 @@ interface EstopDialogProps {
 
 /** Asks whether everything is to stand still, and why; in an emergency nobody has to give a reason. */
 export function EstopDialog({ onClose, onStop }: EstopDialogProps) {
-  const [typed, setTyped] = useState("");
+  const [typed, setTyped, clear] = useDraft("estop");
   const reason = typed.trim();
   return (
     <Dialog title="Stop everything?" onClose={onClose}>
@@ -26,6 +26,7 @@ export function EstopDialog({ onClose, onStop }: EstopDialogProps) {
         className={styles.form}
         onSubmit={(event) => {
           event.preventDefault();
+          clear();
           onStop(reason);
         }}
       >

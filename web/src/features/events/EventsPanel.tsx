@@ -4,7 +4,7 @@ import { FILTER } from "../../actions/common";
 import { patternFromInput } from "../../realtime/pattern";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyButton";
-import { plural } from "../../ui/format";
+import { plural, shortId } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Notice } from "../../ui/Notice";
 import { Sentence } from "../../ui/Sentence";
@@ -19,10 +19,14 @@ interface EventsPanelProps {
   stream: EventStream;
   pattern: string;
   onPattern: (pattern: string) => void;
+  /** Only events of this trace, such as those that came of one request. */
+  trace?: string | undefined;
+  /** Shows the events of all traces again. */
+  onAll: () => void;
 }
 
 /** The live log: newest first, filtered by pattern, still while someone reads. */
-export function EventsPanel({ stream, pattern, onPattern }: EventsPanelProps) {
+export function EventsPanel({ stream, pattern, onPattern, trace, onAll }: EventsPanelProps) {
   const { list, connection, hold, showHeld } = stream;
   const [isPaused, setPaused] = useState(false);
   const [isBusy, setBusy] = useState(false);
@@ -45,6 +49,12 @@ export function EventsPanel({ stream, pattern, onPattern }: EventsPanelProps) {
         </div>
         <RateChart rate={stream.rate} />
         <div className={styles.tools}>
+          {trace !== undefined && (
+            <Button aria-label={`Show more than trace ${trace}`} title={trace} onClick={onAll}>
+              Trace {shortId(trace)}
+              <Icon name="clear" size={13} />
+            </Button>
+          )}
           <PatternBox pattern={pattern} onPattern={onPattern} />
           <Button aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
             <Icon name={isPaused ? "play" : "pause"} size={15} />
@@ -78,7 +88,13 @@ export function EventsPanel({ stream, pattern, onPattern }: EventsPanelProps) {
         {list.rows.length > 0 ? (
           <EventRows rows={list.rows} onBusy={setBusy} topSignal={topSignal} />
         ) : (
-          <Nothing pattern={pattern} isLive={connection.phase === "live"} onPattern={onPattern} />
+          <Nothing
+            pattern={pattern}
+            isOfTrace={trace !== undefined}
+            isLive={connection.phase === "live"}
+            onPattern={onPattern}
+            onAll={onAll}
+          />
         )}
       </div>
     </section>
@@ -154,16 +170,21 @@ function PatternBox({
   );
 }
 
-function Nothing({
-  pattern,
-  isLive,
-  onPattern,
-}: {
-  pattern: string;
+interface NothingProps extends Pick<EventsPanelProps, "pattern" | "onPattern" | "onAll"> {
+  isOfTrace: boolean;
   isLive: boolean;
-  onPattern: (pattern: string) => void;
-}) {
+}
+
+function Nothing({ pattern, isOfTrace, isLive, onPattern, onAll }: NothingProps) {
   if (!isLive) return <p className={styles.nothing}>Waiting for the connection.</p>;
+  if (isOfTrace) {
+    return (
+      <div className={styles.nothing}>
+        <p>No event came of this request: what only reads, or is refused, changes nothing.</p>
+        <Button onClick={onAll}>Show all events</Button>
+      </div>
+    );
+  }
   if (pattern !== "*") {
     return (
       <div className={styles.nothing}>

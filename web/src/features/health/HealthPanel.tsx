@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import type { HealthCheck, HealthStatus } from "../../api/types";
-import { bytes, clockTime, latency, words } from "../../ui/format";
+import type { HealthCheck, HealthStatus, SystemMetrics } from "../../api/types";
+import { bytes, clockTime, latency, plural, words } from "../../ui/format";
 import { Icon } from "../../ui/Icon";
 import { Sentence } from "../../ui/Sentence";
 import styles from "./HealthPanel.module.css";
 import { healthQuery } from "./queries";
+import { useLoad } from "./system";
 
 const WORDS: Record<HealthStatus, string> = {
   healthy: "Healthy",
@@ -43,6 +44,7 @@ export function HealthPanel() {
               <Check key={name} name={name} check={check} isStale={error !== null} />
             ))
           : !error && <div className={styles.check} />}
+        {data && !error && <Used />}
       </dl>
     </section>
   );
@@ -60,6 +62,49 @@ function Check({ name, check, isStale }: { name: string; check: HealthCheck; isS
       </dt>
       <dd className={styles.figure}>{figure(check)}</dd>
       {check.message && <dd className={styles.note}>{check.message}</dd>}
+    </div>
+  );
+}
+
+/** What the server uses; those who may not know see nothing of it. */
+function Used() {
+  const load = useLoad();
+  if (load === null) return null;
+  const memory = load?.metrics.memoryBytes;
+  // Their places are there before they are known: what stands beside them must not move.
+  return (
+    <>
+      <Figure
+        name="Memory"
+        text={typeof memory === "number" ? bytes(memory) : load && "not told"}
+        title="Of the process that is in RAM"
+      />
+      <Figure
+        name="Processor"
+        text={load && `${load.cpuPercent.toFixed(load.cpuPercent < 10 ? 1 : 0)}%`}
+        title={`100% is one core.${load ? ` ${openIn(load.metrics)}.` : ""}`}
+      />
+    </>
+  );
+}
+
+/** What the server has open: `1 WebSocket, 40 open files`. */
+function openIn({ webSockets, openFiles }: SystemMetrics): string {
+  const files = typeof openFiles === "number" ? `, ${plural(openFiles, "open file")}` : "";
+  return `${plural(webSockets, "WebSocket")}${files}`;
+}
+
+interface FigureProps {
+  name: string;
+  text: string | undefined;
+  title: string;
+}
+
+function Figure({ name, text, title }: FigureProps) {
+  return (
+    <div className={styles.check} title={title} data-figure={name}>
+      <dt className={styles.name}>{name}</dt>
+      <dd className={styles.plain}>{text}</dd>
     </div>
   );
 }

@@ -2,7 +2,8 @@ import { queryOptions } from "@tanstack/react-query";
 import { ApiError, call } from "../../api/client";
 import type { Health } from "../../api/types";
 
-const REFRESH_MS = 10_000;
+/** No event tells how the server is; see the invariants in `web/README.md`. */
+export const REFRESH_MS = 10_000;
 
 /** The server's own view of itself. An unhealthy server answers 503 with the same body. */
 export const healthQuery = queryOptions({

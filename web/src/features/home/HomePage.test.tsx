@@ -2,7 +2,7 @@ import { act, fireEvent, screen, waitFor, within } from "@testing-library/react"
 import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeServer, HEALTH, ok, SESSION } from "../../../tests/fakeServer";
-import { FakeWire } from "../../../tests/fakeWire";
+import { FakeWire, makeEvent } from "../../../tests/fakeWire";
 import { renderApp } from "../../../tests/renderApp";
 
 beforeEach(() => {
@@ -12,8 +12,9 @@ beforeEach(() => {
 });
 
 /** A signed-in page whose stream is live behind sequence `head`. */
-async function livePage({ head = 10, health = HEALTH as object, status = 200 } = {}) {
+async function livePage({ head = 10, health = HEALTH as object, status = 200, routes = {} } = {}) {
   fakeServer({
+    ...routes,
     "GET /auth/me": () => ok(SESSION),
     "GET /health": () => ({ status, body: health }),
   });
@@ -141,6 +142,36 @@ describe("the event stream", () => {
     await page.publish(1, "task:queued");
     await page.publish(2, "agent:start");
     await waitFor(() => expect(rows()).toHaveLength(1));
+  });
+
+  it("G9 shows what belongs to one request, however long ago it was, and then all again", async () => {
+    const trace = "0123456789abcdef0123456789abcdef";
+    const of = (sequence: number, type: string, traceId?: string) => ({
+      ...makeEvent(sequence, type),
+      metadata: traceId ? { traceId } : {},
+    });
+    const fields = new URLSearchParams({
+      limit: "100",
+      filter: JSON.stringify({ traceId: trace }),
+    });
+    window.history.replaceState(null, "", `/dashboard/?trace=${trace}`);
+    const { wire, subscription } = await livePage({
+      head: 0,
+      routes: {
+        [`GET /api/v1/events?${fields}`]: () =>
+          ok({ items: [of(1, "bead:created", trace)], pagination: { hasMore: false } }),
+      },
+    });
+    const types = () =>
+      rows().map((row) => /(bead|task):(created|queued|moved)/.exec(row ?? "")?.[0]);
+    await waitFor(() => expect(types()).toEqual(["bead:created"]));
+    const events = [of(1, "bead:created", trace), of(2, "task:queued"), of(3, "bead:moved", trace)];
+    const metadata = { subscriptionId: subscription };
+    await act(async () => wire.receive({ type: "events", payload: { events }, metadata }));
+    await waitFor(() => expect(types()).toEqual(["bead:moved", "bead:created"]));
+    fireEvent.click(screen.getByRole("button", { name: `Show more than trace ${trace}` }));
+    await waitFor(() => expect(types()).toEqual(["bead:moved", "task:queued", "bead:created"]));
+    expect(window.location.search).toBe("");
   });
 
   it("explains a pattern it cannot read and keeps the old one", async () => {

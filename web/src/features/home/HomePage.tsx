@@ -1,6 +1,7 @@
 import { useCallback } from "react";
 import { patternFromInput } from "../../realtime/pattern";
 import { useParam } from "../../router/router";
+import { Boundary } from "../../ui/Boundary";
 import { EventsPanel } from "../events/EventsPanel";
 import { useEventStream } from "../events/useEventStream";
 import { HealthPanel } from "../health/HealthPanel";
@@ -16,14 +17,29 @@ export function Page() {
     (next: string) => setParam(next === "*" ? undefined : next),
     [setParam],
   );
-  const stream = useEventStream(pattern);
+  const [trace, setTrace] = useParam("trace");
+  const stream = useEventStream(pattern, trace);
   return (
     <div className={styles.page}>
       <h1 className="visually-hidden">Home</h1>
-      <Invitation />
-      <IntentBox />
-      <HealthPanel />
-      <EventsPanel stream={stream} pattern={pattern} onPattern={setPattern} />
+      <Boundary what="The invitation">
+        <Invitation />
+      </Boundary>
+      <Boundary what="The box for a wish">
+        <IntentBox />
+      </Boundary>
+      <Boundary what="The health of the server">
+        <HealthPanel />
+      </Boundary>
+      <Boundary what="The events">
+        <EventsPanel
+          stream={stream}
+          pattern={pattern}
+          onPattern={setPattern}
+          trace={trace}
+          onAll={() => setTrace(undefined)}
+        />
+      </Boundary>
     </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
+import { useEffect, useEffectEvent, useRef } from "react";
 import { useAction } from "../../actions/actions";
 import type { Notice } from "../../api/types";
 import type { PageProps } from "../../pages";
@@ -102,6 +102,10 @@ function Notices({ notices }: { notices: readonly Notice[] }) {
   const first = rows[0] && !needsVerdict(rows[0]) ? rows[0] : undefined;
   const here = chosen ?? first;
   useAnswerKeys(here?.state === "open" ? here : undefined, () => write.current?.focus());
+  useWanted(notices, (id) => {
+    calm.show();
+    list.setCursor(id);
+  });
   useEffect(() => {
     if (list.cursor === undefined) return;
     box.current?.querySelector("[data-cursor]")?.scrollIntoView({ block: "nearest" });
@@ -127,6 +131,34 @@ function Notices({ notices }: { notices: readonly Notice[] }) {
       </p>
     </div>
   );
+}
+
+/** After how many frames a card that is to be there is there. */
+const DRAWN_WITHIN_FRAMES = 30;
+
+/** A notice that the address names, as a notice of the desktop does: its answer box gets the focus, once. */
+function useWanted(notices: readonly Notice[], onFound: (id: string) => void): void {
+  const [wanted, setWanted] = useParam("notice");
+  const isThere = notices.some(({ id }) => id === wanted);
+  const find = useEffectEvent(onFound);
+  useEffect(() => {
+    if (wanted === undefined || !isThere) return;
+    find(wanted);
+    // It may have waited behind those that are shown, and is drawn a moment later.
+    const look = (framesLeft: number) => {
+      const card = document.querySelector(`[data-notice="${CSS.escape(wanted)}"]`);
+      if (!card && framesLeft > 0) {
+        frame = requestAnimationFrame(() => look(framesLeft - 1));
+        return;
+      }
+      // Where one may write, that is where to be: Enter on a choice would already be the answer.
+      const box = card?.querySelector<HTMLElement>("textarea");
+      (box ?? card?.querySelector<HTMLElement>("button:not([aria-disabled])"))?.focus();
+      setWanted(undefined);
+    };
+    let frame = requestAnimationFrame(() => look(DRAWN_WITHIN_FRAMES));
+    return () => cancelAnimationFrame(frame);
+  }, [wanted, isThere, setWanted]);
 }
 
 function openMore(notice: Notice): void {

@@ -5,6 +5,8 @@ import { kindOf } from "./kinds";
 export interface Asked {
   /** The same for all events of one incident: the later one replaces the one before. */
   notice: string;
+  /** Its id in the inbox, if the event tells it. */
+  id: string | undefined;
   /** Its kind for people, such as `Question`. */
   title: string;
   text: string;
@@ -37,6 +39,7 @@ export function asked({
   if (typeof notice !== "string") return undefined;
   return {
     notice,
+    id: notice,
     title: kindOf({ kind: String(kind ?? "") }).title,
     text: String(text ?? ""),
     agent: metadata.actor?.startsWith(AGENT) ? metadata.actor.slice(AGENT.length) : undefined,
@@ -47,5 +50,5 @@ function alerted(kind: string, payload: Record<string, unknown>): Asked {
   const { run, step, workflow, message, budget, scope, pool } = payload;
   const notice = [kind, run, step, budget, pool].filter(Boolean).join("/");
   const text = String(message ?? workflow ?? scope ?? `pool ${pool}`);
-  return { notice, title: kindOf({ kind }).title, text, agent: undefined };
+  return { notice, id: undefined, title: kindOf({ kind }).title, text, agent: undefined };
 }

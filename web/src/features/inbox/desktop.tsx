@@ -36,7 +36,14 @@ export function DesktopSwitch() {
 /** What a notice of the desktop says about an event, if it is worth one. */
 export function noticeOf(event: Pick<GodelEvent, "type" | "payload" | "metadata">) {
   const told = asked(event);
-  return told && { tag: told.notice, title: `Godel: ${told.title.toLowerCase()}`, body: told.text };
+  return (
+    told && {
+      tag: told.notice,
+      title: `Godel: ${told.title.toLowerCase()}`,
+      body: told.text,
+      place: told.id === undefined ? "/inbox" : `/inbox?notice=${encodeURIComponent(told.id)}`,
+    }
+  );
 }
 
 /** Tells the desktop what waits, once per incident, if the person wants that. */
@@ -51,7 +58,7 @@ export function useDesktopNotices(): void {
       const shown = new Notification(told.title, { body: told.body, tag: told.tag });
       shown.onclick = () => {
         window.focus();
-        navigate("/inbox");
+        navigate(told.place);
       };
     }
   });

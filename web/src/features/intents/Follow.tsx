@@ -3,12 +3,13 @@ import type { ConvoyRun } from "../../api/types";
 import { PAGES } from "../../pages";
 import { Link } from "../../router/Link";
 import { Cli } from "../../ui/Cli";
-import { plural } from "../../ui/format";
+import { money, plural } from "../../ui/format";
 import type { IconName } from "../../ui/Icon";
 import { Loaded } from "../../ui/Loaded";
-import { ProgressRing } from "../../ui/Meter";
+import { Meter, ProgressRing } from "../../ui/Meter";
 import { Bone, Late } from "../../ui/Skeleton";
 import { Status, type Tone } from "../../ui/Status";
+import { beadQueries } from "../beads/queries";
 import styles from "./Plan.module.css";
 import { type Followed, intentQueries } from "./queries";
 
@@ -41,13 +42,14 @@ function Progress({ convoy, run, waves }: Followed) {
   const done = beads.filter((bead) => bead.status === "done").length;
   return (
     <>
-      <p className={styles.sum}>
+      <div className={styles.sum}>
         <ProgressRing percent={beads.length === 0 ? 0 : (100 * done) / beads.length} />
         <ConvoyName id={convoy.id} name={convoy.name} />
         <span>
           {done} of {plural(beads.length, "bead")} done, {runWords(run)}
         </span>
-      </p>
+        <Spent run={run} beads={beads.map(({ id }) => id)} />
+      </div>
       {run.note && <p className={styles.soft}>{run.note}</p>}
       <ol className={styles.waves} aria-label="Progress">
         {waves.waves.map((wave, index) => (
@@ -76,6 +78,22 @@ function Progress({ convoy, run, waves }: Followed) {
       </ol>
       <Cli command={`godel watch ${convoy.id}`} />
     </>
+  );
+}
+
+/** What its beads cost so far: it goes on as agents spend, so that nobody has to look elsewhere. */
+function Spent({ run, beads }: { run: ConvoyRun; beads: readonly string[] }) {
+  const { data: costs, isError } = useQuery(beadQueries.costs());
+  // Its place is kept until it is known; who may not know it has none.
+  if (!costs) return isError ? null : <span className={styles.spend} />;
+  const spent = beads.reduce((sum, id) => sum + (costs.get(id) ?? 0), 0);
+  const max = run.budgetMicros ?? 0;
+  const text = max > 0 ? `${money(spent)} of ${money(max)} spent` : `${money(spent)} spent`;
+  return (
+    <div className={styles.spend} data-spent={spent}>
+      <span className="tabular">{text}</span>
+      {max > 0 && <Meter label="Spent of the budget" value={spent} max={max} text={text} />}
+    </div>
   );
 }
 

@@ -128,7 +128,8 @@ function Trouble({ landing }: { landing: Landing }) {
       )}
       {mender && (
         <p>
-          <Link to={`/agents/${encodeURIComponent(mender)}`}>{mender}</Link> repairs it.
+          <Link to={`/agents/${encodeURIComponent(mender)}`}>{mender}</Link>{" "}
+          {landing.stage === "mending" ? "repairs" : "was asked to repair"} it.
         </p>
       )}
     </div>

@@ -1,9 +1,9 @@
-import { useState } from "react";
 import { Button } from "../../ui/Button";
 import { Cli } from "../../ui/Cli";
 import { Dialog } from "../../ui/Dialog";
 import styles from "../../ui/DialogForm.module.css";
 import { TextField } from "../../ui/Field";
+import { useDraft } from "../../ui/useDraft";
 
 interface PauseDialogProps {
   name: string;
@@ -13,13 +13,14 @@ interface PauseDialogProps {
 
 /** Asks why a queue is to stand still, for those who come later. */
 export function PauseDialog({ name, onClose, onPause }: PauseDialogProps) {
-  const [reason, setReason] = useState("");
+  const [reason, setReason, clear] = useDraft(`landing.pause.${name}`);
   return (
     <Dialog title={`Pause the queue of ${name}`} onClose={onClose}>
       <form
         className={styles.form}
         onSubmit={(event) => {
           event.preventDefault();
+          clear();
           onPause(reason.trim());
         }}
       >

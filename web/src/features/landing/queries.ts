@@ -5,6 +5,7 @@ import type { Landing, LandingLine, MoveLanding } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
 import { shortId } from "../../ui/format";
+import { BEAD_LISTS, beadKey } from "../beads/queries";
 import { moved } from "./order";
 
 const LANDINGS = ["landings"] as const;
@@ -99,13 +100,20 @@ export function useRetry() {
   });
 }
 
+/** The gates are run without what is taken back, and somebody waits for them. */
+const REVERT_MS = 300_000;
+
 /** Takes back what has landed, by a commit. */
 export function useRevert() {
-  return useChange<Landing, { commit: string }>({
+  return useChange<Pick<Landing, "bead" | "projectId">, { commit: string }>({
     what: ({ bead }) => `Revert ${bead}`,
     send: ({ bead, projectId }) =>
-      post(`/api/v1/beads/${encodeURIComponent(bead)}/revert?projectId=${projectId}`),
-    settle,
+      post(
+        `/api/v1/beads/${encodeURIComponent(bead)}/revert?projectId=${projectId}`,
+        undefined,
+        REVERT_MS,
+      ),
+    settle: ({ bead }) => [...settle(), BEAD_LISTS, beadKey(bead)],
     done: ({ bead }, { commit }) => `${bead} was taken back by ${shortId(commit)}`,
   });
 }

@@ -1,11 +1,11 @@
 import { keysOf } from "../../actions/keymap";
 import type { Landing } from "../../api/types";
-import { confirm } from "../../change/confirm";
 import { navigate } from "../../router/router";
 import type { MenuItem } from "../../ui/Menu";
 import { LANDING } from "./actions";
 import { placeOf, STEPS, type Step, whither, whyNoStep } from "./order";
 import { useMove, useRemove, useRetry, useRevert } from "./queries";
+import { confirmRevert } from "./revert";
 import { type Verb, whyNot } from "./stages";
 import { useForeignLanding } from "./useForeignLanding";
 
@@ -74,13 +74,4 @@ export function cliOfStep(which: Step, landing: Landing, landings: readonly Land
 /** The same on the command line. */
 export function cliOf(verb: Verb, { bead }: Landing): string {
   return `godel land ${verb} ${bead}`;
-}
-
-function confirmRevert(landing: Landing): Promise<boolean> {
-  return confirm({
-    title: `Take back ${landing.bead}?`,
-    body: `A commit on ${landing.target ?? "the branch"} undoes what it brought, and the bead is open again. The gates must pass without it.`,
-    act: `Take back ${landing.bead}`,
-    cli: cliOf("revert", landing),
-  });
 }

@@ -1,4 +1,4 @@
-import { useState, useSyncExternalStore } from "react";
+import { useSyncExternalStore } from "react";
 import type { Task } from "../../api/types";
 import { useIsOnline } from "../../realtime/live";
 import { Button } from "../../ui/Button";
@@ -7,6 +7,7 @@ import { Dialog } from "../../ui/Dialog";
 import styles from "../../ui/DialogForm.module.css";
 import { TextField } from "../../ui/Field";
 import { plural } from "../../ui/format";
+import { useDraft } from "../../ui/useDraft";
 import { cancelCli } from "./taskCli";
 
 let asked: { tasks: readonly Task[]; answer: (reason?: string) => void } | undefined;
@@ -43,7 +44,7 @@ export function ReasonHost() {
 }
 
 function ReasonDialog({ tasks, answer }: NonNullable<typeof asked>) {
-  const [text, setText] = useState("");
+  const [text, setText, clear] = useDraft(`cancel.${tasks.map(({ id }) => id).join(" ")}`);
   const isOnline = useIsOnline();
   const [first] = tasks;
   const what = tasks.length === 1 && first ? first.title : plural(tasks.length, "task");
@@ -54,7 +55,9 @@ function ReasonDialog({ tasks, answer }: NonNullable<typeof asked>) {
         className={styles.form}
         onSubmit={(event) => {
           event.preventDefault();
-          if (reason !== "" && isOnline) answer(reason);
+          if (reason === "" || !isOnline) return;
+          clear();
+          answer(reason);
         }}
       >
         <p>All that waits for it is cancelled, too. Retrying brings it back.</p>

@@ -1,10 +1,10 @@
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { useAction } from "../../actions/actions";
 import type { Task } from "../../api/types";
 import { Guarded } from "../../roles/Guarded";
 import { useRefusal } from "../../roles/session";
 import { useParam } from "../../router/router";
-import { Menu } from "../../ui/Menu";
+import { Menu, type MenuItem } from "../../ui/Menu";
 import { ShortId } from "../../ui/ShortId";
 import { Time } from "../../ui/Time";
 import { BulkBar } from "../../ui/table/BulkBar";
@@ -78,10 +78,15 @@ interface TaskTableProps {
   verbs: readonly TaskVerb[];
   /** Told what somebody here did something with. */
   onActed?: (ids: readonly string[]) => void;
+  /** What else there is to do where these tasks are listed. */
+  more?: {
+    itemsOf: (task: Task) => readonly MenuItem[];
+    bulk: (tasks: readonly Task[]) => ReactNode;
+  };
 }
 
 /** Tasks as rows, with their keys and a bar for many. */
-export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
+export function TaskTable({ label, tasks, verbs, onActed, more }: TaskTableProps) {
   const { act, cancelWhy, whyNone, menuOf } = useTaskActs(onActed);
   const [peeked] = useParam("task");
   const [cursor, setCursor] = useState<string>();
@@ -101,7 +106,11 @@ export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
           title: "",
           width: "44px",
           cell: (task) => (
-            <Menu label={`Do something with ${task.title}`} size="small" items={menuOf(task)} />
+            <Menu
+              label={`Do something with ${task.title}`}
+              size="small"
+              items={() => [...menuOf(task), ...(more?.itemsOf(task) ?? [])]}
+            />
           ),
         },
       ]}
@@ -141,6 +150,7 @@ export function TaskTable({ label, tasks, verbs, onActed }: TaskTableProps) {
               {CANCEL_WHY.title}
             </Guarded>
           )}
+          {more?.bulk(selection)}
         </BulkBar>
       )}
     />

@@ -4,6 +4,7 @@ import { Button } from "../../ui/Button";
 import { ShortId } from "../../ui/ShortId";
 import { Badge, Status } from "../../ui/Status";
 import { Time } from "../../ui/Time";
+import { BeadPreview } from "../previews/BeadPreview";
 import { Composer } from "./Composer";
 import styles from "./Conversation.module.css";
 import { changedSince, DeskProvider } from "./deskContext";
@@ -29,6 +30,7 @@ export function Conversation({ review, desk, onGo }: ConversationProps) {
     <DeskProvider value={desk.desk}>
       <div className={styles.talk}>
         <Facts review={review} />
+        <BeadPreview bead={{ id: review.bead }} />
         {review.firstPass && <FirstPass review={review} />}
         {changed.length > 0 && <Changed decisions={changed} onGo={onGo} />}
         <section aria-label="Comments">

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef } from "react";
-import type { Review, ReviewDecision, ReviewDiff } from "../../api/types";
+import type { Review, ReviewDecision } from "../../api/types";
 import { Empty } from "../../ui/Empty";
 import { type Flow, useFlow } from "../../ui/flow/useFlow";
 import { PartialBadge } from "../../ui/Status";
@@ -9,15 +9,17 @@ import { changedSince, DeskProvider } from "./deskContext";
 import { FileHead } from "./FileHead";
 import { RowView } from "./RowView";
 import { type DiffRow, type FileRows, HEIGHT, rowsOf } from "./rows";
+import { SinceBar } from "./SinceBar";
 import { useDiffKeys } from "./useDiffKeys";
 import type { DiffLook } from "./useDiffLook";
 import { useLinePointer } from "./useLinePointer";
 import type { ReviewDesk } from "./useReviewDesk";
+import type { Since } from "./useSince";
 import { useTokens } from "./useTokens";
 
 interface DiffPaneProps {
   review: Review;
-  diff: ReviewDiff;
+  since: Since;
   desk: ReviewDesk;
   look: DiffLook;
   /** The file or line that the reader asked for, and how often. */
@@ -25,9 +27,10 @@ interface DiffPaneProps {
 }
 
 /** The whole change below each other; only what is in sight is drawn. */
-export function DiffPane({ review, diff, desk, look, goal }: DiffPaneProps) {
+export function DiffPane({ review, since, desk, look, goal }: DiffPaneProps) {
+  const { diff } = since;
   const box = useRef<HTMLDivElement>(null);
-  const { rows, files } = useRows(review, diff, desk, look);
+  const { rows, files } = useRows(review, since, desk, look);
   const flow = useFlow(box, rows);
   useLinePointer(box, desk);
   useDiffKeys({ review, diff, desk, look });
@@ -40,6 +43,7 @@ export function DiffPane({ review, diff, desk, look, goal }: DiffPaneProps) {
   );
   return (
     <DeskProvider value={desk.desk}>
+      {since.offer && <SinceBar offer={since.offer} />}
       {(diff.cut || diff.next != null) && (
         <div className={styles.partial}>
           <PartialBadge
@@ -83,7 +87,7 @@ export function DiffPane({ review, diff, desk, look, goal }: DiffPaneProps) {
   );
 }
 
-function useRows(review: Review, diff: ReviewDiff, desk: ReviewDesk, look: DiffLook) {
+function useRows(review: Review, { diff, isOld }: Since, desk: ReviewDesk, look: DiffLook) {
   const { isSplit, hidesSpace } = look;
   const { editing, composing, viewed, expanded } = desk;
   const edits = useMemo(() => {
@@ -106,8 +110,9 @@ function useRows(review: Review, diff: ReviewDiff, desk: ReviewDesk, look: DiffL
         editing,
         composing,
         expanded,
+        isOld,
       }),
-    [diff, isSplit, hidesSpace, viewed.isFolded, edits, editing, composing, expanded],
+    [diff, isSplit, hidesSpace, viewed.isFolded, edits, editing, composing, expanded, isOld],
   );
 }
 

@@ -6,6 +6,7 @@ import { Guarded } from "../../roles/Guarded";
 import { classes } from "../../ui/classes";
 import { Icon, type IconName } from "../../ui/Icon";
 import { KeyCaps } from "../../ui/KeyCaps";
+import { Badge } from "../../ui/Status";
 import { REVIEW } from "./actions";
 import { type Chosen, cliFor, partName, useDesk } from "./deskContext";
 import styles from "./HunkBar.module.css";
@@ -16,6 +17,8 @@ interface HunkBarProps {
   file: ReviewFile;
   hunk: ReviewHunk;
   isHere: boolean;
+  /** It was there before the last round, and its lines are left out. */
+  isOld: boolean;
   chosen: Chosen | undefined;
   decision: ReviewDecision | undefined;
 }
@@ -24,7 +27,7 @@ const CAN = "review:update:own";
 
 /** The head of a hunk: where it is, how it stands, what can be said about it. */
 export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
-  const { file, hunk, isHere, chosen, decision } = props;
+  const { file, hunk, isHere, isOld, chosen, decision } = props;
   const desk = useDesk();
   const name = partName(file, hunk, chosen);
   const what = chosen ? linesOf(chosen) : "";
@@ -34,6 +37,7 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
       data-hunk-bar={partName(file, hunk)}
       data-standing={hunk.standing}
       data-here={isHere || undefined}
+      data-old={isOld || undefined}
     >
       <button
         type="button"
@@ -47,6 +51,7 @@ export const HunkBar = memo(function HunkBar(props: HunkBarProps) {
         </code>
         <code className={styles.header}>{hunk.header}</code>
       </button>
+      {isOld && <Badge title="It was there before, so its lines are left out">as before</Badge>}
       <Standing standing={hunk.standing} by={decision} />
       <span className={styles.acts}>
         <Act

@@ -112,7 +112,12 @@ function Code({
           return look === "" ? (
             piece.text
           ) : (
-            <span key={key} className={look} data-mark={piece.isMarked || undefined}>
+            <span
+              key={key}
+              className={look}
+              data-mark={piece.isMarked || undefined}
+              data-token={piece.token}
+            >
               {piece.text}
             </span>
           );

@@ -9,6 +9,7 @@ import { useDraft } from "../../ui/useDraft";
 import { useRequestChanges } from "./changes";
 import styles from "./Dialogs.module.css";
 import { cliFor } from "./deskContext";
+import { keepAsked } from "./rounds";
 
 /** Shows what goes to the agent as one message, and sends it. */
 export function RequestDialog({ review, onClose }: { review: Review; onClose: () => void }) {
@@ -22,7 +23,8 @@ export function RequestDialog({ review, onClose }: { review: Review; onClose: ()
   const isNothing = waiting.length === 0 && rejected === 0 && text.trim() === "";
   const send = async () => {
     try {
-      await request.mutateAsync({ text, noAgent });
+      const { round } = await request.mutateAsync({ text, noAgent });
+      if (review.commit) keepAsked(bead, { round, head: review.commit });
       clear();
       onClose();
     } catch {

@@ -25,6 +25,7 @@ import { ReviewQueue } from "./ReviewQueue";
 import { headKey } from "./rows";
 import { type DiffLook, useDiffLook } from "./useDiffLook";
 import { useReviewDesk } from "./useReviewDesk";
+import { useSince } from "./useSince";
 
 /** What agents have done and people have not decided yet. */
 export function Page({ rest }: PageProps) {
@@ -169,8 +170,10 @@ interface DeskProps {
   children: React.ReactNode;
 }
 
-function Desk({ review, diff, look, children }: DeskProps) {
-  const desk = useReviewDesk(review, diff);
+function Desk({ review, diff: whole, look, children }: DeskProps) {
+  const since = useSince(review, whole);
+  const { diff } = since;
+  const desk = useReviewDesk(review, diff, since.isOld);
   const [goal, setGoal] = useState<{ key: string; times: number }>();
   const onGo = (key: string) => setGoal((now) => ({ key, times: (now?.times ?? 0) + 1 }));
   const goTo = (file: ReviewFile) => {
@@ -187,7 +190,7 @@ function Desk({ review, diff, look, children }: DeskProps) {
       queue={children}
       diff={
         <Boundary what="The change">
-          <DiffPane review={review} diff={diff} desk={desk} look={look} goal={goal} />
+          <DiffPane review={review} since={since} desk={desk} look={look} goal={goal} />
         </Boundary>
       }
       talk={

@@ -66,6 +66,7 @@ function bodyOf(
           file={row.file}
           hunk={row.hunk}
           isHere={here === row.hunk.key}
+          isOld={row.isOld}
           chosen={chosen?.key === row.hunk.key ? chosen : undefined}
           decision={decisions.get(row.hunk.key)}
         />

@@ -129,6 +129,13 @@ export const REVIEW = {
     keys: ["shift+w"],
     icon: "filter",
   }),
+  since: defineAction({
+    id: "review.since",
+    scope: "review",
+    title: "Only what is new since the last round",
+    keys: ["l"],
+    icon: "clock",
+  }),
   nextReview: defineAction({
     id: "review.next",
     scope: "review",

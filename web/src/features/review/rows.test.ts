@@ -29,6 +29,18 @@ describe("the rows of a diff", () => {
     ]);
   });
 
+  it("A14 leave out the lines of what was there before the last round, but not its bar", () => {
+    const fresh = fakeHunk([" x", "+new", " y"], { key: "h2", number: 2, newStart: 40 });
+    const file = fakeFile({ hunks: [fakeHunk([" same", "-gone", "+new"]), fresh] });
+    const { rows } = rowsOf([file], { ...LOOK, isOld: (key) => key === "h1" });
+    const shown = rows.filter(({ kind }) => kind === "hunk" || kind === "line");
+    expect(shown.map((row) => (row.kind === "hunk" ? [row.hunk.key, row.isOld] : "line"))).toEqual([
+      ["h1", true],
+      ["h2", false],
+      ...["line", "line", "line"],
+    ]);
+  });
+
   it("have only a head when the file is folded", () => {
     expect(kinds({ isFolded: () => true })).toEqual(["head", "gap"]);
   });

@@ -28,7 +28,7 @@ export type RowBody =
   | { kind: "part" }
   | { kind: "note"; text: string }
   | { kind: "picture" }
-  | { kind: "hunk"; hunk: ReviewHunk }
+  | { kind: "hunk"; hunk: ReviewHunk; isOld: boolean }
   | { kind: "expand"; at: number; hidden: number | undefined }
   | { kind: "edited"; hunk: ReviewHunk; text: string }
   | { kind: "editor"; hunk: ReviewHunk }
@@ -57,6 +57,8 @@ export interface Look {
   composing: Spot | undefined;
   /** Lines outside of the hunks that the reader wanted to see, by the path of the file. */
   expanded?: ReadonlyMap<string, Expanded>;
+  /** Whether a part was there before the last round: only its bar is shown then. */
+  isOld?: (key: string) => boolean;
 }
 
 /** Heights before they are measured. */
@@ -132,7 +134,8 @@ function addBody(file: ReviewFile, look: Look, threads: readonly Thread[], add: 
   const gaps = gapRows(file, look, add, addLine);
   for (const [at, hunk] of file.hunks.entries()) {
     const addAbove = gaps(at, hunk);
-    add(`hunk ${hunk.key}`, HEIGHT.hunk, { kind: "hunk", hunk });
+    const isOld = look.isOld?.(hunk.key) ?? false;
+    add(`hunk ${hunk.key}`, HEIGHT.hunk, { kind: "hunk", hunk, isOld });
     const text = look.edits.get(hunk.key);
     if (look.editing === hunk.key) add(`editor ${hunk.key}`, 200, { kind: "editor", hunk });
     else if (text !== undefined) {
@@ -140,6 +143,7 @@ function addBody(file: ReviewFile, look: Look, threads: readonly Thread[], add: 
       add(`edited ${hunk.key}`, height, { kind: "edited", hunk, text });
     }
     addAbove();
+    if (isOld) continue;
     for (const [index, row] of lineRows(hunk, look).entries()) {
       addLine(`${look.isSplit ? "s" : "u"} ${hunk.key} ${index}`, row);
     }

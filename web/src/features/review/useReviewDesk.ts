@@ -8,8 +8,11 @@ import { partKeys, type Spot } from "./rows";
 import { useExpand } from "./useExpand";
 import { useViewed } from "./viewed";
 
-/** Everything that a person is doing in a diff: where the cursor is, what is chosen and written. */
-export function useReviewDesk(review: Review, diff: ReviewDiff) {
+/**
+ * Everything that a person is doing in a diff: where the cursor is, what is chosen and written.
+ * The cursor goes by what is old to somebody who wants to see only what is new.
+ */
+export function useReviewDesk(review: Review, diff: ReviewDiff, isOld: (key: string) => boolean) {
   const { bead } = review;
   const commit = diff.head;
   const { actor } = useSession();
@@ -21,7 +24,7 @@ export function useReviewDesk(review: Review, diff: ReviewDiff) {
   const comment = useComment(bead, commit, actor);
   const viewed = useViewed(bead);
   const { expanded, expand } = useExpand(bead, diff);
-  const { keys, here } = useHere(diff, viewed.isFolded, cursor);
+  const { keys, here } = useHere(diff, { isFolded: viewed.isFolded, isOld }, cursor);
   const decisions = useMemo(
     () => latestByKey(review.decisions.filter((one) => one.bound === "bound")),
     [review.decisions],
@@ -80,13 +83,18 @@ export function useReviewDesk(review: Review, diff: ReviewDiff) {
 
 export type ReviewDesk = ReturnType<typeof useReviewDesk>;
 
+/** What the cursor goes by. */
+interface LeftOut {
+  isFolded: (file: ReviewFile) => boolean;
+  isOld: (key: string) => boolean;
+}
+
 /** What can be decided in files that are not folded, and where the cursor is in it. */
-function useHere(
-  { files }: ReviewDiff,
-  isFolded: (file: ReviewFile) => boolean,
-  cursor: string | undefined,
-) {
-  const keys = useMemo(() => partKeys(files.filter((file) => !isFolded(file))), [files, isFolded]);
+function useHere({ files }: ReviewDiff, { isFolded, isOld }: LeftOut, cursor: string | undefined) {
+  const keys = useMemo(
+    () => partKeys(files.filter((file) => !isFolded(file))).filter((key) => !isOld(key)),
+    [files, isFolded, isOld],
+  );
   const here = useMemo(() => nearest(partKeys(files), keys, cursor), [files, keys, cursor]);
   return { keys, here };
 }

@@ -15,11 +15,13 @@ import { SkeletonRows } from "../../ui/Skeleton";
 import { Badge, type Tone } from "../../ui/Status";
 import { Time } from "../../ui/Time";
 import { usersQuery } from "../costs/queries";
+import { useProject } from "../projects/queries";
 import { InviteDrawer } from "./InviteDrawer";
 import { Once } from "./Once";
 import { useDisableUser, useEraseUser, useSetRole } from "./queries";
 import { ROLES } from "./roles";
 import { Line, Lines, Section } from "./Section";
+import { placesOf, UserProjects } from "./UserProjects";
 import { saveUser } from "./userExport";
 
 const TONES: Record<string, Tone> = { active: "ok", invited: "info", disabled: "warn" };
@@ -91,7 +93,9 @@ function Person({ user, onLink }: { user: User; onLink: (made: Invitation) => vo
   const { userId } = useSession();
   const denied = useRefusal("user:update:team");
   const isSelf = user.id === userId;
-  const items = usePersonItems(user, isSelf, onLink);
+  const [isPlacing, setPlacing] = useState(false);
+  const items = usePersonItems(user, isSelf, { onLink, onPlace: () => setPlacing(true) });
+  const { projects } = useProject();
   return (
     <Line
       id={user.name}
@@ -101,13 +105,16 @@ function Person({ user, onLink }: { user: User; onLink: (made: Invitation) => vo
         </>
       }
       note={
-        user.seenAt ? (
-          <>
-            seen <Time at={user.seenAt} />
-          </>
-        ) : (
-          "was not here yet"
-        )
+        <>
+          {user.seenAt ? (
+            <>
+              seen <Time at={user.seenAt} />
+            </>
+          ) : (
+            "was not here yet"
+          )}
+          , works in {placesOf(user, projects)}
+        </>
       }
       state={
         <>
@@ -124,17 +131,24 @@ function Person({ user, onLink }: { user: User; onLink: (made: Invitation) => vo
           )}
         </>
       }
-      acts={<Menu label={`Do something with ${user.name}`} size="small" items={items} />}
+      acts={
+        <>
+          <Menu label={`Do something with ${user.name}`} size="small" items={items} />
+          {isPlacing && <UserProjects user={user} onClose={() => setPlacing(false)} />}
+        </>
+      }
     />
   );
 }
 
+interface PersonActs {
+  onLink: (made: Invitation) => void;
+  /** Asks in which projects somebody works. */
+  onPlace: () => void;
+}
+
 /** What can be done with somebody; nobody shuts themselves out. */
-function usePersonItems(
-  user: User,
-  isSelf: boolean,
-  onLink: (made: Invitation) => void,
-): MenuItem[] {
+function usePersonItems(user: User, isSelf: boolean, { onLink, onPlace }: PersonActs): MenuItem[] {
   const disable = useDisableUser();
   const erase = useEraseUser();
   const isDisabled = user.status === "disabled";
@@ -154,6 +168,14 @@ function usePersonItems(
       cli: `godel user link ${user.name}`,
       refused: isSelf ? "It would end your own way in." : undefined,
       run: newLink,
+    },
+    {
+      id: "projects",
+      title: "Choose projects…",
+      icon: "branch",
+      can: "user:update:team",
+      cli: `godel user project ${user.name} --set NAME`,
+      run: onPlace,
     },
     {
       id: "export",

@@ -5,6 +5,7 @@ import { type Listing, list } from "../../api/list";
 import type { Key, Secret, User } from "../../api/types";
 import { useChange } from "../../change/useChange";
 import { onLive } from "../../realtime/rules";
+import { plural } from "../../ui/format";
 import { usersQuery } from "../costs/queries";
 
 /** So many acts are enough for a page; a narrower filter finds the rest. */
@@ -71,6 +72,26 @@ export function useSetRole() {
     settle: () => [usersQuery.queryKey],
     done: ({ user, role }) => `${user.name} is ${role} now`,
     undo: ({ user }) => patch(userPath(user.id), { role: user.role }),
+  });
+}
+
+/** In which projects somebody works from now on; none stands for all, also those to come. */
+export interface Workplace {
+  user: User;
+  projects: readonly string[];
+}
+
+/** Says in which projects somebody works, at once; those before come back on undo. */
+export function useSetProjects() {
+  return useChange<Workplace, User>({
+    what: ({ user }) => `Choose the projects of ${user.name}`,
+    send: ({ user, projects }) => patch(userPath(user.id), { projects: [...projects] }),
+    expect: (cache, { user, projects }) =>
+      cache.update(usersQuery.queryKey, expectUser(user.id, { projects: [...projects] })),
+    settle: () => [usersQuery.queryKey],
+    done: ({ user, projects }) =>
+      `${user.name} works in ${projects.length === 0 ? "all projects" : plural(projects.length, "project")} now`,
+    undo: ({ user }) => patch(userPath(user.id), { projects: user.projects }),
   });
 }
 

@@ -5,23 +5,34 @@ import { Guarded } from "../../roles/Guarded";
 import { setParams } from "../../router/router";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
+import { Choice } from "../../ui/form/Choice";
 import { placeError, useForm } from "../../ui/form/form";
 import { money } from "../../ui/format";
 import { ErrorNotice } from "../../ui/Notice";
-import { microsOf, setCli, stopsAt, WARN_PERCENT } from "../budgets/budgets";
+import {
+  microsOf,
+  PERIOD_TITLES,
+  type Period,
+  setCli,
+  stopsAt,
+  WARN_PERCENT,
+} from "../budgets/budgets";
 import { budgetsQuery, setBudget } from "../budgets/queries";
 import type { Limit } from "./steps";
 import styles from "./WelcomePage.module.css";
 
-/** What a first budget is: for everything, each month, and it stops at its limit. */
+/** What a first budget is: for everything, and it stops at its limit. */
 const USUAL = {
   scope: "tenant",
-  period: "monthly",
   warnPercent: WARN_PERCENT,
   hardStop: true,
   gracePercent: 0,
   tell: [],
 } as const;
+
+/** What is offered: enough for a first day, and nobody pays for more without having said so. */
+const OFFERED: Record<"amount" | "period", string> = { amount: "5", period: "daily" };
+const IN_WELCOME: readonly Period[] = ["daily", "monthly"];
 
 interface BudgetStepProps {
   /** What holds already. */
@@ -29,7 +40,7 @@ interface BudgetStepProps {
   onDone: () => void;
 }
 
-/** One limit for everything, each month; finer ones have a page. */
+/** One limit for everything; finer ones have a page. */
 export function BudgetStep({ limit, onDone }: BudgetStepProps) {
   if (!limit) return <BudgetForm onDone={onDone} />;
   const refusedFrom = stopsAt(limit);
@@ -48,13 +59,13 @@ export function BudgetStep({ limit, onDone }: BudgetStepProps) {
 
 function BudgetForm({ onDone }: Pick<BudgetStepProps, "onDone">) {
   const client = useQueryClient();
-  const form = useForm<{ amount: string }, Budget>({
-    initial: { amount: "" },
+  const form = useForm<typeof OFFERED, Budget>({
+    initial: OFFERED,
     draft: "welcome.budget",
-    send: ({ amount }) =>
+    send: ({ amount, period }) =>
       setBudget({
         scope: USUAL.scope,
-        period: USUAL.period,
+        period,
         capMicros: microsOf(amount) ?? 0,
         warnPercent: WARN_PERCENT,
       }),
@@ -65,6 +76,7 @@ function BudgetForm({ onDone }: Pick<BudgetStepProps, "onDone">) {
     },
   });
   const micros = microsOf(form.values.amount);
+  const period = form.values.period as Period;
   const { fields, rest } = placeError(form.error, { amount: /cap|amount|micro/i });
   const isBad = form.values.amount !== "" && micros === undefined;
   return (
@@ -76,13 +88,20 @@ function BudgetForm({ onDone }: Pick<BudgetStepProps, "onDone">) {
       }}
     >
       <TextField
-        label="Hard stop of a month, in dollars"
+        label="Hard stop, in dollars"
         value={form.values.amount}
         inputMode="decimal"
-        placeholder="50"
+        placeholder={OFFERED.amount}
         error={isBad ? "Write dollars, such as 50 or 2.50." : fields.amount}
         note={`Requests that would cost more are refused. You are told from ${WARN_PERCENT} % on.`}
         onChange={(event) => form.set("amount", event.target.value)}
+      />
+      <Choice
+        label="Begins anew"
+        value={period}
+        options={IN_WELCOME.map((one) => [one, PERIOD_TITLES[one]] as const)}
+        onChange={(next) => form.set("period", next)}
+        note="At midnight in UTC."
       />
       {rest && <ErrorNotice error={rest} />}
       <div className={styles.acts}>
@@ -91,7 +110,7 @@ function BudgetForm({ onDone }: Pick<BudgetStepProps, "onDone">) {
           type="submit"
           can="budget:update:team"
           refused={micros === undefined ? "Say how much may be spent." : undefined}
-          cli={micros ? setCli({ ...USUAL, capMicros: micros }) : undefined}
+          cli={micros ? setCli({ ...USUAL, period, capMicros: micros }) : undefined}
         >
           {form.isSending ? "Setting" : "Set the budget"}
         </Guarded>

@@ -3,12 +3,15 @@ import { post } from "../../api/client";
 import type { Project } from "../../api/types";
 import { toast } from "../../change/toasts";
 import { Guarded } from "../../roles/Guarded";
-import { setParams } from "../../router/router";
+import { setParams, useChoice } from "../../router/router";
 import { Button } from "../../ui/Button";
 import { TextField } from "../../ui/Field";
 import { placeError, useForm } from "../../ui/form/form";
+import { shellWord } from "../../ui/format";
 import { ErrorNotice } from "../../ui/Notice";
+import { Segmented } from "../../ui/Tabs";
 import { projectsQuery } from "../projects/queries";
+import { MakeRepository } from "./MakeRepository";
 import { nameOf } from "./steps";
 import styles from "./WelcomePage.module.css";
 
@@ -17,7 +20,15 @@ interface RepositoryStepProps {
   onDone: () => void;
 }
 
-/** A project is a git repository on the server. */
+const WAYS = [
+  { id: "folder", title: "A folder" },
+  { id: "clone", title: "A clone" },
+  { id: "new", title: "A new one" },
+] as const;
+type Way = (typeof WAYS)[number]["id"];
+const WORDS: readonly Way[] = WAYS.map(({ id }) => id);
+
+/** A project is a git repository on the server: one that is there, a clone, or a new one. */
 export function RepositoryStep({ project, onDone }: RepositoryStepProps) {
   if (!project?.repository) return <RepositoryForm />;
   return (
@@ -33,7 +44,33 @@ export function RepositoryStep({ project, onDone }: RepositoryStepProps) {
 }
 
 function RepositoryForm() {
+  const [way, setWay] = useChoice("way", WORDS, "folder");
+  const added = useAdded();
+  return (
+    <>
+      <div>
+        <Segmented label="What the repository is" options={WAYS} value={way} onChange={setWay} />
+      </div>
+      {way === "folder" ? (
+        <FolderForm onAdded={added} />
+      ) : (
+        <MakeRepository key={way} kind={way} onAdded={added} />
+      )}
+    </>
+  );
+}
+
+/** What comes after a project was made: it is told, and the next step is open. */
+function useAdded(): (made: Project) => Promise<void> {
   const client = useQueryClient();
+  return async (made) => {
+    toast({ title: `${made.name} is added` });
+    await client.invalidateQueries({ queryKey: projectsQuery.queryKey });
+    setParams({ project: made.id, step: undefined, way: undefined, making: undefined });
+  };
+}
+
+function FolderForm({ onAdded }: { onAdded: (made: Project) => void }) {
   const form = useForm<{ repository: string; name: string }, Project>({
     initial: { repository: "", name: "" },
     draft: "welcome.repository",
@@ -42,11 +79,7 @@ function RepositoryForm() {
         name: name.trim() || nameOf(repository),
         repository: repository.trim(),
       }),
-    done: async (made) => {
-      toast({ title: `${made.name} is added` });
-      await client.invalidateQueries({ queryKey: projectsQuery.queryKey });
-      setParams({ project: made.id, step: undefined });
-    },
+    done: onAdded,
   });
   const { values, set } = form;
   const { fields, rest } = placeError(form.error, {
@@ -86,7 +119,7 @@ function RepositoryForm() {
           type="submit"
           can="project:create:team"
           refused={values.repository.trim() === "" ? "Say where the repository is." : undefined}
-          cli={`godel project create ${name || "NAME"} --repository ${values.repository.trim() || "PATH"}`}
+          cli={`godel project create ${shellWord(name || "NAME")} --repository ${shellWord(values.repository.trim() || "PATH")}`}
         >
           {form.isSending ? "Adding" : "Add the repository"}
         </Guarded>

@@ -50,14 +50,14 @@ describe("X5 the steps of the setup", () => {
     ] as ProviderTest[];
     const budgets = [
       { scope: "convoy:c", capMicros: 390_000 },
-      { scope: "tenant", capMicros: 50_000_000 },
+      { scope: "tenant", period: "daily", capMicros: 5_000_000 },
     ] as Budget[];
     const known = { projects: [project("/app")], tests, diagnosis: diagnosis(true), budgets };
     expect([...factsOf(known).values()]).toEqual([
       "app",
       "anthropic",
       "worktree is recommended",
-      "$50.00",
+      "$5.00 a day",
     ]);
     expect(factsOf({}).size).toBe(0);
   });

@@ -46,6 +46,9 @@ export function doneSteps(known: Known): ReadonlySet<StepId> {
   return done;
 }
 
+/** For how long a budget is, behind what it is. */
+const EACH: Record<Budget["period"], string> = { total: "", daily: " a day", monthly: " a month" };
+
 /** What came of the steps, in a word or two each, so that nobody has to open them. */
 export function factsOf({ projects, tests, diagnosis, budgets }: Known): Map<StepId, string> {
   const works = (tests ?? []).filter((test) => test.works).map(({ provider }) => provider);
@@ -55,7 +58,7 @@ export function factsOf({ projects, tests, diagnosis, budgets }: Known): Map<Ste
     ["repository", projectOf(projects)?.name],
     ["key", works.length > 0 ? [...new Set(works)].join(", ") : undefined],
     ["runtime", best && `${best.name} is recommended`],
-    ["budget", limit && money(limit.capMicros)],
+    ["budget", limit && `${money(limit.capMicros)}${EACH[limit.period] ?? ""}`],
   ];
   return new Map(facts.filter((fact): fact is [StepId, string] => fact[1] !== undefined));
 }
@@ -77,5 +80,17 @@ export function stepAfter(done: ReadonlySet<StepId>, step: StepId): StepId {
 
 /** A name for the project of a path: its last part. */
 export function nameOf(path: string): string {
-  return path.split("/").filter(Boolean).at(-1) ?? "";
+  return path.trim().split("/").filter(Boolean).at(-1) ?? "";
+}
+
+/** A name for the project of what is cloned: `app` of `git@example.org:acme/app.git`. */
+export function nameOfUrl(url: string): string {
+  const path = url.trim().replace(/^\w+:\/\/[^/]*/, "");
+  return (
+    path
+      .split(/[/:]/)
+      .filter(Boolean)
+      .at(-1)
+      ?.replace(/\.git$/, "") ?? ""
+  );
 }

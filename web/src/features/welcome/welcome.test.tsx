@@ -7,6 +7,7 @@ import type { Project } from "../../api/types";
 import { newQueryClient } from "../../queryClient";
 import { SessionProvider } from "../../roles/session";
 import { AgentPrograms } from "./AgentPrograms";
+import { BudgetStep } from "./BudgetStep";
 import { doctorQuery } from "./doctor";
 import { RuntimeStep } from "./RuntimeStep";
 import { Sample } from "./Sample";
@@ -88,6 +89,46 @@ describe("X5 what is on this machine", () => {
     screen.getByText("Version 2.1.197.");
     screen.getByText("native");
     screen.getByText(/A login of such a program is not passed on/);
+  });
+});
+
+describe("C2 the budget of the setup", () => {
+  const sent = () => {
+    const calls = fakeServer({
+      "PUT /api/v1/budgets": () => ok({}),
+      "GET /api/v1/budgets": () => ok({ items: [] }),
+    });
+    return () => calls.filter(({ method }) => method === "PUT").map(({ body }) => body);
+  };
+  beforeEach(() => sessionStorage.clear());
+
+  it("is five dollars a day for who only goes on", async () => {
+    const bodies = sent();
+    show(<BudgetStep limit={undefined} onDone={() => undefined} />);
+    fireEvent.submit(screen.getByLabelText("Hard stop, in dollars"));
+    await expect
+      .poll(bodies)
+      .toEqual([{ scope: "tenant", period: "daily", capMicros: 5_000_000, warnPercent: 80 }]);
+  });
+
+  it("is whatever else is said", async () => {
+    const bodies = sent();
+    show(<BudgetStep limit={undefined} onDone={() => undefined} />);
+    const amount = screen.getByLabelText("Hard stop, in dollars");
+    fireEvent.change(amount, { target: { value: "50" } });
+    fireEvent.change(screen.getByLabelText("Begins anew"), { target: { value: "monthly" } });
+    screen.getByText("godel budget set tenant 50/month");
+    fireEvent.submit(amount);
+    await expect
+      .poll(bodies)
+      .toEqual([{ scope: "tenant", period: "monthly", capMicros: 50_000_000, warnPercent: 80 }]);
+  });
+
+  it("can be left out", () => {
+    const onDone = vi.fn();
+    show(<BudgetStep limit={undefined} onDone={onDone} />);
+    fireEvent.click(screen.getByRole("button", { name: "Skip this step" }));
+    expect(onDone).toHaveBeenCalledOnce();
   });
 });
 

@@ -38,24 +38,15 @@ interface FormOptions<Values, Output> {
   done: (output: Output) => void;
 }
 
-/** The fields of a form, whether they were changed, and what the server said about them. */
-export function useForm<Values extends Record<string, string>, Output>({
-  initial,
-  draft,
-  send,
-  done,
-}: FormOptions<Values, Output>) {
+/**
+ * Some texts that are written together, such as all of a dialog. They survive a step back and a
+ * reload until they are discarded; without a name of a draft they last as long as the fields do.
+ */
+export function useFields<Values extends Record<string, string>>(
+  draft: string | undefined,
+  initial: Values,
+) {
   const [values, setValues] = useState(() => ({ ...initial, ...readDraft(draft, initial) }));
-  const discard = () => keepDraft(draft, {});
-  const mutation = useMutation<Output, Error, Values>({
-    mutationFn: send,
-    onSuccess: (output) => {
-      discard();
-      done(output);
-    },
-  });
-  const changed = changesOf(values, initial);
-  const isDirty = Object.keys(changed).length > 0;
   // Two fields may be set by one click, so what is kept follows from all of them, not from the last.
   const latest = useRef(values);
   const set = <Name extends keyof Values>(name: Name, value: Values[Name]) => {
@@ -66,10 +57,33 @@ export function useForm<Values extends Record<string, string>, Output>({
   return {
     values,
     set,
+    isDirty: Object.keys(changesOf(values, initial)).length > 0,
+    /** Forgets what was written; for who sent it, and for who does not want it. */
+    discard: () => keepDraft(draft, {}),
+  };
+}
+
+/** The fields of a form, whether they were changed, and what the server said about them. */
+export function useForm<Values extends Record<string, string>, Output>({
+  initial,
+  draft,
+  send,
+  done,
+}: FormOptions<Values, Output>) {
+  const { values, set, isDirty, discard } = useFields(draft, initial);
+  const mutation = useMutation<Output, Error, Values>({
+    mutationFn: send,
+    onSuccess: (output) => {
+      discard();
+      done(output);
+    },
+  });
+  return {
+    values,
+    set,
     isDirty,
     isSending: mutation.isPending,
     error: mutation.error,
-    /** Forgets what was written; for who closes the form and does not want it. */
     discard,
     submit: () => !mutation.isPending && mutation.mutate(values),
   };

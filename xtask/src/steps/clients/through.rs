@@ -1,6 +1,9 @@
 //! The product between the clients and the provider.
 
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -11,6 +14,9 @@ use crate::stage::Stage;
 
 /// Providers that speak one dialect only, so that every pair of dialects comes to be.
 const ONE_DIALECT: [(&str, &str); 2] = [("chatonly", "chat"), ("responsesonly", "responses")];
+
+/// How long the server may take to tell its metrics.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Godel at work; dropping it stops it.
 pub(super) struct Through {
@@ -42,6 +48,46 @@ impl Through {
         let text = |name: &str| made[name].as_str().unwrap_or_default().to_owned();
         let (base, token) = (text("baseUrl"), text("token"));
         Ok(Self { godel, server, base, token })
+    }
+
+    /// Makes a token that has no money for a single request.
+    pub(super) fn poor(&self, name: &str) -> Result<String> {
+        self.made(&["token", "create", name, "--agent", name, "--budget", "0.000001", "--json"])
+    }
+
+    /// Makes a token and ends it.
+    pub(super) fn ended(&self) -> Result<String> {
+        let token = self.made(&["token", "create", "ended", "--agent", "ended", "--json"])?;
+        self.godel.call(&["token", "revoke", "ended"])?;
+        Ok(token)
+    }
+
+    fn made(&self, arguments: &[&str]) -> Result<String> {
+        let made: Value = serde_json::from_str(&self.godel.call(arguments)?)
+            .told("read the token that was made")?;
+        Ok(made["token"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Tells how often the server has refused a request to a model for a reason, before a provider was asked.
+    pub(super) fn refused(&self, reason: &str) -> Result<u64> {
+        let address = self.server.url().trim_start_matches("http://");
+        let key = self.godel.key()?;
+        let asked = || -> std::io::Result<String> {
+            let mut stream = TcpStream::connect(address)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            write!(
+                stream,
+                "GET /metrics HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {key}\r\n\
+                 connection: close\r\n\r\n"
+            )?;
+            let mut text = String::new();
+            stream.read_to_string(&mut text)?;
+            Ok(text)
+        };
+        let text = asked().told("ask the server for its metrics")?;
+        let name = format!("godel_llm_refused_total{{reason=\"{reason}\"}} ");
+        let found = text.lines().find_map(|line| line.strip_prefix(&name));
+        Ok(found.and_then(|count| count.trim().parse().ok()).unwrap_or(0))
     }
 
     /// Tells what Godel has on record of the clients: as many attempts as the provider saw, none open.

@@ -7,7 +7,7 @@ use godel_app::{App, AppConfig, tenants};
 use godel_args::DatabaseFlag;
 use godel_console::{Context, Error, Exit, Result};
 use godel_model::{Clock as _, Mint, SystemClock};
-use godel_server::{LOCK_FILE, MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE, StartError};
+use godel_server::{LOCK_FILE, MASTER_KEY_FILE, NewMasterKey, OLD_MASTER_KEY_FILE, SafeError};
 use godel_store::{FileLock, Store};
 use serde_json::json;
 
@@ -59,7 +59,7 @@ async fn give_up(context: &Context, store: &Store) -> Result<(MasterKey, u64)> {
                 "there is nothing to give up; `godel secret rotate-master` replaces it",
             ));
         }
-        Ok(None) | Err(StartError::NoMasterKey { .. }) => {}
+        Ok(None) | Err(SafeError::NoMasterKey { .. }) => {}
         // A key that cannot be read is not lost.
         Err(error) => return Err(error.into()),
     }

@@ -24,7 +24,8 @@ pub(crate) fn read_whole(body: &Json) -> Result<Vec<Event>, BadReply> {
         reader.call(call, index as u64, &mut events)?;
     }
     reader.stop = Some(stop(choice.text("finish_reason").unwrap_or("stop")));
-    reader.usage = body.get("usage").map(|used| usage::read(Dialect::Chat, used));
+    let used = body.get("usage").map(|used| usage::read(Dialect::Chat, used));
+    reader.usage = used.map(|used| usage::served(used, body));
     reader.end(&mut events);
     Ok(events)
 }
@@ -78,7 +79,7 @@ impl Reader {
         fail_on_error(&chunk)?;
         events.push(Event::Begin);
         if let Some(used) = chunk.get("usage") {
-            self.usage = Some(usage::read(Dialect::Chat, used));
+            self.usage = Some(usage::served(usage::read(Dialect::Chat, used), &chunk));
         }
         let Some(choice) = chunk.list("choices").first() else { return Ok(()) };
         if let Some(delta) = choice.get("delta") {

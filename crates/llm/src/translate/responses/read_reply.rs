@@ -144,7 +144,7 @@ impl Reader {
             }
         }
         if let Some(used) = response.get("usage") {
-            self.usage = Some(usage::read(Dialect::Responses, used));
+            self.usage = Some(usage::served(usage::read(Dialect::Responses, used), response));
         }
         let details = response.get("incomplete_details");
         let reason = details.and_then(|details| details.text("reason"));

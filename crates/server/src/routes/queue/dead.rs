@@ -6,11 +6,12 @@ use axum::response::IntoResponse;
 use godel_api::{Page, ReplayDead, Replayed, Success, Task};
 use godel_app::queue::dead::{self, DeadFilter};
 use godel_model::TaskId;
+use http::StatusCode;
 
 use super::super::list::{ListQuery, Listing};
 use super::read;
 use crate::error::ApiResult;
-use crate::extract::{JsonBody, Query};
+use crate::extract::{Id, JsonBody, Query};
 use crate::guard::Caller;
 use crate::state::Shared;
 
@@ -58,4 +59,19 @@ pub(crate) async fn replay(
     let filter = DeadFilter { pool, error, title };
     let replayed = dead::replay_all(&shared.app, &caller.call, filter).await?;
     Ok(Json(Success::new(Replayed { replayed })))
+}
+
+/// Delete a dead letter
+///
+/// With its attempts, for good. One whose run is not over stays.
+#[utoipa::path(delete, path = "/dead-letters/{id}", tag = "queue", operation_id = "deleteDeadLetter",
+    params(("id" = uuid::Uuid, Path, description = "The id of the task")),
+    responses((status = 204, description = "It is gone")))]
+pub(crate) async fn delete(
+    State(shared): State<Shared>,
+    caller: Caller,
+    Id(id): Id<TaskId>,
+) -> ApiResult<StatusCode> {
+    dead::delete(&shared.app, &caller.call, id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

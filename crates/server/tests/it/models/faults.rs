@@ -1,11 +1,14 @@
 //! What a provider does wrong is told as it is, made good by another, or told in our own words.
 
+use std::time::{Duration, Instant};
+
 use godel_llm::Dialect;
-use godel_scripted::{Fault, Scripted, Switch};
+use godel_scripted::{End, Fault, Scripted, Switch};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::world::{Asked, Logs, World, stage, told};
+use super::world::{Asked, Logs, World, read_until, stage, told};
 use crate::harness::data;
 
 /// Names another provider in front of the stage, which has the same model.
@@ -102,6 +105,226 @@ async fn a_rate_limit_always_says_when_to_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_google_says_in_a_header_only_its_clients_find_in_the_body() {
+    for stream in [false, true] {
+        let world = World::one("").await;
+        // Its header goes with every answer, and its body says nothing.
+        world.stage.switch(Switch::headers([("retry-after", "7")]));
+        let asked = Asked { stream, ..Asked::new(Dialect::Gemini, "[[fault 429]]") };
+        let answer = world.ask(&asked).send().await.unwrap();
+        assert_eq!(
+            (answer.status().as_u16(), &answer.headers()["retry-after"]),
+            (429, &"7".parse().unwrap())
+        );
+        let text: Value = answer.json().await.unwrap();
+        let details = &text["error"]["details"][0];
+        assert_eq!(details["@type"], "type.googleapis.com/google.rpc.RetryInfo", "{text}");
+        assert_eq!(details["retryDelay"], "7s", "{text}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_date_to_come_back_at_is_understood() {
+    let world = World::one("attempts = 1").await;
+    let at = world.server.app.clock.now().checked_add(jiff::SignedDuration::from_secs(30)).unwrap();
+    let date = at.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    world.stage.switch(Switch::headers([("retry-after", date.as_str())]));
+    let answer = world.ask(&Asked::new(Dialect::Chat, "[[fault 429]]")).send().await.unwrap();
+    assert_eq!(answer.status(), 429);
+    let seconds: u64 = answer.headers()["retry-after"].to_str().unwrap().parse().unwrap();
+    assert!((20..=30).contains(&seconds), "{seconds} for {date}");
+    world.stage.switch(Switch::headers([]));
+    assert_eq!(
+        world.say(&Asked::new(Dialect::Chat, "hi")).await.0,
+        429,
+        "it is left alone until then"
+    );
+    assert_eq!(world.stage.recorded().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_that_was_not_heard_in_time_may_be_paid_all_the_same() {
+    let world = World::one("attempts = 1\nfirst_byte_seconds = 1").await;
+    world.budget("tenant", 10_000_000).await;
+    for (prompt, unheard) in [("[[slow-first-byte=4000]]", true), ("[[fault 503]]", false)] {
+        let (status, text) = world.say(&Asked::new(Dialect::Chat, prompt).of("m-dear")).await;
+        assert!(status >= 500, "{text}");
+        let row = world.rows().await.pop().unwrap();
+        assert_eq!(
+            (&row["outcome"], &row["estimated"]),
+            (&json!("failed"), &json!(unheard)),
+            "{row}"
+        );
+        let input = row["inputTokens"].as_i64().unwrap();
+        assert_eq!((input > 10, &row["costMicros"]), (unheard, &json!(input)), "{row}");
+        assert_eq!(row["outputTokens"], 0);
+    }
+    let (rows, budget) = (world.rows().await, &world.budgets().await[0]);
+    assert_eq!(
+        (&budget["spentMicros"], &budget["heldMicros"]),
+        (&rows[0]["costMicros"], &json!(0))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_hangs_up_lets_the_provider_go() {
+    let world = World::one("").await;
+    let slow = "[[words 500]] [[pace 20]]";
+    for dialect in Dialect::ALL {
+        let other = if dialect == Dialect::Chat { "only-anthropic/m-1" } else { "only-chat/m-1" };
+        for model in ["m-1", other] {
+            let asked = Asked::new(dialect, slow).of(model).streamed();
+            let mut answer = world.ask(&asked).send().await.unwrap();
+            read_until(&mut answer, "word3").await;
+            let number = world.stage.recorded().len();
+            drop(answer);
+            let start = Instant::now();
+            while world.stage.recorded()[number - 1].end != End::Dropped {
+                // The whole would take ten seconds.
+                assert!(start.elapsed() < Duration::from_secs(4), "{dialect} {model}: it goes on");
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+    // Nor is anybody asked for who left before the first byte.
+    let early = world.ask(&Asked::new(Dialect::Chat, "[[slow-first-byte=8000]]"));
+    early.timeout(Duration::from_millis(300)).send().await.unwrap_err();
+    world.settled().await;
+    for row in world.rows().await {
+        assert_eq!(
+            (&row["outcome"], &row["estimated"]),
+            (&json!("cancelled"), &json!(true)),
+            "{row}"
+        );
+    }
+    let start = Instant::now();
+    while world.stage.recorded().last().unwrap().end != End::Dropped {
+        assert!(start.elapsed() < Duration::from_secs(4), "it is still waited for");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_breaks_off_on_its_way_asks_nobody() {
+    let world = World::one("").await;
+    let address = world.server.url.trim_start_matches("http://").to_owned();
+    for dialect in Dialect::ALL {
+        let asked = Asked::new(dialect, "hi");
+        let (body, path) = (asked.body().to_string(), asked.path());
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\n",
+            world.token
+        );
+        let half = &body[..body.len() / 2];
+        let chunk = format!("{:x}\r\n{half}\r\n", half.len());
+        for sent in [
+            format!("{head}content-length: {}\r\n\r\n{half}", body.len()),
+            format!("{head}transfer-encoding: chunked\r\n\r\n{chunk}"),
+        ] {
+            let mut wire = tokio::net::TcpStream::connect(&address).await.unwrap();
+            wire.write_all(sent.as_bytes()).await.unwrap();
+            wire.shutdown().await.unwrap();
+            let mut answer = Vec::new();
+            let read = wire.read_to_end(&mut answer);
+            drop(tokio::time::timeout(Duration::from_secs(5), read).await.expect("it hangs up"));
+            let answer = String::from_utf8_lossy(&answer);
+            assert!(!answer.starts_with("HTTP/1.1 2"), "{dialect}: {answer}");
+        }
+    }
+    assert!(world.stage.recorded().is_empty() && world.rows().await.is_empty());
+    assert_eq!(world.say(&Asked::new(Dialect::Chat, "hi")).await.0, 200, "the server goes on");
+}
+
+/// Answers to one connection with these bytes, and cuts it.
+async fn cutting(bytes: String) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut wire, _)) = listener.accept().await {
+            let mut asked = vec![0; 64 * 1024];
+            drop(wire.read(&mut asked).await);
+            wire.write_all(bytes.as_bytes()).await.unwrap();
+        }
+    });
+    base
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reply_that_is_cut_on_the_wire_is_not_taken_for_a_whole_one() {
+    let half = r#"{"id":"1","choices":[{"message":{"content":"half of what"#;
+    for (head, way) in [
+        (format!("content-length: {}\r\n\r\n{half}", 900), "a length that is not reached"),
+        (
+            format!("transfer-encoding: chunked\r\n\r\n{:x}\r\n{half}\r\n", half.len()),
+            "no last chunk",
+        ),
+        (format!("transfer-encoding: chunked\r\n\r\nfff\r\n{half}"), "half a chunk"),
+    ] {
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{head}");
+        let base = cutting(head).await;
+        let more =
+            format!("attempts = 1\n[providers.cut]\nchat = \"{base}/v1\"\nauth = \"none\"\n");
+        let world = World::one(&more).await;
+        let asked = Asked::new(Dialect::Chat, "hi").of("cut/m-1");
+        // Its head may have gone on by then, and else there is no answer at all.
+        let whole = match world.ask(&asked).send().await {
+            Ok(answer) => answer.bytes().await.is_ok(),
+            Err(_) => false,
+        };
+        assert!(!whole, "{way}: it was told as a whole");
+        // Told in another dialect it is read first, and then there is none.
+        let told_ = Asked::new(Dialect::Anthropic, "hi").of("cut/m-1");
+        let (status, text) = world.say(&told_).await;
+        assert!(status >= 500, "{way}: {status} {text}");
+        for row in world.rows().await {
+            assert_eq!(row["outcome"], "failed", "{way}: {row}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_provider_with_a_query_and_a_key_as_azure_has_them_is_asked_in_its_way() {
+    let azure = stage().await;
+    let base = azure.base_url();
+    let more = format!(
+        "[providers.azure]\nchat = \"{base}/v1?api-version=2024-10-21\"\nauth = \"api-key\"\n\
+         models = {{ m-work = \"deployment-7\" }}\n"
+    );
+    let world = World::one(&more).await;
+    secret(&world, "azure", azure.key()).await;
+    for dialect in [Dialect::Chat, Dialect::Anthropic] {
+        for stream in [false, true] {
+            let asked = Asked { stream, ..Asked::new(dialect, "[[say hello]]").of("m-work") };
+            let (status, text) = world.say(&asked).await;
+            assert_eq!(status, 200, "{dialect}: {text}");
+        }
+    }
+    let recorded = azure.recorded();
+    assert_eq!(recorded.len(), 4);
+    for asked in recorded {
+        assert_eq!(
+            (asked.path.as_str(), asked.query.as_str()),
+            ("/v1/chat/completions", "api-version=2024-10-21")
+        );
+        assert_eq!(asked.header("api-key"), Some(azure.key()));
+        assert_eq!((asked.header("authorization"), asked.header("x-api-key")), (None, None));
+        assert_eq!(asked.json()["model"], "deployment-7");
+    }
+    let tested =
+        world.server.post("/proxy/v1/providers/test", json!({ "provider": "azure" })).await;
+    let tested = data(tested, StatusCode::OK).await;
+    assert_eq!(tested["items"][0]["works"], true, "{tested}");
+    let asked = azure.recorded().pop().unwrap();
+    assert_eq!(
+        (asked.path.as_str(), asked.query.as_str()),
+        ("/v1/models", "api-version=2024-10-21")
+    );
+    let rows = world.rows().await;
+    assert!(!format!("{rows:?} {tested}").contains(azure.key()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn another_provider_answers_and_one_of_them_is_charged() {
     let first = stage().await;
     for fault in ["500", "529", "429", "slow-first-byte=3000", "empty", "reset-after=0"] {
@@ -120,9 +343,15 @@ async fn another_provider_answers_and_one_of_them_is_charged() {
             rows.iter().partition(|row| row["outcome"] == "ok");
         assert_eq!(last.len(), 2, "{words}");
         assert!(!failed.is_empty(), "{words}");
-        assert!(failed.iter().all(|row| row["provider"] == "second" && row["costMicros"] == 0));
+        // One that was asked and not heard in time may be paid for what it read.
+        let unheard = fault.starts_with("slow");
+        for row in &failed {
+            assert_eq!((&row["provider"], &row["estimated"]), (&json!("second"), &json!(unheard)));
+            assert_eq!(row["costMicros"].as_i64().unwrap() > 0, unheard, "{row}");
+        }
         assert!(last.iter().all(|row| row["provider"] == "stage" && row["costMicros"] == 20));
-        assert_eq!(world.usage().await["costMicros"], 40);
+        let sum: i64 = rows.iter().map(|row| row["costMicros"].as_i64().unwrap()).sum();
+        assert_eq!((&world.usage().await["costMicros"], sum > 40), (&json!(sum), unheard));
     }
 }
 

@@ -103,6 +103,85 @@ async fn settings_change_while_the_server_runs_and_nonsense_changes_nothing() {
     assert_eq!(world.say(&nick).await.0, 200);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_models_and_a_file_with_a_key_count_when_they_change() {
+    let logs = Logs::capture();
+    let world = World::one("limits.agent = {}").await;
+    let asked = Asked::new(Dialect::Chat, "[[usage input=100 output=50]]");
+    let cost = async || {
+        assert_eq!(world.say(&asked).await.0, 200);
+        world.rows().await.pop().unwrap()["costMicros"].clone()
+    };
+    assert_eq!(cost().await, 200);
+    let list = world.files.path().join("models.toml");
+    let known = std::fs::read_to_string(&list).unwrap();
+    let dearer = known.replacen("input = 1.0, output = 2.0", "input = 3.0, output = 4.0", 1);
+    std::fs::write(&list, dearer).unwrap();
+    until(|| async { cost().await == 500 }).await;
+    // One that makes no sense changes nothing.
+    std::fs::write(&list, "nonsense = [").unwrap();
+    until(|| async { logs.text().contains("the providers stay as they are") }).await;
+    assert_eq!(cost().await, 500);
+    std::fs::write(&list, known).unwrap();
+    until(|| async { cost().await == 200 }).await;
+    // A key that is written anew is the one that is shown, without a word to the server.
+    let new = "sk-new-leakcanary-77";
+    std::fs::write(world.files.path().join("key"), new).unwrap();
+    let shown =
+        || world.stage.recorded().pop().unwrap().header("authorization").map(ToOwned::to_owned);
+    world.stage.switch(Switch::keys([new, world.stage.key()]));
+    until(|| async {
+        assert_eq!(world.say(&asked).await.0, 200);
+        shown() == Some(format!("Bearer {new}"))
+    })
+    .await;
+    assert!(!logs.text().contains(new));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn escapes_are_no_way_around_a_policy_and_personal_data_is_found() {
+    let more = r#"
+        [[policies]]
+        name = "no codename"
+        type = "block"
+        contains = ["Nachtigall", "Zürich \"Süd\""]
+        [[policies]]
+        name = "nobody"
+        type = "transform"
+        find = ["mail", "card", "phone"]
+        replacement = "[left out]"
+    "#;
+    let world = World::one(more).await;
+    for dialect in Dialect::ALL {
+        for prompt in ["Projekt Nachtigall", "in Zürich \"Süd\""] {
+            let asked = Asked::new(dialect, prompt);
+            // Every letter as an escape, which says the same.
+            let escaped: String = asked
+                .body()
+                .to_string()
+                .replace("Nachtigall", "\\u004eachti\\u0067all")
+                .replace('ü', "\\u00fc");
+            for body in [asked.body().to_string(), escaped] {
+                let answer = world.ask(&asked).body(body.clone()).send().await.unwrap();
+                assert_eq!(answer.status(), 403, "{body}");
+                let why = told(dialect, &answer.text().await.unwrap()).1;
+                assert!(why.contains("no codename"), "{why}");
+            }
+        }
+        let prompt = "ask ann@mail.example, pay 4111 1111 1111 1111, call +49 (30) 1234-5678: \"now\"\n[[say ok]]";
+        let asked = Asked::new(dialect, prompt);
+        let body = asked.body().to_string().replace('@', "\\u0040");
+        let answer = world.ask(&asked).body(body).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        let sent = world.stage.recorded().pop().unwrap();
+        let all = String::from_utf8_lossy(&sent.body).into_owned();
+        let expected = "ask [left out], pay [left out], call [left out]: \\\"now\\\"\\n[[say ok]]";
+        assert!(all.contains(expected), "{all}");
+        assert!(sent.json().is_object(), "{all}");
+    }
+    assert_eq!(world.stage.recorded().len(), 4, "what is blocked reaches nobody");
+}
+
 async fn until<F: Future<Output = bool>>(is: impl Fn() -> F) {
     let start = Instant::now();
     while !is().await {

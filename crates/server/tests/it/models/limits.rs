@@ -36,6 +36,25 @@ async fn requests_are_counted_and_it_is_told_when_there_are_more() {
         assert_eq!(answer.status(), 429);
         let wait: u64 = answer.headers()["retry-after"].to_str().unwrap().parse().unwrap();
         assert!((8..=10).contains(&wait), "one comes back every ten seconds: {wait}");
+        let (limit, remaining, reset) = match dialect {
+            Dialect::Anthropic => (
+                "anthropic-ratelimit-requests-limit",
+                "anthropic-ratelimit-requests-remaining",
+                "anthropic-ratelimit-requests-reset",
+            ),
+            Dialect::Chat | Dialect::Responses => (
+                "x-ratelimit-limit-requests",
+                "x-ratelimit-remaining-requests",
+                "x-ratelimit-reset-requests",
+            ),
+            Dialect::Gemini => ("x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"),
+        };
+        let headers = answer.headers();
+        assert_eq!(
+            (&headers[limit], &headers[remaining]),
+            (&"6".parse().unwrap(), &"0".parse().unwrap())
+        );
+        assert!(!headers[reset].is_empty(), "{headers:?}");
         let text = answer.text().await.unwrap();
         assert!(told(dialect, &text).1.contains("agent worker has used its 6 requests"), "{text}");
         assert_eq!(text.contains(&format!("\"{wait}s\"")), dialect == Dialect::Gemini, "{text}");
@@ -183,6 +202,73 @@ async fn two_servers_share_who_is_under_way_and_a_dead_one_makes_room() {
     redis.kill().unwrap();
     assert_eq!(ask(&world, &second).await, 200);
     assert_eq!(ask(&world, &world.server).await, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_is_shared_again_when_redis_is_back() {
+    if std::env::var("GODEL_TEST_REDIS_URL").is_err() {
+        assert!(std::env::var("CI").is_err(), "redis is missing: run `cargo xtask test`");
+        return;
+    }
+    let Some(postgres) = postgres_url() else { return };
+    let start = || Redis::start(&Binaries::find(&Places::from_env())).unwrap();
+    let mut redis = tokio::task::spawn_blocking(start).await.unwrap();
+    let (url, key) = (redis.url(), MasterKey::new([6; 32]));
+    let database = Database::postgres(postgres);
+    let shared = database.url();
+    let set_up = |config: &mut godel_server::Config| {
+        config.redis = Some(RedisUrl(url.clone()));
+        config.master_key = Some(key.clone());
+    };
+    let world =
+        World::on(database, "limits.agent = { per_hour = 1000, concurrent = 2 }", set_up).await;
+    let file = world.files.path().join("proxy.toml");
+    let second = server_with(|config| {
+        set_up(config);
+        config.database = Some(shared.clone());
+        config.providers = Some(file.clone());
+    })
+    .await;
+    let count = async || {
+        let keys = Talk::with(&url).await.say("KEYS *:agent:worker:requests:hour").await;
+        keys.lines().any(|line| line.ends_with("agent:worker:requests:hour"))
+    };
+    for server in [&world.server, &second] {
+        assert_eq!(ask(&world, server).await, 200);
+    }
+    assert!(count().await, "it is counted where both see it");
+    redis.kill().unwrap();
+    for server in [&world.server, &second].repeat(3) {
+        assert_eq!(ask(&world, server).await, 200, "nobody is shut out meanwhile");
+    }
+    let mut redis = tokio::task::spawn_blocking(move || redis.restart().map(|()| redis))
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(!count().await, "what it held is lost");
+    let start = std::time::Instant::now();
+    while !count().await {
+        assert!(start.elapsed() < Duration::from_secs(30), "it is not asked again");
+        assert_eq!(ask(&world, &second).await, 200);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    // And those who are under way on one server are seen by the other again.
+    let slow = Asked::new(Dialect::Chat, "[[words 2000]] [[pace 20]]").streamed();
+    let mut under_way = Vec::new();
+    for _ in 0..2 {
+        let url = format!("{}{}", world.server.url, slow.path());
+        let asked = world.server.http.post(url).bearer_auth(&world.token).json(&slow.body());
+        let mut answer = asked.send().await.unwrap();
+        read_until(&mut answer, "content").await;
+        under_way.push(answer);
+    }
+    let start = std::time::Instant::now();
+    while ask(&world, &second).await != 429 {
+        assert!(start.elapsed() < Duration::from_secs(30), "two under way are as many as it may");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    drop(under_way);
+    redis.kill().unwrap();
 }
 
 async fn until_served(world: &World, server: &Running) {

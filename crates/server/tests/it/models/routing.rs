@@ -3,10 +3,11 @@
 use std::time::{Duration, Instant};
 
 use godel_llm::Dialect;
+use godel_scripted::{Fault, Switch};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::world::{Asked, World, providers};
+use super::world::{Asked, World, providers, stage};
 use crate::harness::data;
 
 async fn told(world: &World) -> Value {
@@ -69,4 +70,73 @@ async fn each_request_tells_its_price_and_what_caches_and_routing_saved() {
         assert_eq!(usage["savedByCacheMicros"], 200, "{}: {usage}", world.server.engine);
         assert_eq!(usage["savedByRoutingMicros"], 90_210 - cost, "{usage}");
     }
+}
+
+async fn asked_last(world: &World) -> Value {
+    world.rows().await.pop().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_began_to_answer_sooner_lately_is_asked_first_if_that_is_wished() {
+    let slow = stage().await;
+    let (base, key) = (slow.base_url(), slow.key());
+    let more = format!(
+        "[providers.second]\nchat = \"{base}/v1\"\nauth = \"none\"\n\
+         headers = {{ authorization = \"Bearer {key}\" }}\n"
+    );
+    let world = World::one(&more).await;
+    slow.switch(Switch::fault(Fault { slow_first_byte: Some(300), ..Fault::default() }));
+    let asked = Asked::new(Dialect::Chat, "[[say hi]]");
+    assert_eq!(world.say(&asked).await.0, 200);
+    assert_eq!(asked_last(&world).await["provider"], "second", "the order of the file");
+    // Each has been asked once, so it is known how fast it is.
+    assert_eq!(world.say(&asked.of("stage/m-1")).await.0, 200);
+    for (wish, provider) in [("latency", "stage"), ("order", "second"), ("cost", "stage")] {
+        let answer = world.ask(&asked).header("x-godel-prefer", wish).send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        assert_eq!(asked_last(&world).await["provider"], provider, "{wish}");
+    }
+    // It is what they did lately that counts.
+    slow.switch(Switch::well());
+    world.stage.switch(Switch::fault(Fault { slow_first_byte: Some(900), ..Fault::default() }));
+    for _ in 0..6 {
+        let one = if asked_last(&world).await["provider"] == "stage" { "second" } else { "stage" };
+        let one = format!("{one}/m-1");
+        assert_eq!(world.say(&asked.of(&one)).await.0, 200);
+    }
+    let answer = world.ask(&asked).header("x-godel-prefer", "latency").send().await.unwrap();
+    assert_eq!(answer.status(), 200);
+    assert_eq!(asked_last(&world).await["provider"], "second");
+    let wrong = world.ask(&asked).header("x-godel-prefer", "beauty").send().await.unwrap();
+    assert_eq!(wrong.status(), 400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_can_do_what_is_needed_is_asked() {
+    // The first has no eyes, the second reads no files, and the first takes little.
+    let world = World::one("[aliases]\nany = [\"m-small\", \"m-eyes\"]").await;
+    let asked = Asked::new(Dialect::Chat, "[[say hi]]").of("any");
+    let chosen = async |body: &Value| {
+        let answer = world.ask(&asked).json(body).send().await.unwrap();
+        assert_eq!(answer.status(), 200, "{}", answer.text().await.unwrap());
+        asked_last(&world).await["model"].as_str().unwrap().to_owned()
+    };
+    let plain = asked.body();
+    assert_eq!(chosen(&plain).await, "m-small");
+    let mut picture = plain.clone();
+    let url = json!({ "url": format!("data:image/png;base64,{}", "A".repeat(20_000)) });
+    picture["messages"][0]["content"] = json!([{ "type": "text", "text": "[[say hi]]" },
+        { "type": "image_url", "image_url": url }]);
+    assert_eq!(chosen(&picture).await, "m-eyes", "whatever its bytes are");
+    let mut schema = plain.clone();
+    schema["response_format"] = json!({ "type": "json_schema",
+        "json_schema": { "name": "x", "schema": { "type": "object", "properties": {} } } });
+    assert_eq!(chosen(&schema).await, "m-small");
+    let mut long = plain.clone();
+    long["messages"][0]["content"] = json!(format!("{} [[say hi]]", "word ".repeat(1_000)));
+    assert_eq!(chosen(&long).await, "m-eyes", "it is too much for the first");
+    long["messages"][0]["content"] = json!(format!("{} [[say hi]]", "word ".repeat(10_000)));
+    assert_eq!(chosen(&long).await, "m-small", "it is too much for both, so it is tried");
+    // Who asks for one by its name gets it.
+    assert_eq!(world.say(&Asked::new(Dialect::Chat, "hi").of("m-eyes")).await.0, 200);
 }

@@ -73,6 +73,29 @@ async fn however_a_stream_is_cut_up_it_arrives_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_event_of_ten_megabytes_arrives_in_responses_and_when_it_is_told_in_another_dialect() {
+    const HUGE: usize = 10_000_000;
+    let world = World::one("").await;
+    let prompt = format!("[[usage input=9 output=8]] [[fault huge-event={HUGE}]]");
+    for (dialect, model) in [
+        (Dialect::Responses, "m-1"),
+        (Dialect::Anthropic, "only-chat/m-1"),
+        (Dialect::Chat, "only-anthropic/m-1"),
+        (Dialect::Gemini, "only-responses/m-1"),
+    ] {
+        let (status, text) = world.say(&Asked::new(dialect, &prompt).of(model).streamed()).await;
+        let start: String = text.chars().take(2_000).collect();
+        assert_eq!(status, 200, "{dialect} {model}: {start}");
+        assert!(is_whole(dialect, &text), "{dialect} {model}: {start}");
+        assert!(text.len() > HUGE, "{dialect} {model}: {}", text.len());
+    }
+    for row in world.rows().await {
+        let found = (&row["outcome"], &row["inputTokens"], &row["outputTokens"]);
+        assert_eq!(found, (&"ok".into(), &9.into(), &8.into()), "{row}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_malformed_is_not_told_as_if_it_were_whole() {
     let world = World::one(QUICK).await;
     for dialect in Dialect::ALL {

@@ -25,7 +25,7 @@ const MODELS: &str = r#"
     provider = "stage"
     output = 1000
     can = ["tools"]
-    prices = [{ input = 1.0, output = 2.0, cache_read = 0.5, cache_write_5m = 1.5 }]
+    prices = [{ input = 1.0, output = 2.0, cache_read = 0.5, cache_write_5m = 1.5, server_tool = 0.01, flex = 0.5, fast = 6.0 }]
     [[model]]
     name = "m-1"
     provider = "second"
@@ -37,7 +37,25 @@ const MODELS: &str = r#"
     provider = "stage"
     output = 1000
     can = ["tools"]
-    prices = [{ input = 1.0, output = 1000.0 }]
+    prices = [{ input = 1.0, output = 1000.0, priority = 2.0 }]
+    [[model]]
+    name = "m-eyes"
+    provider = "stage"
+    context = 9_000
+    output = 1000
+    can = ["tools", "vision"]
+    prices = [{ input = 1.0, output = 2.0 }]
+    [[model]]
+    name = "m-small"
+    provider = "stage"
+    context = 500
+    output = 1000
+    can = ["tools", "pdf", "json"]
+    prices = [{ input = 1.0, output = 2.0 }]
+    [[model]]
+    name = "m-1"
+    provider = "metered"
+    prices = [{ input = 1.0, output = 2.0 }]
 "#;
 
 /// A server, its provider, and the token of an agent.

@@ -19,7 +19,7 @@ use super::process::Process;
 use super::scene::{PATIENCE, SKEW_US, judge, rounds};
 use super::worker::{self, Shop, made};
 
-const HERD: usize = 1_000;
+pub(super) const HERD: usize = 1_000;
 const TASKS: usize = 1_200;
 /// How many add tasks at once.
 const CLIENTS: usize = 16;
@@ -56,7 +56,7 @@ async fn add(shop: Shop, next: Arc<AtomicUsize>, due: Timestamp) {
 }
 
 /// How many connections the server has to its database.
-fn connections(tables: &Tables, server: &Process) -> usize {
+pub(super) fn connections(tables: &Tables, server: &Process) -> usize {
     match tables {
         Tables::Postgres(_) => {
             let sql = "SELECT CAST(count(*) AS TEXT) FROM pg_stat_activity
@@ -71,6 +71,13 @@ fn connections(tables: &Tables, server: &Process) -> usize {
             open.flatten().filter(is_ours).count()
         }
     }
+}
+
+/// How many connections may be there at most: as many as a server has threads for it, and a few that listen
+/// and look after things; those of a server that was killed may still be there.
+pub(super) fn bound(database: &DatabaseUrl) -> usize {
+    let Config { readers, lanes, .. } = Config::new(database.clone());
+    2 * (readers + lanes + 4)
 }
 
 async fn stampede(database: &DatabaseUrl) {
@@ -89,6 +96,7 @@ async fn stampede(database: &DatabaseUrl) {
         drains: Arc::new(true.into()),
         closed: Arc::default(),
         wait_ms: 5_000,
+        pace: Duration::ZERO,
         served: Arc::default(),
     };
     let now = godel_model::Clock::now(&godel_model::SystemClock);
@@ -130,11 +138,8 @@ async fn stampede(database: &DatabaseUrl) {
     shop.recorder.drained();
     server.kill();
     judge(&tables, &shop.recorder, &depth);
-    // As many as it has threads for it, and a few that listen and look after things; those of the
-    // server that was killed may still be there.
-    let Config { readers, lanes, .. } = Config::new(database.clone());
     println!("{HERD} workers, {TASKS} tasks, at most {most} connections");
-    assert!(most <= 2 * (readers + lanes + 4), "{most} connections");
+    assert!(most <= bound(database), "{most} connections");
 }
 
 #[tokio::test(flavor = "multi_thread")]

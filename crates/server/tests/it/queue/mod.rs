@@ -8,6 +8,7 @@ mod clock;
 mod crash;
 mod crash_database;
 mod crash_points;
+mod crowd;
 mod damage;
 mod drain;
 mod dump;

@@ -62,6 +62,7 @@ impl Scene {
             drains: Arc::default(),
             closed: Arc::default(),
             wait_ms: 200,
+            pace: Duration::ZERO,
             served: Arc::default(),
         };
         let (mut clients, mut workers) = (JoinSet::new(), JoinSet::new());

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use godel_referee::{Answer, Claim, Lease, Op, Recorder, What};
 use serde_json::{Value, json};
@@ -12,6 +12,8 @@ use super::http::{Heard, Way};
 use super::load::{Chance, POISON, POOLS, ask_for, tier};
 
 const PAUSE: Duration = Duration::from_millis(50);
+/// How often a worker that is at its work looks whether the shop is closed.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// What all workers know.
 #[derive(Clone)]
@@ -24,6 +26,8 @@ pub(super) struct Shop {
     pub(super) closed: Arc<AtomicBool>,
     /// How long a worker waits for tasks.
     pub(super) wait_ms: u64,
+    /// How long a worker is at what it got, on average.
+    pub(super) pace: Duration,
     /// Who was answered when it asked for tasks.
     pub(super) served: Arc<Mutex<HashSet<String>>>,
 }
@@ -79,6 +83,9 @@ impl Worker {
     /// Takes what there is, says what becomes of it, and looks whether it has what it does not know of.
     async fn turn(&mut self) -> u64 {
         let (mut late, given) = (0, self.claim().await);
+        if !given.is_empty() {
+            self.be_at_work().await;
+        }
         for given in given {
             late += self.carry_out(given).await;
         }
@@ -87,6 +94,21 @@ impl Worker {
         }
         self.tidy_up().await;
         late
+    }
+
+    async fn be_at_work(&mut self) {
+        if self.shop.pace.is_zero() {
+            return;
+        }
+        let share = 0.5 + self.chance.below(100) as f64 / 100.0;
+        let until = Instant::now() + self.shop.pace.mul_f64(share);
+        while !self.shop.closed.load(Ordering::Relaxed) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return;
+            }
+            tokio::time::sleep(left.min(LOOK)).await;
+        }
     }
 
     async fn claim(&mut self) -> Vec<Given> {

@@ -1,5 +1,6 @@
 import type { Agent } from "../../../api/types";
 import { money } from "../../../ui/format";
+import { AgentSpend } from "../AgentStatus";
 import styles from "./AgentToday.module.css";
 import { ContextGauge } from "./ContextGauge";
 import { useCostToday, useLastTokens } from "./queries";
@@ -19,4 +20,9 @@ export function AgentToday({ agent }: { agent: Agent }) {
       )}
     </div>
   );
+}
+
+/** What it spent of its budget; what of that is of today is told apart. */
+export function SpendWithToday({ agent }: { agent: Agent }) {
+  return <AgentSpend agent={agent} word="in all" today={useCostToday(agent)} />;
 }

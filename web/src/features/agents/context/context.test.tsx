@@ -8,7 +8,7 @@ import type { AgentLine, GodelEvent } from "../../../api/types";
 import { newQueryClient } from "../../../queryClient";
 import { SessionProvider } from "../../../roles/session";
 import { Context } from "../detail/Context";
-import { AgentToday } from "./AgentToday";
+import { AgentToday, SpendWithToday } from "./AgentToday";
 import { ContextGauge } from "./ContextGauge";
 import { withUsage } from "./queries";
 import { contextOf, fullnessOf, historyOf, MOST_STEPS, shortCount, tokensOf } from "./usage";
@@ -120,20 +120,41 @@ describe("the context of an agent", () => {
         }),
       [`GET /proxy/v1/usage?from=${day}&to=${day}&groupBy=agent`]: () =>
         ok({ rows: [{ group: { agent: "a1" }, costMicros: 340_000 }] }),
+      "GET /api/v1/agents/a3/logs?before=9007199254740991&limit=60": () =>
+        ok({ items: [line(1, "agent:usage", usage(7_500)), line(2, "agent:text", {})], next: 3 }),
     });
     show(
       <>
         <AgentToday agent={fakeAgent()} />
         <AgentToday agent={fakeAgent({ id: "a2", harness: "claude" })} />
         <AgentToday agent={fakeAgent({ id: "a3" })} />
+        <AgentToday agent={fakeAgent({ id: "a4", status: "completed" })} />
       </>,
     );
     await screen.findByText("Context 12.3k tokens");
+    // The newest events say nothing of it, so its own log is asked.
+    await screen.findByText("Context 7.5k tokens");
     await screen.findByText("$0.3400 today");
-    expect(screen.getAllByText("$0.00 today")).toHaveLength(2);
-    // What claude tells is of a whole turn, and of the third nothing was heard.
-    expect(screen.getAllByText(/tokens$/)).toHaveLength(1);
-    expect(calls).toHaveLength(2);
+    expect(screen.getAllByText("$0.00 today")).toHaveLength(3);
+    // What claude tells is of a whole turn, and of who has ended nobody asks.
+    expect(screen.getAllByText(/tokens$/)).toHaveLength(2);
+    expect(calls).toHaveLength(3);
+  });
+
+  it("A2 what was spent today is told apart in the bar of the budget", async () => {
+    const day = new Date().toISOString().slice(0, 10);
+    fakeServer({
+      [`GET /proxy/v1/usage?from=${day}&to=${day}&groupBy=agent`]: () =>
+        ok({ rows: [{ group: { agent: "a1" }, costMicros: 1_000_000 }] }),
+    });
+    show(<SpendWithToday agent={fakeAgent({ spentMicros: 3_000_000 })} />);
+    const bar = screen.getByRole("meter", { name: "Budget" });
+    expect(bar.getAttribute("aria-valuetext")).toBe("$3.00 of $5.00");
+    await expect
+      .poll(() => bar.getAttribute("aria-valuetext"))
+      .toBe("$3.00 of $5.00, $1.00 of it today");
+    const widths = [...bar.querySelectorAll("span")].map(({ style }) => style.width);
+    expect(widths.map((width) => Math.round(Number.parseFloat(width)))).toEqual([40, 20]);
   });
 
   it("A5 the tab tells the last request by kind, how it grew, and when it was made shorter", async () => {

@@ -1,15 +1,17 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { list } from "../../../api/list";
-import type { Agent, GodelEvent } from "../../../api/types";
+import type { Agent, AgentLine, GodelEvent } from "../../../api/types";
 import { refOf } from "../../../realtime/items";
 import { onLive } from "../../../realtime/rules";
 import { useCan } from "../../../roles/session";
 import { useNow } from "../../../ui/useNow";
 import { costQueries } from "../../costs/queries";
 import { bucketOf } from "../../costs/range";
-import { type Tokens, tellsRequests, tokensOf } from "./usage";
+import { recentQuery } from "../recent";
+import { isAlive } from "../views";
+import { historyOf, type Tokens, tellsRequests, tokensOf } from "./usage";
 
-/** So many of the newest events are looked at; of agents that were silent for longer nothing is shown. */
+/** So many of the newest events are looked at for all; an agent that was silent for longer is asked about alone. */
 const MOST_EVENTS = 300;
 const MINUTE_MS = 60_000;
 
@@ -44,11 +46,23 @@ onLive({
     client.setQueryData(newestQuery.queryKey, (known) => known && withUsage(known, events)),
 });
 
-/** The tokens of the last request of an agent, if it tells them and the page has heard of them. */
+/** The tokens of the last request of an agent, if it tells them: as events do, or as its own log has it. */
 export function useLastTokens(agent: Agent): Tokens | undefined {
-  const { data } = useQuery({ ...newestQuery, select: (newest) => newest.get(agent.id) });
-  return tellsRequests(agent) ? data : undefined;
+  const isTold = tellsRequests(agent);
+  const { data } = useQuery({
+    ...newestQuery,
+    // Not heard of is an answer, not yet asked is none.
+    select: (newest) => newest.get(agent.id) ?? null,
+  });
+  const { data: own } = useQuery({
+    ...recentQuery(agent.id),
+    enabled: isTold && data === null && isAlive(agent),
+    select: lastTokens,
+  });
+  return isTold ? (data ?? own) : undefined;
 }
+
+const lastTokens = (lines: readonly AgentLine[]) => historyOf(lines).steps.at(-1)?.tokens;
 
 /** What an agent cost since midnight in UTC, in millionths of a dollar; one question for all agents. */
 export function useCostToday(agent: Agent): number | undefined {

@@ -3,10 +3,12 @@ import { PAGES } from "../../../pages";
 import { Link } from "../../../router/Link";
 import { Facts } from "../../../ui/Facts";
 import { useNow } from "../../../ui/useNow";
-import { AgentSpend } from "../AgentStatus";
+import { PreviewPanel } from "../../previews/PreviewPanel";
+import { ofAgent } from "../../previews/target";
 import { AgentStory } from "../AgentStory";
-import { AgentToday } from "../context/AgentToday";
+import { AgentToday, SpendWithToday } from "../context/AgentToday";
 import { LettersButton } from "../mail/LetterHost";
+import { useForeignAgent } from "../useForeignAgent";
 import { isAlive, upTime } from "../views";
 import styles from "./AboutAgent.module.css";
 
@@ -16,6 +18,7 @@ const UP_EVERY_MS = 10_000;
 /** What stays the same, or changes slowly: task, place, budget, list of things to do. */
 export function AboutAgent({ agent }: { agent: Agent }) {
   const now = useNow(UP_EVERY_MS, isAlive(agent));
+  const foreign = useForeignAgent()(agent);
   return (
     <aside className={styles.side} aria-label={`Agent ${agent.label}`}>
       <p className={styles.task}>{agent.task}</p>
@@ -23,8 +26,9 @@ export function AboutAgent({ agent }: { agent: Agent }) {
       {agent.lastError && agent.lastError !== agent.note && (
         <p className={styles.bad}>{agent.lastError}</p>
       )}
-      <AgentSpend agent={agent} word="in all" />
+      <SpendWithToday agent={agent} />
       <AgentToday agent={agent} />
+      <PreviewPanel target={ofAgent(agent)} foreign={foreign} />
       <Facts
         facts={[
           ["Bead", { id: agent.bead }],

@@ -46,6 +46,28 @@ describe("G14 the conversation of an agent", () => {
   });
 });
 
+it("G2 the name of a save point is there for who went back in the middle of it", () => {
+  sessionStorage.clear();
+  const open = () => {
+    const shown = renderPart(
+      <SessionMenu agent={paused(DEVELOPER.userId)} talk={TALK} />,
+      DEVELOPER,
+    );
+    fireEvent.click(screen.getByRole("button", { name: "Do something with the session" }));
+    fireEvent.click(screen.getByRole("menuitem", { name: /^Save where it stands/ }));
+    return shown;
+  };
+  const name = () => screen.getByLabelText<HTMLInputElement>("Name of the save point");
+  const first = open();
+  fireEvent.change(name(), { target: { value: "before" } });
+  first.unmount();
+  open();
+  expect(name().value).toBe("before");
+  fakeServer({});
+  fireEvent.submit(name());
+  expect(sessionStorage).toHaveLength(0);
+});
+
 describe("G14 a snapshot", () => {
   const show = (snapshot: AgentSnapshot) => {
     renderPart(<SnapshotLine snapshot={snapshot} />, DEVELOPER);

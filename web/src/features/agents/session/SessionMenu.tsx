@@ -7,6 +7,7 @@ import { Dialog } from "../../../ui/Dialog";
 import { TextField } from "../../../ui/Field";
 import { shellWord } from "../../../ui/format";
 import { Menu, type MenuItem } from "../../../ui/Menu";
+import { useDraft } from "../../../ui/useDraft";
 import styles from "../MessageDialog.module.css";
 import { useForeignAgent } from "../useForeignAgent";
 import { viewOf } from "../views";
@@ -121,7 +122,7 @@ function WordDialog({
   agent: Agent;
   onClose: () => void;
 }) {
-  const [text, setText] = useState("");
+  const [text, setText, clear] = useDraft(`session.${agent.id}.${verb}`);
   const change = useTalkVerb(verb);
   const { title, about, label, act, bodyOf, isNeeded } = WORDS[verb];
   const word = text.trim();
@@ -132,6 +133,7 @@ function WordDialog({
     event.preventDefault();
     if (!isReady) return;
     change.mutate({ agent, ...(word !== "" && { body: bodyOf(word) }) });
+    clear();
     onClose();
   };
   return (

@@ -9,10 +9,10 @@ import { navigate } from "../../../router/router";
 import { Button } from "../../../ui/Button";
 import { Cli } from "../../../ui/Cli";
 import { Drawer } from "../../../ui/Drawer";
+import { useFields } from "../../../ui/form/form";
 import { money, plural } from "../../../ui/format";
 import { ErrorNotice } from "../../../ui/Notice";
 import { asSentence } from "../../../ui/Sentence";
-import { useDraft } from "../../../ui/useDraft";
 import { useProject } from "../../projects/queries";
 import { settingsQueries } from "../../settings/queries";
 import { agentQueries, useKnownModels } from "../queries";
@@ -31,6 +31,7 @@ import {
   type SpawnForm,
   spawnCli,
   warningOf,
+  whyNoRuntime,
 } from "./form";
 import { KEPT, useKept } from "./kept";
 import styles from "./SpawnDrawer.module.css";
@@ -39,7 +40,7 @@ const CAN_SPAWN = "agent:create:own";
 
 /** Starts an agent; whoever has done it before needs a task and one click. */
 export function SpawnDrawer({ bead, onClose }: { bead?: string | undefined; onClose: () => void }) {
-  const { form, set, remember } = useForm(bead);
+  const { form, set, remember } = useSpawnForm(bead);
   const spawn = useSpawn(() => {
     remember();
     onClose();
@@ -144,9 +145,7 @@ function How({ form, props }: { form: SpawnForm; props: FieldProps }) {
   const role = roles.find((one) => one.name === (form.role || "worker"));
   const models = useKnownModels();
   const runtimes = useQuery(settingsQueries.runtimes).data?.items;
-  // What this browser remembers may be gone from the server.
-  const isGone = runtimes?.some(({ name, offered }) => name === form.runtime && !offered);
-  const missing = isGone ? capabilityWords(form.runtime, runtimes) : undefined;
+  const missing = whyNoRuntime(form.runtime, runtimes);
   const named = (words: readonly string[]) => words.map((word) => [word, word] as const);
   return (
     <div className={styles.grid}>
@@ -206,24 +205,20 @@ function CostSoFar({ form }: { form: SpawnForm }) {
   );
 }
 
-function useForm(bead: string | undefined) {
+/** What is written for one bead, or for none, is kept until an agent is spawned with it. */
+function useSpawnForm(bead = "") {
   const { projectId } = useProject();
   const [kept, keep] = useKept();
-  const [task, setTask, clearTask] = useDraft("spawn.task");
-  const [rest, setRest] = useState<SpawnForm>({
+  const [initial] = useState<SpawnForm>(() => ({
     ...EMPTY_FORM,
     ...kept,
-    bead: bead ?? "",
+    bead,
     project: projectId ?? "",
-  });
-  const form = { ...rest, task };
-  const set = (field: SpawnField, value: string) => {
-    if (field === "task") setTask(value);
-    else setRest((before) => ({ ...before, [field]: value }));
-  };
+  }));
+  const { values: form, set, discard } = useFields(`spawn.${bead}`, initial);
   const remember = () => {
-    clearTask();
-    keep(Object.fromEntries(KEPT.map((field) => [field, rest[field]])));
+    discard();
+    keep(Object.fromEntries(KEPT.map((field) => [field, form[field]])));
   };
   return { form, set, remember };
 }

@@ -10,6 +10,7 @@ import {
   requestOf,
   runtimeOptions,
   spawnCli,
+  whyNoRuntime,
 } from "./form";
 
 const refused = (code: string, message: string) => new ApiError(400, { code, message });
@@ -60,6 +61,9 @@ describe("the form for a new agent", () => {
       "worktree: snapshots are workspace only, a pause ends its processes, the network is limited by host.",
     );
     expect(capabilityWords("gvisor", runtimes)).toMatch(/does not offer gvisor/);
+    expect(whyNoRuntime("gvisor", runtimes)).toMatch(/does not offer gvisor/);
+    expect(whyNoRuntime("", runtimes)).toBeUndefined();
+    expect(whyNoRuntime("gvisor", undefined), "while it is not known").toBeUndefined();
     expect(capabilityWords("", undefined)).toBeUndefined();
   });
 

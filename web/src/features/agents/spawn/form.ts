@@ -5,25 +5,7 @@ import { wordsIn } from "../../../ui/typed";
 import { estimateFault, minutesIn } from "../../beads/fields";
 import { budgetFault, microsOf } from "../../intents/wish";
 
-/** What a person fills in, as text. */
-export interface SpawnForm {
-  name: string;
-  task: string;
-  bead: string;
-  project: string;
-  role: string;
-  harness: string;
-  model: string;
-  runtime: string;
-  sandbox: string;
-  allow: string;
-  budget: string;
-  timeout: string;
-}
-
-export type SpawnField = keyof SpawnForm;
-
-export const EMPTY_FORM: SpawnForm = {
+export const EMPTY_FORM = {
   name: "",
   task: "",
   bead: "",
@@ -37,6 +19,10 @@ export const EMPTY_FORM: SpawnForm = {
   budget: "",
   timeout: "",
 };
+
+export type SpawnField = keyof typeof EMPTY_FORM;
+/** What a person fills in, as text. */
+export type SpawnForm = Record<SpawnField, string>;
 
 /** Agents that need no command line of their own, for which these forms have no field. */
 export const HARNESSES = ["native", "claude", "codex", "gemini", "opencode", "pi"] as const;
@@ -200,6 +186,15 @@ export function capabilityWords(
     runtime.network && (NETWORKS[runtime.network] ?? `network: ${runtime.network}`),
   ].filter(Boolean);
   return parts.length > 0 ? `${name}: ${parts.join(", ")}.` : undefined;
+}
+
+/** Why a runtime that this browser or an earlier run remembers cannot be chosen any more. */
+export function whyNoRuntime(
+  name: string,
+  runtimes: readonly RuntimeInfo[] | undefined,
+): string | undefined {
+  const isGone = runtimes?.some((one) => one.name === name && !one.offered);
+  return isGone ? capabilityWords(name, runtimes) : undefined;
 }
 
 /** What agents like it have cost: the middle and the most, of those that are done. */

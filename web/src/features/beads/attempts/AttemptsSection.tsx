@@ -13,6 +13,7 @@ import { SkeletonRows } from "../../../ui/Skeleton";
 import { Badge } from "../../../ui/Status";
 import { isAlive } from "../../agents/views";
 import panel from "../panel/BeadPanel.module.css";
+import { AttemptPreview } from "./AttemptPreview";
 import { AttemptState } from "./AttemptState";
 import styles from "./AttemptsSection.module.css";
 import { gatesOf, isOpen, standing, whyNotPick } from "./attempts";
@@ -192,6 +193,9 @@ function AttemptLine({ bead, found, attempt, onCompare }: TriedProps & { attempt
           <span>{duration(attempt.seconds)}</span>
         )}
       </span>
+      <div className={styles.app}>
+        <AttemptPreview attempt={attempt} foreign={foreign} />
+      </div>
     </>
   );
 }

@@ -11,6 +11,7 @@ import { Select } from "../../../ui/PageHead";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Badge } from "../../../ui/Status";
 import { PatchLines } from "../../agents/detail/PatchLines";
+import { AttemptPreview } from "./AttemptPreview";
 import { AttemptState } from "./AttemptState";
 import styles from "./AttemptsSection.module.css";
 import { gatesOf, whyNotPick } from "./attempts";
@@ -35,6 +36,7 @@ export function CompareAttempts({ bead, found, shown, onShow, onClose }: Compare
     <Dialog title={`The attempts at ${bead.id}`} isWide onClose={onClose}>
       <div className={styles.compare}>
         <Table bead={bead} found={found} onPicked={onClose} />
+        <Previews found={found} />
         <Sides found={found} number={number} against={other} onShow={onShow} />
         <Lines bead={bead} number={number} against={other} />
         <div className={styles.foot}>
@@ -94,6 +96,21 @@ function Table({
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** The apps side by side, each at a port of its own. */
+function Previews({ found }: { found: Attempts }) {
+  const foreign = useForeignAttempts()(found);
+  return (
+    <ul className={styles.apps} aria-label="Previews of the attempts">
+      {found.attempts.map((attempt) => (
+        <li key={attempt.number} data-previewed={attempt.number}>
+          <strong>{`Attempt ${attempt.number}`}</strong>
+          <AttemptPreview attempt={attempt} foreign={foreign} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

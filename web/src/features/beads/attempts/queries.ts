@@ -14,7 +14,7 @@ export type TriedBead = Pick<Bead, "id" | "projectId">;
 
 export const attemptQueries = {
   /** The last attempts at a bead; nothing if it was never tried several ways. */
-  of: (bead: TriedBead) =>
+  of: (bead: Pick<Bead, "id"> & Partial<TriedBead>) =>
     queryOptions({
       queryKey: [...ATTEMPTS, bead.id],
       queryFn: async (): Promise<Attempts | null> => {

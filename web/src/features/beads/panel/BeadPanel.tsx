@@ -11,6 +11,7 @@ import { ShortId } from "../../../ui/ShortId";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { Tabs } from "../../../ui/Tabs";
 import { useNow } from "../../../ui/useNow";
+import { BeadPreview } from "../../previews/BeadPreview";
 import { BEAD } from "../actions";
 import { TypeMark } from "../BeadMarks";
 import { type BeadGraph, explain } from "../graph";
@@ -73,6 +74,7 @@ function Inside({ bead, graph, onOpen, onClose }: InsideProps) {
         <Icon name={isBlocked ? "lock" : "check"} size={14} />
         {explain(graph, bead, now)}
       </p>
+      <BeadPreview bead={bead} isIdle={bead.status === "open"} />
       <Tabs
         label="Parts of the bead"
         tabs={[

@@ -2,6 +2,7 @@ import { type ReactNode, useId, useRef, useState } from "react";
 import type { Bead, BeadPatch } from "../../../api/types";
 import { Guarded } from "../../../roles/Guarded";
 import { Icon } from "../../../ui/Icon";
+import { useDraft } from "../../../ui/useDraft";
 import { MAY_CHANGE } from "../actions";
 import { useEditBeads } from "../changes";
 import { useForeign } from "../useForeign";
@@ -78,7 +79,8 @@ type FactInputProps = EditableFactProps & {
 };
 
 function FactInput({ name, text, faultOf, known = [], onSave, onCancel, ...rest }: FactInputProps) {
-  const [draft, setDraft] = useState(text);
+  // Who goes back in the middle of it finds it here the next time.
+  const [draft, setDraft, clear] = useDraft(`bead.${rest.bead.id}.fact.${name}`, text);
   const [fault, setFault] = useState<string>();
   const id = useId();
   // An input that goes away loses the focus, and that must not save once more.
@@ -88,10 +90,12 @@ function FactInput({ name, text, faultOf, known = [], onSave, onCancel, ...rest 
     setFault(wrong);
     if (isOver.current || wrong !== undefined) return;
     isOver.current = true;
+    clear();
     onSave(draft);
   };
   const cancel = () => {
     isOver.current = true;
+    clear();
     onCancel();
   };
   return (

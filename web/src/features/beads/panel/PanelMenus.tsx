@@ -5,6 +5,7 @@ import { Icon } from "../../../ui/Icon";
 import { Menu, type MenuItem } from "../../../ui/Menu";
 import { NewConvoy } from "../../convoys/NewConvoy";
 import { useConvoyItems } from "../../convoys/useConvoyItems";
+import { useRevertItem } from "../../landing/revert";
 import { BEAD, MAY_DELETE } from "../actions";
 import { AgentMark, PriorityMark, StatusMark, TypeMark } from "../BeadMarks";
 import { DeferDialog } from "../DeferDialog";
@@ -88,6 +89,7 @@ function MoreMenu({ bead, onGone }: PanelMenusProps) {
   const deferItems = useDeferItems(() => setPuttingOff(true))(bead);
   const foreign = useForeign("delete")([bead]);
   const askAndDelete = useAskAndDelete();
+  const revert = useRevertItem()(bead);
   const erase: MenuItem = {
     id: "delete",
     title: "Delete…",
@@ -103,13 +105,14 @@ function MoreMenu({ bead, onGone }: PanelMenusProps) {
   useMenuAction(BEAD.claim, `Claim ${bead.id}`, holdItems[0]);
   useMenuAction(BEAD.defer, `Put off ${bead.id}`, deferItems[0]);
   useMenuAction(BEAD.undefer, `No longer put off ${bead.id}`, deferItems[1]);
+  useMenuAction(BEAD.revert, `Revert ${bead.id}`, revert);
   useMenuAction(BEAD.remove, `Delete ${bead.id}`, erase);
   return (
     <>
       <Menu
         size="small"
         label={`Do something with ${bead.id}`}
-        items={() => [...holdItems, ...deferItems, erase]}
+        items={() => [...holdItems, ...deferItems, revert, erase]}
       />
       {isPuttingOff && <DeferDialog beads={[bead]} onClose={() => setPuttingOff(false)} />}
     </>

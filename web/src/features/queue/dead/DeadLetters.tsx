@@ -2,6 +2,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { useAction } from "../../../actions/actions";
 import { FILTER } from "../../../actions/common";
+import type { Task } from "../../../api/types";
 import { confirm } from "../../../change/confirm";
 import { toast } from "../../../change/toasts";
 import { tellRefusal } from "../../../change/useChange";
@@ -11,7 +12,7 @@ import { Empty, EmptyFilter } from "../../../ui/Empty";
 import { plural } from "../../../ui/format";
 import { LinkButton } from "../../../ui/LinkButton";
 import { Loaded } from "../../../ui/Loaded";
-import { Menu } from "../../../ui/Menu";
+import { Menu, type MenuItem } from "../../../ui/Menu";
 import { FilterBox, Select } from "../../../ui/PageHead";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { PartialBadge } from "../../../ui/Status";
@@ -24,18 +25,22 @@ import {
   type DeadFilter,
   deadFlags,
   deadQuery,
+  isFiltered,
   readAllDead,
   replayCli,
   replayQuestion,
   useReplay,
 } from "./queries";
+import { CAN_DELETE, deleteCli, useDeleteDead } from "./useDeleteDead";
 
 /** What was tried as often as allowed: to look through, to try again, to take along. */
 export function DeadLetters() {
   const filter = useDeadFilter();
   const query = useQuery(deadQuery(filter));
   const [acted, setActed] = useState<readonly string[]>([]);
-  const isSet = Object.values(filter).some((word) => word !== "");
+  const onActed = (ids: readonly string[]) => setActed((before) => [...before, ...ids]);
+  const deleteDead = useDeleteDead(onActed);
+  const isSet = isFiltered(filter);
   const items = query.data?.items ?? [];
   // A list keeps still for others; what one has retried or looked for oneself shows at once.
   const gone = acted.filter((id) => !items.some((task) => task.id === id)).length;
@@ -47,6 +52,7 @@ export function DeadLetters() {
           isSet={isSet}
           many={items.length}
           isCut={query.data?.isCut ?? false}
+          deleteAll={() => deleteDead({ filter })}
         />
       )}
       <Loaded query={query} what="The dead letters" skeleton={<SkeletonRows />}>
@@ -58,7 +64,8 @@ export function DeadLetters() {
                 label="Dead letters"
                 tasks={items}
                 verbs={["retry"]}
-                onActed={(ids) => setActed([...acted, ...ids])}
+                onActed={onActed}
+                more={deleting(deleteDead)}
               />
             );
           }
@@ -77,6 +84,35 @@ export function DeadLetters() {
   );
 }
 
+/** What can be done with dead letters only: nobody needs them for good. */
+function deleting(deleteDead: ReturnType<typeof useDeleteDead>) {
+  return {
+    itemsOf: (task: Task): MenuItem[] => [
+      {
+        id: "delete",
+        title: "Delete",
+        icon: "trash",
+        can: CAN_DELETE,
+        destructive: true,
+        cli: deleteCli({ tasks: [task] }),
+        run: () => deleteDead({ tasks: [task] }),
+      },
+    ],
+    bulk: (tasks: readonly Task[]) => (
+      <Guarded
+        size="small"
+        look="bad"
+        can={CAN_DELETE}
+        destructive
+        cli={deleteCli({ tasks })}
+        onClick={() => deleteDead({ tasks })}
+      >
+        Delete
+      </Guarded>
+    ),
+  };
+}
+
 function useDeadFilter(): DeadFilter {
   const [pool = ""] = useParam("pool");
   const [error = ""] = useParam("error");
@@ -93,10 +129,11 @@ interface ToolsProps {
   isSet: boolean;
   many: number;
   isCut: boolean;
+  deleteAll: () => void;
 }
 
 /** What is looked for, and what becomes of all of it. */
-function Tools({ filter, isSet, many, isCut }: ToolsProps) {
+function Tools({ filter, isSet, many, isCut, deleteAll }: ToolsProps) {
   const input = useRef<HTMLInputElement>(null);
   useAction(FILTER, () => input.current?.focus(), { title: "Filter the dead letters" });
   const pools = useQuery(queueQueries.pools).data?.items ?? [];
@@ -136,6 +173,17 @@ function Tools({ filter, isSet, many, isCut }: ToolsProps) {
         onClick={replayAll}
       >
         {isSet ? "Retry those" : "Retry all"}
+      </Guarded>
+      <Guarded
+        size="small"
+        look="bad"
+        can={CAN_DELETE}
+        destructive
+        refused={none}
+        cli={deleteCli({ filter })}
+        onClick={deleteAll}
+      >
+        {isSet ? "Delete those" : "Delete all"}
       </Guarded>
     </div>
   );

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Task } from "../../../api/types";
 import { deadFile } from "./exportDead";
 import { replayCli, replayQuestion } from "./queries";
+import { deleteCli, deletedToast, deleteQuestion } from "./useDeleteDead";
 
 const TASK = {
   id: "1",
@@ -27,6 +28,28 @@ describe("dead letters", () => {
     const all = { pool: "", error: "", title: "" };
     expect(replayQuestion(all)).toBe("Replay all dead letters?");
     expect(replayQuestion({ ...all, title: "build" })).toBe("Replay all dead letters that match?");
+  });
+
+  it("are deleted by name, by what is filtered, or all", () => {
+    const all = { pool: "", error: "", title: "" };
+    const other = { ...TASK, id: "2" };
+    expect(deleteCli({ tasks: [TASK, other] })).toBe("godel dead delete 1 2 --yes");
+    expect(deleteCli({ filter: { ...all, pool: "ci" } })).toBe("godel dead delete --pool ci --yes");
+    expect(deleteCli({ filter: all })).toBe("godel dead delete --all --yes");
+    expect(deleteQuestion({ tasks: [TASK] }).title).toBe('Delete build "web"?');
+    expect(deleteQuestion({ tasks: [TASK, other] }).title).toBe("Delete 2 dead letters?");
+    expect(deleteQuestion({ filter: all }).title).toBe("Delete all dead letters?");
+    expect(deleteQuestion({ filter: { ...all, error: "x" } }).title).toBe(
+      "Delete all dead letters that match?",
+    );
+  });
+
+  it("that stay are told of", () => {
+    expect(deletedToast({ deleted: 1, kept: 0 })).toEqual({ title: "1 dead letter deleted" });
+    expect(deletedToast({ deleted: 0, kept: 2 })).toEqual({
+      title: "No dead letter is deleted",
+      detail: "2 stay: their runs are not over.",
+    });
   });
 
   it("become lines of JSON that say everything", async () => {

@@ -47,6 +47,11 @@ function said(filter: DeadFilter): Partial<DeadFilter> {
   return Object.fromEntries(Object.entries(filter).filter(([, word]) => word !== ""));
 }
 
+/** Whether anything is left out. */
+export function isFiltered(filter: DeadFilter): boolean {
+  return Object.keys(said(filter)).length > 0;
+}
+
 /** The filter as flags of the command line. */
 export function deadFlags(filter: DeadFilter): string {
   return Object.entries(said(filter))
@@ -56,8 +61,7 @@ export function deadFlags(filter: DeadFilter): string {
 
 /** What is asked before all are replayed. No number: others may come before the answer, and go along. */
 export function replayQuestion(filter: DeadFilter): string {
-  const isSet = Object.keys(said(filter)).length > 0;
-  return `Replay all dead letters${isSet ? " that match" : ""}?`;
+  return `Replay all dead letters${isFiltered(filter) ? " that match" : ""}?`;
 }
 
 /** How the same is replayed on the command line; without a filter it has to be said that all are meant. */

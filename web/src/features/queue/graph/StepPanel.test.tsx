@@ -1,7 +1,7 @@
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { fireEvent, render, screen, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
-import { DEVELOPER, fakeServer, ok, SESSION } from "../../../../tests/fakeServer";
+import { DEVELOPER, fakeServer, ok, refuse, SESSION } from "../../../../tests/fakeServer";
 import type { Run, RunRow, RunStep, RunStepDetail, Session, TaskDetail } from "../../../api/types";
 import { ConfirmHost } from "../../../change/confirm";
 import { SessionProvider } from "../../../roles/session";
@@ -35,7 +35,7 @@ function show(
   const { queryKey } = queueQueries.step(RUN.id, step.id);
   client.setQueryData<RunStepDetail>(queryKey, { ...step, rounds, cut });
   const steps = [step, { ...STEP, id: "test", dependsOn: [step.id] }];
-  render(
+  return render(
     <QueryClientProvider client={client}>
       <SessionProvider value={session}>
         <StepPanel
@@ -125,6 +125,34 @@ describe("X2 the panel of a step", () => {
     expect(
       screen.getAllByText(/^This is not yours to answer: it asks the role admin/),
     ).toHaveLength(2);
+  });
+
+  it("G2 the note of an answer is kept until the server has taken it", async () => {
+    sessionStorage.clear();
+    let isDown = true;
+    const calls = fakeServer({
+      [`POST /api/v1/runs/${RUN.id}/answer`]: () =>
+        isDown ? refuse(503, "unavailable", "the disk is full") : ok(RUN),
+      [`GET /api/v1/runs/${RUN.id}/steps/${STEP.id}`]: () =>
+        ok({ ...STEP, rounds: [], cut: false }),
+    });
+    const sent = () => calls.filter(({ method }) => method === "POST").map(({ body }) => body);
+    const step = { ...STEP, kind: "approval", state: "waiting" };
+    const note = () => screen.getByLabelText<HTMLInputElement>("Note, if you like");
+    const approve = () => fireEvent.click(screen.getByRole("button", { name: "Approve" }));
+    const first = show([], { step });
+    fireEvent.change(note(), { target: { value: "after a look" } });
+    first.unmount();
+    show([], { step });
+    expect(note().value).toBe("after a look");
+    approve();
+    expect(note().value, "on its way").toBe("");
+    await expect.poll(() => note().value).toBe("after a look");
+    isDown = false;
+    approve();
+    const answer = { step: "build", approve: true, note: "after a look" };
+    await expect.poll(sent).toEqual([answer, answer]);
+    expect(sessionStorage).toHaveLength(0);
   });
 
   it("does nothing anew that is not over", () => {

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import type { Run, RunStep, RunStepRound, TaskDetail } from "../../../api/types";
 import { confirm } from "../../../change/confirm";
 import { useNotAsked } from "../../../roles/asked";
@@ -15,6 +14,7 @@ import panel from "../../../ui/Panel.module.css";
 import { SkeletonRows } from "../../../ui/Skeleton";
 import { PartialBadge } from "../../../ui/Status";
 import { Time } from "../../../ui/Time";
+import { returnDraft, useDraft } from "../../../ui/useDraft";
 import { JsonText } from "../../events/JsonText";
 import { queueQueries } from "../queries";
 import { StateBadge } from "../StateBadge";
@@ -96,9 +96,17 @@ function Acts({ run, step, steps }: Pick<StepPanelProps, "run" | "step" | "steps
 /** A step that asks a person is answered where it is looked at. */
 function Answer({ run, step }: { run: Run; step: RunStep }) {
   const answer = useAnswerStep();
-  const [note, setNote] = useState("");
+  const name = `step.${run.id}.${step.id}`;
+  const [note, setNote, clear] = useDraft(name);
   const refused = useNotAsked()(step.by);
   const id = run.id.slice(-8);
+  const say = (approve: boolean) => {
+    clear();
+    // Why it was refused is told by the change itself; the note is there for the next try.
+    answer
+      .mutateAsync({ run, step, approve, note })
+      .catch(() => note !== "" && returnDraft({ name, text: note }));
+  };
   return (
     <section className={styles.answer} aria-label="Your answer">
       <label>
@@ -112,7 +120,7 @@ function Answer({ run, step }: { run: Run; step: RunStep }) {
           can="workflow:execute:own"
           refused={refused}
           cli={`godel workflow approve ${id} ${shellWord(step.id)}`}
-          onClick={() => answer.mutate({ run, step, approve: true, note })}
+          onClick={() => say(true)}
         >
           Approve
         </Guarded>
@@ -123,7 +131,7 @@ function Answer({ run, step }: { run: Run; step: RunStep }) {
           destructive
           refused={refused}
           cli={`godel workflow reject ${id} ${shellWord(step.id)}`}
-          onClick={() => answer.mutate({ run, step, approve: false, note })}
+          onClick={() => say(false)}
         >
           Reject
         </Guarded>

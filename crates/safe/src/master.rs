@@ -8,8 +8,8 @@ use godel_app::vault::{self, MasterKey};
 use godel_model::Mint;
 use godel_store::{Scope, Store};
 
-use crate::StartError;
 use crate::files::{is_open_to_others, rename_durably, write_private};
+use crate::{Error, Result};
 
 /// The file in the data directory that holds the master key.
 pub const MASTER_KEY_FILE: &str = "master.key";
@@ -39,33 +39,33 @@ pub fn decode_master_key(text: &str) -> Option<MasterKey> {
 ///
 /// # Errors
 /// If it cannot be read, is open to others, or is no key.
-pub fn read_master_key(dir: &Path) -> Result<Option<MasterKey>, StartError> {
+pub fn read_master_key(dir: &Path) -> Result<Option<MasterKey>> {
     read_key(dir.join(MASTER_KEY_FILE))
 }
 
-fn read_key(path: PathBuf) -> Result<Option<MasterKey>, StartError> {
+fn read_key(path: PathBuf) -> Result<Option<MasterKey>> {
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(cause) => return Err(StartError::File { path, cause }),
+        Err(cause) => return Err(Error::File { path, cause }),
     };
     match is_open_to_others(&path) {
         Ok(false) => {}
-        Ok(true) => return Err(StartError::OpenMasterKey(path)),
-        Err(cause) => return Err(StartError::File { path, cause }),
+        Ok(true) => return Err(Error::OpenMasterKey(path)),
+        Err(cause) => return Err(Error::File { path, cause }),
     }
-    decode_master_key(&text).map(Some).ok_or(StartError::BadMasterKey(path))
+    decode_master_key(&text).map(Some).ok_or(Error::BadMasterKey(path))
 }
 
 /// Writes the key of a data directory.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_master_key(dir: &Path, key: &MasterKey) -> Result<PathBuf, StartError> {
+pub fn write_master_key(dir: &Path, key: &MasterKey) -> Result<PathBuf> {
     let path = dir.join(MASTER_KEY_FILE);
     match write_private(&path, &encode_master_key(key)) {
         Ok(()) => Ok(path),
-        Err(cause) => Err(StartError::File { path, cause }),
+        Err(cause) => Err(Error::File { path, cause }),
     }
 }
 
@@ -84,11 +84,11 @@ impl<'a> NewMasterKey<'a> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn prepare(dir: &'a Path) -> Result<Self, StartError> {
+    pub fn prepare(dir: &'a Path) -> Result<Self> {
         let (path, key) = (dir.join(NEW_FILE), MasterKey::random(Mint::system()));
         match write_private(&path, &encode_master_key(&key)) {
             Ok(()) => Ok(Self { dir, key }),
-            Err(cause) => Err(StartError::File { path, cause }),
+            Err(cause) => Err(Error::File { path, cause }),
         }
     }
 
@@ -101,19 +101,19 @@ impl<'a> NewMasterKey<'a> {
     ///
     /// # Errors
     /// If its file cannot be removed.
-    pub fn withdraw(self) -> Result<(), StartError> {
+    pub fn withdraw(self) -> Result<()> {
         let path = self.dir.join(NEW_FILE);
-        std::fs::remove_file(&path).map_err(|cause| StartError::File { path, cause })
+        std::fs::remove_file(&path).map_err(|cause| Error::File { path, cause })
     }
 
     /// Puts the key into the place of the old one, which is kept beside it.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn take_over(self, old: &MasterKey) -> Result<(), StartError> {
+    pub fn take_over(self, old: &MasterKey) -> Result<()> {
         let path = self.dir.join(OLD_MASTER_KEY_FILE);
         let kept = write_private(&path, &encode_master_key(old));
-        kept.map_err(|cause| StartError::File { path, cause })?;
+        kept.map_err(|cause| Error::File { path, cause })?;
         promote(self.dir)
     }
 
@@ -121,15 +121,15 @@ impl<'a> NewMasterKey<'a> {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn replace(self) -> Result<(), StartError> {
+    pub fn replace(self) -> Result<()> {
         promote(self.dir)
     }
 }
 
-fn promote(dir: &Path) -> Result<(), StartError> {
+fn promote(dir: &Path) -> Result<()> {
     let path = dir.join(MASTER_KEY_FILE);
     let renamed = rename_durably(&dir.join(NEW_FILE), &path);
-    renamed.map_err(|cause| StartError::File { path, cause })
+    renamed.map_err(|cause| Error::File { path, cause })
 }
 
 /// Which file of a data directory holds the key that opens the database.
@@ -143,7 +143,7 @@ enum Place {
 }
 
 /// A rotation that was interrupted has left two keys; the one that opens the database counts.
-async fn place(dir: &Path, store: &Store) -> Result<Place, StartError> {
+async fn place(dir: &Path, store: &Store) -> Result<Place> {
     let usual = read_master_key(dir)?;
     let is_right = match &usual {
         Some(key) => vault::opens(store, key).await?.unwrap_or(true),
@@ -170,7 +170,7 @@ pub async fn find_master_key(
     given: Option<&MasterKey>,
     dir: &Path,
     store: &Store,
-) -> Result<Option<MasterKey>, StartError> {
+) -> Result<Option<MasterKey>> {
     if let Some(key) = given {
         return Ok(Some(key.clone()));
     }
@@ -181,7 +181,7 @@ pub async fn find_master_key(
     let known = store.read(Scope::System, |tx| tx.secrets().keys()).await?;
     match known.first() {
         None => Ok(None),
-        Some(wrapped) => Err(StartError::NoMasterKey {
+        Some(wrapped) => Err(Error::NoMasterKey {
             needed: wrapped.master.clone(),
             path: dir.join(MASTER_KEY_FILE),
         }),
@@ -197,7 +197,7 @@ pub async fn settle_master_key(
     given: Option<&MasterKey>,
     dir: &Path,
     store: &Store,
-) -> Result<MasterKey, StartError> {
+) -> Result<MasterKey> {
     if given.is_none()
         && let Place::LeftOver(key) = place(dir, store).await?
     {
@@ -272,7 +272,7 @@ mod tests {
         // A key of another database stays what it is: wrong.
         std::fs::remove_file(dir.join(MASTER_KEY_FILE)).unwrap();
         let error = settle_master_key(None, dir, &store).await.unwrap_err();
-        assert!(matches!(error, StartError::NoMasterKey { .. }), "{error}");
+        assert!(matches!(error, Error::NoMasterKey { .. }), "{error}");
         write_master_key(dir, &MasterKey::new([7; 32])).unwrap();
         assert!(!open(&store, &settle_master_key(None, dir, &store).await.unwrap()).await);
         store.close().await;

@@ -3,16 +3,13 @@
 //! The key is not in the database: whoever can write to the database alone can neither alter a row
 //! nor cut the end of the chain without leaving a hash that does not fit.
 
-use std::sync::OnceLock;
-
-use godel_model::{AuditEntry, AuditRow, TenantId, micros};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use crate::{Error, Result};
+use crate::{AuditEntry, AuditRow, TenantId, UserId, micros};
 
 /// A keyed hash.
-pub(crate) type Hash = [u8; 32];
+pub type Hash = [u8; 32];
 
 /// The key of the chain.
 #[derive(Clone)]
@@ -58,7 +55,7 @@ impl AuditKey {
     }
 
     /// Hashes what tells who somebody is.
-    pub(crate) fn digest(&self, tenant: TenantId, seq: i64, personal: Option<&str>) -> Hash {
+    pub fn digest(&self, tenant: TenantId, seq: i64, personal: Option<&str>) -> Hash {
         let mut fields = self.begin("personal", tenant);
         fields.put(&seq.to_be_bytes());
         fields.put_optional(personal);
@@ -71,7 +68,7 @@ impl AuditKey {
         fields.put(&before.mac);
         fields.put(&(before.seq + 1).to_be_bytes());
         fields.put(&micros(entry.at).to_be_bytes());
-        fields.put(entry.user.map(godel_model::UserId::uuid).unwrap_or_default().as_bytes());
+        fields.put(entry.user.map(UserId::uuid).unwrap_or_default().as_bytes());
         fields.put(entry.action.as_bytes());
         fields.put(entry.resource.as_bytes());
         fields.put(entry.result.as_str().as_bytes());
@@ -99,7 +96,7 @@ impl AuditKey {
     }
 
     /// Gives an entry its place behind the newest row.
-    pub(crate) fn bind(&self, tenant: TenantId, newest: &Link, entry: AuditEntry) -> Bound {
+    pub fn bind(&self, tenant: TenantId, newest: &Link, entry: AuditEntry) -> Bound {
         let seq = newest.seq + 1;
         let personal = entry.personal.as_ref().map(|personal| {
             serde_json::to_string(personal).expect("a few optional texts are always JSON")
@@ -111,13 +108,17 @@ impl AuditKey {
 }
 
 /// A row with its place, and the text of what tells who somebody is.
-pub(crate) struct Bound {
-    pub(crate) row: AuditRow,
-    pub(crate) personal: Option<String>,
+#[derive(Debug)]
+pub struct Bound {
+    /// The row.
+    pub row: AuditRow,
+    /// Who somebody is, as JSON.
+    pub personal: Option<String>,
 }
 
 impl Bound {
-    pub(crate) fn link(&self) -> Link {
+    /// Returns the end of a chain that ends with this row.
+    pub fn link(&self) -> Link {
         Link { seq: self.row.seq, mac: self.row.mac }
     }
 }
@@ -141,26 +142,10 @@ impl Fields {
     }
 }
 
-/// The place for the key, filled once the master key has opened it.
-#[derive(Debug, Default)]
-pub(crate) struct Seal(OnceLock<AuditKey>);
-
-impl Seal {
-    pub(crate) fn set(&self, key: AuditKey) {
-        // A second key would break the chain; the first one stays.
-        drop(self.0.set(key));
-    }
-
-    pub(crate) fn key(&self) -> Result<&AuditKey> {
-        self.0.get().ok_or(Error::NoAuditKey)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use godel_model::{AuditResult, Mint, Personal};
-
     use super::*;
+    use crate::{AuditResult, Mint, Personal};
 
     fn entry(action: &str, resource: &str) -> AuditEntry {
         AuditEntry {

@@ -2,18 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use godel_model::{CallId, QUARTER_MICROS, Quota, Reach, UsageKey, UsageSum, from_micros, micros};
+use godel_app::spend::oldest;
+use godel_app::{App, Call, Error, Result};
+use godel_model::{
+    CallId, Outcome, QUARTER_MICROS, Quota, Reach, UsageKey, UsageSum, from_micros, micros,
+};
 use godel_proxy::ProviderHealth;
 use godel_store::{CallBody, CallRecord, Tx};
 use jiff::civil::{Date, date};
 use jiff::tz::TimeZone;
-use jiff::{Span, Timestamp, ToSpan as _, Zoned};
+use jiff::{SignedDuration, Span, Timestamp, ToSpan as _, Zoned};
 use tracing::instrument;
-
-use crate::{App, Call, Error, Result};
 
 /// How many attempts are looked at for one page of those that fit.
 const LOOK_MAX: usize = 5_000;
+/// How long after its id was made an attempt may begin: a large request takes its time to arrive.
+const SLACK: SignedDuration = SignedDuration::from_hours(1);
 /// The longest time that a report tells of.
 const DAYS_MAX: i32 = 3_660;
 /// The longest time of a report by hour or in a time zone, which adds up finer sums.
@@ -140,6 +144,45 @@ impl Narrow {
     }
 }
 
+/// Which attempts are listed; what is not said leaves out none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Which {
+    /// What they are about.
+    pub narrow: Narrow,
+    /// Those that began then or later.
+    pub from: Option<Timestamp>,
+    /// Those that began before then.
+    pub to: Option<Timestamp>,
+    /// Those that ended like this.
+    pub outcome: Option<Outcome>,
+}
+
+impl From<Narrow> for Which {
+    fn from(narrow: Narrow) -> Self {
+        Self { narrow, ..Self::default() }
+    }
+}
+
+impl Which {
+    fn fits(&self, record: &CallRecord) -> bool {
+        let outcome = record.end.as_ref().map_or(Outcome::Open, |end| end.outcome);
+        self.from.is_none_or(|from| record.start.at >= from)
+            && self.to.is_none_or(|to| record.start.at < to)
+            && self.outcome.is_none_or(|wanted| wanted == outcome)
+    }
+
+    /// Returns the first id that is too late.
+    fn end(&self) -> Option<CallId> {
+        self.to.map(oldest)
+    }
+
+    /// Returns an id before which all attempts began too early.
+    fn begin(&self) -> Option<CallId> {
+        let from = self.from?;
+        Some(oldest(from.saturating_sub(SLACK).unwrap_or(Timestamp::UNIX_EPOCH)))
+    }
+}
+
 /// The days that a report is about, both included, and where they begin at midnight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Days {
@@ -259,20 +302,28 @@ pub async fn calls(
     call: &Call,
     before: Option<CallId>,
     limit: usize,
-    narrow: Narrow,
+    which: impl Into<Which>,
 ) -> Result<(Vec<CallRecord>, Option<CallId>)> {
     call.may("cost", "read", Reach::Team)?;
-    let own = call.clone();
+    let (own, which) = (call.clone(), which.into());
+    let first = match (before, which.end()) {
+        (Some(before), Some(end)) => Some(before.min(end)),
+        (before, end) => before.or(end),
+    };
     let work = move |tx: &mut Tx<'_>| {
-        let (mut found, mut from, mut looked) = (Vec::new(), before, 0);
+        let (mut found, mut from, mut looked) = (Vec::new(), first, 0);
         while looked < LOOK_MAX {
             let page = tx.calls().before(from, 500)?;
             let end = page.len() < 500;
             for record in page {
                 looked += 1;
                 from = Some(record.start.id);
+                if from < which.begin() {
+                    return Ok((found, None));
+                }
                 let key = record.start.key();
-                if narrow.fits(&key) && visible(&own, &key.project) {
+                let fits = which.fits(&record) && which.narrow.fits(&key);
+                if fits && visible(&own, &key.project) {
                     found.push(record);
                 }
                 if found.len() == limit {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use godel_app::spend::reports::{self, Days, GroupBy, Narrow};
+use godel_books::reports::{self, Days, GroupBy, Narrow};
 use godel_model::{
     CallEnd, CallId, CallStart, Mint, Outcome, PaidBy, Purpose, Saved, Usage, UserId,
 };

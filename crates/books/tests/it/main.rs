@@ -1,0 +1,5 @@
+//! The books against real databases.
+#![cfg(test)]
+
+mod reports;
+mod stage;
